@@ -12,7 +12,6 @@
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace annals::net {

@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace annals::tools {
 namespace {
@@ -103,6 +106,27 @@ TEST(HistoryReader, SaysOfWhatIsNoHistoryThatItIsNone) {
         EXPECT_NE(refused.error().detail.find("the answer is no history Bundle"), std::string::npos)
             << refused.error().detail;
     }
+}
+
+TEST(HistoryReader, AsksAgainForWhatWasCutOff) {
+    const std::string whole = page_of(1, 2, "/endpoint/_history?_sort=_lastUpdated");
+    std::atomic<std::size_t> asked = 0;
+    const test::HttpEndpoint endpoint([&](const std::string&) {
+        return test::HttpEndpoint::Answer{200, whole.substr(0, whole.size() - ++asked % 3)};
+    });
+    std::vector<std::string> said;
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    patience.say = [&](const std::string& line) { said.push_back(line); };
+    HistoryReader reader(*parse_server_url(endpoint.url()), patience);
+    const auto page = reader.read("/endpoint/_history");
+    ASSERT_TRUE(page) << page.error().detail;
+    EXPECT_EQ(page->entries.size(), 2U);
+    EXPECT_EQ(said.size(), 2U);
+
+    patience.give_up_after = std::chrono::milliseconds(0);
+    EXPECT_FALSE(
+        HistoryReader(*parse_server_url(endpoint.url()), patience).read("/endpoint/_history"));
 }
 
 TEST(HistoryReader, AsksForLessWhereThatIsTooLarge) {

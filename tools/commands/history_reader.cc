@@ -10,10 +10,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <map>
 #include <utility>
 
 namespace annals::tools {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -123,9 +127,9 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
     for (const std::string_view order : {"_position", "_lastUpdated"}) {
         std::string target = fmt::format("{}/_history?_sort={}&_count={}{}",
                                          client_.server().base_path, order, page_size, from);
-        ANNALS_TRY(const HttpReply reply, ask(target));
+        Result<json::Document> document = json::Document();
+        ANNALS_TRY(const HttpReply reply, ask(target, document));
         if (reply.status == 200) {
-            const auto document = parser_.parse(reply.body);
             if (!document || !document->root()["type"].equals("history")) {
                 refusal = "the answer is no history Bundle";
                 break;
@@ -193,20 +197,38 @@ Result<std::optional<std::uint64_t>> HistoryReader::total() {
     return page.error();
 }
 
-Result<HttpReply> HistoryReader::ask(std::string& target) {
+Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>& document) {
     HttpRequest request;
     request.reply_bytes_max = page_bytes_max_;
+    const auto started = Clock::now();
+    milliseconds pause = patience_.first_pause;
     while (true) {
         request.target = target;
         auto reply = client_.send_patiently(request, patience_);
-        if (reply || reply.error().code != Errc::body_too_large || !halve_count(target)) {
+        if (!reply && reply.error().code == Errc::body_too_large && halve_count(target)) {
+            continue;
+        }
+        if (!reply) {
             return reply;
         }
+        document = parser_.parse(reply->body);
+        // Where a proxy speaks HTTP/1.0 to the server, an answer that was cut off looks whole.
+        const bool cut_off = reply->status == 200 && !document && reply->body.starts_with('{');
+        const bool too_late = patience_.give_up_after.count() >= 0 &&
+                              Clock::now() - started + pause > patience_.give_up_after;
+        if (!cut_off || too_late || (patience_.stop && patience_.stop())) {
+            return reply;
+        }
+        patience_.wait(fmt::format("{}: the answer is no JSON, or was cut off: {}",
+                                   client_.server().authority(), document.error().detail),
+                       pause);
+        pause = std::min(pause * 2, patience_.longest_pause);
     }
 }
 
 Result<HistoryPage> HistoryReader::read(std::string target) {
-    ANNALS_TRY(const HttpReply reply, ask(target));
+    Result<json::Document> document = json::Document();
+    ANNALS_TRY(const HttpReply reply, ask(target, document));
     if (reply.status != 200) {
         return Error{reply.status == 400 ? Errc::invalid : Errc::processing,
                      fmt::format("{}: GET {}: status {}: {}", client_.server().authority(), target,
@@ -215,7 +237,6 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
     }
     HistoryPage page;
     page.target = target;
-    auto document = parser_.parse(reply.body);
     if (!document) {
         return Error{Errc::processing,
                      fmt::format("{}: GET {}: {}", client_.server().authority(), target,

@@ -53,8 +53,9 @@ class HistoryReader {
     Result<std::optional<std::uint64_t>> total();
 
   private:
-    /// The answer to `target`, which asks for less than before where that was too much.
-    Result<HttpReply> ask(std::string& target);
+    /// The answer to `target`, which asks for less than before where that was too much, and what it parses to. One that begins
+    /// with an object and doesn't parse is asked for again, as patience allows.
+    Result<HttpReply> ask(std::string& target, Result<json::Document>& document);
 
     /// Whether the server that gave `bundle` for `_sort=_position` knows that order.
     Result<bool> is_by_position(json::Value bundle);
