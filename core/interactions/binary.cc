@@ -107,10 +107,13 @@ bool wants_content(const Request& request, const AnswerFormat* asked, std::strin
 // Base64 text of a body, decoded slice by slice.
 class Content final : public BodySource {
   public:
-    Content(Body body, std::size_t begin, std::size_t size)
-        : body_(std::move(body)), text_(body_.piece(0).substr(begin, size)) {}
+    // `decoded`: the base64_size() of it all.
+    Content(Body body, std::size_t begin, std::size_t size, std::size_t decoded)
+        : body_(std::move(body)), text_(body_.piece(0).substr(begin, size)), left_(decoded) {}
 
     std::string_view unread_bytes() const noexcept override { return text_.substr(0, kSliceChars); }
+
+    std::optional<std::uint64_t> size_left() const noexcept override { return left_; }
 
     bool next(Body& slice) override {
         std::string part(text_.substr(0, kSliceChars));
@@ -119,6 +122,9 @@ class Content final : public BodySource {
         std::replace(part.begin(), part.end(), '\0', 'A');
         std::string bytes;
         decoder_.add(part, bytes);
+        // Of padding and white space that were erased there would be more than was said.
+        bytes.resize(text_.empty() ? left_ : std::min(left_, bytes.size()));
+        left_ -= bytes.size();
         slice.append(bytes);
         return !text_.empty();
     }
@@ -126,6 +132,7 @@ class Content final : public BodySource {
   private:
     Body body_;
     std::string_view text_;
+    std::size_t left_;  // bytes that are still to come
     Base64Decoder decoder_;
 };
 
@@ -184,7 +191,8 @@ bool make_raw(const Request& request, const AnswerFormat* asked, Response& respo
     const json::Value data = binary["data"];
     std::string unescaped = data.is_string() && data.node().escaped ? data.string() : std::string();
     const std::string_view text = unescaped.empty() ? data.raw_string() : unescaped;
-    if (!base64_size(text) || !wants_content(request, asked, name)) {
+    const std::optional<std::size_t> size = base64_size(text);
+    if (!size || !wants_content(request, asked, name)) {
         return false;
     }
 
@@ -201,11 +209,12 @@ bool make_raw(const Request& request, const AnswerFormat* asked, Response& respo
     // for as long as a client takes its time.
     const bool in_place =
         unescaped.empty() && !text.empty() && document.text().size() == whole.size();
-    auto content =
-        in_place ? std::make_unique<Content>(
-                       std::exchange(response.body, Body()),
-                       static_cast<std::size_t>(text.data() - document.text().data()), text.size())
-                 : std::make_unique<Content>(Body(std::string(text)), 0, text.size());
+    auto content = in_place
+                       ? std::make_unique<Content>(
+                             std::exchange(response.body, Body()),
+                             static_cast<std::size_t>(text.data() - document.text().data()),
+                             text.size(), *size)
+                       : std::make_unique<Content>(Body(std::string(text)), 0, text.size(), *size);
     response.body.clear();
     if (content->next(response.body)) {
         response.more = std::move(content);

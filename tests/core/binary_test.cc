@@ -186,6 +186,38 @@ TEST_F(Binary, IsDecodedFromWhereItIsStoredAsTheClientTakesIt) {
     EXPECT_TRUE(rest == std::string(rest.size(), '\0'));
 }
 
+TEST_F(Binary, SaysHowLongItIs) {
+    // With white space and padding, which are digits like others where they were erased.
+    std::string base64;
+    for (int i = 0; i < 10'000; ++i) {
+        base64 += std::string(76, 'B') + ' ';
+    }
+    base64 += "Zg==";
+    std::string plain = std::string(1'000'000, 'B') + "Zg==";
+    for (const auto& [data, size] : {std::pair(&base64, 10'000U * 57 + 1), {&plain, 750'001U}}) {
+        for (const bool erased : {false, true}) {
+            std::string stored =
+                R"({"resourceType":"Binary","contentType":"a/b","data":")" + *data + "\"}";
+            core::Response response;
+            response.body.append_view(stored, nullptr);
+            ASSERT_TRUE(core::make_raw({}, nullptr, response));
+            ASSERT_NE(response.more, nullptr);
+            std::uint64_t given = response.body.size();
+            EXPECT_EQ(response.more->size_left(), size - given);
+            if (erased) {
+                std::fill(stored.begin(), stored.end(), '\0');
+            }
+            for (bool more = true; more;) {
+                core::Body slice;
+                more = response.more->next(slice);
+                given += slice.size();
+                EXPECT_EQ(response.more->size_left(), size - given);
+            }
+            EXPECT_EQ(given, size);
+        }
+    }
+}
+
 TEST_F(Binary, ThatIsGoneIsToldInJson) {
     EXPECT_EQ(get("/Binary/b", "image/png").status, 404);
     EXPECT_TRUE(get("/Binary/b", "image/png").says("OperationOutcome"));
