@@ -4,16 +4,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
 
 namespace annals::core {
 
 namespace {
 
-template <typename Parse>
-Result<toml::table> table_of(Parse&& parse) {
+constexpr std::size_t kFileBytesMax = 64 << 20;
+
+}  // namespace
+
+Result<toml::table> parse_toml(std::string_view text) {
     try {
-        return toml::table(parse());
+        return toml::table(toml::parse(text));
     } catch (const toml::parse_error& error) {
         const auto line = error.source().begin.line;
         const std::string fault = one_line(error.description());
@@ -23,18 +31,27 @@ Result<toml::table> table_of(Parse&& parse) {
     }
 }
 
-}  // namespace
-
-Result<toml::table> parse_toml(std::string_view text) {
-    return table_of([text] { return toml::parse(text); });
-}
-
 Result<toml::table> read_toml(const std::string& file) {
-    // It would be read as an empty one.
-    if (std::filesystem::is_directory(file)) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) {
         return usage("it is a directory");
     }
-    return table_of([&file] { return toml::parse_file(file); });
+    errno = 0;
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream.is_open()) {
+        return usage(std::generic_category().message(errno));
+    }
+    // To its end, whatever size the system gives it: a pipe has none, and is no empty file.
+    std::string text;
+    std::array<char, 4096> part;
+    while (stream && text.size() <= kFileBytesMax) {
+        stream.read(part.data(), part.size());
+        text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+    }
+    if (stream.bad() || text.size() > kFileBytesMax) {
+        return usage("it cannot be read, or not to its end");
+    }
+    return parse_toml(text);
 }
 
 }  // namespace annals::core

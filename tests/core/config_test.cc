@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <fstream>
+#include <thread>
 
 namespace annals::core {
 namespace {
@@ -305,13 +308,30 @@ TEST(LoadConfig, NamesFileAndLineOfBrokenToml) {
     EXPECT_NE(fault.find(sources.file), std::string::npos) << fault;
     EXPECT_NE(fault.find("line 2"), std::string::npos) << fault;
     sources.file = directory / "absent.toml";
-    EXPECT_NE(fault_of(sources).find(sources.file), std::string::npos);
+    EXPECT_NE(fault_of(sources).find(sources.file + ": No such file"), std::string::npos);
     sources.file = directory.path();
     EXPECT_NE(fault_of(sources).find("a directory"), std::string::npos);
     sources.file = write_file(directory, "[limits]\nmax_bodies = 1\n");
     EXPECT_NE(fault_of(sources).find("unknown key 'limits.max_bodies'"), std::string::npos);
     sources.file = write_file(directory, "[limit]\nmax_body = 1\n");
     EXPECT_NE(fault_of(sources).find("unknown key 'limit'"), std::string::npos);
+}
+
+TEST(LoadConfig, ReadsAPipeToItsEnd) {
+    const test::TemporaryDirectory directory;
+    ConfigSources sources;
+    sources.file = directory / "pipe";
+    ASSERT_EQ(::mkfifo(sources.file.c_str(), 0600), 0);
+    std::thread writer([&] {
+        std::ofstream pipe(sources.file);
+        pipe << "threads = 3\n#" << std::string(100'000, 'x') << "\n" << std::flush;
+        pipe << "validation = \"off\"\n";
+    });
+    const Result<Config> config = load_config(sources);
+    writer.join();
+    ASSERT_TRUE(config) << config.error().detail;
+    EXPECT_EQ(config->threads, 3U);
+    EXPECT_EQ(config->validation, "off");
 }
 
 TEST(LoadConfig, SurvivesTomlThatItsParserHoldsForImpossible) {
