@@ -16,7 +16,6 @@ namespace annals::storage {
 namespace {
 
 constexpr int kWriterNice = -10;
-constexpr std::uint64_t kRecentShare = 8;  // A new sync time counts 1/8 in the running mean.
 constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kAddedAtOnce = 1024;  // That memory for them stays small.
 
@@ -66,7 +65,6 @@ void LogWriter::count(StoreMetrics& metrics) const noexcept {
     metrics.bytes_written = bytes_.load(relaxed);
     metrics.syncs = syncs_.load(relaxed);
     metrics.sync_seconds = static_cast<double>(sync_ns_.load(relaxed)) / kNsPerSecond;
-    metrics.recent_sync_seconds = static_cast<double>(recent_sync_ns_.load(relaxed)) / kNsPerSecond;
 }
 
 void LogWriter::run() {
@@ -212,11 +210,8 @@ Result<void> LogWriter::sync() {
     last_sync_ = Sequencer::Clock::now();
     const auto ns = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(last_sync_ - start).count());
-    const std::uint64_t recent = recent_sync_ns_.load(std::memory_order_relaxed);
     syncs_.fetch_add(1, std::memory_order_relaxed);
     sync_ns_.fetch_add(ns, std::memory_order_relaxed);
-    recent_sync_ns_.store(recent == 0 ? ns : recent - recent / kRecentShare + ns / kRecentShare,
-                          std::memory_order_relaxed);
     return {};
 }
 

@@ -102,7 +102,6 @@ class LogWriter {
     std::atomic<std::uint64_t> bytes_{0};
     std::atomic<std::uint64_t> syncs_{0};
     std::atomic<std::uint64_t> sync_ns_{0};
-    std::atomic<std::uint64_t> recent_sync_ns_{0};
 
     std::thread thread_;
 };

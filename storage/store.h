@@ -173,7 +173,6 @@ struct StoreMetrics {
     std::uint64_t bytes_written = 0;
     std::uint64_t syncs = 0;
     double sync_seconds = 0;             ///< sum of the time spent in fdatasync
-    double recent_sync_seconds = 0;      ///< how long a sync takes lately: a running mean
     std::uint64_t bodies_erased = 0;     ///< taken out of segments
     std::uint64_t cleanup_cycles = 0;    ///< of history cleanup, ended
     std::uint64_t cleanup_versions = 0;  ///< removed by it

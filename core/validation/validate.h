@@ -74,8 +74,7 @@ Options strict_options(const Source& source);
 
 struct Report {
     std::vector<core::Issue> issues;
-    bool structure_is_sound = true;  ///< else the issues are of the structure alone
-    bool valid = true;               ///< no issue is an error or worse
+    bool valid = true;  ///< no issue is an error or worse
 };
 
 /// Checks `resource`, and every resource in it, against what R4 and its profiles demand.

@@ -200,7 +200,6 @@ Report validate(json::Value resource, const Source& source, const Options& optio
         structure.as_stored = true;
         if (Result<void> sound = schema::check_structure(resource, structure); !sound) {
             report.valid = false;
-            report.structure_is_sound = false;
             const auto tell = [&](const Error& error) {
                 if (report.issues.size() < options.issues_max) {
                     report.issues.push_back({"error", core::meaning_of(error.code).issue_code,
