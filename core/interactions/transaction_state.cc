@@ -180,14 +180,10 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, head));
     if (head.ticket.value != 0) {
-        // What it would be computed from can't be read before it is durable: there is nothing that criteria could look at.
+        // What it would be computed from can't be read before it is durable.
         pending_ = std::max(pending_, head.ticket);
         return {};
     }
-    decision.action = Action::write;
-    decision.method = storage::Method::patch;
-    decision.expect = Expect::version;
-    decision.expected_version = head.version;
     const auto info = store_.version(type, decision.id, head.version);
     if (!info) {
         return Error{Errc::not_found, fmt::format("{} does not exist", name), {}};
@@ -209,6 +205,11 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     ANNALS_TRY_VOID(check_subscriber(service_, entry.request, decision.document.root()));
     decision.patched = *std::move(patched);
+    // Not before: criteria of later entries look at what is written.
+    decision.action = Action::write;
+    decision.method = storage::Method::patch;
+    decision.expect = Expect::version;
+    decision.expected_version = head.version;
     return {};
 }
 

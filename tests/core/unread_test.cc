@@ -21,6 +21,7 @@
 namespace annals::test {
 namespace {
 
+using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 class Unread : public ServiceFixture {
@@ -194,6 +195,32 @@ TEST_F(Unread, IsMetByCriteriaAndKeepsNobodyElseWaiting) {
     writer.join();
     EXPECT_EQ(slow.status, 200);
     EXPECT_EQ(slow.etag, 2U);
+}
+
+TEST_F(Unread, IsPatchedByATransactionThoughItIsWrittenMeanwhile) {
+    hold_first_read();
+    Answer slow;
+    std::thread patcher([&] {
+        slow = send(
+            "POST", "/",
+            R"({"resourceType":"Bundle","type":"transaction","entry":[)"
+            R"({"request":{"method":"PATCH","url":"Patient/1"},"resource":{"resourceType":"Binary",)"
+            R"("contentType":"application/json-patch+json","data":"W10="}},)"
+            R"({"request":{"method":"PUT","url":"Patient?active=true"},)"
+            R"("resource":{"resourceType":"Patient"}}]})");
+    });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    disk_->hold_syncs();
+    std::thread writer([&] { EXPECT_EQ(put_patient("1", "Three"), 200); });
+    disk_->await_held_sync();
+    go_on_.set_value();
+    // The patch is looked at again while the update is in flight, and then the criteria are.
+    std::this_thread::sleep_for(30ms);
+    disk_->release_syncs();
+    writer.join();
+    patcher.join();
+    EXPECT_EQ(slow.status, 200) << slow.body;
+    EXPECT_EQ(send("GET", "/Patient/1").etag, 4U);
 }
 
 TEST_F(Unread, IsLookedThroughForAnEarlierPositionAndKeepsNobodyElseWaiting) {
