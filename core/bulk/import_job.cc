@@ -205,6 +205,12 @@ class ImportJob {
                    : Result<void>();
     }
 
+    Error other_type(std::string_view type) const {
+        return {Errc::invalid,
+                fmt::format("The resource is a {}, expected a {}", type, input().type),
+                "resourceType"};
+    }
+
     Result<void> take(std::string_view line) {
         Result<json::Document> document = parse_submitted(service_.config(), thread_parser(), line);
         if (!document) {
@@ -218,6 +224,11 @@ class ImportJob {
         const json::Value root = document->root();
         if (!root["resourceType"] &&
             (root["request"].is_object() || root["response"].is_object())) {
+            HistoryEntry entry;
+            if (!input().type.empty() && read_history_entry(root, entry) &&
+                resource_type_name(entry.type) != input().type) {
+                return add_error(other_type(resource_type_name(entry.type)), line_);
+            }
             return add_history(std::string(root.raw()));
         }
         const std::string type_name = root["resourceType"].string();
@@ -230,11 +241,7 @@ class ImportJob {
                 line_);
         }
         if (!input().type.empty() && type_name != input().type) {
-            return add_error(
-                {Errc::invalid,
-                 fmt::format("The resource is a {}, expected a {}", type_name, input().type),
-                 "resourceType"},
-                line_);
+            return add_error(other_type(type_name), line_);
         }
         if (task_.keep_versions) {
             return add_history(

@@ -166,6 +166,14 @@ TEST_F(ImportTest, TakesWhatIsSentWithIt) {
     EXPECT_EQ(send("GET", "/Basic/a").status, 404);
     EXPECT_THAT(imported.errors, HasSubstr("The resource is a Basic, expected a Patient"));
     EXPECT_THAT(imported.manifest, HasSubstr(R"("type":"Patient")"));
+    const Imported history = finish(
+        begin("{\"resource\":{\"resourceType\":\"Basic\",\"id\":\"h\",\"code\":{\"text\":\"x\"}},"
+              "\"request\":{\"method\":\"PUT\",\"url\":\"Basic/h\"}}\n"
+              "{\"request\":{\"method\":\"DELETE\",\"url\":\"Patient/a\"}}\n",
+              "application/fhir+ndjson", "?type=Patient"));
+    EXPECT_EQ(send("GET", "/Basic/h").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/a").status, 410);
+    EXPECT_THAT(history.errors, HasSubstr("upload.ndjson:1: The resource is a Basic"));
 }
 
 TEST_F(ImportTest, LeavesItsFolderForNothing) {
