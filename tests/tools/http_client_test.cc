@@ -107,6 +107,12 @@ TEST(ServerUrl, IsRefusedWhenItNamesNoServer) {
                              "http://host:x/fhir", "http://host/fhir?a=b", "http://:80/fhir"}) {
         EXPECT_FALSE(parse_server_url(text)) << text;
     }
+    for (const char* text : {"http://u:secret@host/fhir", "https://u:secret@host:80/fhir"}) {
+        const auto url = parse_server_url(text);
+        ASSERT_FALSE(url) << text;
+        EXPECT_EQ(url.error().detail.find("secret"), std::string::npos) << url.error().detail;
+    }
+    EXPECT_TRUE(parse_server_url("http://host/a@b"));
 }
 
 TEST(RequestTarget, IsThePathAndQueryOfALink) {

@@ -28,6 +28,11 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     const std::size_t slash = rest.find('/');
     std::string_view authority = rest.substr(0, slash);
     std::string_view path = slash == std::string_view::npos ? "" : rest.substr(slash);
+    if (authority.find('@') != std::string_view::npos) {
+        // The text is not repeated: messages go to logs.
+        return Error{Errc::usage, "a server's root holds no credentials: give them by a header",
+                     ""};
+    }
     while (path.ends_with('/')) {
         path.remove_suffix(1);
     }
