@@ -499,6 +499,27 @@ TEST_F(AccessTest, NobodyIsAskedWhenNothingIsGuarded) {
               201);
 }
 
+TEST_F(AccessTest, ASubscriptionNeedsWhatItsCriteriaNeedAlsoBeforeThereAreAny) {
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const auto subscription = [](std::string_view status) {
+        return fmt::format(
+            R"({{"resourceType":"Subscription","id":"s","status":"{}","reason":"x","criteria":"Patient",)"
+            R"("channel":{{"type":"websocket"}}}})",
+            status);
+    };
+    const Principal writer("x", "system/Subscription.cu");
+    send_as(&writer);
+    EXPECT_EQ(send("PUT", "/Subscription/s", subscription("requested")).status, 403);
+    EXPECT_EQ(send("PUT", "/Subscription/s", subscription("active")).status, 403);
+    EXPECT_EQ(send("PUT", "/Subscription/s", subscription("off")).status, 201);
+    const Principal reader("x", "system/Subscription.cu system/Patient.rs");
+    send_as(&reader);
+    EXPECT_EQ(send("PUT", "/Subscription/s", subscription("requested")).status, 200);
+    send_as(nullptr);
+}
+
 TEST_F(AccessTest, ASubscriptionNeedsWhatItsCriteriaNeed) {
     Config config;
     config.auth.mode = "jwt";
