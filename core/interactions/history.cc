@@ -156,12 +156,15 @@ class Page {
         content.total = page.total;
         Links links(request_, target_, parameters_);
         add_self(links, parameters_);
+        // By its offset, or since what stood here was erased.
         const bool is_behind_the_end =
-            page.versions.empty() && parameters_.count > 0 && parameters_.offset > 0;
+            page.versions.empty() && parameters_.count > 0 &&
+            (parameters_.offset > 0 || (cursor.edge && !cursor.backwards));
         if (is_behind_the_end && page.total > 0) {
             links.add("first");
             HistoryCursor last = cursor;
             last.backwards = true;
+            last.edge.reset();
             links.add("previous", last);
         }
         if (!page.versions.empty()) {

@@ -287,6 +287,19 @@ TEST_F(History, TakesAnOffsetOnAnInstance) {
     EXPECT_EQ(counted.links.size(), 1U) << "pages of nothing lead nowhere";
 }
 
+TEST_F(History, LeadsBackFromAPageOfWhichAllWasErased) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    fill();
+    const Page first = get("/Patient/1/_history?_count=1");
+    ASSERT_EQ(send("DELETE", "/Patient/1/_history").status, 204);
+    const Page second = get(first.links.at("next"));
+    EXPECT_TRUE(second.versions.empty());
+    EXPECT_EQ(second.links.at("first"), "/Patient/1/_history?_count=1");
+    EXPECT_EQ(get(second.links.at("previous")).versions, first.versions);
+}
+
 TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
     fill();
     const std::string third = format_instant(send("GET", "/Patient/1/_history/3").last_modified);
