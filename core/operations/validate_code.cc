@@ -232,6 +232,10 @@ Result<Verdict> in_value_set(Session& session, const Asked& asked,
             ANNALS_TRY(version, version_of(session, value_set, wanted, 0));
         }
         ANNALS_TRY(known.system, session.code_system(*found.system, version));
+        if (known.system == nullptr) {
+            // Of a listed code another version knows more than none.
+            ANNALS_TRY(known.system, session.code_system(*found.system, found.version));
+        }
         known.number = known.system ? known.system->find(found.code) : std::nullopt;
     }
     ANNALS_TRY(known.listed, listed_in(session, value_set, found, 0));

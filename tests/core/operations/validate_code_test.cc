@@ -121,6 +121,11 @@ TEST_F(Codes, AreCalledWhatTheyAreInTheVersionThatTheValueSetNames) {
     }
     EXPECT_EQ(get("/ValueSet/all/$validate-code?system=http://s/animals&code=dog&display=Hound"),
               "result=true display=Hound");
+    compose("elsewhere", R"("include":[{"system":"http://s/animals","version":"3",
+        "concept":[{"code":"dog"}]}])");
+    EXPECT_EQ(get("/ValueSet/elsewhere/$validate-code?system=http://s/animals&code=dog"),
+              "result=true display=Hound")
+        << "of a version that isn't here";
 }
 
 TEST_F(Codes, OfAnOlderVersionAreWhatABindingAsksForWhereTheySayTheirVersion) {
