@@ -818,8 +818,8 @@ TEST(Validation, SlicesByAnExtensionWhoseProfileIsNamedWithItsVersion) {
         Options options;
         options.profiles = {"http://x.org/p"};
         return issues(fmt::format(R"({{"resourceType":"Patient","telecom":[
-                {{"value":"1","extension":[{{"url":"http://x.org/e","valueCode":"a"}}]}},
-                {{"value":"2","extension":[{{"url":"http://x.org/e","valueCode":"{}"}}]}}]}})",
+                {{"system":"phone","value":"1","extension":[{{"url":"http://x.org/e","valueCode":"a"}}]}},
+                {{"system":"phone","value":"2","extension":[{{"url":"http://x.org/e","valueCode":"{}"}}]}}]}})",
                                   second),
                       source, options);
     };
