@@ -198,7 +198,11 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
     }
     // The listeners know the ticket as failed from then on, also if a later attempt succeeds.
     const std::optional<Error> failure = done ? *done : std::optional(done.error());
-    listeners_.erased(task.ticket, !failure, failure ? failure->code : Errc::internal);
+    // A file of its own that the store misses is no answer to what was asked for: not_found would say that of the resource.
+    const Errc why = !failure                           ? Errc::internal
+                     : failure->code == Errc::not_found ? Errc::io
+                                                        : failure->code;
+    listeners_.erased(task.ticket, !failure, why);
     if (done && retries) {
         log_info("erase: what was left is taken out");
     }

@@ -51,6 +51,8 @@ Error failed(const BackupRun::Status& status) {
                         "that this store does not go on from; the log says more",
                         status.name),
             ""};
+    } else if (error.code == Errc::not_found) {
+        error.code = Errc::io;  // a folder on the device, and no backup that was asked for
     }
     return error;
 }

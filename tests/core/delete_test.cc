@@ -1,6 +1,7 @@
 #include "tests/support/service_fixture.h"
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,6 +33,16 @@ TEST_F(Delete, MakesADeletionVersion) {
     EXPECT_EQ(send("GET", "/Patient/1").status, 410);
     EXPECT_EQ(send("GET", "/Patient/1/_history/1").status, 200);
     EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("method":"DELETE")"));
+}
+
+TEST_F(Delete, ThatCannotEraseIsNotSaidToHaveFoundNothing) {
+    ASSERT_EQ(put_patient("1"), 201);
+    use(true);
+    // Who takes it away while it is in use keeps the bytes from being erased.
+    ASSERT_GT(std::filesystem::remove_all(data() + "/search"), 0U);
+    const Answer answer = send("DELETE", "/Patient/1");
+    EXPECT_EQ(answer.status, 500) << answer.body;
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
 }
 
 TEST_F(Delete, RepeatedMakesNoNewVersion) {

@@ -102,6 +102,16 @@ TEST_F(BackupOperationTest, SaysWhatWentWrong) {
     EXPECT_TRUE(in_use.says("is being read or written")) << in_use.body;
 }
 
+TEST_F(BackupOperationTest, SaysOfAFolderThatCannotBeMadeNoMoreThanThatItFailed) {
+    Config config;
+    config.backup_dir = "/proc/nowhere";
+    restart(config);
+    put_patient("a");
+    const Answer answer = back_up("x");
+    EXPECT_EQ(answer.status, 500);
+    EXPECT_FALSE(answer.says("/proc"));
+}
+
 TEST_F(BackupOperationTest, GoesWhereTheConfigurationSays) {
     Config config;
     config.backup_dir = data() + "/elsewhere";
