@@ -2,10 +2,10 @@
 
 #include "core/base/text.h"
 #include "tools/commands/bundle_answers.h"
+#include "tools/commands/reply_parser.h"
 #include "tools/commands/tls_client.h"
 
 #include <fmt/format.h>
-#include <llhttp.h>
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -30,83 +30,6 @@ constexpr std::size_t kReadBytes = 256 << 10;
 
 /// How long a socket waits until it is looked whether to go on.
 constexpr milliseconds kLookUp{100};
-
-/// Of the header lines of a reply, those of interim replies and behind its body included.
-constexpr std::size_t kHeadBytesMax = 1 << 20;
-
-/// The reply as llhttp's callbacks build it.
-struct Reading {
-    HttpReply reply;
-    std::string name;
-    std::string value;
-    std::uint64_t head_bytes = 0;
-    std::uint64_t body_bytes_max = 0;
-    std::string too_large;  ///< what is, if something is
-    bool head_request = false;
-    bool complete = false;
-    bool keep_alive = false;
-};
-
-Reading& reading_of(llhttp_t* parser) {
-    return *static_cast<Reading*>(parser->data);
-}
-
-/// Adds a part of a header line to `to`; not 0 if there are too many.
-int add_to_head(llhttp_t* parser, std::string& to, std::string_view part) {
-    Reading& reading = reading_of(parser);
-    // A line costs more than its bytes.
-    reading.head_bytes += part.size() + sizeof(std::string);
-    if (reading.head_bytes > kHeadBytesMax) {
-        reading.too_large = fmt::format("its header has more than {} bytes", kHeadBytesMax);
-        return HPE_USER;
-    }
-    to.append(part);
-    return 0;
-}
-
-llhttp_settings_t make_settings() {
-    llhttp_settings_t settings;
-    llhttp_settings_init(&settings);
-    settings.on_header_field = [](llhttp_t* parser, const char* at, std::size_t size) {
-        return add_to_head(parser, reading_of(parser).name, {at, size});
-    };
-    settings.on_header_value = [](llhttp_t* parser, const char* at, std::size_t size) {
-        return add_to_head(parser, reading_of(parser).value, {at, size});
-    };
-    settings.on_header_value_complete = [](llhttp_t* parser) {
-        Reading& reading = reading_of(parser);
-        reading.reply.headers.emplace_back(std::move(reading.name), std::move(reading.value));
-        reading.name.clear();
-        reading.value.clear();
-        return 0;
-    };
-    settings.on_headers_complete = [](llhttp_t* parser) {
-        Reading& reading = reading_of(parser);
-        reading.reply.status = parser->status_code;
-        return reading.head_request ? 1 : 0;
-    };
-    settings.on_body = [](llhttp_t* parser, const char* at, std::size_t size) {
-        Reading& reading = reading_of(parser);
-        if (size > reading.body_bytes_max - reading.reply.body.size()) {
-            reading.too_large =
-                fmt::format("its body has more than {} bytes", reading.body_bytes_max);
-            return static_cast<int>(HPE_USER);
-        }
-        reading.reply.body.append(at, size);
-        return 0;
-    };
-    settings.on_message_complete = [](llhttp_t* parser) {
-        Reading& reading = reading_of(parser);
-        if (parser->status_code >= 100 && parser->status_code < 200) {
-            reading.reply.headers.clear();
-            return 0;
-        }
-        reading.complete = true;
-        reading.keep_alive = llhttp_should_keep_alive(parser) == 1;
-        return static_cast<int>(HPE_PAUSED);
-    };
-    return settings;
-}
 
 /// What a socket says whose own time is over.
 bool would_block(int number) {
@@ -162,7 +85,6 @@ struct HttpClient::Impl {
     ServerUrl server;
     std::chrono::milliseconds timeout;
     std::function<bool()> stop;  ///< true: nobody wants the answer any more
-    llhttp_settings_t settings = make_settings();
     std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
     int fd = -1;
     std::unique_ptr<TlsClient> tls;  ///< null: plain
@@ -327,14 +249,9 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
 }
 
 Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothing_came) {
-    Reading reading;
-    reading.head_request = request.method == "HEAD";
-    reading.body_bytes_max = request.reply_bytes_max;
-    llhttp_t parser;
-    llhttp_init(&parser, HTTP_RESPONSE, &settings);
-    parser.data = &reading;
+    ReplyParser parser(request);
     auto since = Clock::now();
-    while (!reading.complete) {
+    while (!parser.complete()) {
         const ssize_t got = receive();
         if (got < 0) {
             const int number = errno;
@@ -345,8 +262,8 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
         }
         since = Clock::now();
         if (got == 0) {
-            llhttp_finish(&parser);
-            if (reading.complete) {
+            parser.end();
+            if (parser.complete()) {
                 break;
             }
             return Error{Errc::io,
@@ -355,25 +272,16 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
                          ""};
         }
         nothing_came = false;
-        const llhttp_errno_t code =
-            llhttp_execute(&parser, buffer.get(), static_cast<std::size_t>(got));
-        if (!reading.too_large.empty()) {
-            return Error{Errc::body_too_large,
-                         fmt::format("{}: the answer is too large: {}", server.authority(),
-                                     reading.too_large),
-                         ""};
-        }
-        if (code != HPE_OK && !reading.complete) {
-            return Error{Errc::io,
-                         fmt::format("{}: the answer is no HTTP: {}", server.authority(),
-                                     llhttp_get_error_reason(&parser)),
-                         ""};
+        const Result<void> taken = parser.take({buffer.get(), static_cast<std::size_t>(got)});
+        if (!taken) {
+            return Error{taken.error().code,
+                         fmt::format("{}: {}", server.authority(), taken.error().detail), ""};
         }
     }
-    if (!reading.keep_alive) {
+    if (!parser.keep_alive()) {
         close();
     }
-    return std::move(reading.reply);
+    return parser.take_reply();
 }
 
 HttpClient::HttpClient(ServerUrl server, std::chrono::milliseconds timeout)
