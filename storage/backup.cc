@@ -2,8 +2,8 @@
 
 #include "storage/erasure_journal.h"
 #include "storage/lost_segments.h"
-#include "storage/recovery.h"
 #include "storage/segment_check.h"
+#include "storage/segment_folder.h"
 #include "storage/segment_footer.h"
 #include "storage/whole_file.h"
 

@@ -2,7 +2,7 @@
 
 #include "core/base/digest.h"
 #include "storage/format.h"
-#include "storage/recovery.h"
+#include "storage/segment_folder.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>

@@ -31,12 +31,6 @@ struct Recovered {
     std::vector<Position> unblanked;  ///< what those from `erases_done` on erased
 };
 
-/// The numbers of the segments in the folder `segments`, in their order. Errors: not_found, io.
-Result<std::vector<std::uint64_t>> segment_numbers(FileSystem& fs, const std::string& segments);
-
-/// Refuses a store that a newer program wrote, without touching anything. Errors: usage, io.
-Result<void> check_format(FileSystem& fs, const std::string& segments);
-
 /// Reads every segment of `segments` into `index` and `table`; unless options.read_only, cuts a torn tail
 /// and removes files in the making. `journal` is what `segments` was brought up to, or, where nothing may be touched,
 /// what is yet to be done. Errors: corrupt (names segment and offset), usage, io.

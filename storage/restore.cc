@@ -2,9 +2,9 @@
 
 #include "storage/backup_manifest.h"
 #include "storage/erasure_journal.h"
-#include "storage/recovery.h"
 #include "storage/search_checkpoint.h"
 #include "storage/segment_check.h"
+#include "storage/segment_folder.h"
 #include "storage/verify.h"
 #include "storage/whole_file.h"
 

@@ -7,6 +7,7 @@
 #include "storage/lost_segments.h"
 #include "storage/recovery.h"
 #include "storage/search_recovery.h"
+#include "storage/segment_folder.h"
 #include "storage/store_impl.h"
 
 #include <fmt/format.h>

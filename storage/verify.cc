@@ -6,8 +6,8 @@
 #include "storage/index.h"
 #include "storage/lost_segments.h"
 #include "storage/packed_segment.h"
-#include "storage/recovery.h"
 #include "storage/segment.h"
+#include "storage/segment_folder.h"
 #include "storage/segment_footer.h"
 #include "storage/verify_search.h"
 
