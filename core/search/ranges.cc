@@ -59,6 +59,9 @@ std::optional<Decimal> read_decimal(std::string_view text) {
         ++at;
         if (at < text.size() && text[at] == '+') {
             ++at;
+            if (at < text.size() && text[at] == '-') {
+                return {};  // from_chars() would take it
+            }
         }
         const auto [end, error] =
             std::from_chars(text.data() + at, text.data() + text.size(), decimal.exponent);

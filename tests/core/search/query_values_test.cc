@@ -437,6 +437,8 @@ TEST(NumberQuery, TakesDigitsForPrecisionWhereItIsToBeEqual) {
            {"probability=ap100", "94.9 95 99.4 99.5 100 100.4 100.5 110"},
            {"probability=ap122", "110"},
            {"probability=abc", "invalid: search parameter 'probability': a number is needed"},
+           {"probability=1e%2B2", "95 99.4 99.5 100 100.4 100.5"},
+           {"probability=1e%2B-2", "invalid: search parameter 'probability': a number is needed"},
            {"probability=5|x|y", "invalid: search parameter 'probability': a number is needed"}});
 }
 
