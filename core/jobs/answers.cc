@@ -57,11 +57,12 @@ void append_file(std::string& out, std::string_view base_url, std::string_view i
     out += fmt::format(R"(,"count":{}}})", file.count);
 }
 
-std::string manifest(const JobView& view, std::string_view base_url, std::string_view id) {
+std::string manifest(const JobView& view, std::string_view base_url, std::string_view id,
+                     bool guarded) {
     std::string out = fmt::format(R"({{"transactionTime":"{}","request":)",
                                   format_instant(view.state.result.time));
     json::append_quoted(out, view.order.url);
-    out += fmt::format(R"(,"requiresAccessToken":{})", view.order.guarded);
+    out += fmt::format(R"(,"requiresAccessToken":{})", guarded);
     for (const std::string_view part : {"output", "deleted", "error"}) {
         std::string list;
         for (const JobFile& file : view.state.result.files) {
@@ -157,7 +158,6 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
     if (request.principal != nullptr && !request.principal->name().empty()) {
         order.owner = request.principal->identity();
     }
-    order.guarded = service.guarded();
     order.base_url = request.base_url;
     order.url = fmt::format("{}{}{}{}", request.base_url, request.path,
                             request.query.empty() ? "" : "?", request.query);
@@ -211,7 +211,7 @@ asio::awaitable<Response> job_status(const Service& service, const Request& requ
             }
             response.content_type = ContentType::json;
             response.media_type = "application/json";
-            response.body = Body(manifest(*view, request.base_url, target.id));
+            response.body = Body(manifest(*view, request.base_url, target.id, service.guarded()));
             break;
     }
     response.headers.emplace_back("Expires", format_http_date(view->expires));

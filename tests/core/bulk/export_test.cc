@@ -575,6 +575,10 @@ TEST_F(ExportTest, IsForWhomeverBeganItAndForThoseWhoMayDoEverything) {
     service().jobs().wait_until_idle();
     const std::string status = path_of(begun.content_location);
     EXPECT_TRUE(send("GET", status).says(R"("requiresAccessToken":true)"));
+    restart(Config());
+    EXPECT_TRUE(send("GET", status).says(R"("requiresAccessToken":false)"))
+        << "as the server is now, not as it was";
+    restart(config);
 
     const Principal other("other", "system/*.rs");
     send_as(&other);
