@@ -250,7 +250,7 @@ TEST(HardDelete, LeavesWhatIsBeingReadUntilThatIsDone) {
     auto erased =
         std::async(std::launch::async, [&] { return store->wait_erased(submission.ticket); });
     EXPECT_EQ(erased.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
-    EXPECT_EQ(read->body, "marker-a");
+    EXPECT_TRUE(read->body.ends_with("marker-a")) << read->body;
     // Nobody else comes to it.
     const auto again = store->load(info);
     ASSERT_FALSE(again);
@@ -268,10 +268,12 @@ TEST(HardDelete, WaitsForNobodyWhoIsSlow) {
     auto store = *Store::open(posix_file_system(), directory.path(), options);
     test::put(*store, "Patient", "a", "marker-a");
     const auto read = store->load(*store->current(test::type_of("Patient"), "a"));
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(read->body.ends_with("marker-a")) << read->body;
     const Submission submission = submit_erase(*store, "a");
     ASSERT_TRUE(store->wait(submission.ticket));
     EXPECT_TRUE(store->wait_erased(submission.ticket));
-    EXPECT_EQ(read->body, std::string(8, '\0'));
+    EXPECT_EQ(read->body, std::string(read->body.size(), '\0'));
 }
 
 TEST(HardDelete, ShowsNobodyHalfOfAVersion) {
@@ -279,7 +281,7 @@ TEST(HardDelete, ShowsNobodyHalfOfAVersion) {
     StoreOptions options = segments_on_demand();
     options.pack_segments = false;
     auto store = *Store::open(posix_file_system(), directory.path(), options);
-    const std::string body(2'000, 'x');
+    const std::string text(2'000, 'x');
     std::atomic<bool> done{false};
     std::atomic<std::uint64_t> found{0};
     std::vector<std::thread> readers;
@@ -291,7 +293,7 @@ TEST(HardDelete, ShowsNobodyHalfOfAVersion) {
                     continue;
                 }
                 if (const auto read = store->load(*info)) {
-                    EXPECT_EQ(read->body, body);
+                    EXPECT_TRUE(read->body.ends_with(text));
                     ++found;
                 } else {
                     EXPECT_EQ(read.error().code, Errc::not_found);
@@ -300,7 +302,7 @@ TEST(HardDelete, ShowsNobodyHalfOfAVersion) {
         });
     }
     for (int i = 0; i < 200 || found < 200; ++i) {
-        test::put(*store, "Patient", "a", body);
+        test::put(*store, "Patient", "a", text);
         const Submission submission = submit_erase(*store, "a");
         ASSERT_TRUE(store->wait(submission.ticket));
         ASSERT_TRUE(store->wait_erased(submission.ticket));
