@@ -122,30 +122,6 @@ Result<json::Value> listed_in(Session& session, const terminology::ValueSet& val
     return json::Value();
 }
 
-/// The version that the value set, or one that it names, has a code of; empty: none is named.
-Result<std::string_view> version_of(Session& session, const terminology::ValueSet& value_set,
-                                    const terminology::Code& code, std::size_t depth) {
-    if (depth > terminology::kValueSetDepthMax) {
-        return std::string_view();
-    }
-    for (const Include& include : value_set.includes()) {
-        ANNALS_TRY_VOID(
-            session.effort().spend(terminology::kStepsPerPart * (1 + include.value_sets.size())));
-        ANNALS_TRY(const Member in, terminology::member_of(session, include, code));
-        if (in != Member::yes) {
-            continue;
-        }
-        if (!include.system.empty()) {
-            return std::string_view(include.version);
-        }
-        ANNALS_TRY(const auto other, session.value_set(include.value_sets.front()));
-        if (other != nullptr) {
-            return version_of(session, *other, code, depth + 1);
-        }
-    }
-    return std::string_view();
-}
-
 bool is_called(const Known& known, std::string_view given) {
     const std::string wanted = search::fold(given);
     const std::string_view display =
@@ -229,7 +205,7 @@ Result<Verdict> in_value_set(Session& session, const Asked& asked,
     if (found.system) {
         std::string_view version = found.version;
         if (version.empty()) {
-            ANNALS_TRY(version, version_of(session, value_set, wanted, 0));
+            ANNALS_TRY(version, terminology::version_of(session, value_set, wanted));
         }
         ANNALS_TRY(known.system, session.code_system(*found.system, version));
         if (known.system == nullptr) {

@@ -129,38 +129,49 @@ Member contained(const ValueSet& value_set, const Code& code) {
                : Member::no;
 }
 
+/// As of version_of(), where `include` has the code.
+Result<std::string_view> version_by(Session& session, const Include& include, const Code& code,
+                                    std::size_t depth) {
+    if (!include.system.empty() || include.value_sets.empty()) {
+        return std::string_view(include.version);
+    }
+    const Result<ValueSetPointer> other = session.value_set(include.value_sets.front());
+    if (!other && other.error().code != Errc::not_computable) {
+        return Error(other.error());
+    }
+    if (!other || *other == nullptr) {
+        return std::string_view();
+    }
+    return version_of(session, **other, code, depth + 1);
+}
+
+// Each part by itself: what is excluded of one version, or inactive in it, may be in by another.
 Result<Member> composed(Session& session, const ValueSet& value_set, const Code& code) {
     Member found = Member::no;
-    const Include* by = nullptr;
     for (const Include& include : value_set.includes()) {
         ANNALS_TRY_VOID(session.effort().spend(kStepsPerPart));
-        ANNALS_TRY(const Member in, member_of(session, include, code));
-        if (in > found) {
-            by = &include;
+        ANNALS_TRY(Member in, member_of(session, include, code));
+        std::string_view version;
+        if (in != Member::no && (value_set.active_only() || !value_set.excludes().empty())) {
+            ANNALS_TRY(version, version_by(session, include, code, 0));
+        }
+        for (const Include& exclude : value_set.excludes()) {
+            if (in == Member::no) {
+                break;
+            }
+            ANNALS_TRY_VOID(session.effort().spend());
+            ANNALS_TRY(const Member out, member_of_exclude(session, exclude, code, version));
+            in = both(in, opposite(out));
+        }
+        const std::string_view url = code.system.value_or(std::string_view());
+        if (in != Member::no && value_set.active_only() && !url.empty()) {
+            ANNALS_TRY(const CodeSystemPointer system, session.code_system(url, version));
+            const auto number = system ? system->find(code.code) : std::nullopt;
+            in = number && system->is_inactive(*number) ? Member::no : in;
         }
         found = either(found, in);
         if (found == Member::yes) {
             break;
-        }
-    }
-    for (const Include& exclude : value_set.excludes()) {
-        if (found == Member::no) {
-            break;
-        }
-        ANNALS_TRY(const Member out,
-                   member_of_exclude(session, exclude, code,
-                                     by == nullptr ? std::string_view() : by->version));
-        found = both(found, opposite(out));
-    }
-    // Of a value set that it includes the system is the code's own.
-    const std::string_view url = by == nullptr        ? std::string_view()
-                                 : by->system.empty() ? code.system.value_or(std::string_view())
-                                                      : std::string_view(by->system);
-    if (found != Member::no && value_set.active_only() && !url.empty()) {
-        ANNALS_TRY(const CodeSystemPointer system, session.code_system(url, by->version));
-        const auto number = system ? system->find(code.code) : std::nullopt;
-        if (number && system->is_inactive(*number)) {
-            return Member::no;
         }
     }
     return found;
@@ -211,6 +222,21 @@ Result<std::vector<std::string_view>> systems_with(Session& session, const Value
     std::erase(systems, std::string_view());
     systems.emplace_back();
     return systems;
+}
+
+Result<std::string_view> version_of(Session& session, const ValueSet& value_set, const Code& code,
+                                    std::size_t depth) {
+    if (depth > kValueSetDepthMax) {
+        return std::string_view();
+    }
+    for (const Include& include : value_set.includes()) {
+        ANNALS_TRY_VOID(session.effort().spend(kStepsPerPart * (1 + include.value_sets.size())));
+        ANNALS_TRY(const Member in, member_of(session, include, code));
+        if (in == Member::yes) {
+            return version_by(session, include, code, depth);
+        }
+    }
+    return std::string_view();
 }
 
 Result<Member> member_of(Session& session, const ValueSet& value_set, const Code& code) {

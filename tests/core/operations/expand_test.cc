@@ -230,6 +230,31 @@ TEST_F(Expand, ExcludesCodesOfTheVersionThatIsIncluded) {
                     .says(R"("valueBoolean":true)"));
 }
 
+TEST_F(Expand, JudgesCodesOfAValueSetInsideByTheVersionThatItNames) {
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals",
+        "version":"2","status":"active","content":"complete","concept":[{"code":"dodo"}]})");
+    compose("pinned", R"("include":[{"system":"http://s/animals","version":"1"}])");
+    compose("less", R"("include":[{"valueSet":["http://v/pinned"]}],
+        "exclude":[{"system":"http://s/animals","concept":[{"code":"rock"}]}])");
+    compose("living", R"("inactive":false,"include":[{"valueSet":["http://v/pinned"]}])");
+    compose("either", R"("inactive":false,"include":[{"valueSet":["http://v/pinned"]},
+        {"system":"http://s/animals","version":"2"}])");
+    const auto has = [this](std::string_view id, std::string_view code) {
+        const bool in =
+            send("GET", fmt::format("/ValueSet/{}/$validate-code?system=http://s/animals&code={}",
+                                    id, code))
+                .says(R"("valueBoolean":true)");
+        const std::string listed = " " + codes(fmt::format("url=http://v/{}", id)) + " ";
+        EXPECT_EQ(in, listed.find(fmt::format(" {} ", code)) != std::string::npos) << id << code;
+        return in;
+    };
+    EXPECT_FALSE(has("less", "rock")) << "version 2 has none";
+    EXPECT_TRUE(has("less", "dodo"));
+    EXPECT_FALSE(has("living", "dodo")) << "inactive in version 1";
+    EXPECT_TRUE(has("either", "dodo")) << "active in version 2";
+}
+
 TEST_F(Expand, FiltersByCodeAndDisplayWhateverTheirCaseAndAccents) {
     EXPECT_EQ(codes("url=http://v/all&filter=ELEGANT"), "poodle");
     EXPECT_EQ(codes("url=http://v/all&filter=caniche%20%C3%A9l"), "poodle");
