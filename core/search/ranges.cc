@@ -19,7 +19,7 @@ bool is_digit(char c) {
 
 /// The parts of -?digits[.digits][(e|E)[+-]digits]: digits without the point, and the power of ten that the last
 /// of them stands for.
-struct Decimal {
+struct DecimalParts {
     bool negative = false;
     std::array<char, kNumberCharsMax + 2> digits{};
     std::size_t size = 0;
@@ -27,11 +27,11 @@ struct Decimal {
     int exponent = 0;
 };
 
-std::optional<Decimal> read_decimal(std::string_view text) {
+std::optional<DecimalParts> read_decimal(std::string_view text) {
     if (text.size() > kNumberCharsMax) {
         return {};
     }
-    Decimal decimal;
+    DecimalParts decimal;
     std::size_t at = 0;
     if (at < text.size() && (text[at] == '-' || text[at] == '+')) {
         decimal.negative = text[at] == '-';
@@ -75,7 +75,7 @@ std::optional<Decimal> read_decimal(std::string_view text) {
 }
 
 /// digits * 10^power, rounded once.
-std::optional<double> to_double(const Decimal& decimal, std::string_view digits, int power) {
+std::optional<double> to_double(const DecimalParts& decimal, std::string_view digits, int power) {
     std::array<char, kNumberCharsMax + 16> text;
     std::size_t size = 0;
     if (decimal.negative) {
@@ -120,13 +120,13 @@ std::optional<double> number_value(std::string_view text) {
         return value;
     }
     // A sign, or digits that underflow.
-    const std::optional<Decimal> decimal = read_decimal(text);
+    const std::optional<DecimalParts> decimal = read_decimal(text);
     return decimal ? to_double(*decimal, {decimal->digits.data(), decimal->size}, decimal->power)
                    : std::nullopt;
 }
 
 std::optional<Number> number_range(std::string_view text) {
-    std::optional<Decimal> decimal = read_decimal(text);
+    std::optional<DecimalParts> decimal = read_decimal(text);
     if (!decimal) {
         return {};
     }
