@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace annals::core {
@@ -303,7 +304,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
 
     const ScopedView view(service, request, kMayDelete);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-        const Result<CriteriaMatches> matches =
+        Result<CriteriaMatches> matches =
             co_await find_matches(service, *request.loop, *criteria, limit);
         if (!matches) {
             co_return matches.error();
@@ -323,6 +324,8 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         }
         // The criteria were seen to hold for these versions and no others.
         std::vector<Doomed> all;
+        std::vector<std::string> ids;
+        ids.reserve(matches->found.size());
         Referrers referrers(service, request);
         for (const storage::StoredVersion& found : matches->found) {
             if (!view.shows(found.info)) {
@@ -337,9 +340,11 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
                 !fit) {
                 co_return fit.error();
             }
-            all.push_back({found.id, found.info.version});
+            all.push_back({ids.emplace_back(found.id), found.info.version});
             referrers.add_deleted(target.type, found.id);
         }
+        // An erasure waits for whoever has the bytes.
+        matches->found.clear();
         std::optional<Response> response = co_await commit_deletion(
             service, request, target.type, all, referrers, matches->guards);
         if (response && service.config().audited()) {

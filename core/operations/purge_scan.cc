@@ -92,6 +92,7 @@ Result<bool> PatientVersions::advance(const search::Pace& pace) {
     while (const storage::VersionInfo* const info = walk_.next(pace)) {
         ANNALS_TRY_VOID(look(*info));
     }
+    reader_.forget();
     return walk_.at_end();
 }
 
@@ -193,6 +194,7 @@ Result<bool> PurgeReferrers::advance(const search::Pace& pace) {
     while (const storage::VersionInfo* const info = walk_.next(pace)) {
         ANNALS_TRY_VOID(look(*info));
     }
+    reader_.forget();
     return walk_.at_end();
 }
 

@@ -83,13 +83,18 @@ Error expired_snapshot() {
             ""};
 }
 
+void BodyReader::forget() {
+    position_ = {};
+    stored_.reset();
+    parser().recycle(std::exchange(document_, json::Document()));
+}
+
 json::Value BodyReader::read(Position position) {
     if (position == position_) {
         return document_.root();
     }
+    forget();
     position_ = position;
-    stored_.reset();
-    parser().recycle(std::exchange(document_, json::Document()));
     const std::optional<storage::VersionInfo> info = find_at(store_, carried_.get(), position);
     if (!info) {
         return {};

@@ -138,6 +138,9 @@ class BodyReader {
     /// Missing if the version was erased or is damaged. Lifetime: until the next call.
     json::Value read(Position position);
 
+    /// Lets go of what was read last: an erasure waits for whoever has the bytes.
+    void forget();
+
     /// The id of what was read last.
     std::string_view id() const noexcept { return stored_ ? stored_->id : std::string_view(); }
 

@@ -1,5 +1,6 @@
 #include "tests/support/service_fixture.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -193,6 +194,19 @@ TEST_F(ConditionalDelete, DeletesSeveralAtOnceUpToAMaximumWhereThatIsAllowed) {
         EXPECT_EQ(send("DELETE", "/Patient?family=chalmers").status, 204);
         EXPECT_EQ(store().totals().live, 0U);
     }
+}
+
+TEST_F(ConditionalDelete, WaitsForNothingThatItHasReadItself) {
+    use(true);
+    // An erasure waits a quarter of a second for who reads; the quickest of some, as a machine may be slow.
+    auto quickest = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(put_patient("1"), 201);
+        const auto begin = std::chrono::steady_clock::now();
+        ASSERT_EQ(send("DELETE", "/Patient?_id=1").status, 204);
+        quickest = std::min(quickest, std::chrono::steady_clock::now() - begin);
+    }
+    EXPECT_LT(quickest, std::chrono::milliseconds(250));
 }
 
 TEST_F(HistoryDeletion, IsNotAllowedUnlessHardDeleteIsOn) {
