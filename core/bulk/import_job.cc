@@ -248,6 +248,7 @@ class ImportJob {
                 fmt::format(R"({{"resource":{},"request":{{"method":"PUT","url":"{}/{}"}}}})",
                             root.raw(), type_name, root["id"].raw_string()));
         }
+        ANNALS_TRY_VOID(submit_history());  // in the order of the lines
         return put(*type, *std::move(document));
     }
 

@@ -105,6 +105,19 @@ TEST_F(ImportTest, PassesOverAByteOrderMarkAtTheBeginningOfAFile) {
     EXPECT_THAT(imported.manifest, HasSubstr(R"("count":1}],"error":[{)"));
 }
 
+TEST_F(ImportTest, TakesResourcesAndEntriesOfHistoryInTheirOrder) {
+    import_text(R"({"resourceType":"Patient","id":"a","active":true})"
+                "\n"
+                R"({"request":{"method":"DELETE","url":"Patient/a"}})"
+                "\n"
+                R"({"resourceType":"Patient","id":"a","active":false})"
+                "\n");
+    const Answer answer = send("GET", "/Patient/a");
+    EXPECT_EQ(answer.status, 200) << "it was written again after it had been deleted";
+    EXPECT_TRUE(answer.says(R"("active":false)"));
+    EXPECT_EQ(send("GET", "/Patient/a/_history/2").status, 410);
+}
+
 TEST_F(ImportTest, NamesTheLinesThatItRefusesAndGoesOn) {
     const Imported imported = import_text(
         "{\"resourceType\":\"Patient\",\"id\":\"a\"}\n"
