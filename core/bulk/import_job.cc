@@ -314,7 +314,7 @@ class ImportJob {
 
     // Was the line taken already, before a restart that lost how far it was? Lines became versions in their order, so it stands
     // behind the one that was found for the line before: of two lines that say the same each has its own. A deletion has no
-    // facts, and made a version of what stood right before it alone.
+    // facts, and made a version of what stood right before it alone: none of what did not live.
     bool is_there(TypeId type, std::string_view id, const json::ResourceFacts* facts) {
         std::optional<json::BodyPlan> plan;
         if (facts != nullptr) {
@@ -328,7 +328,8 @@ class ImportJob {
         query.after->position = uncertain_after_;
         query.bound = uncertain_through_;
         query.count = plan ? 100 : 1;
-        for (const storage::VersionInfo& info : store_.history(query).versions) {
+        const std::vector<storage::VersionInfo> versions = store_.history(query).versions;
+        for (const storage::VersionInfo& info : versions) {
             bool same = info.deletion && !plan;
             if (!info.deletion && plan) {
                 const auto stored = store_.load(info);
@@ -340,13 +341,22 @@ class ImportJob {
                 return true;
             }
         }
-        return false;
+        return !plan && !versions.empty() && !lived_before(type, id);
+    }
+
+    // Before what the lines that are read again have become.
+    bool lived_before(TypeId type, std::string_view id) const {
+        if (uncertain_after_ == Position{}) {
+            return false;
+        }
+        const auto info = store_.current(type, id, uncertain_after_);
+        return info && !info->deletion;
     }
 
     // ---- history ----
 
     Result<void> add_history(std::string entry) {
-        if (reading_again() && is_there_without_number(entry)) {
+        if (reading_again() && was_taken(entry)) {
             ++counts_[input_];
             return {};
         }
@@ -357,15 +367,25 @@ class ImportJob {
                    : Result<void>();
     }
 
-    bool is_there_without_number(std::string_view text) {
+    // What has its version number and is there already is ignored, so that it can be submitted again.
+    bool was_taken(std::string_view text) {
         json::Parser parser(kJsonWrappedDepthMax);
         const Result<json::Document> document = parse_submitted(service_.config(), parser, text);
         HistoryEntry entry;
-        return document && read_history_entry(document->root(), entry) && !entry.version &&
-               is_there(entry.type, entry.id, entry.deletion ? nullptr : &entry.facts);
+        if (!document || !read_history_entry(document->root(), entry)) {
+            return false;
+        }
+        if (!entry.version) {
+            return is_there(entry.type, entry.id, entry.deletion ? nullptr : &entry.facts);
+        }
+        const auto info = store_.version(entry.type, entry.id, *entry.version);
+        if (info && info->position > uncertain_after_ && info->position <= uncertain_through_) {
+            uncertain_after_ = info->position;
+            has_written_ = false;
+        }
+        return false;
     }
 
-    // What has its version number and is there already is ignored, so that it can be submitted again.
     Result<void> submit_history() {
         if (history_.empty()) {
             return {};

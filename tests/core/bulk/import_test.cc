@@ -313,6 +313,28 @@ TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachEntryWithoutAVersionNumb
     EXPECT_EQ(send("GET", "/Patient/p0").etag, 3U);
 }
 
+TEST_F(ImportJobTest, ReadingAgainDeletesNothingThatWasWrittenAfterADeletionOfNothing) {
+    const auto deletion = [](std::string_view id) {
+        return fmt::format("{{\"request\":{{\"method\":\"DELETE\",\"url\":\"Patient/{}\"}}}}\n",
+                           id);
+    };
+    const auto written = [](std::string_view id, std::string_view meta) {
+        return fmt::format(
+            "{{\"resource\":{{\"resourceType\":\"Patient\",\"id\":\"{0}\"{1}}},"
+            "\"request\":{{\"method\":\"PUT\",\"url\":\"Patient/{0}\"}}}}\n",
+            id, meta);
+    };
+    const std::string text = deletion("p") + written("p", "") + deletion("p") + deletion("p") +
+                             written("p", "") + written("q", ",\"meta\":{\"versionId\":\"1\"}") +
+                             deletion("q") + deletion("q") + written("q", "");
+    for (int times = 0; times < 2; ++times) {
+        run(kBegun, text, 100);  // the second time as if nothing had been noted
+        EXPECT_EQ(store().totals().versions, 6U);
+        EXPECT_EQ(send("GET", "/Patient/p").etag, 3U);
+        EXPECT_EQ(send("GET", "/Patient/q").etag, 3U);
+    }
+}
+
 TEST_F(ImportJobTest, TakesALineThatSaysWhatAnEarlierOneDid) {
     const std::string was = "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":true}\n";
     const std::string other = "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":false}\n";
