@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -49,6 +50,20 @@ TEST(ChangePage, ReachesNoFurtherThanWhatHasCome) {
         EXPECT_EQ(page->position, 5U);
     }
     EXPECT_EQ(read_change_page(reply_of(first + second))->position, 6U);
+}
+
+TEST(ChangePage, IsAskedForAgainWhereItsFirstLineWasCutOff) {
+    std::atomic<int> asked = 0;
+    const test::HttpEndpoint source([&](const std::string&) {
+        return ++asked == 1 ? test::HttpEndpoint::Answer{200, R"({"position":7,"comm)"}
+                            : test::HttpEndpoint::Answer{404, "{}"};
+    });
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    const auto feeds = has_change_feed(*parse_server_url(source.url()), patience);
+    ASSERT_TRUE(feeds) << feeds.error().detail;
+    EXPECT_FALSE(*feeds);
+    EXPECT_EQ(asked, 2);
 }
 
 TEST(ChangePage, IsRefusedWhenItIsSomethingElse) {

@@ -40,6 +40,10 @@ HttpRequest page_request(const ServerUrl& server, std::uint64_t after, std::uint
     HttpRequest request;
     request.target = fmt::format("{}/_changes?after={}&_count={}&wait={}&_format=ndjson",
                                  server.base_path, after, count, wait);
+    // Of one that is cut off further on the whole lines are taken.
+    request.is_cut_off = [](const HttpReply& reply) {
+        return reply.body.starts_with('{') && reply.body.find('\n') == std::string::npos;
+    };
     return request;
 }
 

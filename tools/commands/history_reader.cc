@@ -10,14 +10,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <map>
 #include <utility>
 
 namespace annals::tools {
-
-using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -200,29 +196,16 @@ Result<std::optional<std::uint64_t>> HistoryReader::total() {
 Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>& document) {
     HttpRequest request;
     request.reply_bytes_max = page_bytes_max_;
-    const auto started = Clock::now();
-    milliseconds pause = patience_.first_pause;
+    request.is_cut_off = [&](const HttpReply& reply) {
+        document = parser_.parse(reply.body);
+        return !document && reply.body.starts_with('{');
+    };
     while (true) {
         request.target = target;
         auto reply = client_.send_patiently(request, patience_);
-        if (!reply && reply.error().code == Errc::body_too_large && halve_count(target)) {
-            continue;
-        }
-        if (!reply) {
+        if (reply || reply.error().code != Errc::body_too_large || !halve_count(target)) {
             return reply;
         }
-        document = parser_.parse(reply->body);
-        // Where a proxy speaks HTTP/1.0 to the server, an answer that was cut off looks whole.
-        const bool cut_off = reply->status == 200 && !document && reply->body.starts_with('{');
-        const bool too_late = patience_.give_up_after.count() >= 0 &&
-                              Clock::now() - started + pause > patience_.give_up_after;
-        if (!cut_off || too_late || (patience_.stop && patience_.stop())) {
-            return reply;
-        }
-        patience_.wait(fmt::format("{}: the answer is no JSON, or was cut off: {}",
-                                   client_.server().authority(), document.error().detail),
-                       pause);
-        pause = std::min(pause * 2, patience_.longest_pause);
     }
 }
 

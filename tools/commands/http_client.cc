@@ -400,6 +400,12 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
                 why = fmt::format("{}: something was erased while it was being sent",
                                   impl_->server.authority());
             }
+            if (reply->status == 200 && request.is_cut_off && request.is_cut_off(*reply) &&
+                !again) {
+                again = true;
+                why = fmt::format("{}: the answer does not parse, or was cut off",
+                                  impl_->server.authority());
+            }
             asked = std::min(retry_after(*reply), patience.longest_wait);
         } else {
             again = (request.repeatable || !impl_->sent) && reply.error().code != Errc::usage &&

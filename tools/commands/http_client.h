@@ -20,6 +20,15 @@
 
 namespace annals::tools {
 
+struct HttpReply {
+    int status = 0;
+    std::string body;
+    std::vector<std::pair<std::string, std::string>> headers;
+
+    /// The first header of that name (case ignored).
+    std::optional<std::string_view> header(std::string_view name) const;
+};
+
 struct HttpRequest {
     std::string method = "GET";
     std::string target;     ///< path and query, base path included
@@ -29,15 +38,10 @@ struct HttpRequest {
     bool repeatable =
         true;  ///< doing it twice does no harm: may be sent again if the answer is lost
     std::uint64_t reply_bytes_max = 1 << 30;  ///< of the reply's body, which is kept in memory
-};
 
-struct HttpReply {
-    int status = 0;
-    std::string body;
-    std::vector<std::pair<std::string, std::string>> headers;
-
-    /// The first header of that name (case ignored).
-    std::optional<std::string_view> header(std::string_view name) const;
+    /// Looks at each reply of status 200: true if some of it is missing though its end came. Where a proxy speaks HTTP/1.0 to the
+    /// server, one that was cut off looks whole.
+    std::function<bool(const HttpReply&)> is_cut_off = {};
 };
 
 /// How long send_patiently() goes on.
@@ -73,7 +77,7 @@ class HttpClient {
 
     /// send(), again and again with growing pauses while the server can't be reached or answers 429 or
     /// 5xx, or 401 after it had let us in and the credentials are in files: these will be renewed; and where what a GET reads has
-    /// zeros, which no JSON has: Annals sends them in place of what it erases just then. It waits as long as
+    /// zeros, which no JSON has: Annals sends them in place of what it erases just then; and where a reply is_cut_off(). It waits as long as
     /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out.
     ///
     /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended; timeout also where the
