@@ -317,7 +317,6 @@ std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
 
 /// Lets answers that are under way end whole: who has found a version before it was erased is waited for.
 void Eraser::await_readers(std::span<const Blanking> blankings) {
-    const auto deadline = std::chrono::steady_clock::now() + kReadersGrace;
     std::vector<SegmentTable::Holds> held;
     for (std::size_t i = 0; i < blankings.size(); ++i) {
         const std::uint64_t number = blankings[i].segment;
@@ -326,6 +325,7 @@ void Eraser::await_readers(std::span<const Blanking> blankings) {
             held.push_back(table_.renew_holds(*slot));
         }
     }
+    const auto deadline = std::chrono::steady_clock::now() + kReadersGrace;
     const auto is_read = [](const SegmentTable::Holds& holds) {
         return std::ranges::any_of(holds, [](const auto& hold) { return hold.use_count() > 1; });
     };

@@ -174,7 +174,7 @@ TEST(Authentication, IsAskedForAgainBeforeAStreamOfChangesGoesOn) {
         write_whole_file(self.file("keys.toml"),
                          key_entry("a", "one", scopes) + key_entry("b", "other", scopes));
     });
-    const std::int64_t end = now().us / 1'000'000 + 3;
+    const std::int64_t end = now().us / 1'000'000 + 6;
     const std::string token =
         key.sign(R"({"exp":)" + std::to_string(end) + R"(,"scope":"system/*.cruds"})");
     Connection by_key(server.port());
