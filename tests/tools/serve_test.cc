@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
+#include <thread>
 
 namespace annals {
 namespace {
@@ -240,6 +242,29 @@ TEST(Serve, TellsTheServiceManagerWhenItIsReadyAndWhenItStops) {
         EXPECT_EQ(manager.receive(), "STOPPING=1") << server.errors();
         EXPECT_EQ(server.wait(seconds(20)), 0);
     }
+}
+
+TEST(Serve, TellsAServiceManagerThatIsBusyWithOthers) {
+    const TemporaryDirectory directory;
+    const std::string name = directory / "notify";
+    NotifySocket manager(name);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    name.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const int others = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    while (::sendto(others, "x", 1, 0, reinterpret_cast<const sockaddr*>(&address),
+                    sizeof(address)) == 1) {
+    }
+    ::close(others);
+    test::ChildProcess server("/usr/bin/env", {"NOTIFY_SOCKET=" + name, kBinary, "serve", "--data",
+                                               directory / "data", "--listen", "127.0.0.1:0"});
+    ASSERT_TRUE(server.wait_for_line("annals ready on ", seconds(30))) << server.errors();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::string message;
+    do {
+        message = manager.receive();
+    } while (message == "x");
+    EXPECT_EQ(message, "READY=1") << server.errors();
 }
 
 TEST(Serve, StartsWhereTheServiceManagerIsGone) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,6 +19,9 @@ namespace annals::tools {
 
 namespace {
 
+/// A manager that is busy with many others has no room for more just then, and would wait for ever for what was not said.
+constexpr timeval kLimit{.tv_sec = 5, .tv_usec = 0};
+
 /// Returns errno, 0 where it was sent.
 int send_to(std::string_view name, std::string_view state) {
     sockaddr_un address{};
@@ -29,10 +33,11 @@ int send_to(std::string_view name, std::string_view state) {
     if (name.front() == '@') {
         address.sun_path[0] = '\0';
     }
-    const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) {
         return errno;
     }
+    ::setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &kLimit, sizeof(kLimit));
     const auto sent =
         ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
                  reinterpret_cast<const sockaddr*>(&address),

@@ -10,7 +10,7 @@
 namespace annals::tools {
 
 /// Sends `state` ("READY=1", "STOPPING=1") to the socket that the environment names by NOTIFY_SOCKET: a path, or behind '@' a name
-/// without a file. Does nothing where there is none; what can't be told is a warning in the log, and nothing waits for it.
+/// without a file. Does nothing where there is none; what can't be told within some seconds is a warning in the log.
 void tell_service_manager(std::string_view state);
 
 }  // namespace annals::tools
