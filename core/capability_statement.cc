@@ -184,7 +184,9 @@ std::string security_json(const Config& config) {
         services += services.empty() ? "" : ",";
         services += security_service("Certificates");
     }
-    std::string_view description = "No credentials are asked for.";
+    std::string_view description = services.empty()
+                                       ? "No credentials are asked for."
+                                       : "No credentials are asked for but a client certificate.";
     if (takes_tokens && takes_keys) {
         description =
             "Access tokens (RFC 6750) with SMART scopes, or keys in the header X-API-Key.";
@@ -218,7 +220,8 @@ std::string limits_text(const Config& config) {
 
 // No code of `interaction` stands for it.
 std::string_view history_bundle_text(const Config& config) {
-    return config.allow_history_bundles && config.interactions.system_history_bundle
+    return config.allow_history_bundles && config.interactions.system_history_bundle &&
+                   !config.read_only
                ? " Bundles of type history are taken at the base, as batches are: each entry "
                  "becomes "
                  "the version that it says."

@@ -158,6 +158,16 @@ TEST_F(Statement, IsValidWithEveryKindOfCredentials) {
     }
 }
 
+TEST_F(Statement, SaysThatACertificateIsAskedForWhereNothingElseIs) {
+    const std::string nothing = "No credentials are asked for.";
+    EXPECT_THAT(statement(), HasSubstr(nothing));
+    Config config;
+    config.tls.client_ca_file = "ca.pem";
+    expect_valid(config);
+    EXPECT_THAT(statement(), Not(HasSubstr(nothing)));
+    EXPECT_THAT(statement(), HasSubstr("but a client certificate"));
+}
+
 TEST_F(Statement, SaysWhatItIs) {
     const std::string text = statement();
     json::Parser parser;
@@ -207,6 +217,7 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_THAT(text, HasSubstr(R"("updateCreate":false)"));
     EXPECT_THAT(text, HasSubstr(R"("conditionalDelete":"not-supported")"));
     EXPECT_THAT(text, HasSubstr(R"({"code":"read"})"));
+    EXPECT_THAT(text, Not(HasSubstr("Bundles of type history are taken")));
 
     const test::Answer refused = send("PUT", "/Patient/1", R"({"resourceType":"Patient","id":"1"})",
                                       {{"Content-Type", "application/fhir+json"}});
