@@ -332,9 +332,8 @@ std::string make_capability_statement(const Described& described) {
             out.ends_with('[') ? "" : ",", name, name,
             texts_json("supportedProfile", profiles_of[type.value]), abilities,
             search_abilities(described.parameters, type));
-        if (!referrers[type.value].empty()) {
-            out += fmt::format(R"(,"searchRevInclude":[{}])", referrers[type.value]);
-        }
+        const std::string& told = referrers[type.value];
+        out += fmt::format(R"(,"searchRevInclude":["*"{}{}])", told.empty() ? "" : ",", told);
         out += operations_json(config, type);
         out += '}';
     }

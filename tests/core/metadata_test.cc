@@ -205,6 +205,20 @@ TEST_F(Statement, AnnouncesNoSearchParameterThatIsAlwaysRefused) {
     }
 }
 
+TEST_F(Statement, AnnouncesThatWhateverRefersToATypeCanBeIncluded) {
+    EXPECT_EQ(send("GET", "/Provenance?_revinclude=*").status, 200);
+    const std::string text = statement();
+    json::Parser parser;
+    const auto document = parser.parse(text);
+    const json::Value rest = *document->root()["rest"].elements().begin();
+    for (const json::Value resource : rest["resource"].elements()) {
+        ASSERT_GE(resource["searchRevInclude"].size(), 1U) << resource["type"].raw();
+        EXPECT_TRUE((*resource["searchRevInclude"].elements().begin()).equals("*"));
+    }
+    EXPECT_THAT(text, HasSubstr(R"("searchRevInclude":["*","Account:patient")"));
+    EXPECT_THAT(text, HasSubstr(R"("searchRevInclude":["*"])"));
+}
+
 TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_EQ(put_patient("1"), 201);
     Config config;
