@@ -3,6 +3,7 @@
 #include "core/base/digest.h"
 #include "core/base/log.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/preconditions.h"
 #include "core/interactions/referrers.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
@@ -70,6 +71,10 @@ class Purge {
           found_(store_, service.indexing().parameters(), request.base_url, target.id) {}
 
     asio::awaitable<Response> run() {
+        const Result<Preconditions> conditions = read_preconditions(request_);
+        if (!conditions) {
+            co_return conditions.error();
+        }
         for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
             const storage::Head head = store_.head(target_.type, target_.id);
             if (!head.exists) {
@@ -79,11 +84,21 @@ class Purge {
                 }
                 continue;
             }
+            const Result<void> fit =
+                check_preconditions(*conditions, target_.type, target_.id, head);
+            if (!fit) {
+                const Result<void> durable = co_await request_.loop->settled_ticket(head.ticket);
+                if (durable) {
+                    co_return fit.error();
+                }
+                continue;
+            }
             Result<void> done = co_await decide();
             if (!done) {
                 co_return std::move(done.error());
             }
-            if (doomed_.empty() || doomed_.front().name != own()) {
+            if (doomed_.empty() || doomed_.front().name != own() ||
+                (!conditions->none() && doomed_.front().newest != head.version)) {
                 // He is being written, or erased, just now.
                 const Result<void> settled = co_await request_.loop->settled_ticket(head.ticket);
                 static_cast<void>(settled);

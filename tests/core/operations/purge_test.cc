@@ -327,6 +327,28 @@ TEST_F(PurgeTest, TakesWhatIsWrittenWhileItLooks) {
     }
 }
 
+TEST_F(PurgeTest, IsHeldToConditionsAsADeletionIs) {
+    put("Patient", "p");
+    put("Patient", "p");
+    put("Observation", "o", subject("p"));
+    const auto asked = [&](std::string_view name, std::string_view value, bool dry_run = false) {
+        return send("POST", fmt::format("/Patient/p/$purge{}", dry_run ? "?dryRun=true" : ""), "",
+                    {{std::string(name), std::string(value)}});
+    };
+    const Answer refused = asked("If-Match", "W/\"1\"");
+    EXPECT_EQ(refused.status, 412);
+    EXPECT_TRUE(refused.says("expected version 1, actual version 2")) << refused.body;
+    EXPECT_EQ(asked("If-Match", "W/\"1\"", true).status, 412);
+    EXPECT_EQ(asked("If-None-Match", "*").status, 412);
+    EXPECT_EQ(asked("If-Unmodified-Since", "Wed, 01 Jan 2020 00:00:00 GMT").status, 412);
+    EXPECT_EQ(asked("If-Match", "two").status, 400);
+    EXPECT_EQ(status("Patient/p"), 200);
+    EXPECT_EQ(status("Observation/o"), 200);
+    EXPECT_EQ(asked("If-Match", "W/\"2\"").status, 200);
+    EXPECT_EQ(status("Patient/p"), 404);
+    EXPECT_EQ(status("Observation/o"), 404);
+}
+
 TEST_F(PurgeTest, RefusesWhatItDoesNotKnow) {
     put("Patient", "p");
     EXPECT_EQ(send("POST", "/Patient/p/$purge?force=true").status, 400);
