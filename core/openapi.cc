@@ -229,6 +229,21 @@ std::string query_parameters(std::string_view parameters) {
     return out;
 }
 
+/// The headers that an operation goes by at a level: an answer that comes later is to be asked for, and who writes may say
+/// over what.
+std::string_view headers_of(const Operation& operation, std::uint8_t level,
+                            HttpMethod method) noexcept {
+    if (operation.name == "$export" || operation.name == "$import") {
+        return "Prefer";
+    }
+    const bool writes = operation.affects_state || operation.name == "$meta";
+    if (level != kOnInstance || method != HttpMethod::post || !writes) {
+        return {};
+    }
+    return operation.name == "$restore" ? "If-Match If-None-Match If-Unmodified-Since Prefer"
+                                        : "If-Match If-None-Match If-Unmodified-Since";
+}
+
 void add_operation(Paths& paths, const Operation& operation, const Config& config) {
     struct Place {
         std::uint8_t level;
@@ -280,6 +295,11 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                 told.parameters = by_get && !asks && signature != nullptr
                                       ? query_parameters(signature->parameters)
                                       : "";
+                const std::string_view headers = headers_of(operation, place.level, method);
+                if (!headers.empty()) {
+                    told.parameters += told.parameters.empty() ? "" : ",";
+                    told.parameters += references("parameters", headers);
+                }
                 told.body = by_get ? "" : is_graphql ? "graphql" : "parameters";
                 paths.add(path, method, told);
             }

@@ -52,6 +52,7 @@ constexpr Line kParameters[] = {
     {"_at", "query", "What was current at this instant", R"({"type":"string"})"},
     {"_count", "query", "How many a page has at most; 0: the total alone",
      R"({"type":"integer","minimum":0})"},
+    {"_offset", "query", "How many are left out first", R"({"type":"integer","minimum":0})"},
     {"_cursor", "query", "Where the page before ended; from its link", R"({"type":"string"})"},
     {"_sort", "query", "The order: names separated by commas, with a - for descending",
      R"({"type":"string"})"},
@@ -104,9 +105,10 @@ std::string parameters_json() {
 
 std::string request_bodies() {
     std::string out = fmt::format(
-        R"("resource":{{"required":true,{}}},"bundle":{{"required":true,{}}},)"
+        R"("resource":{{"description":"The resource; of a Binary also what it holds",)"
+        R"("required":true,{}}},"bundle":{{"required":true,{}}},)"
         R"("parameters":{{"description":"Parameters, or the one resource that is asked about",{}}},)",
-        fhir_content("Resource"), fhir_content("Bundle"), fhir_content("Resource"));
+        fhir_or_any_content("Resource"), fhir_content("Bundle"), fhir_content("Resource"));
     out += R"("patch":{"required":true,"content":{)"
            R"("application/json-patch+json":{"schema":{"$ref":"#/components/schemas/JsonPatch"}},)"
            R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Parameters"}},)"
@@ -177,8 +179,10 @@ std::string responses() {
         R"("accepted":{"description":"Under way; Content-Location says where to ask for it",)"
         R"("headers":{"Content-Location":{"schema":{"type":"string"}},)"
         R"("X-Progress":{"schema":{"type":"string"}},"Retry-After":{"schema":{"type":"integer"}}}},)"
-        R"("manifest":{"description":"The manifest of the job",)"
-        R"("content":{"application/json":{"schema":{"type":"object"}}}},)"
+        R"("manifest":{"description":"The manifest of the job; of a Bundle its answer",)"
+        R"("content":{"application/json":{"schema":{"type":"object"}},)"
+        R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Bundle"}},)"
+        R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
         R"("file":{"description":"A resource a line",)"
         R"("content":{"application/fhir+ndjson":{"schema":{"type":"string"}}}},)"
         R"("changes":{"description":"Versions in commit order","content":{)"

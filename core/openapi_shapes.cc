@@ -9,9 +9,14 @@ namespace {
 
 constexpr std::string_view kHistory =
     "_count _since _at _sort _cursor _format _pretty _summary _elements";
+constexpr std::string_view kInstanceHistory =
+    "_count _offset _since _at _sort _cursor _format _pretty _summary _elements";
 constexpr std::string_view kSearch =
     "_criteria _sort _count _cursor _total _include _revinclude _contained _containedType _asOf "
-    "_format _pretty _summary _elements";
+    "_format _pretty _summary _elements Prefer";
+constexpr std::string_view kSystemSearch =
+    "_type _criteria _sort _count _cursor _total _include _revinclude _contained _containedType "
+    "_asOf _format _pretty _summary _elements Prefer";
 
 // clang-format off
 constexpr auto kShapes = std::to_array<Shape>({
@@ -26,7 +31,7 @@ constexpr auto kShapes = std::to_array<Shape>({
     {Level::instance, HttpMethod::delete_, "delete", "Deletes a resource",
      "If-Match If-None-Match If-Unmodified-Since Prefer", "", "200=outcome 204=noContent 400 404 409 412"},
     {Level::instance_history, HttpMethod::get, "historyInstance", "Lists the versions of a resource",
-     kHistory, "", "200=bundle 400 404 406"},
+     kInstanceHistory, "", "200=bundle 400 404 406"},
     {Level::type_history, HttpMethod::get, "historyType", "Lists the versions of all resources of a type",
      kHistory, "", "200=bundle 400 406"},
     {Level::type, HttpMethod::post, "create", "Creates a resource under an id of the server's",
@@ -34,7 +39,7 @@ constexpr auto kShapes = std::to_array<Shape>({
     {Level::type, HttpMethod::get, "search", "Finds resources",
      kSearch, "", "200=bundle 400 406 410"},
     {Level::type_search, HttpMethod::post, "searchByPost", "Finds resources by a form",
-     "_criteria", "form", "200=bundle 400 406 410 415"},
+     "_criteria Prefer", "form", "200=bundle 400 406 410 415"},
     {Level::compartment, HttpMethod::get, "searchCompartment", "Finds resources of a compartment",
      kSearch, "", "200=bundle 400 404 406 410"},
     {Level::type, HttpMethod::put, "updateByCriteria", "Writes a new version of the one resource that matches",
@@ -50,15 +55,15 @@ constexpr auto kShapes = std::to_array<Shape>({
     {Level::root, HttpMethod::post, "submitBundle", "Carries out a batch, a transaction or a history bundle",
      "Prefer", "bundle", "200=bundle 202=accepted 400 409 412 413 415 422"},
     {Level::root, HttpMethod::get, "searchSystem", "Finds resources of several types",
-     kSearch, "", "200=bundle 400 406 410"},
+     kSystemSearch, "", "200=bundle 400 406 410"},
     {Level::system_search, HttpMethod::post, "searchSystemByPost", "Finds resources of several types by a form",
-     "_criteria", "form", "200=bundle 400 406 410 415"},
+     "_criteria Prefer", "form", "200=bundle 400 406 410 415"},
     {Level::system_history, HttpMethod::get, "historySystem", "Lists the versions of all resources",
      kHistory, "", "200=bundle 400 406"},
     {Level::changes, HttpMethod::get, "changes", "Gives every version in commit order, and waits for what is to come",
      "after wait _count _type _format", "", "200=changes 400 406"},
     {Level::job, HttpMethod::get, "jobStatus", "Tells how far a job is",
-     "", "", "200=manifest 202=accepted 404 429 500"},
+     "_format _pretty", "", "200=manifest 202=accepted 404 429 500"},
     {Level::job, HttpMethod::delete_, "deleteJob", "Stops a job and removes its files", "", "", "202=accepted 404"},
     {Level::job_file, HttpMethod::get, "jobFile", "Gives a file that a job made",
      "Range", "", "200=file 206=file 404 416"},

@@ -356,8 +356,36 @@ TEST_F(OpenApi, TellsNoParametersWhereGetOnlyAsksHowFarAnOperationIs) {
     EXPECT_TRUE(root["paths"]["/$digest"]["get"]["parameters"].is_array());
 }
 
-TEST_F(OpenApi, TellsThatABinaryIsReadAsWhatItHolds) {
+TEST_F(OpenApi, TellsWhatARequestCannotDoWithout) {
     const json::Value root = document();
+    // "$ref"s of the parameters of an operation, as text.
+    const auto told = [&](std::string_view path, std::string_view method) {
+        return root["paths"][path][method]["parameters"].raw();
+    };
+    // They are refused without Prefer: respond-async.
+    for (const char* path : {"/$export", "/Patient/$export", "/Group/{id}/$export"}) {
+        EXPECT_THAT(told(path, "get"), HasSubstr("parameters/Prefer")) << path;
+        EXPECT_THAT(told(path, "post"), HasSubstr("parameters/Prefer")) << path;
+    }
+    EXPECT_THAT(told("/$import", "post"), HasSubstr("parameters/Prefer"));
+    for (const char* name : {"$meta", "$meta-add", "$meta-delete", "$restore"}) {
+        EXPECT_THAT(told(fmt::format("/{{type}}/{{id}}/{}", name), "post"),
+                    HasSubstr("parameters/If-Match"))
+            << name;
+    }
+    EXPECT_THAT(told("/{type}/{id}/$meta", "get"), Not(HasSubstr("parameters/If-Match")));
+    EXPECT_THAT(told("/{type}/{id}/_history", "get"), HasSubstr("parameters/_offset"));
+    EXPECT_THAT(told("/{type}/_history", "get"), Not(HasSubstr("parameters/_offset")));
+    EXPECT_THAT(told("/", "get"), HasSubstr("parameters/_type"));
+    EXPECT_THAT(told("/Patient", "get"), HasSubstr("parameters/Prefer"));
+    // What a Bundle that is answered later comes to.
+    EXPECT_TRUE(root["components"]["responses"]["manifest"]["content"]["application/fhir+json"]
+                    .is_object());
+}
+
+TEST_F(OpenApi, TellsThatABinaryIsReadAndSentAsWhatItHolds) {
+    const json::Value root = document();
+    EXPECT_TRUE(root["components"]["requestBodies"]["resource"]["content"]["*/*"].is_object());
     for (const char* path : {"/{type}/{id}", "/{type}/{id}/_history/{vid}"}) {
         std::string key = root["paths"][path]["get"]["responses"]["200"]["$ref"].string();
         key.erase(0, key.rfind('/') + 1);
