@@ -277,6 +277,9 @@ std::string texts_json(std::string_view name, const List& texts) {
     return out.empty() ? out : out + "]";
 }
 
+// What all types are searched by as well. R4 has no SearchParameter of these.
+constexpr std::string_view kUndefinedParameters[] = {"_filter", "_has", "_list", "_type"};
+
 // "searchParam" of all types together: what Resource has.
 std::string common_parameters() {
     std::string out = R"("searchParam":[)";
@@ -289,6 +292,9 @@ std::string common_parameters() {
             R"({}{{"name":"{}","definition":"http://hl7.org/fhir/SearchParameter/{}","type":"{}"}})",
             out.ends_with('[') ? "" : ",", parameter.code(), parameter.id(),
             search_type_name(parameter.type()));
+    }
+    for (const std::string_view name : kUndefinedParameters) {
+        out += fmt::format(R"(,{{"name":"{}","type":"special"}})", name);
     }
     return out + "]";
 }

@@ -205,6 +205,24 @@ TEST_F(Statement, AnnouncesNoSearchParameterThatIsAlwaysRefused) {
     }
 }
 
+TEST_F(Statement, AnnouncesWhatAllTypesAreSearchedByThoughR4DoesNotDefineIt) {
+    std::set<std::string> told;
+    json::Parser parser;
+    const auto document = parser.parse(statement());
+    const json::Value rest = *document->root()["rest"].elements().begin();
+    for (const json::Value parameter : rest["searchParam"].elements()) {
+        EXPECT_TRUE(told.insert(parameter["name"].string()).second);
+    }
+    for (const char* asked : {"_filter=_id%20eq%20a", "_has:Observation:subject:status=final",
+                              "_list=a", "_type=Patient"}) {
+        const std::string name(asked, std::string_view(asked).find_first_of("=:"));
+        EXPECT_TRUE(told.contains(name)) << name;
+        const std::string query =
+            "/?_type=Patient&" + std::string(name == "_type" ? "_id=a" : asked);
+        EXPECT_EQ(send("GET", query, "", {{"Prefer", "handling=strict"}}).status, 200) << query;
+    }
+}
+
 TEST_F(Statement, AnnouncesThatWhateverRefersToATypeCanBeIncluded) {
     EXPECT_EQ(send("GET", "/Provenance?_revinclude=*").status, 200);
     const std::string text = statement();
