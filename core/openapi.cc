@@ -263,8 +263,10 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
     Told told;
     told.tag = operation.name;
     const bool is_graphql = operation.name == "$graphql";  // the one that is not in FHIR's formats
-    told.responses =
-        is_graphql ? "200=graphql 400 404 410 415" : "200=parameters 202=accepted 400 404 410 422";
+    told.responses = is_graphql ? "200=graphql 400 404 410 415"
+                     : operation.name == "$versions"
+                         ? "200=versions 400"
+                         : "200=parameters 202=accepted 400 404 410 422";
     for (const Place& place : kPlaces) {
         if ((operation.levels & place.level) == 0) {
             continue;

@@ -92,6 +92,14 @@ std::string fhir_or_any_content(std::string_view schema) {
     return out;
 }
 
+/// A response with its comma, in FHIR's formats or as JSON that is no resource.
+std::string fhir_or_json(std::string_view key, std::string_view description,
+                         std::string_view schema) {
+    std::string content = fhir_content(schema);
+    content.insert(content.size() - 1, R"(,"application/json":{"schema":{"type":"object"}})");
+    return fmt::format(R"("{}":{{"description":"{}",{}}},)", key, description, content);
+}
+
 std::string parameters_json() {
     std::string out;
     for (const Line& line : kParameters) {
@@ -158,8 +166,12 @@ std::string responses() {
     constexpr std::string_view kVersionHeaders =
         R"("headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"}},)";
+    constexpr std::string_view kPlaceHeaders =
+        R"("headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
+        R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"},)"
+        R"("Content-Location":{"$ref":"#/components/headers/Location"}},)";
     std::string out = fmt::format(
-        R"("resource":{{"description":"The resource",{0}{1}}},)"
+        R"("resource":{{"description":"The resource",{7}{1}}},)"
         R"("content":{{"description":"The resource; of a Binary also what it holds",{0}{6}}},)"
         R"("created":{{"description":"A new version of what was not there",{2}{1}}},)"
         R"("bundle":{{"description":"A Bundle",{3}}},)"
@@ -171,18 +183,18 @@ std::string responses() {
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"},)"
         R"("Location":{"$ref":"#/components/headers/Location"}},)",
         fhir_content("Bundle"), fhir_content("OperationOutcome"),
-        fhir_content("CapabilityStatement"), fhir_or_any_content("Resource"));
+        fhir_content("CapabilityStatement"), fhir_or_any_content("Resource"), kPlaceHeaders);
+    out += fmt::format(
+        R"("accepted":{{"description":"Under way; Content-Location says where to ask for it",)"
+        R"("headers":{{"Content-Location":{{"schema":{{"type":"string"}}}},)"
+        R"("X-Progress":{{"schema":{{"type":"string"}}}},"Retry-After":{{"schema":{{"type":"integer"}}}}}},{}}},)",
+        fhir_content("OperationOutcome"));
+    out += fhir_or_json("versions", "Parameters, or as plain JSON", "Parameters");
+    out += fhir_or_json("manifest", "The manifest of the job; of a Bundle its answer", "Bundle");
     out +=
         R"("noContent":{"description":"Done","headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"}}},)"
         R"("304":{"description":"What the request names is still current"},)"
-        R"("accepted":{"description":"Under way; Content-Location says where to ask for it",)"
-        R"("headers":{"Content-Location":{"schema":{"type":"string"}},)"
-        R"("X-Progress":{"schema":{"type":"string"}},"Retry-After":{"schema":{"type":"integer"}}}},)"
-        R"("manifest":{"description":"The manifest of the job; of a Bundle its answer",)"
-        R"("content":{"application/json":{"schema":{"type":"object"}},)"
-        R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Bundle"}},)"
-        R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
         R"("file":{"description":"A resource a line",)"
         R"("content":{"application/fhir+ndjson":{"schema":{"type":"string"}}}},)"
         R"("changes":{"description":"Versions in commit order","content":{)"

@@ -378,9 +378,25 @@ TEST_F(OpenApi, TellsWhatARequestCannotDoWithout) {
     EXPECT_THAT(told("/{type}/_history", "get"), Not(HasSubstr("parameters/_offset")));
     EXPECT_THAT(told("/", "get"), HasSubstr("parameters/_type"));
     EXPECT_THAT(told("/Patient", "get"), HasSubstr("parameters/Prefer"));
-    // What a Bundle that is answered later comes to.
-    EXPECT_TRUE(root["components"]["responses"]["manifest"]["content"]["application/fhir+json"]
-                    .is_object());
+}
+
+TEST_F(OpenApi, TellsWhatAnswersComeAs) {
+    const json::Value root = document();
+    const auto taken = [&](std::string_view key, std::string_view type) {
+        return root["components"]["responses"][key]["content"][type].is_object();
+    };
+    // A Bundle that was answered later, or the manifest of an export.
+    EXPECT_TRUE(taken("manifest", "application/fhir+json"));
+    EXPECT_TRUE(taken("manifest", "application/json"));
+    EXPECT_TRUE(taken("accepted", "application/fhir+json"));
+    EXPECT_EQ(root["paths"]["/$versions"]["get"]["responses"]["200"]["$ref"].string(),
+              "#/components/responses/versions");
+    EXPECT_TRUE(taken("versions", "application/fhir+json"));
+    EXPECT_TRUE(taken("versions", "application/json"));
+    EXPECT_THAT(send("GET", "/$versions", "", {{"Accept", "application/json"}}).content_type,
+                HasSubstr("application/json"));
+    EXPECT_TRUE(
+        root["components"]["responses"]["resource"]["headers"]["Content-Location"].is_object());
 }
 
 TEST_F(OpenApi, TellsThatABinaryIsReadAndSentAsWhatItHolds) {
