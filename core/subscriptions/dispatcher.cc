@@ -26,6 +26,7 @@ constexpr std::chrono::seconds kLookInterval{1};
 constexpr std::chrono::milliseconds kStatsInterval{100};
 constexpr std::size_t kLagsMax = 20;
 constexpr std::uint64_t kRememberedPerActive = 4;
+constexpr int kLooksBackMax = 100;
 
 /// Whether it may be otherwise a little later.
 bool is_passing(const Error& error) noexcept {
@@ -40,6 +41,30 @@ bool is_end(const storage::StoredVersion& stored) {
     }
     const Result<json::Document> document = thread_parser().parse(stored.body);
     return document && status_of(document->root()) == SubscriptionStatus::off;
+}
+
+/// Where what `stored` asks for begins: with the first of the versions in a row that ask for it, as between two that come soon
+/// after each other nobody has looked.
+Position begin_of(const storage::Store& store, const storage::StoredVersion& stored) {
+    Position begin = stored.info.position;
+    VersionNumber number = stored.info.version;
+    for (int looks = 0; looks < kLooksBackMax && number.value > 1; ++looks) {
+        --number.value;
+        const auto info = store.version(stored.info.type, stored.id, number);
+        if (!info || info->deletion) {
+            break;
+        }
+        const Result<storage::StoredVersion> before = store.load(*info);
+        if (!before || before->method == storage::Method::history) {
+            break;
+        }
+        const Result<json::Document> document = thread_parser().parse(before->body);
+        if (!document || status_of(document->root()) != SubscriptionStatus::requested) {
+            break;
+        }
+        begin = info->position;
+    }
+    return begin;
 }
 
 }  // namespace
@@ -211,7 +236,7 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     }
     if (!positions_.contains(stored.id)) {
         PositionMap positions = positions_;
-        positions.emplace(stored.id, stored.info.position);
+        positions.emplace(stored.id, begin_of(service_.store(), stored));
         // Where a rest-hook begins is on the disk before anybody is told that it has begun.
         if (what.channel == Channel::rest_hook) {
             ANNALS_TRY_VOID(saved_.write(positions));
@@ -240,7 +265,7 @@ Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription 
         const auto saved = positions_.find(stored.id);
         // A store that was restored to an earlier point has no positions beyond that any more.
         running.reached = saved == positions_.end()
-                              ? stored.info.position
+                              ? begin_of(service_.store(), stored)
                               : std::min(saved->second, service_.store().last_position());
         log_info(fmt::format("Subscription/{} is active from position {} on", stored.id,
                              running.reached.value));
@@ -248,7 +273,7 @@ Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription 
     if (running.what.channel == Channel::websocket) {
         positions_.erase(entry->first);
     } else {
-        positions_.try_emplace(entry->first, stored.info.position);
+        positions_.try_emplace(entry->first, running.reached);
     }
     return {};
 }

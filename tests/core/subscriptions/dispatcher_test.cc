@@ -605,6 +605,25 @@ TEST_F(DispatcherTest, AnEndThatWasSoonFollowedByABeginningIsAnEnd) {
     }
 }
 
+TEST_F(DispatcherTest, BeginsWithTheFirstOfSeveralRequestsInARow) {
+    for (const std::string_view last : {"requested", "active"}) {
+        const std::string requested = hook("s", "Patient", "id-only");
+        std::string again = requested;
+        again.replace(again.find("requested"), 9, last);
+        put_patient("before");
+        // Nobody looks before it is written again.
+        ASSERT_LE(put(requested), 201);
+        put_patient("a");
+        ASSERT_EQ(put(requested), 200);
+        ASSERT_EQ(put(again), 200);
+        put_patient("b");
+        EXPECT_THAT(told(), ElementsAre(StartsWith("Patient/a/"), StartsWith("Patient/b/")))
+            << last;
+        ASSERT_EQ(send("DELETE", "/Subscription/s").status, 204);
+        EXPECT_THAT(told(), IsEmpty());
+    }
+}
+
 TEST_F(DispatcherTest, OneThatIsSlowDelaysNoOther) {
     subscribe(hook("slow", "Patient", "id-only"));
     subscribe(hook("quick", "Patient", "id-only"));
