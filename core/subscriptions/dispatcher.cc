@@ -43,6 +43,12 @@ bool is_end(const storage::StoredVersion& stored) {
     return document && status_of(document->root()) == SubscriptionStatus::off;
 }
 
+/// Whether all of the subscription as it was at `position` was erased and it was made again: numbers begin again then.
+bool is_made_anew(const storage::Store& store, std::string_view id, Position position) {
+    const auto first = store.version(subscription_type(), id, VersionNumber{1});
+    return first && first->position > position;
+}
+
 /// Where what `stored` asks for begins: with the first of the versions in a row that ask for it, as between two that come soon
 /// after each other nobody has looked.
 Position begin_of(const storage::Store& store, const storage::StoredVersion& stored) {
@@ -127,9 +133,9 @@ void Dispatcher::forget_erased() {
         if (store.at(running.version.position)) {
             continue;
         }
-        // It is there still if only old versions of it were erased; where all were, numbers begin again.
+        // It is there still if only old versions of it were erased.
         const auto newest = store.current(subscription_type(), id);
-        if (!newest || newest->deletion || newest->version <= running.version.version) {
+        if (!newest || newest->deletion || is_made_anew(store, id, running.version.position)) {
             gone.push_back(id);
         }
     }
@@ -138,8 +144,8 @@ void Dispatcher::forget_erased() {
     }
     std::erase_if(positions_, [&](const auto& entry) {
         const auto newest = store.current(subscription_type(), entry.first);
-        const bool anew = newest && newest->version.value == 1 && entry.second < newest->position;
-        return !running_.contains(entry.first) && (!newest || newest->deletion || anew);
+        return !running_.contains(entry.first) &&
+               (!newest || newest->deletion || is_made_anew(store, entry.first, entry.second));
     });
 }
 

@@ -572,33 +572,40 @@ TEST_F(DispatcherTest, SwitchedOffAndOnAgainItBeginsAnew) {
 TEST_F(DispatcherTest, AnEndThatWasSoonFollowedByABeginningIsAnEnd) {
     std::string off = hook("s", "Patient", "id-only");
     off.replace(off.find("requested"), 9, "off");
+    const auto check = [&](bool deletes, bool failed, bool killed, int requests) {
+        subscribe(hook("s", "Patient", "id-only"));
+        put_patient("a");
+        for (int i = 0; i < (failed ? 3 : 1); ++i) {
+            const std::vector<Notification> some = advance();
+            ASSERT_EQ(some.size(), 1U);
+            dispatcher_->settle(some[0], Error{Errc::io, "status 500", ""}, time_);
+            time_ += 1min;
+        }
+        EXPECT_EQ(status("s"), failed ? "error" : "active");
+        dispatcher_->save();
+        ASSERT_EQ(deletes ? send("DELETE", "/Subscription/s").status : put(off),
+                  deletes ? 204 : 200);
+        put_patient("between");
+        for (int i = 0; i < requests; ++i) {
+            ASSERT_LE(put(hook("s", "Patient", "id-only")), 201);
+        }
+        if (killed) {
+            dispatch();
+        }
+        put_patient("b");
+        EXPECT_THAT(told(), ElementsAre(StartsWith("Patient/b/")))
+            << deletes << failed << killed << requests;
+        EXPECT_EQ(status("s"), "active");
+        subscribe(off);
+    };
     for (const bool erases : {false, true}) {
         config_.hard_delete = erases;
         open();
         for (const bool deletes : {false, true}) {
             for (const bool failed : {false, true}) {
                 for (const bool killed : {false, true}) {
-                    subscribe(hook("s", "Patient", "id-only"));
-                    put_patient("a");
-                    for (int i = 0; i < (failed ? 3 : 1); ++i) {
-                        const std::vector<Notification> some = advance();
-                        ASSERT_EQ(some.size(), 1U);
-                        dispatcher_->settle(some[0], Error{Errc::io, "status 500", ""}, time_);
-                        time_ += 1min;
-                    }
-                    EXPECT_EQ(status("s"), failed ? "error" : "active");
-                    dispatcher_->save();
-                    ASSERT_EQ(deletes ? send("DELETE", "/Subscription/s").status : put(off),
-                              deletes ? 204 : 200);
-                    ASSERT_LE(put(hook("s", "Patient", "id-only")), 201);
-                    if (killed) {
-                        dispatch();
-                    }
-                    put_patient("b");
-                    EXPECT_THAT(told(), ElementsAre(StartsWith("Patient/b/")))
-                        << erases << deletes << failed << killed;
-                    EXPECT_EQ(status("s"), "active");
-                    subscribe(off);
+                    check(deletes, failed, killed, 1);
+                    check(deletes, failed, killed, 3);
                 }
             }
         }
