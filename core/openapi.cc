@@ -328,7 +328,8 @@ std::string make_openapi(const Described& described) {
     return fmt::format(
         R"({{"openapi":"3.1.0","info":{{"title":"Annals","version":"{}","summary":)"
         R"("A versioned FHIR R4 resource store","description":)"
-        R"("HEAD is taken wherever GET is. Errors are OperationOutcomes. )"
+        R"("HEAD is taken wherever GET is; _format, _pretty, _summary and _elements wherever a )"
+        R"(resource is answered; X-Annals-Min-Position by every request. Errors are OperationOutcomes. )"
         R"(What resources look like, FHIR R4 (4.0.1) says: https://hl7.org/fhir/R4."}},)"
         R"("servers":[{{"url":"{}"}}],"security":{},"paths":{{{}}},"components":{}}})",
         ANNALS_VERSION, kBaseUrlMark, openapi_security(config, false), paths.json(),
