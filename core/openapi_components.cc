@@ -125,7 +125,9 @@ std::string request_bodies() {
            R"("required":["query"],"properties":{"query":{"type":"string"},)"
            R"("operationName":{"type":"string"},"variables":{"type":"object"},)"
            R"("_asOf":{"type":"string"}}}},)"
-           R"("application/graphql":{"schema":{"type":"string"}}}},)"
+           R"("application/graphql":{"schema":{"type":"string"}},)"
+           R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Parameters"}},)"
+           R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
            R"("form":{"content":{"application/x-www-form-urlencoded":{"schema":)"
            R"({"type":"object","additionalProperties":{"type":"string"}}}}})";
     for (const std::string_view type : resource_type_names()) {

@@ -380,6 +380,19 @@ TEST_F(OpenApi, TellsWhatARequestCannotDoWithout) {
     EXPECT_THAT(told("/Patient", "get"), HasSubstr("parameters/Prefer"));
 }
 
+TEST_F(OpenApi, TellsEveryFormThatAQueryInGraphQlMayHave) {
+    const json::Value content = document()["components"]["requestBodies"]["graphql"]["content"];
+    for (const auto& [type, body] :
+         {std::pair("application/json", R"({"query":"{ PatientList { id } }"})"),
+          std::pair("application/graphql", "{ PatientList { id } }"),
+          std::pair("application/fhir+json",
+                    R"({"resourceType":"Parameters","parameter":[{"name":"query",)"
+                    R"("valueString":"{ PatientList { id } }"}]})")}) {
+        EXPECT_TRUE(content[type].is_object()) << type;
+        EXPECT_EQ(send("POST", "/$graphql", body, {{"Content-Type", type}}).status, 200) << type;
+    }
+}
+
 TEST_F(OpenApi, TellsWhatAnswersComeAs) {
     const json::Value root = document();
     const auto taken = [&](std::string_view key, std::string_view type) {
