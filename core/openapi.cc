@@ -302,7 +302,10 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                     told.parameters += told.parameters.empty() ? "" : ",";
                     told.parameters += references("parameters", headers);
                 }
-                told.body = by_get ? "" : is_graphql ? "graphql" : "parameters";
+                told.body = by_get                        ? ""
+                            : is_graphql                  ? "graphql"
+                            : operation.name == "$import" ? "import"
+                                                          : "parameters";
                 paths.add(path, method, told);
             }
         } while (!types.empty());

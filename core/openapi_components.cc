@@ -128,6 +128,10 @@ std::string request_bodies() {
            R"("application/graphql":{"schema":{"type":"string"}},)"
            R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Parameters"}},)"
            R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
+           R"("import":{"description":"Parameters that name files, or the resources themselves",)"
+           R"("content":{"application/fhir+ndjson":{"schema":{"type":"string"}},)"
+           R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Parameters"}},)"
+           R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
            R"("form":{"content":{"application/x-www-form-urlencoded":{"schema":)"
            R"({"type":"object","additionalProperties":{"type":"string"}}}}})";
     for (const std::string_view type : resource_type_names()) {

@@ -393,6 +393,15 @@ TEST_F(OpenApi, TellsEveryFormThatAQueryInGraphQlMayHave) {
     }
 }
 
+TEST_F(OpenApi, TellsThatAnImportTakesLinesOfResources) {
+    const json::Value root = document();
+    EXPECT_EQ(root["paths"]["/$import"]["post"]["requestBody"]["$ref"].string(),
+              "#/components/requestBodies/import");
+    const json::Value content = root["components"]["requestBodies"]["import"]["content"];
+    EXPECT_TRUE(content["application/fhir+ndjson"].is_object());
+    EXPECT_TRUE(content["application/fhir+json"].is_object());
+}
+
 TEST_F(OpenApi, TellsWhatAnswersComeAs) {
     const json::Value root = document();
     const auto taken = [&](std::string_view key, std::string_view type) {
