@@ -165,7 +165,8 @@ Result<Member> composed(Session& session, const ValueSet& value_set, const Code&
         }
         const std::string_view url = code.system.value_or(std::string_view());
         if (in != Member::no && value_set.active_only() && !url.empty()) {
-            ANNALS_TRY(const CodeSystemPointer system, session.code_system(url, version));
+            ANNALS_TRY(const CodeSystemPointer system,
+                       session.code_system(url, version.empty() ? code.version : version));
             const auto number = system ? system->find(code.code) : std::nullopt;
             in = number && system->is_inactive(*number) ? Member::no : in;
         }

@@ -175,6 +175,12 @@ TEST_F(Codes, ThatAreInactiveAreNotInAValueSetWithoutSuch) {
         EXPECT_EQ(get(url + "dog"), "result=true display=Dog");
     }
     EXPECT_EQ(codes("url=http://v/outer").find("dodo"), std::string::npos);
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals","version":"2",
+        "status":"active","content":"complete","concept":[{"code":"dodo","display":"Dodo"}]})");
+    const std::string dodo = "/ValueSet/living/$validate-code?system=http://s/animals&code=dodo";
+    EXPECT_EQ(get(dodo), "result=true display=Dodo");
+    EXPECT_EQ(get(dodo + "&systemVersion=1"), "result=false") << "inactive in that version";
 }
 
 TEST_F(Codes, AreGivenInOneWay) {
