@@ -53,7 +53,7 @@ constexpr auto kOperations = std::to_array<Operation>({
     {"$diff", kOnInstance, kOnInstance, false, Access::read,
      "urn:x-annals:OperationDefinition:diff", diff_operation, "", kInPart},
     {"$diff", kOnSystem, kOnSystem, false, Access::bundle,
-     "urn:x-annals:OperationDefinition:diff", diff_operation, "", kInPart},
+     "urn:x-annals:OperationDefinition:diff-resources", diff_operation, "", kInPart},
     {"$restore", kOnInstance, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:restore", restore_operation},
     {"$purge", kOnInstance, 0, true, Access::administer,

@@ -377,6 +377,10 @@ TEST_F(OpenApi, TellsWhatARequestCannotDoWithout) {
     EXPECT_THAT(told("/{type}/{id}/_history", "get"), HasSubstr("parameters/_offset"));
     EXPECT_THAT(told("/{type}/_history", "get"), Not(HasSubstr("parameters/_offset")));
     EXPECT_THAT(told("/", "get"), HasSubstr("parameters/_type"));
+    EXPECT_THAT(told("/{type}/{id}/$diff", "get"), HasSubstr(R"("name":"fromVersion")"));
+    EXPECT_THAT(told("/$diff", "get"), HasSubstr(R"("name":"from","in":"query","required":true)"));
+    EXPECT_THAT(told("/$diff", "get"), Not(HasSubstr("fromVersion")));
+    EXPECT_EQ(send("GET", "/$diff?fromVersion=1").status, 400);
     EXPECT_THAT(told("/Patient", "get"), HasSubstr("parameters/Prefer"));
 }
 
