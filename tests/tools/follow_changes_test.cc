@@ -66,6 +66,21 @@ TEST(ChangePage, IsAskedForAgainWhereItsFirstLineWasCutOff) {
     EXPECT_EQ(asked, 2);
 }
 
+TEST(ChangePage, IsAskedForOnceOfWhoAnswersSomethingElse) {
+    std::atomic<int> asked = 0;
+    const test::HttpEndpoint source([&](const std::string&) {
+        ++asked;
+        return test::HttpEndpoint::Answer{200, R"({"resourceType":"Bundle","type":"searchset"})"};
+    });
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    patience.give_up_after = std::chrono::milliseconds(100);
+    const auto feeds = has_change_feed(*parse_server_url(source.url()), patience);
+    ASSERT_TRUE(feeds) << feeds.error().detail;
+    EXPECT_FALSE(*feeds);
+    EXPECT_EQ(asked, 1);
+}
+
 TEST(ChangePage, IsRefusedWhenItIsSomethingElse) {
     for (const char* body :
          {"{\"position\":7,\"commit\":8,\"fullUrl\":\"a\"}", "{}\n", "\n", "{\"position\":7}\n",

@@ -14,6 +14,7 @@ namespace annals::tools {
 namespace {
 
 constexpr std::string_view kTarget = "changes after ";
+constexpr std::string_view kPosition = R"({"position":)";
 
 /// How long the source is asked to wait for news: we look up as often to see whether we are to stop.
 constexpr int kWaitSeconds = 1;
@@ -40,9 +41,10 @@ HttpRequest page_request(const ServerUrl& server, std::uint64_t after, std::uint
     HttpRequest request;
     request.target = fmt::format("{}/_changes?after={}&_count={}&wait={}&_format=ndjson",
                                  server.base_path, after, count, wait);
-    // Of one that is cut off further on the whole lines are taken.
+    // Of one that is cut off further on the whole lines are taken. Who has no feed may well answer something else with 200.
     request.is_cut_off = [](const HttpReply& reply) {
-        return reply.body.starts_with('{') && reply.body.find('\n') == std::string::npos;
+        return !reply.body.empty() && reply.body.find('\n') == std::string::npos &&
+               reply.body.substr(0, kPosition.size()) == kPosition.substr(0, reply.body.size());
     };
     return request;
 }
@@ -104,7 +106,7 @@ Result<ChangePage> read_change_page(const HttpReply& reply) {
             return no_page;
         }
         rest.remove_prefix(end + 1);
-        const auto place = take_member(line, R"({"position":)");
+        const auto place = take_member(line, kPosition);
         if (!place || !line.starts_with(',')) {
             return no_page;
         }
