@@ -60,4 +60,23 @@ std::vector<std::string> Definitions::canonicals(std::string_view type, std::siz
     return urls;
 }
 
+std::vector<terminology::ListedCodeSystem> Definitions::code_systems(bool stored) const {
+    std::vector<terminology::ListedCodeSystem> out;
+    if (stored) {
+        out = stored_.code_systems(kStoredListedMax);
+    }
+    const std::vector<packages::PackagePointer> installed = packages_.installed();
+    // Of several packages the last one is asked first.
+    for (auto package = installed.rbegin(); package != installed.rend(); ++package) {
+        for (const packages::Package::Resource& resource : (*package)->resources()) {
+            if (resource.type == "CodeSystem") {
+                out.push_back({resource.url, resource.version, resource.has_codes});
+            }
+        }
+    }
+    const auto& r4 = terminology::r4_code_systems();
+    out.insert(out.end(), r4.begin(), r4.end());
+    return out;
+}
+
 }  // namespace annals::core

@@ -9,6 +9,7 @@
 #include "core/config/config.h"
 #include "core/packages/packages.h"
 #include "core/search/carried.h"
+#include "core/terminology/listed.h"
 #include "core/terminology/source.h"
 #include "core/terminology/worker.h"
 #include "core/validation/stored_definitions.h"
@@ -41,6 +42,12 @@ class Definitions final : public validation::Source {
     /// The canonical URLs of all that is stored of a type or defined by packages (not of R4's own), each once; `count` at
     /// most, and of what is stored only types that stored definitions are followed of.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
+
+    /// The code systems of packages and R4's own and, if asked for, kStoredListedMax or so of those that are stored. Of one url
+    /// what find() takes stands first.
+    std::vector<terminology::ListedCodeSystem> code_systems(bool stored) const;
+
+    static constexpr std::size_t kStoredListedMax = 10'000;
 
     /// StoredDefinitions::read_resident().
     std::vector<Position> read_resident() const { return stored_.read_resident(); }

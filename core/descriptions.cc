@@ -6,6 +6,7 @@
 #include "core/definitions.h"
 #include "core/openapi.h"
 #include "core/service.h"
+#include "core/terminology_capabilities.h"
 
 #include <algorithm>
 
@@ -14,6 +15,10 @@ namespace annals::core {
 namespace {
 
 constexpr char kMarks[] = {kBaseUrlMark, kWebsocketBaseMark, '\0'};
+
+bool same(const storage::Totals& a, const storage::Totals& b) {
+    return a.versions == b.versions && a.erased == b.erased;
+}
 
 }  // namespace
 
@@ -49,15 +54,28 @@ Descriptions::Pointer Descriptions::openapi(std::string_view base_url) const {
     return get(openapi_, make_openapi, base_url);
 }
 
-Descriptions::Pointer Descriptions::get(Kept& kept, Maker make, std::string_view base_url) const {
+Descriptions::Pointer Descriptions::terminology_capabilities(std::string_view base_url,
+                                                             bool stored) const {
+    if (!stored) {
+        return get(carried_terminology_, make_carried_terminology, base_url);
+    }
+    return get(whole_terminology_, make_whole_terminology, base_url,
+               service_.store().totals(*find_resource_type("CodeSystem")));
+}
+
+Descriptions::Pointer Descriptions::get(Kept& kept, Maker make, std::string_view base_url,
+                                        const storage::Totals& code_systems) const {
     const std::shared_ptr<const search::ParameterSet> parameters = service_.indexing().parameters();
     const std::vector<packages::PackagePointer> packages =
         service_.definitions().packages().installed();
     const std::scoped_lock lock(mutex_);
-    if (kept.parameters != parameters || kept.packages != packages.size()) {
-        kept.unbased = make({service_.config(), *parameters, packages, service_.started()});
+    if (kept.parameters != parameters || kept.packages != packages.size() ||
+        !same(kept.code_systems, code_systems)) {
+        kept.unbased = make(
+            {service_.config(), *parameters, packages, service_.started(), service_.definitions()});
         kept.parameters = parameters;
         kept.packages = packages.size();
+        kept.code_systems = code_systems;
         kept.description = nullptr;
     }
     if (kept.description == nullptr || kept.base_url != base_url) {

@@ -1,7 +1,7 @@
-// Descriptions: what the server says of itself, its CapabilityStatement and its OpenAPI document.
+// Descriptions: what the server says of itself: its CapabilityStatement, TerminologyCapabilities and OpenAPI document.
 //
 // Layer:   core.
-// Spec:    FHIR R4 capabilitystatement.html; OpenAPI 3.1; docs/api/metadata.md, docs/api/openapi.md.
+// Spec:    FHIR R4 capabilitystatement.html, terminologycapabilities.html; OpenAPI 3.1; docs/api/metadata.md, docs/api/openapi.md.
 // Threads: every member from any thread.
 
 #pragma once
@@ -11,6 +11,7 @@
 #include "core/exchange.h"
 #include "core/packages/package.h"
 #include "core/search/parameters.h"
+#include "storage/types.h"
 
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 
 namespace annals::core {
 
+class Definitions;
 class Service;
 
 /// What a description is made of.
@@ -28,6 +30,7 @@ struct Described {
     const search::ParameterSet& parameters;
     const std::vector<packages::PackagePointer>& packages;
     Instant started;
+    const Definitions& definitions;
 };
 
 /// Stands in what makers give where {base_url} belongs, inside of a JSON string.
@@ -36,8 +39,8 @@ inline constexpr char kBaseUrlMark = '\x01';
 /// The same with the scheme of a websocket: ws for http, wss for https.
 inline constexpr char kWebsocketBaseMark = '\x02';
 
-/// Each is made once, and anew when search parameters or packages have changed; the rest of the configuration holds as
-/// long as the server runs.
+/// Each is made once, and anew when search parameters, packages or the code systems in it have changed; the rest of the
+/// configuration holds as long as the server runs.
 class Descriptions {
   public:
     struct Description {
@@ -53,23 +56,30 @@ class Descriptions {
     Pointer capability_statement(std::string_view base_url) const;
     Pointer openapi(std::string_view base_url) const;
 
+    /// `stored`: for who may know which code systems are stored. What is on the device only of those is waited for.
+    Pointer terminology_capabilities(std::string_view base_url, bool stored) const;
+
   private:
     using Maker = std::string (*)(const Described&);
 
     struct Kept {
         std::shared_ptr<const search::ParameterSet> parameters;  ///< of which it was made
         std::size_t packages = 0;                                ///< which are never taken away
+        storage::Totals code_systems;                            ///< of those that are stored
         std::string unbased;                                     ///< with marks
         std::string base_url;
         Pointer description;  ///< for base_url
     };
 
-    Pointer get(Kept& kept, Maker make, std::string_view base_url) const;
+    Pointer get(Kept& kept, Maker make, std::string_view base_url,
+                const storage::Totals& code_systems = {}) const;
 
     const Service& service_;
     mutable std::mutex mutex_;
-    mutable Kept statement_;  // guarded by mutex_
-    mutable Kept openapi_;    // guarded by mutex_
+    mutable Kept statement_;            // guarded by mutex_
+    mutable Kept openapi_;              // guarded by mutex_
+    mutable Kept whole_terminology_;    // guarded by mutex_
+    mutable Kept carried_terminology_;  // guarded by mutex_
 };
 
 /// `unbased` with `base_url` in place of the marks.

@@ -71,7 +71,8 @@ constexpr Line kParameters[] = {
      R"({"type":"integer","minimum":0})"},
     {"wait", "query", "Seconds to wait where there is nothing yet",
      R"({"type":"integer","minimum":0,"maximum":60})"},
-    {"mode", "query", "The statement is the same in each",
+    {"mode", "query",
+     "With terminology the TerminologyCapabilities; the statement is the same in all others",
      R"({"enum":["full","normative","terminology"]})"},
 };
 
@@ -177,19 +178,19 @@ std::string responses() {
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"},)"
         R"("Content-Location":{"$ref":"#/components/headers/Location"}},)";
     std::string out = fmt::format(
-        R"("resource":{{"description":"The resource",{7}{1}}},)"
-        R"("content":{{"description":"The resource; of a Binary also what it holds",{0}{6}}},)"
+        R"("resource":{{"description":"The resource",{6}{1}}},)"
+        R"("content":{{"description":"The resource; of a Binary also what it holds",{0}{5}}},)"
         R"("created":{{"description":"A new version of what was not there",{2}{1}}},)"
         R"("bundle":{{"description":"A Bundle",{3}}},)"
         R"("outcome":{{"description":"What was done",{4}}},)"
         R"("parameters":{{"description":"Parameters, or the one resource that they are",{1}}},)"
-        R"("statement":{{"description":"The CapabilityStatement",{0}{5}}},)",
+        R"("statement":{{"description":"The CapabilityStatement; with mode=terminology the TerminologyCapabilities",{0}{1}}},)",
         kVersionHeaders, fhir_content("Resource"),
         R"("headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"},)"
         R"("Location":{"$ref":"#/components/headers/Location"}},)",
-        fhir_content("Bundle"), fhir_content("OperationOutcome"),
-        fhir_content("CapabilityStatement"), fhir_or_any_content("Resource"), kPlaceHeaders);
+        fhir_content("Bundle"), fhir_content("OperationOutcome"), fhir_or_any_content("Resource"),
+        kPlaceHeaders);
     out += fmt::format(
         R"("accepted":{{"description":"Under way; Content-Location says where to ask for it",)"
         R"("headers":{{"Content-Location":{{"schema":{{"type":"string"}}}},)"

@@ -29,7 +29,8 @@ constexpr std::uint64_t kSmallBytes = 64 << 10;
 constexpr std::chrono::milliseconds kLinePause{10};
 
 /// The CapabilityStatement says where tokens are got: whoever has one that is no good must be able to read it. It is the same for
-/// everybody; other public answers may depend on who asks, and there a bad token is told.
+/// everybody, but for a list of code systems that needs no token to be read; other public answers may depend on who asks, and
+/// there a bad token is told.
 bool needs_no_token(const core::Config& config, const core::Request& request) {
     return (request.path == "/metadata" || request.path == "/metadata/") &&
            (request.method == core::HttpMethod::get || request.method == core::HttpMethod::head) &&

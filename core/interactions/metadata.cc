@@ -2,6 +2,7 @@
 
 #include "core/descriptions.h"
 #include "core/interactions/preconditions.h"
+#include "core/operations/terminology.h"
 
 #include <fmt/format.h>
 
@@ -9,15 +10,17 @@ namespace annals::core {
 
 namespace {
 
-/// The statement is the same in every mode that R4 knows: a server may ignore it. Errors: invalid.
-Result<void> check_mode(std::string_view query) {
+/// Whether it is the TerminologyCapabilities that is asked for; the statement is the same in all other modes. Errors: invalid.
+Result<bool> is_of_terminology(std::string_view query) {
     ANNALS_TRY(const Parameters parameters, parse_query(query));
+    bool terminology = false;
     for (const auto& [name, value] : parameters) {
         if (name == "mode" && value != "full" && value != "normative" && value != "terminology") {
             return Error{Errc::invalid, fmt::format("There is no mode '{}'", value), ""};
         }
+        terminology = name == "mode" ? value == "terminology" : terminology;
     }
-    return {};
+    return terminology;
 }
 
 Response answer(const Service& service, const Request& request,
@@ -36,11 +39,27 @@ Response answer(const Service& service, const Request& request,
 
 }  // namespace
 
-Response metadata(const Service& service, const Request& request, const Target&) {
-    if (const Result<void> known = check_mode(request.query); !known) {
-        return known.error();
+asio::awaitable<Response> metadata(const Service& service, const Request& request,
+                                   const Target& target) {
+    const Result<bool> terminology = is_of_terminology(request.query);
+    if (!terminology) {
+        co_return terminology.error();
     }
-    return answer(service, request, service.descriptions().capability_statement(request.base_url));
+    if (!*terminology) {
+        co_return answer(service, request,
+                         service.descriptions().capability_statement(request.base_url));
+    }
+    const Result<void> all =
+        require_search(service, request, *find_resource_type("CodeSystem"), Extent::all);
+    const bool stored = static_cast<bool>(all);
+    if (stored) {
+        co_await fetch_definitions(service, request, target);
+    }
+    Response response =
+        answer(service, request,
+               service.descriptions().terminology_capabilities(request.base_url, stored));
+    response.last_modified.reset();  // Code systems come and go.
+    co_return response;
 }
 
 Response openapi(const Service& service, const Request& request, const Target&) {

@@ -2,7 +2,7 @@
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#capabilities; docs/api/metadata.md, docs/api/openapi.md.
-// Threads: run on the loop of their request; never wait.
+// Threads: run on the loop of their request.
 
 #pragma once
 
@@ -10,10 +10,11 @@
 
 namespace annals::core {
 
-/// 200 with a weak ETag that changes with the configuration; 304 by If-None-Match.
-Response metadata(const Service& service, const Request& request, const Target& target);
+/// 200 with a weak ETag that changes with what is told; 304 by If-None-Match. With mode=terminology the TerminologyCapabilities.
+asio::awaitable<Response> metadata(const Service& service, const Request& request,
+                                   const Target& target);
 
-/// The same of the OpenAPI document, which is JSON whatever is accepted of FHIR's formats. As an entry of a Bundle:
+/// 200 or 304, too, with the OpenAPI document, which is JSON whatever is accepted of FHIR's formats. As an entry of a Bundle:
 /// 400.
 Response openapi(const Service& service, const Request& request, const Target& target);
 

@@ -99,9 +99,9 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::job, kGet, job_status, nullptr, "", "jobs", Access::judged),
     awaiting(Level::job, kDelete, delete_job, nullptr, "", "jobs", Access::judged),
     awaiting(Level::job_file, kGet, job_file, nullptr, "", "jobs", Access::judged),
-    plain(Level::metadata, kGet, metadata, nullptr, "", "metadata", Access::open),
+    awaiting(Level::metadata, kGet, metadata, nullptr, "", "metadata", Access::open),
     plain(Level::openapi, kGet, openapi, nullptr, "", "openapi", Access::open),
-    plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata", Access::open),
+    awaiting(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata", Access::open),
 });
 // clang-format on
 

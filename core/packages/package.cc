@@ -3,6 +3,7 @@
 #include "codec/json/unicode.h"
 #include "core/base/digest.h"
 #include "core/base/resource_types.h"
+#include "core/terminology/listed.h"
 
 #include <fmt/format.h>
 
@@ -171,6 +172,7 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
         root["derivation"].equals("constraint")) {
         resource.profile_of = root["type"].string();
     }
+    resource.has_codes = resource.type == "CodeSystem" && terminology::has_codes(root);
     resource.text = other_members(root);
     resources_.push_back(std::move(resource));
     metas_.push_back(begun_meta(root["meta"]));

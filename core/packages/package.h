@@ -52,6 +52,7 @@ class Package {
             profile_of;  ///< the resource type that a StructureDefinition constrains; else empty
         std::string
             text;  ///< JSON without white space and narrative, with that id and a tag that names the package
+        bool has_codes = false;  ///< of a CodeSystem, terminology::has_codes()
     };
 
     /// Reads a package. Its narratives are dropped.

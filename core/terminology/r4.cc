@@ -37,6 +37,13 @@ std::string_view take_until(std::string_view& rest, char end) {
     return taken;
 }
 
+/// By a text in which nothing but names and the like stands before its concepts.
+bool lists_codes(std::string_view text) {
+    const std::size_t concepts = text.find(R"("concept":[)");
+    return concepts != std::string_view::npos &&
+           text.substr(0, concepts).find(R"("content":"supplement")") == std::string_view::npos;
+}
+
 class R4Definitions final : public Source {
   public:
     R4Definitions() : text_(unpacked()) {
@@ -47,6 +54,10 @@ class R4Definitions final : public Source {
             const std::string_view url = take_until(line, '\t');
             const std::string_view version = take_until(line, '\t');
             entries_.emplace(url, Entry{type, version, line, nullptr});
+            if (type == "CodeSystem") {
+                code_systems_.push_back(
+                    {std::string(url), std::string(version), lists_codes(line)});
+            }
         }
     }
 
@@ -69,6 +80,8 @@ class R4Definitions final : public Source {
         return Definition();
     }
 
+    const std::vector<ListedCodeSystem>& code_systems() const noexcept { return code_systems_; }
+
   private:
     struct Entry {
         std::string_view type;
@@ -78,15 +91,24 @@ class R4Definitions final : public Source {
     };
 
     std::string text_;
+    std::vector<ListedCodeSystem> code_systems_;
     mutable std::unordered_multimap<std::string_view, Entry> entries_;
     mutable std::mutex mutex_;
 };
 
+const R4Definitions& all_definitions() {
+    static const R4Definitions definitions;
+    return definitions;
+}
+
 }  // namespace
 
 const Source& r4_definitions() {
-    static const R4Definitions definitions;
-    return definitions;
+    return all_definitions();
+}
+
+const std::vector<ListedCodeSystem>& r4_code_systems() {
+    return all_definitions().code_systems();
 }
 
 }  // namespace annals::terminology

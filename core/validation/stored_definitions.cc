@@ -3,6 +3,7 @@
 #include "core/terminology/kept.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace annals::validation {
 
@@ -12,6 +13,7 @@ constexpr std::size_t kParsedMax = 512;  // documents that are kept
 constexpr std::size_t kParsedBytesMax = 1 << 30;
 constexpr std::size_t kDefinitionsMax = 1 << 20;  // of one type
 constexpr std::size_t kPageSize = 1000;
+constexpr std::string_view kCodeSystem = "CodeSystem";
 
 bool same(const storage::Totals& a, const storage::Totals& b) {
     return a.versions == b.versions && a.erased == b.erased;
@@ -20,7 +22,7 @@ bool same(const storage::Totals& a, const storage::Totals& b) {
 }  // namespace
 
 StoredDefinitions::StoredDefinitions(const storage::Store& store) : store_(store) {
-    static constexpr std::string_view kNames[] = {"StructureDefinition", "ValueSet", "CodeSystem",
+    static constexpr std::string_view kNames[] = {"StructureDefinition", "ValueSet", kCodeSystem,
                                                   "ConceptMap"};
     for (std::size_t i = 0; i < known_.size(); ++i) {
         known_[i].name = kNames[i];
@@ -61,7 +63,9 @@ void StoredDefinitions::take(Known& known, const storage::VersionInfo& info) con
     if (!document) {
         return;
     }
-    Entry entry{info, document->root()["url"].string(), document->root()["version"].string()};
+    const json::Value root = document->root();
+    Entry entry{info, root["url"].string(), root["version"].string(),
+                known.name == kCodeSystem && terminology::has_codes(root)};
     if (entry.url.empty()) {
         return;
     }
@@ -187,6 +191,30 @@ std::vector<std::string> StoredDefinitions::canonicals(std::string_view type,
     }
     std::sort(urls.begin(), urls.end());
     return urls;
+}
+
+std::vector<terminology::ListedCodeSystem> StoredDefinitions::code_systems(
+    std::size_t count) const {
+    const std::scoped_lock lock(mutex_);
+    Known& known = *std::ranges::find(known_, kCodeSystem, &Known::name);
+    refresh(known);
+    std::vector<terminology::ListedCodeSystem> out;
+    for (auto at = known.by_url.begin(); at != known.by_url.end() && out.size() < count;) {
+        const auto last = known.by_url.equal_range(at->first).second;
+        std::vector<const Entry*> same;
+        for (; at != last; ++at) {
+            const Entry& entry = known.entries.at(at->second);
+            if (store_.at(entry.info.position)) {
+                same.push_back(&entry);
+            }
+        }
+        std::ranges::sort(same, std::greater(),
+                          [](const Entry* entry) { return entry->info.position; });
+        for (const Entry* const entry : same) {
+            out.push_back({entry->url, entry->version, entry->has_codes});
+        }
+    }
+    return out;
 }
 
 }  // namespace annals::validation

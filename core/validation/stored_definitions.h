@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/base/resource_types.h"
+#include "core/terminology/listed.h"
 #include "core/validation/validate.h"
 #include "storage/store.h"
 
@@ -41,8 +42,12 @@ class StoredDefinitions final : public Source {
     /// The urls of all that is stored of a type, each once, `count` at most.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
+    /// The code systems that are stored, those of one url together, what find() takes of them first; `count` and a few more at
+    /// most.
+    std::vector<terminology::ListedCodeSystem> code_systems(std::size_t count) const;
+
     /// Reads what is new since a look at each type, until it comes to what is on the device only: its positions. Whoever has
-    /// had that fetched asks again. None: find() and canonicals() know all that is stored.
+    /// had that fetched asks again. None: all others here know all that is stored.
     std::vector<Position> read_resident() const;
 
   private:
@@ -50,6 +55,7 @@ class StoredDefinitions final : public Source {
         storage::VersionInfo info;
         std::string url;
         std::string version;
+        bool has_codes = false;  ///< of a CodeSystem
     };
 
     struct Known {
