@@ -77,21 +77,6 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
     return Member::yes;
 }
 
-Result<Member> member_of(Session& session, const Include& include, const Code& code) {
-    if (include.system.empty() && include.value_sets.empty()) {
-        return Member::no;
-    }
-    ANNALS_TRY(Member found, member_of_system(session, include, code));
-    for (const std::string& name : include.value_sets) {
-        if (found == Member::no) {
-            break;
-        }
-        ANNALS_TRY(const Member in, member_of(session, name, code));
-        found = both(found, in);
-    }
-    return found;
-}
-
 Result<Member> member_of_exclude(Session& session, const Include& exclude, Code code,
                                  std::string_view version) {
     if (exclude.version.empty() && exclude.value_sets.empty() && code.version.empty() &&
@@ -102,21 +87,42 @@ Result<Member> member_of_exclude(Session& session, const Include& exclude, Code 
     return member_of(session, exclude, code);
 }
 
-Result<Member> member_of(Session& session, std::string_view canonical, const Code& code) {
-    Result<ValueSetPointer> value_set = session.value_set(canonical);
-    if (!value_set && value_set.error().code == Errc::not_computable) {
-        return Member::unknown;
+namespace {
+
+/// Whether a code is in, and by which version of its system; empty: none is named.
+struct Found {
+    Member in = Member::no;
+    std::string_view version{};
+};
+
+Result<Found> find_in(Session& session, const ValueSet& value_set, const Code& code);
+
+Result<Found> find_in(Session& session, std::string_view canonical, const Code& code) {
+    const Result<ValueSetPointer> value_set = session.value_set(canonical);
+    if (!value_set && value_set.error().code != Errc::not_computable) {
+        return Error(value_set.error());
     }
-    if (!value_set) {
-        return std::move(value_set.error());
+    if (!value_set || *value_set == nullptr) {
+        return Found{Member::unknown};
     }
-    if (*value_set == nullptr) {
-        return Member::unknown;
-    }
-    return member_of(session, **value_set, code);
+    return find_in(session, **value_set, code);
 }
 
-namespace {
+Result<Found> find_in(Session& session, const Include& include, const Code& code) {
+    if (include.system.empty() && include.value_sets.empty()) {
+        return Found{};
+    }
+    ANNALS_TRY(const Member of_system, member_of_system(session, include, code));
+    Found found{of_system, include.version};
+    for (std::size_t i = 0; i < include.value_sets.size() && found.in != Member::no; ++i) {
+        ANNALS_TRY(const Found other, find_in(session, include.value_sets[i], code));
+        found.in = both(found.in, other.in);
+        if (i == 0 && include.system.empty()) {
+            found.version = other.version;
+        }
+    }
+    return found;
+}
 
 Member contained(const ValueSet& value_set, const Code& code) {
     const auto [first, last] = value_set.contained_by_code().equal_range(code.code);
@@ -129,49 +135,32 @@ Member contained(const ValueSet& value_set, const Code& code) {
                : Member::no;
 }
 
-/// As of version_of(), where `include` has the code.
-Result<std::string_view> version_by(Session& session, const Include& include, const Code& code,
-                                    std::size_t depth) {
-    if (!include.system.empty() || include.value_sets.empty()) {
-        return std::string_view(include.version);
-    }
-    const Result<ValueSetPointer> other = session.value_set(include.value_sets.front());
-    if (!other && other.error().code != Errc::not_computable) {
-        return Error(other.error());
-    }
-    if (!other || *other == nullptr) {
-        return std::string_view();
-    }
-    return version_of(session, **other, code, depth + 1);
-}
-
 // Each part by itself: what is excluded of one version, or inactive in it, may be in by another.
-Result<Member> composed(Session& session, const ValueSet& value_set, const Code& code) {
-    Member found = Member::no;
+Result<Found> composed(Session& session, const ValueSet& value_set, const Code& code) {
+    Found found;
     for (const Include& include : value_set.includes()) {
         ANNALS_TRY_VOID(session.effort().spend(kStepsPerPart));
-        ANNALS_TRY(Member in, member_of(session, include, code));
-        std::string_view version;
-        if (in != Member::no && (value_set.active_only() || !value_set.excludes().empty())) {
-            ANNALS_TRY(version, version_by(session, include, code, 0));
-        }
+        ANNALS_TRY(Found part, find_in(session, include, code));
         for (const Include& exclude : value_set.excludes()) {
-            if (in == Member::no) {
+            if (part.in == Member::no) {
                 break;
             }
             ANNALS_TRY_VOID(session.effort().spend());
-            ANNALS_TRY(const Member out, member_of_exclude(session, exclude, code, version));
-            in = both(in, opposite(out));
+            ANNALS_TRY(const Member out, member_of_exclude(session, exclude, code, part.version));
+            part.in = both(part.in, opposite(out));
         }
         const std::string_view url = code.system.value_or(std::string_view());
-        if (in != Member::no && value_set.active_only() && !url.empty()) {
-            ANNALS_TRY(const CodeSystemPointer system,
-                       session.code_system(url, version.empty() ? code.version : version));
+        if (part.in != Member::no && value_set.active_only() && !url.empty()) {
+            ANNALS_TRY(
+                const CodeSystemPointer system,
+                session.code_system(url, part.version.empty() ? code.version : part.version));
             const auto number = system ? system->find(code.code) : std::nullopt;
-            in = number && system->is_inactive(*number) ? Member::no : in;
+            part.in = number && system->is_inactive(*number) ? Member::no : part.in;
         }
-        found = either(found, in);
-        if (found == Member::yes) {
+        if (part.in > found.in) {
+            found = part;
+        }
+        if (found.in == Member::yes) {
             break;
         }
     }
@@ -214,6 +203,34 @@ Result<void> add_systems_with(Session& session, const ValueSet& value_set, std::
     return {};
 }
 
+Result<Found> find_in(Session& session, const ValueSet& value_set, const Code& code) {
+    if (!code.system) {
+        // Excluding the code of one system, or having it in two parts of different ones, says nothing of others.
+        ANNALS_TRY(const std::vector<std::string_view> systems,
+                   systems_with(session, value_set, code.code));
+        Found found;
+        for (std::size_t i = 0; i < systems.size() && found.in != Member::yes; ++i) {
+            const Code of_system{systems[i], code.code, code.version};
+            ANNALS_TRY(const Found part, find_in(session, value_set, of_system));
+            if (part.in > found.in) {
+                found = part;
+            }
+        }
+        return found;
+    }
+    const Within within(session, value_set);
+    if (!within.entered()) {
+        return Error(within.entered().error());
+    }
+    Found found{Member::unknown};
+    if (value_set.has_compose()) {
+        ANNALS_TRY(found, composed(session, value_set, code));
+    }
+    return found.in == Member::unknown && value_set.has_expansion()
+               ? Found{contained(value_set, code)}
+               : found;
+}
+
 }  // namespace
 
 Result<std::vector<std::string_view>> systems_with(Session& session, const ValueSet& value_set,
@@ -225,44 +242,24 @@ Result<std::vector<std::string_view>> systems_with(Session& session, const Value
     return systems;
 }
 
-Result<std::string_view> version_of(Session& session, const ValueSet& value_set, const Code& code,
-                                    std::size_t depth) {
-    if (depth > kValueSetDepthMax) {
-        return std::string_view();
-    }
-    for (const Include& include : value_set.includes()) {
-        ANNALS_TRY_VOID(session.effort().spend(kStepsPerPart * (1 + include.value_sets.size())));
-        ANNALS_TRY(const Member in, member_of(session, include, code));
-        if (in == Member::yes) {
-            return version_by(session, include, code, depth);
-        }
-    }
-    return std::string_view();
+Result<Member> member_of(Session& session, const ValueSet& value_set, const Code& code) {
+    ANNALS_TRY(const Found found, find_in(session, value_set, code));
+    return found.in;
 }
 
-Result<Member> member_of(Session& session, const ValueSet& value_set, const Code& code) {
-    if (!code.system) {
-        // Excluding the code of one system, or having it in two parts of different ones, says nothing of others.
-        ANNALS_TRY(const std::vector<std::string_view> systems,
-                   systems_with(session, value_set, code.code));
-        Member found = Member::no;
-        for (std::size_t i = 0; i < systems.size() && found != Member::yes; ++i) {
-            ANNALS_TRY(const Member in,
-                       member_of(session, value_set, {systems[i], code.code, code.version}));
-            found = either(found, in);
-        }
-        return found;
-    }
-    const Within within(session, value_set);
-    if (!within.entered()) {
-        return Error(within.entered().error());
-    }
-    if (!value_set.has_compose()) {
-        return value_set.has_expansion() ? contained(value_set, code) : Member::unknown;
-    }
-    ANNALS_TRY(const Member found, composed(session, value_set, code));
-    return found == Member::unknown && value_set.has_expansion() ? contained(value_set, code)
-                                                                 : found;
+Result<Member> member_of(Session& session, std::string_view canonical, const Code& code) {
+    ANNALS_TRY(const Found found, find_in(session, canonical, code));
+    return found.in;
+}
+
+Result<Member> member_of(Session& session, const Include& include, const Code& code) {
+    ANNALS_TRY(const Found found, find_in(session, include, code));
+    return found.in;
+}
+
+Result<std::string_view> version_of(Session& session, const ValueSet& value_set, const Code& code) {
+    ANNALS_TRY(const Found found, find_in(session, value_set, code));
+    return found.version;
 }
 
 }  // namespace annals::terminology

@@ -50,10 +50,9 @@ Result<Member> member_of_exclude(Session& session, const Include& exclude, Code 
 Result<std::vector<std::string_view>> systems_with(Session& session, const ValueSet& value_set,
                                                    std::string_view code);
 
-/// The version of the code's system that the value set, or one that it names, has the code of; empty: none is named. `depth`: of
-/// value sets inside of others. Lifetime: as long as the value set and the session. Errors: as of member_of().
-Result<std::string_view> version_of(Session& session, const ValueSet& value_set, const Code& code,
-                                    std::size_t depth = 0);
+/// The version of the code's system that the value set, or one that it names, has the code of; empty: none is named.
+/// Lifetime: as long as the value set and the session. Errors: as of member_of().
+Result<std::string_view> version_of(Session& session, const ValueSet& value_set, const Code& code);
 
 /// Notes that `value_set` is being looked into, as long as this lives.
 class Within {

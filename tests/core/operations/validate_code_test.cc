@@ -2,6 +2,7 @@
 #include "core/definitions.h"
 #include "core/terminology/code_system.h"
 #include "core/terminology/filter.h"
+#include "core/terminology/membership.h"
 #include "tests/core/operations/terminology_fixture.h"
 #include "tests/support/archives.h"
 
@@ -126,6 +127,21 @@ TEST_F(Codes, AreCalledWhatTheyAreInTheVersionThatTheValueSetNames) {
     EXPECT_EQ(get("/ValueSet/elsewhere/$validate-code?system=http://s/animals&code=dog"),
               "result=true display=Hound")
         << "of a version that isn't here";
+}
+
+TEST_F(Codes, AreCalledWhatTheyAreInTheVersionThatTheyAreInBy) {
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals","version":"2",
+        "status":"active","content":"complete","concept":[{"code":"dodo","display":"Raphus"}]})");
+    compose("either", R"("inactive":false,"include":[{"system":"http://s/animals","version":"1"},
+        {"system":"http://s/animals","version":"2"}])");
+    compose("outer", R"("include":[{"valueSet":["http://v/either"]}])");
+    for (const std::string id : {"either", "outer"}) {
+        const std::string url = "/ValueSet/" + id + "/$validate-code?system=http://s/animals&code=";
+        EXPECT_EQ(get(url + "dodo&display=Raphus"), "result=true display=Raphus")
+            << "inactive in version 1";
+        EXPECT_EQ(get(url + "dog"), "result=true display=Dog");
+    }
 }
 
 TEST_F(Codes, OfAnOlderVersionAreWhatABindingAsksForWhereTheySayTheirVersion) {
@@ -404,6 +420,27 @@ TEST_F(Codes, CostAsMuchAsTheTextsThatAreCompared) {
     terminology::Effort little(50);
     EXPECT_FALSE(filter->passes(**system, 0, little));
     EXPECT_TRUE(little.exhausted());
+}
+
+TEST_F(Codes, OfValueSetsInsideOfOthersCostEachOfThemOnce) {
+    compose("nested0", R"("include":[{"system":"http://s/animals"}])");
+    for (int i = 1; i < 16; ++i) {
+        compose(fmt::format("nested{}", i),
+                fmt::format(R"("inactive":false,"include":[{{"valueSet":["http://v/nested{}"]}}],)"
+                            R"("exclude":[{{"system":"http://s/animals",)"
+                            R"("concept":[{{"code":"rock"}}]}}])",
+                            i - 1));
+    }
+    terminology::Effort effort(20'000);
+    terminology::Session session(service().definitions().terminology(), effort);
+    for (const auto& [code, expected] : {std::pair("dog", terminology::Member::yes),
+                                         {"rock", terminology::Member::no},
+                                         {"dodo", terminology::Member::no}}) {
+        const auto in = terminology::member_of(session, std::string_view("http://v/nested15"),
+                                               {"http://s/animals", code});
+        ASSERT_TRUE(in) << in.error().detail;
+        EXPECT_EQ(*in, expected) << code;
+    }
 }
 
 // As many do in one value set, of each of the hundred thousand concepts of LOINC.
