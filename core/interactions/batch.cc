@@ -55,8 +55,7 @@ class Batch {
           changed_(outer.loop->context()),
           budget_(service.config()),
           turns_(*outer.loop, end),
-          entries_(count),
-          keeps_(service.config().hard_delete) {}
+          entries_(count) {}
 
     asio::awaitable<Response> run(json::Value list) {
         std::size_t index = 0;
@@ -151,15 +150,11 @@ class Batch {
         finish(entry.response);
     }
 
-    void finish(Response& response) const {
+    static void finish(Response& response) {
         response.failure.reset();
-        if (keeps_) {
-            keep(response);
-        }
+        // Where it views a version that is erased before all is answered, by whomever, zeros would be sent.
+        response.body = Body(response.body.str());
     }
-
-    /// Where it views a version that an entry after it erases, zeros would be sent.
-    static void keep(Response& response) { response.body = Body(response.body.str()); }
 
     Result<EntryRequest> read(const Entry& entry) const {
         const auto index = static_cast<std::size_t>(&entry - entries_.data());
@@ -187,11 +182,6 @@ class Batch {
         }
         if (target) {
             set_order(entry, *target);
-            if (target->operation == "$purge" && !std::exchange(keeps_, true)) {
-                for (Entry& other : entries_) {
-                    keep(other.response);
-                }
-            }
         }
         return true;
     }
@@ -296,7 +286,6 @@ class Batch {
     AnswerBudget budget_;
     Turns turns_;                 ///< what has begun has an end of its own
     std::vector<Entry> entries_;  ///< never grows: requests point into it
-    bool keeps_;                  ///< bytes of versions, which an entry may erase
     std::size_t in_flight_ = 0;
     std::size_t creates_ = 0;  ///< conditional ones in flight
     std::size_t updates_ = 0;  ///< conditional ones in flight

@@ -117,10 +117,8 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                            : answer_kept(service, request, entry, attempt, index, preference);
             fit_answer(entry.request, EntryUse::write, budget, response);
         }
-        if (service.config().hard_delete) {
-            // Where it views a version that others erase before all is answered, zeros would be sent.
-            response.body = Body(response.body.str());
-        }
+        // Where it views a version that others erase before all is answered, zeros would be sent.
+        response.body = Body(response.body.str());
         if (entry.kind == EntryKind::remove && entry.target.id.empty()) {
             // By criteria: the request doesn't name it.
             const EntryDecision& decision = attempt.state().decision(index);

@@ -277,6 +277,21 @@ TEST(Batch, AnswersWithWhatAPurgeAfterThatErases) {
     }
 }
 
+TEST(Batch, AnswersWithWhatSomebodyElsePurgesMeanwhile) {
+    test::SimFileSystem disk;
+    TestService server(Config{}, disk);
+    server.put("/Patient/1", patient_json("1"));
+    // Each waits for the one before it, and all together for longer than an erasure waits for those who read.
+    disk.set_sync_ms(20);
+    std::vector<std::string> entries(40, entry_of("PUT", "Patient/2", patient_json("2")));
+    entries.insert(entries.begin(), entry_of("GET", "Patient/1"));
+    const auto answers = server.send_all({{HttpMethod::post, "", {}, bundle_of("batch", entries)},
+                                          {HttpMethod::post, "/Patient/1/$purge"}});
+    EXPECT_EQ(answers[1].status, 200) << answers[1].body;
+    EXPECT_EQ(answers[1].place, 0U);
+    EXPECT_EQ(Json(answers[0].body).entry(0)["resource"]["id"].string(), "1");
+}
+
 TEST(Batch, DrawsLongAnswersAsFarAsThereIsRoom) {
     const std::vector<std::string> patients(
         120, entry_of("POST", "Patient", long_patient("", 500)));  // two slices
