@@ -10,10 +10,6 @@ Member both(Member a, Member b) noexcept {
     return std::min(a, b);
 }
 
-Member either(Member a, Member b) noexcept {
-    return std::max(a, b);
-}
-
 Member opposite(Member a) noexcept {
     return a == Member::yes ? Member::no : a == Member::no ? Member::yes : a;
 }

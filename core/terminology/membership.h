@@ -26,7 +26,6 @@ struct Code {
 enum class Member : std::uint8_t { no, unknown, yes };
 
 Member both(Member a, Member b) noexcept;
-Member either(Member a, Member b) noexcept;
 Member opposite(Member a) noexcept;
 
 inline constexpr std::size_t kValueSetDepthMax = 16;  ///< value sets inside of value sets
