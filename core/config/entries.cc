@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
+#include <system_error>
 
 namespace annals::core {
 
@@ -55,6 +57,11 @@ Error entries_fault(std::string_view setting, const std::string& file, std::stri
 Result<std::vector<Entry>> read_entries(std::string_view setting, const std::string& file,
                                         std::string_view name,
                                         std::span<const std::string_view> members) {
+    std::error_code ignored;
+    // It is read again when it changes, and what a pipe had is gone by then.
+    if (std::filesystem::is_fifo(file, ignored)) {
+        return entries_fault(setting, file, "it is a pipe");
+    }
     const Result<toml::table> parsed = read_toml(file);
     if (!parsed) {
         return entries_fault(setting, file, parsed.error().detail);

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 namespace annals::net::auth {
 
@@ -14,6 +15,11 @@ constexpr std::size_t kFileBytesMax = 1 << 20;
 }  // namespace
 
 Result<std::string> read_file(std::string_view setting, const std::string& file) {
+    std::error_code ignored;
+    // It is read again when it changes, and what a pipe had is gone by then.
+    if (std::filesystem::is_fifo(file, ignored)) {
+        return Error{Errc::usage, fmt::format("{}: {}: it is a pipe", setting, file), ""};
+    }
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream text;
     text << stream.rdbuf();

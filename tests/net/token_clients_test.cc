@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 namespace annals::test {
 namespace {
 
@@ -212,6 +214,21 @@ TEST(TokenClients, AreThereOnceTheFileOfKeysThatTheyNameIs) {
     (*clients)->reload_if_changed();
     EXPECT_EQ((*clients)->find("first"), nullptr);
     EXPECT_NE((*clients)->find("second"), nullptr);
+}
+
+TEST(TokenClients, AreInFilesThatCanBeReadAgain) {
+    const TemporaryDirectory folder;
+    const std::string pipe = folder / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const auto of_pipe = net::auth::Clients::check(pipe);
+    ASSERT_FALSE(of_pipe);
+    EXPECT_THAT(of_pipe.error().detail, HasSubstr("it is a pipe"));
+    const std::string file = folder / "clients.toml";
+    write_whole_file(
+        file, "[[client]]\nid = \"lab\"\nscopes = [\"system/*.rs\"]\njwks_file = '" + pipe + "'\n");
+    const auto of_keys = net::auth::Clients::check(file);
+    ASSERT_FALSE(of_keys);
+    EXPECT_THAT(of_keys.error().detail, HasSubstr("it is a pipe"));
 }
 
 TEST(TokenClients, SayWhichFileAndClientIsOfNoUse) {
