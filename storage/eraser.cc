@@ -317,7 +317,7 @@ std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
 
 /// Lets answers that are under way end whole: who has found a version before it was erased is waited for.
 void Eraser::await_readers(std::span<const Blanking> blankings) {
-    std::vector<SegmentTable::Holds> held;
+    std::vector<Segment::Holds> held;
     for (std::size_t i = 0; i < blankings.size(); ++i) {
         const std::uint64_t number = blankings[i].segment;
         const auto slot = table_.slot_of(number);
@@ -326,7 +326,7 @@ void Eraser::await_readers(std::span<const Blanking> blankings) {
         }
     }
     const auto deadline = std::chrono::steady_clock::now() + kReadersGrace;
-    const auto is_read = [](const SegmentTable::Holds& holds) {
+    const auto is_read = [](const Segment::Holds& holds) {
         return std::ranges::any_of(holds, [](const auto& hold) { return hold.use_count() > 1; });
     };
     while (std::ranges::any_of(held, is_read) && std::chrono::steady_clock::now() < deadline) {

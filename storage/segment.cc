@@ -93,7 +93,7 @@ void SegmentTable::retire(std::uint32_t slot) {
     free_.push_back(slot);
 }
 
-SegmentTable::Holds SegmentTable::renew_holds(std::uint32_t slot) {
+Segment::Holds SegmentTable::renew_holds(std::uint32_t slot) {
     auto& place = (*chunks_[slot / kChunk].load(std::memory_order_acquire))[slot % kChunk];
     auto renewed = std::make_unique<Segment>(*place.load());
     renewed->erased_from = true;

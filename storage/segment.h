@@ -37,7 +37,8 @@ struct Segment {
     bool erased_from = false;
 
     /// What keeps the bytes, each with a count of its own: threads that read one segment don't take turns at one count.
-    std::array<std::shared_ptr<const char>, kThreadPlaces> holds = {};
+    using Holds = std::array<std::shared_ptr<const char>, kThreadPlaces>;
+    Holds holds = {};
 
     std::string_view view() const noexcept { return {data.get(), bytes}; }
 
@@ -77,11 +78,9 @@ class SegmentTable {
     /// Requires: another one of its number was inserted, and the index names this slot nowhere.
     void retire(std::uint32_t slot);
 
-    using Holds = std::array<std::shared_ptr<const char>, kThreadPlaces>;
-
     /// Takes away what readers have kept the bytes of a segment by so far, and has those who come keep them by others. What the
     /// index showed as erased before this is read by nobody any more once the result's owner is the only one of each.
-    Holds renew_holds(std::uint32_t slot);
+    Segment::Holds renew_holds(std::uint32_t slot);
 
     std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
