@@ -139,8 +139,4 @@ class EditTree {
     std::size_t bytes_ = 0;
 };
 
-/// True if two JSON numbers have the same value, however written: 1, 1.0, 10e-1. Exponents of more than 18
-/// digits make them equal only if they are written the same.
-bool same_number(std::string_view a, std::string_view b) noexcept;
-
 }  // namespace annals::patch

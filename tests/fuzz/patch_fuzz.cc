@@ -5,6 +5,7 @@
 
 #include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
+#include "codec/patch/same_number.h"
 
 #include <algorithm>
 #include <cstdint>
