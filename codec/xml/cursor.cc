@@ -1,12 +1,13 @@
 #include "codec/xml/cursor.h"
 
-#include "codec/json/unicode.h"
+#include "codec/xml/characters.h"
 #include "codec/xml/scan.h"
 #include "core/base/text.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdint>
+#include <iterator>
 
 namespace annals::xml {
 
@@ -15,7 +16,6 @@ namespace {
 constexpr std::uint8_t kNameCharacter = 1;  // also of what is not ASCII: no name that FHIR has
 constexpr std::uint8_t kNameStart = 2;
 constexpr std::uint8_t kSpace = 4;
-constexpr std::uint8_t kControl = 8;  // no character of XML
 
 constexpr std::array<std::uint8_t, 256> kClasses = [] {
     std::array<std::uint8_t, 256> classes{};
@@ -32,9 +32,6 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
         if (space) {
             classes[c] |= kSpace;
         }
-        if (c < 0x20 && !space) {
-            classes[c] |= kControl;
-        }
     }
     return classes;
 }();
@@ -43,81 +40,9 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
 constexpr ByteSet kValueSpecial("\"'<&\\\t\r\n");
 // Where characters between tags end, or a reference begins, or what must not be there may.
 constexpr ByteSet kTextSpecial("<&]");
-// What stands otherwise in a JSON string.
-constexpr ByteSet kStringSpecial("\"\\\t\r\n");
-constexpr ByteSet kRawStringSpecial("\"\\\t\r\n&");
 
 bool is(char c, std::uint8_t what) noexcept {
     return (kClasses[static_cast<unsigned char>(c)] & what) != 0;
-}
-
-constexpr bool is_character(std::uint32_t code_point) noexcept {
-    return code_point == '\t' || code_point == '\n' || code_point == '\r' ||
-           (code_point >= 0x20 && code_point <= 0xd7ff) ||
-           (code_point >= 0xe000 && code_point <= 0xfffd) ||
-           (code_point >= 0x1'0000 && code_point <= 0x10'ffff);
-}
-
-// A reference: what it stands for and its length, 0 if it is none that XML has without a document type.
-struct Reference {
-    std::uint32_t code_point = 0;
-    std::size_t size = 0;
-};
-
-// Requires: `text` begins with '&'.
-Reference read_reference(std::string_view text) noexcept {
-    struct Entity {
-        std::string_view name;
-        char character;
-    };
-
-    static constexpr Entity kEntities[] = {
-        {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
-    for (const Entity& entity : kEntities) {
-        if (text.starts_with(entity.name)) {
-            return {static_cast<std::uint32_t>(entity.character), entity.name.size()};
-        }
-    }
-    if (text.size() < 2 || text[1] != '#') {
-        return {};
-    }
-    const bool hexadecimal = text.size() > 2 && text[2] == 'x';
-    std::uint32_t value = 0;
-    std::size_t at = hexadecimal ? 3 : 2;
-    const std::size_t digits = at;
-    for (; at < text.size() && text[at] != ';'; ++at) {
-        const int digit = json::hex_value(text[at]);
-        if (digit < 0 || (!hexadecimal && digit > 9) || value > 0x10'ffff) {
-            return {};
-        }
-        value = value * (hexadecimal ? 16 : 10) + static_cast<std::uint32_t>(digit);
-    }
-    if (at == text.size() || at == digits || !is_character(value)) {
-        return {};
-    }
-    return {value, at + 1};
-}
-
-void append_json_character(std::string& out, std::uint32_t code_point) {
-    switch (code_point) {
-        case '"':
-            out += "\\\"";
-            break;
-        case '\\':
-            out += "\\\\";
-            break;
-        case '\n':
-            out += "\\n";
-            break;
-        case '\r':
-            out += "\\r";
-            break;
-        case '\t':
-            out += "\\t";
-            break;
-        default:
-            json::append_utf8(out, code_point);
-    }
 }
 
 }  // namespace
@@ -343,48 +268,6 @@ bool Cursor::read_end_tag(std::string_view name) {
     return true;
 }
 
-Fault check_characters(std::string_view text) noexcept {
-    constexpr std::size_t kBlock = 64;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        // Blocks of nothing but printable ASCII and white space, as nearly all are.
-        while (text.size() - at >= kBlock) {
-            unsigned char special =
-                0;  // of a byte's width, so that the loop is done sixteen at a time
-            for (std::size_t i = 0; i < kBlock; ++i) {
-                const auto c = static_cast<unsigned char>(text[at + i]);
-                const bool odd =
-                    (c >= 0x80) | ((c < 0x20) & (c != '\n') & (c != '\r') & (c != '\t'));
-                special = static_cast<unsigned char>(special | static_cast<unsigned char>(odd));
-            }
-            if (special != 0) {
-                break;
-            }
-            at += kBlock;
-        }
-        const std::size_t end = std::min(text.size(), at + kBlock);
-        while (at < end) {
-            const auto c = static_cast<unsigned char>(text[at]);
-            if (c < 0x80) {
-                if (is(text[at], kControl)) {
-                    return {at, "a control character"};
-                }
-                ++at;
-                continue;
-            }
-            const std::size_t size = json::utf8_length(text.substr(at));
-            if (size == 0) {
-                return {at, "invalid UTF-8"};
-            }
-            if (c == 0xef && text[at + 1] == '\xbf' && text[at + 2] >= '\xbe') {
-                return {at, "a character that XML does not have"};
-            }
-            at += size;
-        }
-    }
-    return {};
-}
-
 bool read_declaration(Cursor& cursor) {
     std::string_view text = cursor.text();
     if (cursor.at() == 0 && text.starts_with("\xef\xbb\xbf")) {
@@ -437,73 +320,6 @@ bool read_declaration(Cursor& cursor) {
     }
     cursor = Cursor(text, end + 2);
     return true;
-}
-
-void append_json_characters(std::string& out, std::string_view raw) {
-    const char* const end = raw.data() + raw.size();
-    const char* run = raw.data();
-    for (const char* at = run; (at = kRawStringSpecial.find(at, end)) != end;) {
-        out.append(run, at);
-        if (*at == '&') {
-            const Reference reference = read_reference({at, static_cast<std::size_t>(end - at)});
-            append_json_character(out, reference.code_point);
-            at += std::max<std::size_t>(reference.size, 1);
-        } else if (is(*at, kSpace)) {
-            // A line break is one character, however it was written (XML section 2.11), and here a blank.
-            const bool crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
-            out += ' ';
-            at += crlf ? 2 : 1;
-        } else {
-            append_json_character(out, static_cast<unsigned char>(*at));
-            ++at;
-        }
-        run = at;
-    }
-    out.append(run, end);
-}
-
-void append_json_text(std::string& out, std::string_view text) {
-    const char* const end = text.data() + text.size();
-    const char* run = text.data();
-    for (const char* at = run; (at = kStringSpecial.find(at, end)) != end; ++at) {
-        out.append(run, at);
-        append_json_character(out, static_cast<unsigned char>(*at));
-        run = at + 1;
-    }
-    out.append(run, end);
-}
-
-void append_xml_characters(std::string& out, std::string_view text) {
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-}
-
-Error describe(std::string_view text, const Fault& fault) {
-    return describe(json::place_of(text, fault.offset), fault);
-}
-
-Error describe(json::Place place, const Fault& fault) {
-    return {fault.code,
-            fmt::format("{} at line {}, column {}: {}",
-                        fault.code == Errc::invalid ? "invalid XML" : "XML", place.line,
-                        place.column, fault.message),
-            {}};
 }
 
 }  // namespace annals::xml

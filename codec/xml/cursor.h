@@ -6,23 +6,14 @@
 
 #pragma once
 
-#include "codec/json/unicode.h"
-#include "core/base/result.h"
+#include "codec/xml/fault.h"
 
 #include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <utility>
 
 namespace annals::xml {
-
-/// What is wrong and where in the text; no message: nothing is.
-struct Fault {
-    std::size_t offset = 0;
-    const char* message = nullptr;
-    Errc code = Errc::invalid;
-};
 
 /// An attribute of a start tag.
 struct Attribute {
@@ -114,26 +105,7 @@ class Cursor {
     bool lenient_ = false;
 };
 
-/// Is `text` UTF-8 of the characters that XML 1.0 allows?
-Fault check_characters(std::string_view text) noexcept;
-
 /// Goes behind a byte-order mark and the XML declaration, which must say 1.0 and UTF-8.
 bool read_declaration(Cursor& cursor);
-
-/// Appends an attribute's value, whose references are right, as characters of a JSON string. Literal tabs and line
-/// breaks are blanks (XML section 3.3.3).
-void append_json_characters(std::string& out, std::string_view raw);
-
-/// Appends `text`, which check_characters() has passed, as characters of a JSON string.
-void append_json_text(std::string& out, std::string_view text);
-
-/// Appends `text` as characters of XML: the references &amp; &lt; &gt; &quot; where they must be.
-void append_xml_characters(std::string& out, std::string_view text);
-
-/// An Error that says line and column (from 1, in characters) of the fault.
-Error describe(std::string_view text, const Fault& fault);
-
-/// The same where the place is known.
-Error describe(json::Place place, const Fault& fault);
 
 }  // namespace annals::xml

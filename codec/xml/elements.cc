@@ -1,5 +1,6 @@
 #include "codec/xml/elements.h"
 
+#include "codec/xml/characters.h"
 #include "core/base/limits.h"
 
 namespace annals::xml {

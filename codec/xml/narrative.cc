@@ -1,6 +1,7 @@
 #include "codec/xml/narrative.h"
 
 #include "codec/json/unicode.h"
+#include "codec/xml/characters.h"
 #include "core/base/text.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "codec/json/unicode.h"
 #include "codec/schema/structure.h"
+#include "codec/xml/characters.h"
 
 #include <algorithm>
 

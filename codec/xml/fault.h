@@ -1,0 +1,29 @@
+// Fault: what is wrong with a text of XML, and where.
+//
+// Layer:   codec, inside codec/xml.
+// Threads: plain functions.
+
+#pragma once
+
+#include "codec/json/unicode.h"
+#include "core/base/result.h"
+
+#include <cstddef>
+#include <string_view>
+
+namespace annals::xml {
+
+/// What is wrong and where in the text; no message: nothing is.
+struct Fault {
+    std::size_t offset = 0;
+    const char* message = nullptr;
+    Errc code = Errc::invalid;
+};
+
+/// An Error that says line and column (from 1, in characters) of the fault.
+Error describe(std::string_view text, const Fault& fault);
+
+/// The same where the place is known.
+Error describe(json::Place place, const Fault& fault);
+
+}  // namespace annals::xml
