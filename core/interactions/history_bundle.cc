@@ -2,11 +2,11 @@
 
 #include "core/base/log.h"
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/history_bundle_answer.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 #include "core/search/execute.h"
 
 #include <fmt/format.h>
@@ -24,37 +24,18 @@ namespace annals::core {
 
 namespace {
 
+using Fate = HistoryFate;
 using storage::Expect;
 using storage::Submission;
 
 /// Entries that are applied before other requests of the loop get their turn; fewer where they take kLongTurn.
 constexpr std::size_t kEntriesPerTurn = 128;
 
-/// Of an entry that can't be used, whatever its fault would be by itself.
-constexpr int kRefused = 400;
-
-/// What became of an entry.
-enum class Fate : std::uint8_t {
-    created,
-    updated,
-    deleted,
-    gone_already,  ///< a deletion of what is deleted or absent
-    ignored,       ///< older than what is there, or the same version
-    differs,       ///< the same version with other content
-    refused,       ///< `fault` says why
-};
-
 /// What is kept of an entry until the answer is written.
-struct Record {
-    TypeId type;
-    Fate fate = Fate::refused;
-    bool erasing = false;   ///< what became of it is known: what is left is to erase the resource
-    VersionNumber version;  ///< the one written, or the current one if nothing was
-    Instant instant;
+struct Record : HistoryOutcome {
+    bool erasing = false;  ///< what became of it is known: what is left is to erase the resource
     std::uint32_t id_begin = 0;  ///< in HistoryRun::ids_
     std::uint32_t id_size = 0;
-    std::string_view full_url;  ///< as it stands there, with its quotes; empty if it is no string
-    std::unique_ptr<Error> fault;
 };
 
 /// An ignored entry of which the store has or will have the version: is it the same?
@@ -392,11 +373,12 @@ class HistoryRun {
             if (index + kAhead < records_.size()) {
                 __builtin_prefetch(records_[index + kAhead].full_url.data());
             }
+            const Record& record = records_[index];
             text.clear();
-            append_answer(text, records_[index]);
+            append_history_answer(text, request_, escaped_base_, record, id_of(record));
             bundle.add_text(text);
             if (traced) {
-                trace(bundle, records_[index]);
+                trace_history_answer(bundle, record, id_of(record));
             }
         }
         Response response = bundle.finish();
@@ -404,72 +386,6 @@ class HistoryRun {
             response.position = position_;
         }
         return response;
-    }
-
-    void trace(ResponseBundle& bundle, const Record& record) const {
-        const bool deletes = record.fate == Fate::deleted || record.fate == Fate::gone_already;
-        const HttpMethod method = deletes ? HttpMethod::delete_ : HttpMethod::put;
-        if (record.fate == Fate::refused) {
-            bundle.trace(method, kRefused, {});
-            return;
-        }
-        const int status = record.fate == Fate::created ? 201 : deletes ? 204 : 200;
-        bundle.trace(method, status,
-                     fmt::format("{}/{}/_history/{}", resource_type_name(record.type),
-                                 id_of(record), record.version.value));
-    }
-
-    void append_answer(std::string& text, const Record& record) const {
-        text += '{';
-        if (!record.full_url.empty()) {
-            text += R"("fullUrl":)";
-            text += record.full_url;
-            text += ',';
-        }
-        text += R"("response":{)";
-        switch (record.fate) {
-            case Fate::created:
-            case Fate::updated:
-                append_version_response(text, record.fate == Fate::created, escaped_base_,
-                                        record.type, id_of(record), record.version, record.instant);
-                break;
-            case Fate::deleted:
-                append_entry_response(text, 204, {}, record.version, record.instant);
-                break;
-            case Fate::gone_already:
-                append_unchanged(text, 204, record, "information", "informational",
-                                 "Deleted or absent already");
-                break;
-            case Fate::ignored:
-                append_unchanged(text, 200, record, "information", "informational",
-                                 "Ignored older or duplicate history entry");
-                break;
-            case Fate::differs:
-                append_unchanged(text, 200, record, "warning", "conflict",
-                                 "Ignored history entry whose content differs from the stored "
-                                 "version of the same number");
-                break;
-            case Fate::refused: {
-                Response response = *record.fault;
-                tell_failure(request_, response);
-                append_entry_response(text, kRefused, {}, {}, {});
-                text += R"(,"outcome":)";
-                text += response.body.str();
-                break;
-            }
-        }
-        text += "}}";
-    }
-
-    static void append_unchanged(std::string& text, int status, const Record& record,
-                                 std::string_view severity, std::string_view code,
-                                 std::string_view diagnostics) {
-        const bool known = record.version.value != 0;
-        append_entry_response(text, status, {},
-                              known ? std::optional(record.version) : std::nullopt,
-                              known ? std::optional(record.instant) : std::nullopt);
-        text += R"(,"outcome":)";
-        text += outcome_json({{severity, code, std::string(diagnostics), {}}});
     }
 
     /// Compares what was ignored so far with the stored versions of the same numbers. Requires: they are settled.

@@ -1,0 +1,87 @@
+#include "core/interactions/history_bundle_answer.h"
+
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace annals::core {
+
+namespace {
+
+using Fate = HistoryFate;
+
+/// Of an entry that can't be used, whatever its fault would be by itself.
+constexpr int kRefused = 400;
+
+void append_unchanged(std::string& text, int status, const HistoryOutcome& outcome,
+                      std::string_view severity, std::string_view code,
+                      std::string_view diagnostics) {
+    const bool known = outcome.version.value != 0;
+    append_entry_response(text, status, {}, known ? std::optional(outcome.version) : std::nullopt,
+                          known ? std::optional(outcome.instant) : std::nullopt);
+    text += R"(,"outcome":)";
+    text += outcome_json({{severity, code, std::string(diagnostics), {}}});
+}
+
+}  // namespace
+
+void append_history_answer(std::string& text, const Request& request, std::string_view escaped_base,
+                           const HistoryOutcome& outcome, std::string_view id) {
+    text += '{';
+    if (!outcome.full_url.empty()) {
+        text += R"("fullUrl":)";
+        text += outcome.full_url;
+        text += ',';
+    }
+    text += R"("response":{)";
+    switch (outcome.fate) {
+        case Fate::created:
+        case Fate::updated:
+            append_version_response(text, outcome.fate == Fate::created, escaped_base, outcome.type,
+                                    id, outcome.version, outcome.instant);
+            break;
+        case Fate::deleted:
+            append_entry_response(text, 204, {}, outcome.version, outcome.instant);
+            break;
+        case Fate::gone_already:
+            append_unchanged(text, 204, outcome, "information", "informational",
+                             "Deleted or absent already");
+            break;
+        case Fate::ignored:
+            append_unchanged(text, 200, outcome, "information", "informational",
+                             "Ignored older or duplicate history entry");
+            break;
+        case Fate::differs:
+            append_unchanged(text, 200, outcome, "warning", "conflict",
+                             "Ignored history entry whose content differs from the stored "
+                             "version of the same number");
+            break;
+        case Fate::refused: {
+            Response response = *outcome.fault;
+            tell_failure(request, response);
+            append_entry_response(text, kRefused, {}, {}, {});
+            text += R"(,"outcome":)";
+            text += response.body.str();
+            break;
+        }
+    }
+    text += "}}";
+}
+
+void trace_history_answer(ResponseBundle& bundle, const HistoryOutcome& outcome,
+                          std::string_view id) {
+    const bool deletes = outcome.fate == Fate::deleted || outcome.fate == Fate::gone_already;
+    const HttpMethod method = deletes ? HttpMethod::delete_ : HttpMethod::put;
+    if (outcome.fate == Fate::refused) {
+        bundle.trace(method, kRefused, {});
+        return;
+    }
+    const int status = outcome.fate == Fate::created ? 201 : deletes ? 204 : 200;
+    bundle.trace(method, status,
+                 fmt::format("{}/{}/_history/{}", resource_type_name(outcome.type), id,
+                             outcome.version.value));
+}
+
+}  // namespace annals::core
