@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/outcome.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
@@ -90,6 +91,37 @@ Result<FoundJob> read_order(std::string_view text) {
     read.order.base_url = root["baseUrl"].string();
     read.order.task = root["task"].raw();
     return read;
+}
+
+/// What a client is told of an error that ended a job.
+JobState failed_by(const Error& error, std::string_view id) {
+    JobState state;
+    state.finished = now();
+    const ErrorMeaning meaning = meaning_of(error.code);
+    state.stage = JobStage::failed;
+    state.code = meaning.issue_code;
+    if (error.code == Errc::no_store) {
+        state.detail = "There is no space left for what the job makes";
+    } else if (meaning.status >= 500 || error.detail.empty()) {
+        state.detail = meaning.text;
+    } else {
+        state.detail = error.detail;
+    }
+    log_error(fmt::format("job {} failed: {}", id, error.detail));
+    return state;
+}
+
+// Removes what a job has made; what was asked for, and how it is, stays.
+void remove_made_files(storage::FileSystem& files, const std::string& folder) {
+    const auto names = files.list(folder);
+    if (!names) {
+        return;
+    }
+    for (const std::string& name : *names) {
+        if (name != kOrderFile && name != kStateFile) {
+            static_cast<void>(files.remove(fmt::format("{}/{}", folder, name)));
+        }
+    }
 }
 
 }  // namespace
@@ -186,16 +218,28 @@ Result<FoundJob> read_folder(storage::FileSystem& files, const std::string& fold
     return found;
 }
 
-void remove_made_files(storage::FileSystem& files, const std::string& folder) {
-    const auto names = files.list(folder);
-    if (!names) {
-        return;
+JobState keep_end(storage::FileSystem& files, const std::string& folder, std::string_view id,
+                  Result<JobResult> result) {
+    const std::string path = fmt::format("{}/{}", folder, kStateFile);
+    JobState state;
+    if (result) {
+        state.stage = JobStage::done;
+        state.finished = now();
+        state.result = *std::move(result);
+    } else {
+        state = failed_by(result.error(), id);
+        remove_made_files(files, folder);  // room for others
     }
-    for (const std::string& name : *names) {
-        if (name != kOrderFile && name != kStateFile) {
-            static_cast<void>(files.remove(fmt::format("{}/{}", folder, name)));
-        }
+    Result<void> kept = storage::replace_file(files, path, state_json(state));
+    if (!kept && state.stage == JobStage::done) {
+        state = failed_by(kept.error(), id);
+        remove_made_files(files, folder);  // room for others
+        kept = storage::replace_file(files, path, state_json(state));
     }
+    if (!kept) {
+        log_error(fmt::format("job {}: its end can't be kept: {}", id, kept.error().detail));
+    }
+    return state;
 }
 
 Result<void> remove_order(storage::FileSystem& files, const std::string& folder) {

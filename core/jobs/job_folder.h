@@ -60,8 +60,10 @@ struct FoundJob {
 /// Errors: not_found: it is no job's; corrupt, io.
 Result<FoundJob> read_folder(storage::FileSystem& files, const std::string& folder);
 
-/// Removes what a job has made; what was asked for, and how it is, stays.
-void remove_made_files(storage::FileSystem& files, const std::string& folder);
+/// Writes down how the job `id` has ended, from now on `done` or `failed`, and removes what a failed one has made: that of one
+/// whose end there is no room for, too.
+JobState keep_end(storage::FileSystem& files, const std::string& folder, std::string_view id,
+                  Result<JobResult> result);
 
 /// Makes the folder no job's, also after a crash.
 Result<void> remove_order(storage::FileSystem& files, const std::string& folder);

@@ -4,8 +4,6 @@
 #include "core/base/plain_name.h"
 #include "core/base/random.h"
 #include "core/base/start_thread.h"
-#include "core/outcome.h"
-#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -44,21 +42,6 @@ constexpr double kAskedPerSecond = 10;
 /// Retry-After of a job that has run for so long.
 std::chrono::seconds retry_after(std::chrono::seconds running) {
     return std::clamp(running / 10, std::chrono::seconds(1), std::chrono::seconds(10));
-}
-
-/// What a client is told of an error that ended a job.
-void tell(const Error& error, std::string_view id, JobState& state) {
-    const ErrorMeaning meaning = meaning_of(error.code);
-    state.stage = JobStage::failed;
-    state.code = meaning.issue_code;
-    if (error.code == Errc::no_store) {
-        state.detail = "There is no space left for what the job makes";
-    } else if (meaning.status >= 500 || error.detail.empty()) {
-        state.detail = meaning.text;
-    } else {
-        state.detail = error.detail;
-    }
-    log_error(fmt::format("job {} failed: {}", id, error.detail));
 }
 
 /// Set by the keeper when it has done what a coroutine waits for.
@@ -109,10 +92,6 @@ struct Jobs::Impl {
           options(the_options) {}
 
     std::string folder(std::string_view id) const { return fmt::format("{}/{}", directory, id); }
-
-    std::string path(std::string_view id, std::string_view name) const {
-        return fmt::format("{}/{}/{}", directory, id, name);
-    }
 
     // ---- threads ----
 
@@ -240,28 +219,7 @@ struct Jobs::Impl {
     }
 
     void end(Job& job, Result<JobResult> result) {
-        JobState state;
-        state.finished = now();
-        if (result) {
-            state.stage = JobStage::done;
-            state.result = *std::move(result);
-        } else {
-            tell(result.error(), job.id, state);
-            remove_made_files(files, folder(job.id));  // room for others
-        }
-        Result<void> kept =
-            storage::replace_file(files, path(job.id, kStateFile), state_json(state));
-        if (!kept && state.stage == JobStage::done) {
-            state = JobState();
-            state.finished = now();
-            tell(kept.error(), job.id, state);
-            remove_made_files(files, folder(job.id));  // room for others
-            kept = storage::replace_file(files, path(job.id, kStateFile), state_json(state));
-        }
-        if (!kept) {
-            log_error(
-                fmt::format("job {}: its end can't be kept: {}", job.id, kept.error().detail));
-        }
+        JobState state = keep_end(files, folder(job.id), job.id, std::move(result));
         const std::lock_guard lock(mutex);
         job.state = std::move(state);
     }
