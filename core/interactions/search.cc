@@ -8,9 +8,9 @@
 #include "core/interactions/search_contained.h"
 #include "core/interactions/search_includes.h"
 #include "core/interactions/search_page.h"
+#include "core/interactions/search_types.h"
 #include "core/interactions/search_url.h"
 #include "core/scoped_view.h"
-#include "core/search/compartments.h"
 #include "core/search/result_parameters.h"
 #include "core/search/snapshot_resources.h"
 
@@ -81,8 +81,8 @@ class Search {
         }
         if (as_of_) {
             read = co_await reach_back(service_.store(), parameters_, request_.base_url,
-                                       types_looked_at(), *snapshot_, turns_);
-        } else if (std::vector<TypeId> types = carried_types(); !types.empty()) {
+                                       types_looked_at(query_), *snapshot_, turns_);
+        } else if (std::vector<TypeId> types = carried_types(query_); !types.empty()) {
             read = co_await carry(std::move(types));
         }
         if (!read) {
@@ -184,7 +184,7 @@ class Search {
             }
             return false;
         });
-        ANNALS_TRY(std::vector<TypeId> types, searched_types());
+        ANNALS_TRY(std::vector<TypeId> types, searched_types(target_));
         const search::SnapshotResources stored(*snapshot_, service_.definitions().carried(),
                                                times_read_ < kTimesLookedMax ? &unread_ : nullptr);
         search::QueryContext context{.stored = stored,
@@ -196,7 +196,7 @@ class Search {
                                      .shown_by_container = true};
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
         ANNALS_TRY_VOID(require_search(service_, request_, query_.others, Extent::part));
-        ANNALS_TRY_VOID(enter_compartment());
+        ANNALS_TRY_VOID(enter_compartment(service_.store(), *parameters_, target_, query_));
         std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });
         query_.used.insert(query_.used.begin(), as_of_pair.begin(), as_of_pair.end());
         digest_ = digest();
@@ -267,49 +267,6 @@ class Search {
         co_return Result<void>();
     }
 
-    // The types whose resources, or links, decide what is found.
-    std::vector<TypeId> types_looked_at() const {
-        std::vector<TypeId> types;
-        for (const Query::TypePlan& one : query_.types) {
-            types.push_back(one.type);
-            const std::vector<TypeId> others = search::related_types(one.plan);
-            types.insert(types.end(), others.begin(), others.end());
-        }
-        for (const search::Include& include : query_.includes) {
-            if (include.reverse && include.source) {
-                types.push_back(*include.source);
-            }
-        }
-        return types;
-    }
-
-    // The types that are looked at and that a package may define resources of.
-    std::vector<TypeId> carried_types() const {
-        std::vector<TypeId> types;
-        const auto add = [&](TypeId type) {
-            if (packages::may_define(type) && std::ranges::find(types, type) == types.end()) {
-                types.push_back(type);
-            }
-        };
-        for (const Query::TypePlan& one : query_.types) {
-            add(one.type);
-            std::ranges::for_each(search::related_types(one.plan), add);
-        }
-        for (const search::Include& include : query_.includes) {
-            if (include.source) {
-                add(*include.source);
-            }
-            if (include.reverse ? !include.source : include.parameter == nullptr) {
-                for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-                    add({type});
-                }
-            } else if (!include.reverse) {
-                std::ranges::for_each(search::targets_of(*include.parameter), add);
-            }
-        }
-        return types;
-    }
-
     // What packages define of these is seen, too, as much of it as there was for the first page.
     asio::awaitable<Result<void>> carry(std::vector<TypeId> types) {
         const std::shared_ptr<const search::Carried> carried =
@@ -333,49 +290,6 @@ class Search {
             snapshot_->use(type, runs.beside(snapshot_->runs(type)));
         }
         co_return Result<void>();
-    }
-
-    // The types that the path names; none: all of them.
-    Result<std::vector<TypeId>> searched_types() const {
-        if (target_.level == Level::type || target_.level == Level::type_search) {
-            return std::vector{target_.type};
-        }
-        if (target_.level != Level::compartment) {
-            return std::vector<TypeId>();
-        }
-        if (!search::is_compartment_type(target_.type)) {
-            return Error{Errc::not_found,
-                         fmt::format("{} has no compartments", resource_type_name(target_.type)),
-                         ""};
-        }
-        if (target_.member == "*") {
-            return search::compartment_members(target_.type);
-        }
-        return std::vector{*find_resource_type(target_.member)};
-    }
-
-    // Of each type, only what belongs to the compartment.
-    Result<void> enter_compartment() {
-        if (target_.level != Level::compartment) {
-            return {};
-        }
-        const std::uint64_t key = service_.store().search_key(target_.type, target_.id);
-        for (Query::TypePlan& one : query_.types) {
-            std::optional<search::Plan> inside =
-                search::in_compartment(*parameters_, target_.type, key, one.type);
-            if (!inside) {
-                return Error{
-                    Errc::not_found,
-                    fmt::format("{} resources don't belong to compartments of a {}",
-                                resource_type_name(one.type), resource_type_name(target_.type)),
-                    ""};
-            }
-            std::vector<search::Plan> parts;
-            parts.push_back(*std::move(inside));
-            parts.push_back(std::move(one.plan));
-            one.plan = search::all_of(std::move(parts));
-        }
-        return {};
     }
 
     // What the cursor's search must have in common with this one.
