@@ -1,4 +1,4 @@
-// The walk that tells the faults: over the flat nodes once, in text order. What the parser has found to be in order on
+// The walk that finds the faults: over the flat nodes once, in text order. What the parser has found to be in order on
 // its way (codec/schema/expectation.h) needs none.
 
 #include "codec/schema/structure.h"
@@ -6,15 +6,12 @@
 #include "codec/schema/expectation.h"
 #include "codec/schema/primitive.h"
 #include "codec/schema/schema.h"
+#include "codec/schema/structure_faults.h"
 
 #include <fmt/format.h>
 
-#include <iterator>
-#include <limits>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace annals::schema {
 
@@ -27,45 +24,11 @@ using json::Value;
 using tables::ElementRow;
 using tables::TypeRow;
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-constexpr std::size_t kShownMax = 80;  // bytes of a name or a wrong value that a message shows
-
-// Where a value stands in the object around it.
-struct Site {
-    std::uint32_t key = kNone;       // node
-    std::uint32_t position = kNone;  // in the array, if it is in one
-};
-
-// An object that is open, and where it stands.
-struct Place {
-    const Place* parent;
-    Site site;
-    std::uint32_t index;
-};
-
 // What was seen of an object's members.
 struct Seen {
     std::uint32_t bits = 0;     // of required elements and choices
     std::uint32_t doubled = 0;  // of choices with several types that were reported
 };
-
-std::string_view kind_name(Kind kind) noexcept {
-    switch (kind) {
-        case Kind::null:
-            return "null";
-        case Kind::boolean:
-            return "a boolean";
-        case Kind::number:
-            return "a number";
-        case Kind::string:
-            return "a string";
-        case Kind::array:
-            return "an array";
-        case Kind::object:
-            return "an object";
-    }
-    return "";
-}
 
 std::string_view base_name_of(const ElementRow& row) noexcept {
     return {tables::kNames + row.name, row.base_size};
@@ -89,17 +52,11 @@ class Walk {
           text_(resource.tree().text().data()),
           root_(resource.index()),
           rules_(rules),
-          prefix_(prefix) {}
+          faults_(resource.tree(), rules, prefix) {}
 
     Result<void> run() {
         check_resource(root_, nullptr, {});
-        if (faults_.empty()) {
-            return {};
-        }
-        Error error = std::move(faults_.front());
-        error.others.assign(std::make_move_iterator(faults_.begin() + 1),
-                            std::make_move_iterator(faults_.end()));
-        return error;
+        return faults_.take();
     }
 
   private:
@@ -142,14 +99,10 @@ class Walk {
     void check_extended(std::uint32_t index, std::uint16_t type, Site site);
     Seen check_second_type(std::uint32_t key, std::uint16_t type, const ElementRow& row, Seen seen);
     void report_missing(std::uint16_t type, std::uint32_t missing);
-    void report_kind(std::uint32_t index, std::string_view expected, Site site);
-    void report_primitive(std::uint32_t index, std::uint16_t type, Site site);
-    bool is_given_by_server(Site site) const;
-    void report(Errc code, std::string detail, Site site, std::string_view below = {});
-    void append_site(std::string& expression, Site site) const;
-    void append_place(std::string& expression, const Place* place) const;
 
     Value value(std::uint32_t index) const noexcept { return {tree_, index}; }
+
+    Spot spot(Site site) const noexcept { return {place_, site}; }
 
     Value open_object() const noexcept { return value(place_ == nullptr ? root_ : place_->index); }
 
@@ -163,15 +116,13 @@ class Walk {
     const char* const text_;
     const std::uint32_t root_;
     const StructureRules rules_;
-    std::string_view prefix_;
     const Place* place_ = nullptr;  // of the object that is open; null: the outermost resource
-    bool full_ = false;             // enough faults
-    std::vector<Error> faults_;
+    StructureFaults faults_;
 };
 
 void Walk::check_resource(std::uint32_t index, const ElementRow* container, Site site) {
     if (nodes_[index].kind != Kind::object) [[unlikely]] {
-        report_kind(index, "a resource", site);
+        faults_.report_kind(spot(site), index, "a resource");
         return;
     }
     const Value resource = value(index);
@@ -184,30 +135,30 @@ void Walk::check_resource(std::uint32_t index, const ElementRow* container, Site
         name = resource["resourceType"];
     }
     if (!name || !name.is_string()) [[unlikely]] {
-        report(name ? Errc::structure : Errc::required,
-               name ? "must be a string" : "a resource must have a resourceType", site,
-               "resourceType");
+        faults_.report(spot(site), name ? Errc::structure : Errc::required,
+                       name ? "must be a string" : "a resource must have a resourceType",
+                       "resourceType");
         return;
     }
     const std::optional<TypeId> id = name.node().escaped ? find_resource_type(name.string())
                                                          : find_resource_type(name.raw_string());
     if (!id) [[unlikely]] {
-        report(Errc::value,
-               fmt::format("FHIR R4 has no resource type '{}'", name.string().substr(0, kShownMax)),
-               site, "resourceType");
+        faults_.report(
+            spot(site), Errc::value,
+            fmt::format("FHIR R4 has no resource type '{}'", name.string().substr(0, kShownMax)),
+            "resourceType");
         return;
     }
     if (container == nullptr) {
-        if (prefix_.empty()) {
-            prefix_ = resource_type_name(*id);
-        }
+        faults_.name_resource(resource_type_name(*id));
     } else if (name_of(*container) == "contained") {
         if (!resource["id"]) [[unlikely]] {
-            report(Errc::required, "a contained resource must have an id", site, "id");
+            faults_.report(spot(site), Errc::required, "a contained resource must have an id",
+                           "id");
         }
         if (resource["contained"]) [[unlikely]] {
-            report(Errc::structure, "a contained resource must not contain others", site,
-                   "contained");
+            faults_.report(spot(site), Errc::structure,
+                           "a contained resource must not contain others", "contained");
         }
     }
     const Place place{place_, site, index};
@@ -221,7 +172,7 @@ void Walk::check_resource(std::uint32_t index, const ElementRow* container, Site
 // The members, from node `first` to `end`, of an object of that type.
 void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t type) {
     Seen seen;
-    for (std::uint32_t at = first; at < end && !full_; at = nodes_[at + 1].next) {
+    for (std::uint32_t at = first; at < end && !faults_.are_enough(); at = nodes_[at + 1].next) {
         const std::string_view key = text_of(nodes_[at]);
         const ElementRow* const row = tables::find_element(
             tables::kTypes[type], tables::padded_name(key.data(), key.size()), key.data());
@@ -232,7 +183,7 @@ void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t t
         }
     }
     const std::uint32_t missing = tables::kTypes[type].required >> 1 & ~seen.bits;
-    if (missing != 0 && !full_) [[unlikely]] {
+    if (missing != 0 && !faults_.are_enough()) [[unlikely]] {
         report_missing(type, missing);
     }
 }
@@ -262,13 +213,13 @@ void Walk::check_primitive(std::uint32_t index, bool reference, const ElementRow
     const Node& node = nodes_[index];
     const auto primitive = static_cast<Primitive>(row.type);
     if (node.kind != kind_of(primitive) || node.control) [[unlikely]] {
-        report_primitive(index, row.type, site);
+        faults_.report_primitive(spot(site), index, row.type);
     } else if (node.kind != Kind::string) {
         if (!is_valid(primitive, value(index).raw())) [[unlikely]] {
-            report_primitive(index, row.type, site);
+            faults_.report_primitive(spot(site), index, row.type);
         }
     } else if (text_of(node).empty()) [[unlikely]] {
-        report_primitive(index, row.type, site);
+        faults_.report_primitive(spot(site), index, row.type);
     } else if (!is_value(primitive, reference, text_of(node), node.escaped)) [[unlikely]] {
         check_unescaped(index, reference, row, site);
     }
@@ -277,7 +228,7 @@ void Walk::check_primitive(std::uint32_t index, bool reference, const ElementRow
 void Walk::check_complex(std::uint32_t index, const ElementRow& row, Site site) {
     const Node& node = nodes_[index];
     if (node.kind != Kind::object || node.count == 0) [[unlikely]] {
-        report_kind(index, "an object", site);
+        faults_.report_kind(spot(site), index, "an object");
         return;
     }
     if (row.type == tables::kResourceType) [[unlikely]] {
@@ -297,18 +248,19 @@ void Walk::check_complex(std::uint32_t index, const ElementRow& row, Site site) 
 void Walk::check_array(std::uint32_t key, const ElementRow& row) {
     const Node& node = nodes_[key + 1];
     if (node.kind != Kind::array || node.count == 0) [[unlikely]] {
-        report_kind(key + 1, "an array", {key, kNone});
+        faults_.report_kind(spot({key, kNone}), key + 1, "an array");
         return;
     }
     std::uint32_t at = key + 2;
     if (row.type > tables::kLastPrimitive) {
-        for (std::uint32_t i = 0; at < node.next && !full_; at = nodes_[at].next, ++i) {
+        for (std::uint32_t i = 0; at < node.next && !faults_.are_enough();
+             at = nodes_[at].next, ++i) {
             check_complex(at, row, {key, i});
         }
         return;
     }
     std::optional<Partner> partner;
-    for (std::uint32_t i = 0; at < node.next && !full_; at = nodes_[at].next, ++i) {
+    for (std::uint32_t i = 0; at < node.next && !faults_.are_enough(); at = nodes_[at].next, ++i) {
         if (nodes_[at].kind != Kind::null) [[likely]] {
             check_primitive(at, false, row, {key, i});
             continue;
@@ -317,9 +269,9 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
             partner.emplace(open_object()[std::string("_").append(name_of(row))]);
         }
         if (!partner->has_value_at(i)) {
-            report(Errc::structure,
-                   fmt::format("null stands only beside what _{} has at its place", name_of(row)),
-                   {key, i});
+            faults_.report(
+                spot({key, i}), Errc::structure,
+                fmt::format("null stands only beside what _{} has at its place", name_of(row)));
         }
     }
 }
@@ -331,13 +283,13 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
     const std::string text = value(index).string();
     const bool is_its_type = primitive == Primitive::xhtml || is_valid(primitive, text);
     if (!is_its_type) {
-        report_primitive(index, row.type, site);
+        faults_.report_primitive(spot(site), index, row.type);
     } else if (reference && !is_reference(text)) {
-        report(Errc::value,
-               fmt::format("'{}' is no reference: expected Type/id of R4, an absolute URL, a URN, "
-                           "#id or Type?criteria",
-                           text.substr(0, kShownMax)),
-               site);
+        faults_.report(
+            spot(site), Errc::value,
+            fmt::format("'{}' is no reference: expected Type/id of R4, an absolute URL, a URN, "
+                        "#id or Type?criteria",
+                        text.substr(0, kShownMax)));
     }
 }
 
@@ -353,9 +305,9 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
             return;
         }
     }
-    report(Errc::structure,
-           "a Reference must have a reference, a type, an identifier, a display or an extension",
-           site);
+    faults_.report(
+        spot(site), Errc::structure,
+        "a Reference must have a reference, a type, an identifier, a display or an extension");
 }
 
 // A member whose name is none of the type's elements as it stands: resourceType, a primitive's sibling, a name
@@ -375,8 +327,8 @@ Seen Walk::check_other_member(std::uint32_t key, std::uint16_t type_index, Seen 
     if (!element || element.is_primitive_value() ||
         (sibling && (!element.type().is_primitive() || element.is_attribute()))) {
         if (!rules_.allow_unknown_elements) {
-            report(Errc::structure, fmt::format("{} has no such element", type.name()),
-                   {key, kNone});
+            faults_.report(spot({key, kNone}), Errc::structure,
+                           fmt::format("{} has no such element", type.name()));
         }
         return seen;
     }
@@ -391,18 +343,18 @@ void Walk::check_sibling(std::uint32_t key, const ElementRow& row) {
     }
     const Node& node = nodes_[key + 1];
     if (node.kind != Kind::array || node.count == 0) {
-        report_kind(key + 1, "an array", {key, kNone});
+        faults_.report_kind(spot({key, kNone}), key + 1, "an array");
         return;
     }
     Partner partner(open_object()[name_of(row)]);
     std::uint32_t at = key + 2;
-    for (std::uint32_t i = 0; at < node.next && !full_; at = nodes_[at].next, ++i) {
+    for (std::uint32_t i = 0; at < node.next && !faults_.are_enough(); at = nodes_[at].next, ++i) {
         if (nodes_[at].kind != Kind::null) {
             check_extended(at, row.type, {key, i});
         } else if (!partner.has_value_at(i)) {
-            report(Errc::structure,
-                   fmt::format("null stands only beside what {} has at its place", name_of(row)),
-                   {key, i});
+            faults_.report(
+                spot({key, i}), Errc::structure,
+                fmt::format("null stands only beside what {} has at its place", name_of(row)));
         }
     }
 }
@@ -411,7 +363,7 @@ void Walk::check_sibling(std::uint32_t key, const ElementRow& row) {
 void Walk::check_extended(std::uint32_t index, std::uint16_t type, Site site) {
     const Node& node = nodes_[index];
     if (node.kind != Kind::object || node.count == 0) {
-        report_kind(index, "an object", site);
+        faults_.report_kind(spot(site), index, "an object");
         return;
     }
     const Place place{place_, site, index};
@@ -438,10 +390,9 @@ Seen Walk::check_second_type(std::uint32_t key, std::uint16_t type, const Elemen
         const Element other = Type(type).find(name.substr(name.starts_with('_') ? 1 : 0));
         if (other && other.mark() == row.mark && other.name() != name_of(row)) {
             seen.doubled |= bit_of(row);
-            report(Errc::structure,
-                   fmt::format("{}[x] may have one type only, and {} is there", base_name_of(row),
-                               other.name()),
-                   {key, kNone});
+            faults_.report(spot({key, kNone}), Errc::structure,
+                           fmt::format("{}[x] may have one type only, and {} is there",
+                                       base_name_of(row), other.name()));
             break;
         }
     }
@@ -455,92 +406,10 @@ Seen Walk::check_second_type(std::uint32_t key, std::uint16_t type, const Elemen
             continue;
         }
         missing &= ~bit;  // once for a choice
-        report(Errc::required,
-               fmt::format("{}.{}{} is required", Type(type).name(), element.base_name(),
-                           element.is_choice() ? "[x]" : ""),
-               {}, element.base_name());
-    }
-}
-
-[[gnu::cold, gnu::noinline]] void Walk::report_kind(std::uint32_t index, std::string_view expected,
-                                                    Site site) {
-    const Node& node = nodes_[index];
-    const bool right = node.kind == Kind::object ? expected == "an object" : expected == "an array";
-    report(Errc::structure,
-           right && (node.kind == Kind::object || node.kind == Kind::array)
-               ? std::string("must not be empty")
-               : fmt::format("must be {}, not {}", expected, kind_name(node.kind)),
-           site);
-}
-
-[[gnu::cold, gnu::noinline]] void Walk::report_primitive(std::uint32_t index, std::uint16_t type,
-                                                         Site site) {
-    const Node& node = nodes_[index];
-    const auto primitive = static_cast<Primitive>(type);
-    const Kind kind = kind_of(primitive);
-    if (node.kind != kind) {
-        report(Errc::structure,
-               fmt::format("must be {} ({}), not {}", kind_name(kind), Type(type).name(),
-                           kind_name(node.kind)),
-               site);
-        return;
-    }
-    if (kind == Kind::string && !rules_.as_stored && is_given_by_server(site)) {
-        return;
-    }
-    if (kind == Kind::string && text_of(node).empty()) {
-        report(Errc::value, "must not be empty", site);
-        return;
-    }
-    const std::string text =
-        kind == Kind::string ? value(index).string() : std::string(value(index).raw());
-    report(Errc::value,
-           node.control ? fmt::format("a {} must not contain control characters", Type(type).name())
-                        : fmt::format("'{}{}' is no valid {}", text.substr(0, kShownMax),
-                                      text.size() > kShownMax ? "..." : "", Type(type).name()),
-           site);
-}
-
-// Whether a value stands where the server will put another.
-bool Walk::is_given_by_server(Site site) const {
-    const std::string_view name = site.key == kNone ? "" : text_of(nodes_[site.key]);
-    if (place_ == nullptr) {
-        return name == "id";
-    }
-    return place_->parent == nullptr && text_of(nodes_[place_->site.key]) == "meta" &&
-           (name == "versionId" || name == "lastUpdated");
-}
-
-[[gnu::cold, gnu::noinline]] void Walk::report(Errc code, std::string detail, Site site,
-                                               std::string_view below) {
-    if (full_) {
-        return;
-    }
-    std::string expression(prefix_);
-    append_place(expression, place_);
-    append_site(expression, site);
-    if (!below.empty()) {
-        expression.append(expression.empty() ? "" : ".").append(below);
-    }
-    faults_.push_back({code, std::move(detail), std::move(expression)});
-    full_ = faults_.size() >= kFaultsMax;
-}
-
-void Walk::append_place(std::string& expression, const Place* place) const {
-    if (place != nullptr) {
-        append_place(expression, place->parent);
-        append_site(expression, place->site);
-    }
-}
-
-void Walk::append_site(std::string& expression, Site site) const {
-    if (site.key == kNone) {
-        return;
-    }
-    expression.append(expression.empty() ? "" : ".")
-        .append(value(site.key).string().substr(0, kShownMax));
-    if (site.position != kNone) {
-        expression.append("[").append(std::to_string(site.position)).append("]");
+        faults_.report(spot({}), Errc::required,
+                       fmt::format("{}.{}{} is required", Type(type).name(), element.base_name(),
+                                   element.is_choice() ? "[x]" : ""),
+                       element.base_name());
     }
 }
 
