@@ -1,9 +1,9 @@
 #include "core/capability_statement.h"
 
 #include "codec/json/document.h"
+#include "codec/schema/search_type.h"
 #include "core/base/limits.h"
 #include "core/interactions/search_includes.h"
-#include "core/openapi_components.h"
 #include "core/operations/definition.h"
 #include "core/operations/everything.h"
 #include "core/operations/operations.h"
@@ -74,7 +74,7 @@ void append_parameter(std::string& out, const search::Parameter& parameter) {
     out += fmt::format(R"({}{{"name":"{}","definition":)", out.ends_with('[') ? "" : ",",
                        parameter.code);
     json::append_quoted(out, parameter.url);
-    out += fmt::format(R"(,"type":"{}"}})", search_type_name(parameter.type));
+    out += fmt::format(R"(,"type":"{}"}})", schema::search_type_name(parameter.type));
 }
 
 // "searchInclude" and "searchParam" of a type.
@@ -291,7 +291,7 @@ std::string common_parameters() {
         out += fmt::format(
             R"({}{{"name":"{}","definition":"http://hl7.org/fhir/SearchParameter/{}","type":"{}"}})",
             out.ends_with('[') ? "" : ",", parameter.code(), parameter.id(),
-            search_type_name(parameter.type()));
+            schema::search_type_name(parameter.type()));
     }
     for (const std::string_view name : kUndefinedParameters) {
         out += fmt::format(R"(,{{"name":"{}","type":"special"}})", name);

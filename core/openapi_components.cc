@@ -1,6 +1,7 @@
 #include "core/openapi_components.h"
 
 #include "codec/json/document.h"
+#include "codec/schema/search_type.h"
 #include "core/base/resource_types.h"
 
 #include <fmt/format.h>
@@ -251,32 +252,8 @@ constexpr std::string_view kSchemes =
 
 }  // namespace
 
-std::string_view search_type_name(schema::SearchType type) noexcept {
-    switch (type) {
-        case schema::SearchType::number:
-            return "number";
-        case schema::SearchType::date:
-            return "date";
-        case schema::SearchType::string:
-            return "string";
-        case schema::SearchType::token:
-            return "token";
-        case schema::SearchType::reference:
-            return "reference";
-        case schema::SearchType::composite:
-            return "composite";
-        case schema::SearchType::quantity:
-            return "quantity";
-        case schema::SearchType::uri:
-            return "uri";
-        case schema::SearchType::special:
-            break;
-    }
-    return "special";
-}
-
 const std::string& SearchComponents::key(const search::Parameter& parameter) {
-    const std::string_view kind = search_type_name(parameter.type);
+    const std::string_view kind = schema::search_type_name(parameter.type);
     const auto [found, is_new] =
         keys_.try_emplace(fmt::format("{}\n{}", kind, parameter.code), std::string());
     std::string& key = found->second;

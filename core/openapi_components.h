@@ -37,7 +37,4 @@ std::string openapi_components(const SearchComponents& parameters, const Config&
 /// "security" of what needs credentials, and of what doesn't: alternatives.
 std::string openapi_security(const Config& config, bool everybody);
 
-/// "number", "token"...
-std::string_view search_type_name(schema::SearchType type) noexcept;
-
 }  // namespace annals::core

@@ -1,6 +1,7 @@
 #include "core/search/parameters.h"
 
 #include "codec/fhirpath/fhirpath.h"
+#include "codec/schema/search_type.h"
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/search/reference_terms.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace annals::core::search {
 
@@ -22,16 +22,6 @@ constexpr std::size_t kCodeBytesMax = 64;
 constexpr std::size_t kComponentsMax = 8;
 /// Parameters of all SearchParameter resources together, by type.
 constexpr std::size_t kAddedParametersMax = 20'000;
-
-constexpr std::array<std::string_view, 9> kTypeNames = {
-    "number", "date", "string", "token", "reference", "composite", "quantity", "uri", "special"};
-
-std::optional<schema::SearchType> find_search_type(std::string_view name) {
-    const auto* const found = std::find(kTypeNames.begin(), kTypeNames.end(), name);
-    return found == kTypeNames.end()
-               ? std::nullopt
-               : std::optional(static_cast<schema::SearchType>(found - kTypeNames.begin()));
-}
 
 bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -305,7 +295,7 @@ void ParameterSet::take_fingerprints() {
         std::uint64_t fingerprint = kVocabularyVersion;
         for (const Parameter& parameter : own) {
             fingerprint = hash64(parameter.code, fingerprint);
-            fingerprint = hash64(kTypeNames[static_cast<std::size_t>(parameter.type)], fingerprint);
+            fingerprint = hash64(schema::search_type_name(parameter.type), fingerprint);
             fingerprint = hash64(parameter.expression, fingerprint);
             for (const Parameter::Component& component : parameter.components) {
                 fingerprint = hash64(component.parameter->code, fingerprint);
@@ -377,7 +367,7 @@ Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
     if (definition.expression.empty()) {
         return invalid("a search parameter needs an expression");
     }
-    const auto search_type = find_search_type(type);
+    const auto search_type = schema::find_search_type(type);
     if (!search_type || search_type == schema::SearchType::special) {
         return invalid(fmt::format("search parameters of type {} can't be made", type));
     }

@@ -1,3 +1,4 @@
+#include "codec/schema/search_type.h"
 #include "core/validation/profile.h"
 #include "core/validation/references.h"
 #include "core/validation/terminology.h"
@@ -229,9 +230,6 @@ void check_value_set(Context& context, const Frame& frame) {
 
 // ---- SearchParameter, CapabilityStatement ----
 
-constexpr std::string_view kTypeNames[] = {"number",    "date",     "string", "token",  "reference",
-                                           "composite", "quantity", "uri",    "special"};
-
 /// The name of the type of R4's own search parameter called `url`; empty if R4 has none of that name.
 std::string_view search_type_of(std::string_view url) {
     static constexpr std::string_view kPrefix = "http://hl7.org/fhir/SearchParameter/";
@@ -242,7 +240,7 @@ std::string_view search_type_of(std::string_view url) {
     url.remove_prefix(kPrefix.size());
     for (const schema::SearchParameter parameter : schema::search_parameters()) {
         if (parameter.id() == url) {
-            return kTypeNames[static_cast<std::size_t>(parameter.type())];
+            return schema::search_type_name(parameter.type());
         }
     }
     return {};

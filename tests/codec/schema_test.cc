@@ -2,6 +2,7 @@
 
 #include "codec/schema/schema.h"
 
+#include "codec/schema/search_type.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
@@ -251,6 +252,18 @@ TEST(Schema, KnowsSearchParameters) {
         for (const Type base : parameter.bases()) {
             EXPECT_EQ(find_search_parameter(base, parameter.code()), parameter) << parameter.id();
         }
+    }
+}
+
+TEST(Schema, NamesTypesOfSearchParameters) {
+    EXPECT_EQ(search_type_name(SearchType::number), "number");
+    EXPECT_EQ(search_type_name(SearchType::quantity), "quantity");
+    EXPECT_EQ(search_type_name(SearchType::special), "special");
+    EXPECT_EQ(find_search_type("composite"), SearchType::composite);
+    EXPECT_EQ(find_search_type("Token"), std::nullopt);
+    EXPECT_EQ(find_search_type(""), std::nullopt);
+    for (const SearchParameter parameter : search_parameters()) {
+        EXPECT_EQ(find_search_type(search_type_name(parameter.type())), parameter.type());
     }
 }
 
