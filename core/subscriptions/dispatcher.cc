@@ -65,7 +65,8 @@ Position begin_of(const storage::Store& store, const storage::StoredVersion& sto
             break;
         }
         const Result<json::Document> document = thread_parser().parse(before->body);
-        if (!document || status_of(document->root()) != SubscriptionStatus::requested) {
+        const auto status = document ? status_of(document->root()) : std::nullopt;
+        if (status != SubscriptionStatus::requested && status != SubscriptionStatus::active) {
             break;
         }
         begin = info->position;

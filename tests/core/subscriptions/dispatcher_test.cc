@@ -613,21 +613,24 @@ TEST_F(DispatcherTest, AnEndThatWasSoonFollowedByABeginningIsAnEnd) {
 }
 
 TEST_F(DispatcherTest, BeginsWithTheFirstOfSeveralRequestsInARow) {
-    for (const std::string_view last : {"requested", "active"}) {
-        const std::string requested = hook("s", "Patient", "id-only");
-        std::string again = requested;
-        again.replace(again.find("requested"), 9, last);
-        put_patient("before");
-        // Nobody looks before it is written again.
-        ASSERT_LE(put(requested), 201);
-        put_patient("a");
-        ASSERT_EQ(put(requested), 200);
-        ASSERT_EQ(put(again), 200);
-        put_patient("b");
-        EXPECT_THAT(told(), ElementsAre(StartsWith("Patient/a/"), StartsWith("Patient/b/")))
-            << last;
-        ASSERT_EQ(send("DELETE", "/Subscription/s").status, 204);
-        EXPECT_THAT(told(), IsEmpty());
+    for (const std::string_view first : {"requested", "active"}) {
+        for (const std::string_view last : {"requested", "active"}) {
+            std::string asked = hook("s", "Patient", "id-only");
+            std::string again = asked;
+            asked.replace(asked.find("requested"), 9, first);
+            again.replace(again.find("requested"), 9, last);
+            put_patient("before");
+            // Nobody looks before it is written again.
+            ASSERT_LE(put(asked), 201);
+            put_patient("a");
+            ASSERT_EQ(put(asked), 200);
+            ASSERT_EQ(put(again), 200);
+            put_patient("b");
+            EXPECT_THAT(told(), ElementsAre(StartsWith("Patient/a/"), StartsWith("Patient/b/")))
+                << first << ", " << last;
+            ASSERT_EQ(send("DELETE", "/Subscription/s").status, 204);
+            EXPECT_THAT(told(), IsEmpty());
+        }
     }
 }
 
