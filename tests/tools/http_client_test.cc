@@ -227,6 +227,24 @@ TEST(HttpClient, ReadsAgainWhatWasErasedWhileItWasSent) {
     EXPECT_EQ(reply->body, "[11]");
 }
 
+TEST(HttpClient, DoesNotReadForEverWhatNeverParses) {
+    using namespace std::string_literals;
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
+    for (const std::string& body : {"[\0\0]"s, "[11["s}) {
+        ScriptedServer server({std::vector<std::string>(12, head + body)});
+        HttpClient client(server.url());
+        Patience patience;
+        patience.first_pause = patience.longest_pause = std::chrono::milliseconds(1);
+        patience.give_up_after = std::chrono::milliseconds(-1);
+        HttpRequest request = get("/");
+        request.is_cut_off = [](const HttpReply& reply) { return reply.body.ends_with('['); };
+        const auto reply = client.send_patiently(request, patience);
+        ASSERT_TRUE(reply) << reply.error().detail;
+        EXPECT_EQ(reply->body, body);
+        EXPECT_EQ(server.requests().size(), 12u);
+    }
+}
+
 TEST(HttpClient, AsksForNoCodingAndTakesWhatIsCodedAllTheSameForNothingErased) {
     using std::string_literals::operator""s;
     ScriptedServer server(

@@ -31,6 +31,9 @@ constexpr std::size_t kReadBytes = 256 << 10;
 /// How long a socket waits until it is looked whether to go on.
 constexpr milliseconds kLookUp{100};
 
+/// So often in a row an answer may come that doesn't parse. With the usual pauses that is half a minute.
+constexpr int kUnreadableMax = 12;
+
 /// What a socket says whose own time is over.
 bool would_block(int number) {
     return number == EAGAIN || number == EWOULDBLOCK;
@@ -374,10 +377,12 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
     const auto started = Clock::now();
     impl_->stop = patience.stop;
     auto pause = patience.first_pause;
+    int unreadable_in_a_row = 0;
     while (true) {
         auto reply = send(request);
         std::string why;
         bool again = false;
+        bool unreadable = false;
         milliseconds asked{0};
         if (reply && !request.repeatable && is_given_up(*reply)) {
             json::Parser parser;
@@ -396,13 +401,13 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
             if (!again && request.method == "GET" && !reply->header("Content-Encoding") &&
                 reply->body.find('\0') != std::string::npos) {
-                again = true;
+                again = unreadable = true;
                 why = fmt::format("{}: something was erased while it was being sent",
                                   impl_->server.authority());
             }
             if (reply->status == 200 && request.is_cut_off && request.is_cut_off(*reply) &&
                 !again) {
-                again = true;
+                again = unreadable = true;
                 why = fmt::format("{}: the answer does not parse, or was cut off",
                                   impl_->server.authority());
             }
@@ -412,12 +417,13 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
                     reply.error().code != Errc::body_too_large;
             why = reply.error().detail;
         }
+        unreadable_in_a_row = unreadable ? unreadable_in_a_row + 1 : 0;
         const milliseconds wait = std::max(pause, asked);
         const bool stopped = patience.stop && patience.stop();
         const bool too_late =
             patience.give_up_after.count() >= 0 &&
             std::chrono::steady_clock::now() - started + wait > patience.give_up_after;
-        if (!again || stopped || too_late) {
+        if (!again || stopped || too_late || unreadable_in_a_row == kUnreadableMax) {
             return reply;
         }
         patience.wait(why, wait);

@@ -77,7 +77,7 @@ class HttpClient {
 
     /// send(), again and again with growing pauses while the server can't be reached or answers 429 or
     /// 5xx, or 401 after it had let us in and the credentials are in files: these will be renewed; and where what a GET reads has
-    /// zeros, which no JSON has: Annals sends them in place of what it erases just then; and where a reply is_cut_off(). It waits as long as
+    /// zeros, which no JSON has: Annals sends them in place of what it erases just then; and where a reply is_cut_off(). Of these two a dozen in a row are not what passes. It waits as long as
     /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out.
     ///
     /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended; timeout also where the
