@@ -23,7 +23,7 @@ Read read(const ArgumentList& arguments) {
     reader.number("--count", result.count, "count");
     reader.flag("-q,--quiet", result.quiet, "quiet");
     reader.texts("--set", result.sets, "sets");
-    reader.positionals("paths", result.paths, "paths");
+    reader.positionals("THING", result.paths, "paths");
     result.code = reader.parse(arguments);
     return result;
 }
@@ -55,7 +55,8 @@ TEST(Arguments, AreRefusedWithTheUsageLineAndCodeTwo) {
           ArgumentList{"--to", "x", "--count", "18446744073709551616"}}) {
         testing::internal::CaptureStderr();
         EXPECT_EQ(read(wrong).code, kExitUsage);
-        EXPECT_NE(testing::internal::GetCapturedStderr().find("usage: annals probe --to"),
+        EXPECT_NE(testing::internal::GetCapturedStderr().find(
+                      "usage: annals probe --to ... [OPTION]... [THING]... ("),
                   std::string::npos);
     }
 }

@@ -13,7 +13,7 @@ struct Arguments::Impl {
     CLI::App app;
     std::string command;
     std::string usage;
-    bool has_positionals = false;
+    std::string positionals;  ///< as the usage line has them
 };
 
 namespace {
@@ -74,7 +74,7 @@ void Arguments::texts(const std::string& names, std::vector<std::string>& into,
 void Arguments::positionals(const std::string& name, std::vector<std::string>& into,
                             const std::string& help) {
     impl_->app.add_option(name, into, help);
-    impl_->has_positionals = true;
+    impl_->positionals = " [" + name + "]...";
 }
 
 void Arguments::footer(const std::string& text) {
@@ -99,8 +99,7 @@ std::optional<int> Arguments::parse(const ArgumentList& arguments) {
 int Arguments::refuse(const std::string& problem) const {
     std::string line = problem;
     std::replace(line.begin(), line.end(), '\n', ' ');
-    const std::string usage =
-        impl_->usage + " [OPTION]..." + (impl_->has_positionals ? " [PATH]..." : "");
+    const std::string usage = impl_->usage + " [OPTION]..." + impl_->positionals;
     std::fprintf(stderr, "annals %s: %s\nusage: %s (annals %s --help explains)\n",
                  impl_->command.c_str(), line.c_str(), usage.c_str(), impl_->command.c_str());
     return kExitUsage;

@@ -152,7 +152,7 @@ int import_files(const ArgumentList& arguments) {
     reader.text("--config", options.sources.file, "with --data: TOML file of settings");
     reader.texts("--set", options.sources.sets, "with --data: KEY=VALUE, a setting");
     reader.flag("-q,--quiet", options.quiet, "no progress on the terminal");
-    reader.positionals("paths", options.paths, "files and folders; - or none is stdin");
+    reader.positionals("PATH", options.paths, "files and folders; - or none is stdin");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
