@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 namespace annals::net::auth {
@@ -21,12 +20,17 @@ Result<std::string> read_file(std::string_view setting, const std::string& file)
         return Error{Errc::usage, fmt::format("{}: {}: it is a pipe", setting, file), ""};
     }
     std::ifstream stream(file, std::ios::binary);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    if (!stream || text.str().empty() || text.str().size() > kFileBytesMax) {
-        return Error{Errc::usage, fmt::format("{}: {}: cannot be read", setting, file), ""};
+    // Some have no end, such as /dev/zero.
+    std::string text(kFileBytesMax + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    if (text.empty() || text.size() > kFileBytesMax) {
+        return Error{Errc::usage,
+                     fmt::format("{}: {}: {}", setting, file,
+                                 text.empty() ? "cannot be read" : "it is larger than 1 MiB"),
+                     ""};
     }
-    return text.str();
+    return text;
 }
 
 Result<std::string> read_secret(std::string_view setting, const std::string& file) {

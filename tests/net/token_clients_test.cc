@@ -231,6 +231,16 @@ TEST(TokenClients, AreInFilesThatCanBeReadAgain) {
     EXPECT_THAT(of_keys.error().detail, HasSubstr("it is a pipe"));
 }
 
+TEST(TokenClients, AreInFilesThatHaveAnEnd) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    write_whole_file(
+        file, "[[client]]\nid = \"lab\"\nscopes = [\"system/*.rs\"]\njwks_file = '/dev/zero'\n");
+    const auto of_keys = net::auth::Clients::check(file);
+    ASSERT_FALSE(of_keys);
+    EXPECT_THAT(of_keys.error().detail, HasSubstr("it is larger than 1 MiB"));
+}
+
 TEST(TokenClients, SayWhichFileAndClientIsOfNoUse) {
     const TemporaryDirectory folder;
     const std::string file = folder / "clients.toml";

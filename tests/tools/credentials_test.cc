@@ -50,7 +50,8 @@ TEST(Credentials, ThatAreNoneAreRefusedWithoutShowingThem) {
          {Credentials{{"the secret"}, ""}, Credentials{{": the secret"}, ""},
           Credentials{{"A: the secret\r\nB: c"}, ""}, Credentials{{"A B: the secret"}, ""},
           Credentials{{"@" + (directory / "bad")}, ""}, Credentials{{"@/nowhere/at/all"}, ""},
-          Credentials{{}, directory / "empty"}, Credentials{{}, "/nowhere/at/all"}}) {
+          Credentials{{}, directory / "empty"}, Credentials{{}, "/nowhere/at/all"},
+          Credentials{{"@/dev/zero"}, ""}, Credentials{{}, "/dev/zero"}}) {
         const auto lines = header_lines(wrong);
         ASSERT_FALSE(lines);
         EXPECT_EQ(lines.error().code, Errc::usage);

@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
+#include <utility>
 
 namespace annals::tools {
 
 namespace {
+
+constexpr std::size_t kFileBytesMax = 1 << 20;
 
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!#$%&'*+^`|~";
@@ -27,8 +31,17 @@ bool is_header(std::string_view line) {
            std::none_of(line.begin(), line.end(), is_control);
 }
 
+/// What `path` begins with: some files have no end, such as /dev/zero.
+std::istringstream read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text(kFileBytesMax, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return std::istringstream(std::move(text));
+}
+
 Result<void> append_file(std::string& lines, const std::string& path) {
-    std::ifstream file(path);
+    std::istringstream file = read_file(path);
     std::string line;
     bool any = false;
     while (std::getline(file, line)) {
@@ -78,7 +91,7 @@ Result<std::string> header_lines(const Credentials& credentials) {
         }
     }
     if (!credentials.token_file.empty()) {
-        std::ifstream file(credentials.token_file);
+        std::istringstream file = read_file(credentials.token_file);
         std::string token;
         if (!(file >> token) || std::any_of(token.begin(), token.end(), is_control)) {
             return Error{Errc::usage, credentials.token_file + ": holds no token", ""};
