@@ -74,7 +74,13 @@ Result<void> check_backup(FileSystem& fs, const std::string& directory, bool all
                                : !*manifest ? Result<void>()
                                             : check_backup_parts(fs, directory, **manifest);
     // While it is made, and when it was not finished, the manifest is of the one before.
-    if (whole || fs.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
+    if (fs.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
+        log_warning(fmt::format(
+            "{}: a backup that was not finished, or is being made: some of it may be missing",
+            directory));
+        return {};
+    }
+    if (whole) {
         return {};
     }
     if (whole.error().code != Errc::corrupt || !allow_damaged) {

@@ -114,6 +114,10 @@ TEST_F(BackupCommand, OneThatWasNotFinishedIsNotSound) {
               std::string::npos)
         << verified.output;
     EXPECT_EQ(verified.output.find("\nsound"), std::string::npos) << verified.output;
+    RunningServer server(kBinary, backup_, {"--read-only"});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    EXPECT_NE(server.process().errors().find("a backup that was not finished"), std::string::npos)
+        << server.process().errors();
 }
 
 TEST_F(BackupCommand, AnInterruptedRestorationIsNoStoreToAnyCommand) {
