@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/objects.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
@@ -48,6 +50,23 @@ Error file_error(std::string_view key, const std::string& file) {
     return {Errc::usage, fmt::format("{}: {}: {}", key, file, openssl_reason()), ""};
 }
 
+/// Of a key on another curve TLS 1.3 knows no signature, and by TLS 1.2 it serves those alone who ask for the curve.
+void warn_of_curve(const std::string& file, SSL_CTX* context) {
+    static constexpr std::array<std::string_view, 3> kUsual{SN_X9_62_prime256v1, SN_secp384r1,
+                                                            SN_secp521r1};
+    std::array<char, 64> name;
+    std::size_t size = 0;
+    if (EVP_PKEY_get_group_name(SSL_CTX_get0_privatekey(context), name.data(), name.size(),
+                                &size) != 1 ||
+        std::ranges::find(kUsual, std::string_view(name.data(), size)) != kUsual.end()) {
+        return;
+    }
+    log_warning(
+        fmt::format("tls.key_file: {}: of its curve, {}, browsers and most clients have no use: "
+                    "they can't connect",
+                    file, std::string_view(name.data(), size)));
+}
+
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* in, unsigned int in_size, void*) {
     static constexpr std::array<unsigned char, 9> kHttp11{8,   'h', 't', 't', 'p',
@@ -87,6 +106,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::create(
     std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
     context->times_ = context->times();
     ANNALS_TRY(context->current_, context->read());
+    warn_of_curve(files.key_file, context->current_.get());
     return context;
 }
 
@@ -177,6 +197,7 @@ void TlsContext::reload_if_changed() {
     }
     if (is_news) {
         log_info("the certificate was read again");
+        warn_of_curve(files_.key_file, current().get());
     }
 }
 

@@ -27,6 +27,7 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 namespace annals::test {
 namespace {
@@ -576,6 +577,17 @@ TEST(Tls, SaysWhichFileIsOfNoUse) {
                 StartsWith("tls.key_file: "));
     Certificate("other").write(server.file("unused.pem"), server.file("other_key.pem"));
     EXPECT_THAT(error_of({cert, server.file("other_key.pem"), ""}), StartsWith("tls.key_file: "));
+}
+
+TEST(Tls, WarnsOfAKeyOfWhoseCurveMostClientsHaveNoUse) {
+    for (const auto& [curve, is_usual] :
+         {std::pair{"P-256", true}, {"P-384", true}, {"P-521", true}, {"brainpoolP256r1", false}}) {
+        testing::internal::CaptureStderr();
+        const TlsServer server{Certificate("server", nullptr, curve), nullptr};
+        const std::string log = testing::internal::GetCapturedStderr();
+        EXPECT_EQ(log.find("of its curve, ") == std::string::npos, is_usual) << curve << log;
+        EXPECT_EQ(Peer(server.port()).greeted(), is_usual) << curve;
+    }
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ void add_extension(X509* certificate, int nid, const char* value) {
 
 }  // namespace
 
-Certificate::Certificate(const std::string& common_name, const Certificate* issuer)
-    : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), certificate_(X509_new(), X509_free) {
+Certificate::Certificate(const std::string& common_name, const Certificate* issuer,
+                         const char* curve)
+    : key_(EVP_EC_gen(curve), EVP_PKEY_free), certificate_(X509_new(), X509_free) {
     X509* const x509 = certificate_.get();
     X509_set_version(x509, X509_VERSION_3);
     std::uint32_t serial = 0;

@@ -13,7 +13,8 @@ namespace annals::test {
 class Certificate {
   public:
     /// For the names "localhost" and 127.0.0.1; `common_name` tells one from another. `issuer` null: self-signed.
-    explicit Certificate(const std::string& common_name, const Certificate* issuer = nullptr);
+    explicit Certificate(const std::string& common_name, const Certificate* issuer = nullptr,
+                         const char* curve = "P-256");
 
     X509* certificate() const { return certificate_.get(); }
 
