@@ -268,6 +268,7 @@ Result<Verdict> judge(Session& session, const Asked& asked, const GivenCode& cod
 }
 
 Result<std::string> answer(Session& session, const Asked& asked) {
+    session.takes_abstract = asked.abstract_allowed;
     terminology::Definition definition;
     if (asked.meant) {
         ANNALS_TRY(definition, find_meant(session, *asked.meant,

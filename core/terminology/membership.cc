@@ -120,12 +120,13 @@ Result<Found> find_in(Session& session, const Include& include, const Code& code
     return found;
 }
 
-Member contained(const ValueSet& value_set, const Code& code) {
+Member contained(const Session& session, const ValueSet& value_set, const Code& code) {
     const auto [first, last] = value_set.contained_by_code().equal_range(code.code);
     return std::any_of(first, last,
                        [&](const auto& entry) {
                            const Contained& own = value_set.contained()[entry.second];
-                           return !own.is_abstract && (!code.system || own.system == *code.system);
+                           return (session.takes_abstract || !own.is_abstract) &&
+                                  (!code.system || own.system == *code.system);
                        })
                ? Member::yes
                : Member::no;
@@ -223,7 +224,7 @@ Result<Found> find_in(Session& session, const ValueSet& value_set, const Code& c
         ANNALS_TRY(found, composed(session, value_set, code));
     }
     return found.in == Member::unknown && value_set.has_expansion()
-               ? Found{contained(value_set, code)}
+               ? Found{contained(session, value_set, code)}
                : found;
 }
 

@@ -39,6 +39,9 @@ class Session {
     /// A code system as a whole whose codes are not known here may be part of an expansion; it has any code.
     bool open_systems = false;
 
+    /// Also the codes are in a value set that its expansion has as abstract.
+    bool takes_abstract = false;
+
     /// Of its code system; null if it isn't here. `system` may name a version itself.
     /// Errors: of the source; answer_too_costly; timeout; not_computable: not the version that is demanded.
     Result<CodeSystemPointer> code_system(std::string_view system, std::string_view version);

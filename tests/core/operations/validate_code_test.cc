@@ -233,6 +233,23 @@ TEST_F(Codes, ThatAreAbstractAreValidOnlyWhereThatIsAskedFor) {
         "/ValueSet/$validate-code?url=http://v/all&system=http://s/animals&code=animal";
     EXPECT_EQ(get(url), "result=false display=Animal");
     EXPECT_EQ(get(url + "&abstract=true"), "result=true display=Animal");
+
+    // Where nothing but the expansion says so.
+    put("ValueSet/made", R"({"resourceType":"ValueSet","id":"made","url":"http://v/made",
+        "status":"active","expansion":{"timestamp":"2024-01-01","contains":[
+        {"system":"http://s/none","code":"group","display":"Group","abstract":true,"contains":[
+        {"system":"http://s/none","code":"one","display":"One"}]}]}})");
+    compose("outer", R"("include":[{"valueSet":["http://v/made"]}])");
+    for (const std::string name : {"made", "outer"}) {
+        const std::string of = "/ValueSet/$validate-code?url=http://v/" + name;
+        EXPECT_EQ(get(of + "&system=http://s/none&code=group"), "result=false") << name;
+        for (const std::string system : {"&system=http://s/none", ""}) {
+            EXPECT_EQ(get(of + system + "&code=group&abstract=true"), "result=true display=Group")
+                << name << system;
+            EXPECT_EQ(get(of + system + "&code=one&abstract=true"), "result=true display=One")
+                << name << system;
+        }
+    }
 }
 
 TEST_F(Codes, OfSystemsThatAreNotHereAreNotSaidToBeValid) {
