@@ -165,6 +165,25 @@ void Packages::publish(std::vector<PackagePointer> packages) {
     index_ = std::move(index);
 }
 
+Result<terminology::Definition> Packages::Index::find_by_reference(
+    std::string_view type, std::string_view reference) const {
+    const std::size_t slash = reference.find('/');
+    if (slash == std::string_view::npos || reference.substr(0, slash) != type ||
+        !by_id.contains(reference.substr(slash + 1))) {
+        return terminology::Definition();
+    }
+    const std::string_view id = reference.substr(slash + 1);
+    for (const PackagePointer& package : packages) {
+        for (std::size_t i = 0; i < package->resources().size(); ++i) {
+            const Package::Resource& resource = package->resources()[i];
+            if (resource.type == type && resource.id == id) {
+                return package->definition(i);
+            }
+        }
+    }
+    return terminology::Definition();
+}
+
 Result<terminology::Definition> Packages::find(std::string_view type, std::string_view url,
                                                std::string_view version) const {
     const std::shared_ptr<const Index> now = index();
@@ -184,10 +203,8 @@ Result<terminology::Definition> Packages::find(std::string_view type, std::strin
             best_order = order;
         }
     }
-    if (best == nullptr) {
-        return terminology::Definition();
-    }
-    return best->package->definition(best->number);
+    return best == nullptr ? now->find_by_reference(type, url)
+                           : best->package->definition(best->number);
 }
 
 std::vector<PackagePointer> Packages::installed() const {

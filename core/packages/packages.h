@@ -45,7 +45,7 @@ class Packages final : public terminology::Source {
     /// are installed from. What can't be read is logged and passed over.
     Packages(storage::FileSystem& files, std::string installed, std::string offered);
 
-    /// Of several packages the one that was installed last.
+    /// Of several packages the one that was installed last. A reference ("ValueSet/ID") does for `url`, too.
     Result<terminology::Definition> find(std::string_view type, std::string_view url,
                                          std::string_view version) const override;
 
@@ -78,6 +78,10 @@ class Packages final : public terminology::Source {
         std::unordered_multimap<std::string_view, Place> by_url;
         std::shared_ptr<const core::search::Carried> carried;
         std::unordered_map<std::string_view, std::size_t> by_id;  ///< into carried
+
+        /// What `reference` ("ValueSet/ID") names, by the id that it has on this server.
+        Result<terminology::Definition> find_by_reference(std::string_view type,
+                                                          std::string_view reference) const;
     };
 
     struct Archive {

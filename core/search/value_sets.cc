@@ -27,7 +27,8 @@ class SnapshotDefinitions final : public terminology::Source {
         static constexpr std::string_view kRelative = "ValueSet/";
         const TypeId id = *find_resource_type(type);
         if (url.starts_with(kRelative) && is_resource_id(url.substr(kRelative.size()))) {
-            return stored_.read(id, url.substr(kRelative.size()));
+            ANNALS_TRY(terminology::Definition own, stored_.read(id, url.substr(kRelative.size())));
+            return own != nullptr ? own : stored_.others().find(type, url, {});
         }
         ANNALS_TRY(terminology::Definition found, stored_.find(id, url, version));
         if (found != nullptr) {

@@ -102,6 +102,21 @@ class CarriedTest : public test::ServiceFixture {
     }
 };
 
+TEST_F(CarriedTest, AValueSetIsNamedByItsIdAsTheServersOwnAre) {
+    install("p.test", "1.0.0",
+            {value_set("men", "Men",
+                       R"(,"compose":{"include":[{"concept":[{"code":"male"}],)"
+                       R"("system":"http://hl7.org/fhir/administrative-gender"}]})")});
+    store_one("Patient/m", R"({"resourceType":"Patient","id":"m","gender":"male"})");
+    store_one("Patient/f", R"({"resourceType":"Patient","id":"f","gender":"female"})");
+    const Page page = get("/ValueSet?url=http://p/men");
+    ASSERT_THAT(page.ids, testing::SizeIs(1));
+    EXPECT_THAT(get("/Patient?gender:in=ValueSet/" + page.ids[0]).ids, ElementsAre("m"));
+    EXPECT_THAT(get("/Patient?gender:not-in=ValueSet/" + page.ids[0]).ids, ElementsAre("f"));
+    EXPECT_EQ(send("GET", "/Patient?gender:in=ValueSet/men").status, 400) << "its id elsewhere";
+    EXPECT_EQ(send("GET", "/Patient?gender:in=CodeSystem/" + page.ids[0]).status, 400);
+}
+
 TEST_F(CarriedTest, IsFoundAndReadAndIsNoneOfTheStoresVersions) {
     put_patient("a");
     const std::string changes = send("GET", "/_changes").body;
