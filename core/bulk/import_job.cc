@@ -6,6 +6,7 @@
 #include "core/bulk/import_task.h"
 #include "core/bulk/line_reader.h"
 #include "core/bulk/ndjson_files.h"
+#include "core/bulk/taken_lines.h"
 #include "core/interactions/history_answer.h"
 #include "core/interactions/history_bundle.h"
 #include "core/interactions/history_bundle_entry.h"
@@ -61,7 +62,8 @@ class ImportJob {
           store_(service.store()),
           run_(run),
           files_(run, kErrorFileBytesMax),
-          loop_(store_) {
+          loop_(store_),
+          taken_(store_) {
         request_.base_url = run.order().base_url;
         request_.request_id = run.id();
     }
@@ -95,8 +97,9 @@ class ImportJob {
         ANNALS_TRY(input_, saved_number(root["input"], "input"));
         ANNALS_TRY(offset_, saved_number(root["offset"], "offset"));
         ANNALS_TRY(line_, saved_number(root["line"], "line"));
-        ANNALS_TRY(uncertain_after_.value, saved_number(root["position"], "position"));
-        uncertain_through_ = store_.last_position();
+        Position position;
+        ANNALS_TRY(position.value, saved_number(root["position"], "position"));
+        taken_.begin(position);
         std::size_t i = 0;
         for (const json::Value count : root["counts"].elements()) {
             if (i < counts_.size()) {
@@ -116,13 +119,10 @@ class ImportJob {
             counts += fmt::format("{}{}", counts.empty() ? "" : ",", count);
         }
         ANNALS_TRY(const std::string files, files_.checkpoint());
-        // What the lines from here on have become, or will, stands behind this position: while lines are read again, what
-        // they became before.
-        const Position position =
-            reading_again() && !has_written_ ? uncertain_after_ : store_.last_position();
         ANNALS_TRY_VOID(run_.save(fmt::format(
             R"({{"begun":"{}","input":{},"offset":{},"line":{},"position":{},"counts":[{}],"files":{}}})",
-            format_instant(begun_), input_, offset_, line_, position.value, counts, files)));
+            format_instant(begun_), input_, offset_, line_, taken_.position().value, counts,
+            files)));
         last_checkpoint_ = std::chrono::steady_clock::now();
         return {};
     }
@@ -262,9 +262,9 @@ class ImportJob {
                               fmt::format("{}.id", resource_type_name(type))},
                              line_);
         }
-        if (reading_again()) {
+        if (taken_.reading_again()) {
             const auto facts = json::read_facts(document.root());
-            if (facts && is_there(type, id, &*facts)) {
+            if (facts && taken_.has(type, id, &*facts)) {
                 ++counts_[input_];
                 return {};
             }
@@ -285,7 +285,7 @@ class ImportJob {
             switch (submission.status) {
                 case Status::accepted:
                     last_ticket_ = submission.ticket;
-                    has_written_ = true;
+                    taken_.note_written();
                     ++counts_[input_];
                     return {};
                 case Status::requirement_failed:
@@ -310,53 +310,10 @@ class ImportJob {
         }
     }
 
-    bool reading_again() const { return uncertain_after_ < uncertain_through_; }
-
-    // Was the line taken already, before a restart that lost how far it was? Lines became versions in their order, so it stands
-    // behind the one that was found for the line before: of two lines that say the same each has its own. A deletion has no
-    // facts, and made a version of what stood right before it alone: none of what did not live.
-    bool is_there(TypeId type, std::string_view id, const json::ResourceFacts* facts) {
-        std::optional<json::BodyPlan> plan;
-        if (facts != nullptr) {
-            plan.emplace(*facts, id, json::BodyPlan::Keep{});
-        }
-        storage::HistoryQuery query;
-        query.type = type;
-        query.id = id;
-        query.order = storage::HistoryOrder::oldest_first;
-        query.after.emplace();
-        query.after->position = uncertain_after_;
-        query.bound = uncertain_through_;
-        query.count = plan ? 100 : 1;
-        const std::vector<storage::VersionInfo> versions = store_.history(query).versions;
-        for (const storage::VersionInfo& info : versions) {
-            bool same = info.deletion && !plan;
-            if (!info.deletion && plan) {
-                const auto stored = store_.load(info);
-                same = stored && is_body_of(*plan, stored->body);
-            }
-            if (same) {
-                uncertain_after_ = info.position;
-                has_written_ = false;
-                return true;
-            }
-        }
-        return !plan && !versions.empty() && !lived_before(type, id);
-    }
-
-    // Before what the lines that are read again have become.
-    bool lived_before(TypeId type, std::string_view id) const {
-        if (uncertain_after_ == Position{}) {
-            return false;
-        }
-        const auto info = store_.current(type, id, uncertain_after_);
-        return info && !info->deletion;
-    }
-
     // ---- history ----
 
     Result<void> add_history(std::string entry) {
-        if (reading_again() && was_taken(entry)) {
+        if (taken_.reading_again() && was_taken(entry)) {
             ++counts_[input_];
             return {};
         }
@@ -367,23 +324,11 @@ class ImportJob {
                    : Result<void>();
     }
 
-    // What has its version number and is there already is ignored, so that it can be submitted again.
     bool was_taken(std::string_view text) {
         json::Parser parser(kJsonWrappedDepthMax);
         const Result<json::Document> document = parse_submitted(service_.config(), parser, text);
         HistoryEntry entry;
-        if (!document || !read_history_entry(document->root(), entry)) {
-            return false;
-        }
-        if (!entry.version) {
-            return is_there(entry.type, entry.id, entry.deletion ? nullptr : &entry.facts);
-        }
-        const auto info = store_.version(entry.type, entry.id, *entry.version);
-        if (info && info->position > uncertain_after_ && info->position <= uncertain_through_) {
-            uncertain_after_ = info->position;
-            has_written_ = false;
-        }
-        return false;
+        return document && read_history_entry(document->root(), entry) && taken_.has(entry);
     }
 
     Result<void> submit_history() {
@@ -425,7 +370,9 @@ class ImportJob {
                                           history_[i].line));
             }
             counts_[input_] += refused ? 0 : 1;
-            has_written_ |= verdict.kind == Kind::stored;
+            if (verdict.kind == Kind::stored) {
+                taken_.note_written();
+            }
         }
         history_.clear();
         history_bytes_ = 0;
@@ -498,10 +445,7 @@ class ImportJob {
     storage::Ticket settled_;
     std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
 
-    // Versions between these may be of lines that are read again.
-    Position uncertain_after_;
-    Position uncertain_through_;
-    bool has_written_ = false;  // after the last line that was found there
+    TakenLines taken_;
 };
 
 }  // namespace
