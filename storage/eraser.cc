@@ -27,20 +27,30 @@ constexpr int kReplacedMax = 8;
 constexpr auto kReadersGrace = std::chrono::milliseconds(250);
 constexpr auto kReadersPause = std::chrono::microseconds(200);
 
-/// The file of a packed segment as a plain one, without the bodies of some records. Their bytes are added to `dead`.
-Result<std::string> unpack_without(const Segment& segment, std::span<const std::uint64_t> records,
-                                   std::uint64_t& dead) {
+/// The file of a packed segment as a plain one, without the bodies of some records.
+Result<std::string> unpack_without(const Segment& segment, std::span<const std::uint64_t> records) {
     ANNALS_TRY(const std::shared_ptr<const char> image, segment.packed->image());
     std::string bytes(image.get(), segment.packed->image_bytes());
     for (const std::uint64_t record : records) {
-        ANNALS_TRY(const Record found, decode_record(bytes, record));
-        dead += found.body.size();
+        ANNALS_TRY_VOID(decode_record(bytes, record));
         blank_record(bytes, record);
     }
     const std::uint64_t end = segment.packed->frames_end();
     ANNALS_CHECK(restore_checksums(bytes.data(), kSegmentHeaderBytes, end, segment.header.salt) ==
                  end);
     return bytes;
+}
+
+/// Bytes of the bodies of versions that are gone from `segment`, the file of a plain one with this header: those that went while
+/// it was packed, too, which took nothing there.
+Result<std::uint64_t> count_gone(std::string_view segment, const SegmentHeader& header) {
+    ANNALS_TRY(const FooterReader footer, FooterReader::open(segment, header));
+    std::uint64_t gone = 0;
+    footer.for_each([&](const Hint& hint) {
+        const auto record = parse_record(segment, hint.offset);
+        gone += record && record->bodiless ? record->body.size() : 0;
+    });
+    return gone;
 }
 
 }  // namespace
@@ -166,8 +176,8 @@ Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uin
         return replace(old, SegmentFormat::packed, packed);
     }
     // What bodies have in common is chosen anew when the segment is packed the next time.
-    std::uint64_t dead = 0;
-    ANNALS_TRY(const std::string plain, unpack_without(old, records, dead));
+    ANNALS_TRY(const std::string plain, unpack_without(old, records));
+    ANNALS_TRY(const std::uint64_t dead, count_gone(plain, old.header));
     Result<void> done = replace(old, SegmentFormat::plain, plain);
     if (!done && done.error().code == Errc::no_store && !packed.empty()) {
         return replace(old, SegmentFormat::packed, packed);

@@ -307,7 +307,11 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
     expect_sound(fs, kDirectory);
 
     erase(*store, id);
+    EXPECT_FALSE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(number)));
+    // What was taken out while it was packed takes room again, and is counted.
+    ASSERT_TRUE(store->wait_compacted());
+    EXPECT_EQ(store->compaction().dead_bytes, store->measure_compaction().dead_bytes);
     const auto gone = [&](int i) { return i == other || i == number; };
     expect_all(*store, gone);
     expect_sound(fs, kDirectory);
