@@ -96,7 +96,8 @@ std::optional<FrameHeader> peek_frame(std::string_view bytes, std::uint64_t salt
                              .first_position = {load_le<std::uint64_t>(in + 24)},
                              .instant = {load_le<std::int64_t>(in + 32)},
                              .synced_offset = load_le<std::uint64_t>(in + 40),
-                             .record_count = load_le<std::uint32_t>(in + 48)};
+                             .record_count = load_le<std::uint32_t>(in + 48),
+                             .flags = load_le<std::uint32_t>(in + 12)};
     if (header.length < kFrameHeaderBytes || header.length > bytes.size() ||
         header.length % kAlignment != 0) {
         return std::nullopt;
@@ -320,6 +321,12 @@ void blank_record(std::string& bytes, std::uint64_t offset) noexcept {
 }
 
 Result<std::optional<Record>> RecordReader::next() {
+    if (flags_ != 0) {
+        return Error{Errc::usage,
+                     fmt::format("offset {}: frame with flags {:#x}, written by a newer program",
+                                 offset_, flags_),
+                     {}};
+    }
     while (left_ > 0) {
         --left_;
         if (bytes_.size() < next_ || bytes_.size() - next_ < kRecordHeaderBytes) {

@@ -59,9 +59,10 @@ struct FrameHeader {
     Instant instant;
     std::uint64_t synced_offset = 0;
     std::uint32_t record_count = 0;
+    std::uint32_t flags = 0;  ///< as read; this program knows none
 };
 
-/// Fills in header and checksums of the frame at `frame`, whose records are in place.
+/// Fills in header, without flags, and checksums of the frame at `frame`, whose records are in place.
 /// Requires: header.length readable and writable bytes.
 void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) noexcept;
 
@@ -131,16 +132,18 @@ class RecordReader {
     RecordReader(std::string_view bytes, std::uint64_t offset, const FrameHeader& frame) noexcept
         : bytes_(bytes.substr(0, offset + frame.length)),
           next_(offset + kFrameHeaderBytes),
-          left_(frame.record_count) {}
+          offset_(offset),
+          left_(frame.record_count),
+          flags_(frame.flags) {}
 
-    /// The next record of a known kind, none at the end. Errors: corrupt, usage (an unknown kind).
+    /// The next record of a known kind, none at the end. Errors: corrupt, usage (an unknown kind, or a frame with flags).
     Result<std::optional<Record>> next();
 
     /// The record of the commit's request with its padding, once next() has passed it by; empty if there is none, or if
     /// it was erased.
     std::string_view request() const noexcept { return request_; }
 
-    /// Offset and padded bytes of what next() gave last.
+    /// Offset and padded bytes of what next() gave last; before that, the offset is the frame's.
     std::uint64_t offset() const noexcept { return offset_; }
 
     std::uint64_t size() const noexcept { return next_ - offset_; }
@@ -148,9 +151,10 @@ class RecordReader {
   private:
     std::string_view bytes_;
     std::uint64_t next_;
-    std::uint64_t offset_ = 0;
+    std::uint64_t offset_;
     std::string_view request_;
     std::uint32_t left_;
+    std::uint32_t flags_;
 };
 
 /// "0000000001.seg"

@@ -346,9 +346,6 @@ class Verification {
     }
 
     void verify_frame(std::string_view bytes, const FrameAt& frame) {
-        if (load_le<std::uint32_t>(bytes.data() + frame.offset + 12) != 0) {
-            damage(frame.offset + 12, "frame with flags that this program does not know");
-        }
         if (frame.header.synced_offset > frame.offset) {
             damage(frame.offset + 40, "frame that was written before what it calls durable");
         }

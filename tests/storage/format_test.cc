@@ -355,6 +355,14 @@ std::string with_kind(std::string record, std::uint8_t kind) {
     return record;
 }
 
+/// `frame` with these flags, its checksums right.
+std::string with_flags(std::string frame, std::uint32_t flags) {
+    store_le(frame.data() + 12, flags);
+    store_le(frame.data() + 52, static_cast<std::uint32_t>(hash64({frame.data() + 8, 44}, kSalt)));
+    store_le(frame.data(), hash64({frame.data() + 8, frame.size() - 8}, kSalt));
+    return frame;
+}
+
 TEST(Format, PassesTheRequestOfACommitByAndGivesItToWhoAsks) {
     const std::string version = encoded(deletion_record());
     std::string request = encoded_request();
@@ -391,6 +399,16 @@ TEST(Format, SkipsUnknownKindsFrom128OnAndRefusesTheOthers) {
     auto unknown = RecordReader(refused, 0, *decode_frame(refused, kSalt)).next();
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().code, Errc::usage);
+}
+
+TEST(Format, RefusesFlagsOfAFrameThatItDoesNotKnow) {
+    const std::string bytes = with_flags(frame({encoded(deletion_record())}, {1}, 64), 0x10);
+    const auto header = decode_frame(bytes, kSalt);
+    ASSERT_TRUE(header);  // It is whole, and no torn tail.
+    auto refused = RecordReader(bytes, 0, *header).next();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::usage);
+    EXPECT_NE(refused.error().detail.find("0x10"), std::string::npos);
 }
 
 TEST(Format, RefusesANewerFormatByName) {

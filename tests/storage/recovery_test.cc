@@ -287,6 +287,25 @@ TEST(Recovery, RefusesANewerFormatAndTouchesNothing) {
     EXPECT_EQ(fs->changing_calls(), calls);
 }
 
+TEST(Recovery, RefusesAFrameWithFlagsAndTouchesNoSegment) {
+    auto fs = patients(3);
+    std::string bytes = fs->content(kFirst);
+    const auto header = decode_segment_header(bytes, kFirst);
+    ASSERT_TRUE(header);
+    const std::uint64_t at = frame_of(*fs, kFirst, 1);
+    char* const frame = bytes.data() + at;
+    const std::uint64_t length = load_le<std::uint64_t>(frame + 16);
+    store_le(frame + 12, std::uint32_t{1});
+    store_le(frame + 52, static_cast<std::uint32_t>(hash64({frame + 8, 44}, header->salt)));
+    store_le(frame, hash64({frame + 8, length - 8}, header->salt));
+    fs->set_content(kFirst, bytes);
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::usage);
+    EXPECT_NE(store.error().detail.find("flags"), std::string::npos);
+    EXPECT_EQ(fs->content(kFirst), bytes);
+}
+
 TEST(Recovery, RemovesFilesInTheMaking) {
     auto fs = patients(2);
     fs->set_content("/data/segments/new.tmp", "left over");
