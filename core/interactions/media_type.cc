@@ -30,12 +30,16 @@ std::string_view unquoted(std::string_view text) noexcept {
 }
 
 int read_quality(std::string_view text) noexcept {
-    if (text.empty() || (text[0] != '0' && text[0] != '1') || (text.size() > 1 && text[1] != '.')) {
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const std::string_view whole = text.substr(0, point);
+    const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
+    // RFC 9110 section 12.4.2 wants the zero before the point; there are clients that leave it out.
+    if (whole != "0" && whole != "1" && (!whole.empty() || fraction.empty())) {
         return kQualityMax;
     }
-    int quality = (text[0] - '0') * kQualityMax;
+    int quality = whole == "1" ? kQualityMax : 0;
     int place = kQualityMax / 10;
-    for (const char c : text.substr(text.size() > 1 ? 2 : 1)) {
+    for (const char c : fraction) {
         if (c < '0' || c > '9') {
             return kQualityMax;
         }

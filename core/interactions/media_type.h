@@ -36,7 +36,7 @@ std::string_view next_part(std::string_view& rest, char separator);
 /// `text` without the quotes around it.
 std::string_view unquoted(std::string_view text) noexcept;
 
-/// A q-value in thousandths; what is none counts as 1.
+/// A q-value in thousandths, .5 as 0.5; what is none counts as 1.
 int read_quality(std::string_view text) noexcept;
 
 /// True if `range` (image/png, image/*, */*) covers the media type called `name`.

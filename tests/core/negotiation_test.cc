@@ -35,6 +35,7 @@ TEST(Accept, TakesTheHighestQuality) {
     EXPECT_EQ(accept("application/fhir+xml;q=0.8, application/fhir+json;q=0.9"), "json");
     EXPECT_EQ(accept("application/fhir+xml;q=0.801, application/fhir+json;q=0.8"), "xml");
     EXPECT_EQ(accept("text/plain, application/xml;q=0.1"), "xml");
+    EXPECT_EQ(accept("application/fhir+json;q=.2, application/fhir+xml;q=.9"), "xml");
 }
 
 TEST(Accept, TakesJsonWhereBothAreLikedAlike) {
@@ -135,6 +136,13 @@ TEST(Quality, IsReadInThousandths) {
     EXPECT_EQ(read_quality("1.5"), 1000);
     EXPECT_EQ(read_quality("2"), 1000);
     EXPECT_EQ(read_quality("x"), 1000);
+    EXPECT_EQ(read_quality(""), 1000);
+    EXPECT_EQ(read_quality("."), 1000);
+    EXPECT_EQ(read_quality("00.5"), 1000);
+    EXPECT_EQ(read_quality("0.5.1"), 1000);
+    // As clients write them that print numbers so.
+    EXPECT_EQ(read_quality(".2"), 200);
+    EXPECT_EQ(read_quality(".0"), 0);
 }
 
 }  // namespace
