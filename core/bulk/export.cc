@@ -41,6 +41,12 @@ asio::awaitable<Response> export_operation(const Service& service, const Request
     if (!task) {
         co_return task.error();
     }
+    if (request.method == HttpMethod::head) {
+        // It is safe (RFC 9110 section 9.2.1): whether an export can be had is told, and none begins.
+        Response told;
+        told.status = 202;
+        co_return told;
+    }
     Response response =
         co_await begin_job(service, request, "export", task_json(*task), "_export-status");
     co_return response;

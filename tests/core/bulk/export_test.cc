@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <thread>
 
@@ -506,6 +507,15 @@ TEST_F(ExportTest, PutsNoFileIntoTheAnswerToABundle) {
         EXPECT_TRUE(entry["response"]["status"].equals("200 OK")) << answer.body;
         EXPECT_FALSE(entry["resource"]) << answer.body;
     }
+}
+
+TEST_F(ExportTest, IsNotBegunByHead) {
+    const Answer answer = send("HEAD", "/$export", {}, kAsync);
+    EXPECT_EQ(answer.status, 202);
+    EXPECT_EQ(answer.content_location, "");
+    EXPECT_FALSE(std::filesystem::exists(data() + "/jobs"));
+    EXPECT_EQ(send("HEAD", "/$export?_type=Nobody", {}, kAsync).status, 400);
+    EXPECT_EQ(send("HEAD", "/$export").status, 400);
 }
 
 TEST_F(ExportTest, RefusesWhatItCannotDo) {
