@@ -142,9 +142,9 @@ class Document {
         graph_ = graph.value_or("");
         ANNALS_TRY_VOID(take_id(id));
         persist_ = persist.value_or(false);
-        if (persist_ && request_.method == HttpMethod::get) {
+        if (persist_ && request_.method != HttpMethod::post) {
             return Error{Errc::method_not_allowed,
-                         "GET changes nothing: a document is stored by POST", ""};
+                         "GET and HEAD change nothing: a document is stored by POST", ""};
         }
         if (persist_ && request_.inside_bundle) {
             return Error{Errc::not_supported, "A document is not stored by an entry of a Bundle",

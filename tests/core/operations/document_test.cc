@@ -225,7 +225,10 @@ TEST_F(DocumentTest, IsStoredWhereThatIsAskedFor) {
     ASSERT_EQ(put_patient("p", "Changed"), 200);
     EXPECT_EQ(send("GET", path).body, answer.body);
 
-    EXPECT_EQ(send("GET", "/Composition/c/$document?persist=true").status, 405);
+    for (const char* method : {"GET", "HEAD"}) {
+        EXPECT_EQ(send(method, "/Composition/c/$document?persist=true").status, 405) << method;
+    }
+    EXPECT_TRUE(send("GET", "/Bundle?type=document").says(R"("total":1)"));
     EXPECT_THAT(read(send("POST", "/Composition/c/$document?persist=true")).names,
                 Contains("Patient/p/2"));
     EXPECT_TRUE(send("GET", "/Bundle?type=document").says(R"("total":2)"));
