@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kExposed =
     "ETag, Location, Content-Location, Last-Modified, X-Request-Id, X-Annals-Position, "
     "X-Annals-Last-Position, X-Progress, Retry-After, RateLimit-Limit, RateLimit-Remaining, "
-    "RateLimit-Reset, WWW-Authenticate, Expires, Accept-Ranges, Content-Range";
+    "RateLimit-Reset, WWW-Authenticate, Expires, Accept-Ranges, Content-Range, Allow, Accept, "
+    "Accept-Patch, Accept-Encoding, Preference-Applied, Content-Disposition, X-Security-Context";
 
 /// What a script may send; whatever else it asks for does nothing here.
 constexpr std::string_view kTaken =
