@@ -262,7 +262,9 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
 
     Range range{0, *size};
     const auto condition = request.header("If-Range");
-    if (const auto header = request.header("Range"); header && (!condition || *condition == tag)) {
+    // RFC 9110 section 14.2: a range is of GET alone.
+    if (const auto header = request.header("Range");
+        header && request.method == HttpMethod::get && (!condition || *condition == tag)) {
         if (const std::optional<Range> asked = read_range(*header, *size)) {
             if (asked->first == asked->last) {
                 co_return refused_range(*size);

@@ -487,6 +487,9 @@ TEST_F(ExportTest, GivesRangesOfItsFiles) {
     }
     EXPECT_EQ(get("bytes=2-5", std::string(whole.header("ETag"))).status, 206);
     EXPECT_EQ(get("bytes=2-5", "\"another\"").status, 200);
+    const Answer head = send("HEAD", url, {}, {{"Range", "bytes=2-5"}});
+    EXPECT_EQ(head.status, 200);
+    EXPECT_EQ(head.header("Content-Range"), "");
 }
 
 TEST_F(ExportTest, PutsNoFileIntoTheAnswerToABundle) {
