@@ -96,6 +96,12 @@ std::string search_abilities(const search::ParameterSet& parameters, TypeId type
 // What may lead to so many types is not told of each of them.
 constexpr std::size_t kToldTargetsMax = 20;
 
+// But for Provenance:target, which US Core asks of each type and clients look for by name.
+bool is_told(TypeId source, const search::Parameter& parameter) {
+    return parameter.targets.size() <= kToldTargetsMax ||
+           (resource_type_name(source) == "Provenance" && parameter.code == "target");
+}
+
 // By type: what refers to it, "Observation:patient".
 std::vector<std::string> reverse_includes(const search::ParameterSet& parameters) {
     std::vector<std::string> out(kResourceTypeCount);
@@ -103,7 +109,7 @@ std::vector<std::string> reverse_includes(const search::ParameterSet& parameters
         const TypeId source{number};
         for (const search::Parameter& parameter : parameters.of(source)) {
             if (parameter.type != schema::SearchType::reference || !parameter.ready ||
-                parameter.targets.size() > kToldTargetsMax) {
+                !is_told(source, parameter)) {
                 continue;
             }
             for (const TypeId target : parameter.targets) {
