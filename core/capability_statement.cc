@@ -238,7 +238,7 @@ std::string_view history_bundle_text(const Config& config) {
 std::string operations_json(const Config& config, std::optional<TypeId> type) {
     std::string out;
     for (const Operation& operation : operations()) {
-        if (!is_on(operation, config)) {
+        if (!is_told(operation, config)) {
             continue;
         }
         if (type ? (operation.levels & ~kOnSystem) != 0 && is_for(operation, *type)

@@ -324,7 +324,7 @@ std::string make_openapi(const Described& described) {
         }
     }
     for (const Operation& operation : operations()) {
-        if (is_on(operation, config)) {
+        if (is_told(operation, config)) {
             add_operation(paths, operation, config);
         }
     }

@@ -35,6 +35,9 @@ struct Operation {
 /// Whether the configuration has it on.
 bool is_on(const Operation& operation, const Config& config) noexcept;
 
+/// Whether clients are told of it: it is on, and does not only refuse because nothing can be written as the server is configured.
+bool is_told(const Operation& operation, const Config& config) noexcept;
+
 /// The whole table. An operation may have several rows, for different types or levels.
 std::span<const Operation> operations() noexcept;
 

@@ -156,6 +156,14 @@ bool is_on(const Operation& operation, const Config& config) noexcept {
     return operation.enabled == nullptr || operation.enabled(config);
 }
 
+bool is_told(const Operation& operation, const Config& config) noexcept {
+    // What $reindex changes is in memory, and an export writes files. A closure table begins as a resource with an id of ours.
+    const bool writes =
+        (operation.affects_state && operation.name != "$reindex") || operation.name == "$export";
+    return is_on(operation, config) && !(writes && config.read_only) &&
+           (operation.name != "$closure" || config.update_create);
+}
+
 bool is_for(const Operation& operation, TypeId type) noexcept {
     return operation.types.empty() || lists(operation.types, resource_type_name(type));
 }

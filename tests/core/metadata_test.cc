@@ -260,6 +260,15 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_THAT(text, HasSubstr(R"("conditionalDelete":"not-supported")"));
     EXPECT_THAT(text, HasSubstr(R"({"code":"read"})"));
     EXPECT_THAT(text, Not(HasSubstr("Bundles of type history are taken")));
+    const std::string openapi = send("GET", "/openapi.json").body;
+    for (const char* name : {"meta-add", "restore", "backup", "undo", "import", "export"}) {
+        EXPECT_THAT(text, Not(HasSubstr(fmt::format(R"({{"name":"{}")", name)))) << name;
+        EXPECT_THAT(openapi, Not(HasSubstr(fmt::format("/${}\"", name)))) << name;
+    }
+    for (const char* name : {"meta", "reindex", "everything"}) {
+        EXPECT_THAT(text, HasSubstr(fmt::format(R"({{"name":"{}")", name))) << name;
+        EXPECT_THAT(openapi, HasSubstr(fmt::format("/${}\"", name))) << name;
+    }
 
     const test::Answer refused = send("PUT", "/Patient/1", R"({"resourceType":"Patient","id":"1"})",
                                       {{"Content-Type", "application/fhir+json"}});
@@ -267,6 +276,14 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_EQ(refused.allow, "GET, HEAD");
     EXPECT_TRUE(refused.says("not-supported"));
     EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+}
+
+TEST_F(Statement, NamesClosureWhereATableCanBegin) {
+    EXPECT_THAT(statement(), HasSubstr(R"({"name":"closure")"));
+    Config config;
+    config.update_create = false;
+    restart(config);
+    EXPECT_THAT(statement(), Not(HasSubstr(R"({"name":"closure")")));
 }
 
 TEST_F(Statement, NamesNoOperationThatCannotBeLookedUp) {

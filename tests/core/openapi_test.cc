@@ -331,7 +331,7 @@ TEST_F(OpenApi, TellsWhatIsDispatchedAndNothingElse) {
                 for (const HttpMethod method : {HttpMethod::get, HttpMethod::post}) {
                     Target target;
                     target.level = level;
-                    if (is_on(operation, config) && (operation.levels & bit) != 0 &&
+                    if (is_told(operation, config) && (operation.levels & bit) != 0 &&
                         takes(operation, target, method)) {
                         ++expected;
                         EXPECT_TRUE(calls.contains({&operation, level, method}))
