@@ -13,6 +13,9 @@ namespace annals::core {
 
 namespace {
 
+// Windows programs put it before JSON; a reader may pass over it (RFC 8259 section 8.1).
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 bool is_read(const Request& request, const Target& target) {
     return (request.method == HttpMethod::get || request.method == HttpMethod::head) &&
            (target.level == Level::instance || target.level == Level::version);
@@ -256,7 +259,7 @@ bool is_json_or_none(const Request& request) {
         return true;
     }
     const Result<BodyFormat> format = read_content_type(request);
-    return format && *format == BodyFormat::json;
+    return format && *format == BodyFormat::json && !request.body.starts_with(kByteOrderMark);
 }
 
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
@@ -283,6 +286,12 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
         ANNALS_TRY(converted->body, target.level == Level::root
                                         ? reader.read_entries(request.body, converted->unreadable)
                                         : reader.read(request.body));
+    } else if (request.body.starts_with(kByteOrderMark) &&
+               (format == BodyFormat::json || request.method == HttpMethod::patch)) {
+        converted = std::make_unique<ConvertedRequest>();
+        converted->request = request;
+        converted->request.body.remove_prefix(kByteOrderMark.size());
+        return converted;
     }
     if (converted == nullptr) {
         return converted;

@@ -63,7 +63,7 @@ inline void represent(const Representation& asked, const Request& request, Respo
 /// The same for an answer that was made without read_representation(): an error before or beside the dispatch.
 void represent_error(const Request& request, Response& response);
 
-/// A request whose body was not JSON, with the JSON or the query that its body means.
+/// A request whose body was not plain JSON, with the JSON or the query that its body means.
 struct ConvertedRequest {
     Request request;
     std::string body;
@@ -72,7 +72,8 @@ struct ConvertedRequest {
 };
 
 /// Turns an XML body into JSON, what is sent to Binary without a FHIR type into a Binary, and the form of a search
-/// into a query; null if the body is JSON already or not ours to read. Lifetime: the result points into `request`.
+/// into a query, and passes over a byte-order mark before JSON; null if the body is JSON already or not ours to read.
+/// Lifetime: the result points into `request`.
 /// Errors: unsupported_media; body_too_large (a form beyond kFormBytesMax); those of the XML reader, but for the entries of a
 ///         Bundle for `POST {base_url}` that can't be read: Request::unreadable has them.
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,

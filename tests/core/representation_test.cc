@@ -1,3 +1,5 @@
+#include "core/representation.h"
+
 #include "codec/json/document.h"
 #include "tests/support/service_fixture.h"
 
@@ -143,6 +145,30 @@ TEST_F(Representation, TakesXmlBodies) {
         send("POST", "/Patient", body, {{"Content-Type", "application/fhir+xml; fhirVersion=5.0"}})
             .status,
         415);
+}
+
+TEST_F(Representation, TakesJsonBehindAByteOrderMark) {
+    const std::string mark = "\xEF\xBB\xBF";
+    const Headers json{{"Content-Type", "application/fhir+json"}};
+    EXPECT_EQ(send("PUT", "/Patient/1", mark + patient("1"), json).status, 201);
+    EXPECT_EQ(send("POST", "/Patient", mark + patient("")).status, 201);
+    EXPECT_EQ(send("POST", "/", mark + R"({"resourceType":"Bundle","type":"batch"})", json).status,
+              200);
+    EXPECT_EQ(
+        send("PATCH", "/Patient/1", mark + "[]", {{"Content-Type", "application/json-patch+json"}})
+            .status,
+        200);
+    EXPECT_EQ(send("PUT", "/Patient/1", mark + mark + patient("1"), json).status, 400);
+    EXPECT_EQ(send("PUT", "/Patient/1", mark, json).status, 400);
+    core::Request request;
+    request.method = core::HttpMethod::put;
+    request.body = "{}";
+    EXPECT_TRUE(core::is_json_or_none(request));
+    request.body = mark;
+    EXPECT_FALSE(core::is_json_or_none(request));
+    // Of a Binary it is content like any other.
+    ASSERT_EQ(send("PUT", "/Binary/1", mark + "a", {{"Content-Type", "text/plain"}}).status, 201);
+    EXPECT_EQ(get("/Binary/1", "text/plain").body, mark + "a");
 }
 
 TEST_F(Representation, TakesXmlBundles) {
