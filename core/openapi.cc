@@ -211,7 +211,8 @@ std::string camel(std::string_view name) {
 std::string query_parameters(std::string_view parameters) {
     std::string out;
     while (const auto parameter = next_parameter(parameters)) {
-        if (!parameter->is_primitive()) {
+        // A document is stored by POST alone.
+        if (!parameter->is_primitive() || parameter->name == "persist") {
             continue;
         }
         std::string schema = R"({"type":"string"})";
@@ -229,12 +230,15 @@ std::string query_parameters(std::string_view parameters) {
     return out;
 }
 
-/// The headers that an operation goes by at a level: an answer that comes later is to be asked for, and who writes may say
-/// over what.
-std::string_view headers_of(const Operation& operation, std::uint8_t level,
-                            HttpMethod method) noexcept {
+/// What an operation goes by at a level beside its own parameters: an answer that comes later is to be asked for, who writes may
+/// say over what, and $lastn searches.
+std::string_view more_of(const Operation& operation, std::uint8_t level,
+                         HttpMethod method) noexcept {
     if (operation.name == "$export" || operation.name == "$import") {
         return "Prefer";
+    }
+    if (operation.name == "$lastn" && method == HttpMethod::get) {
+        return "_criteria";
     }
     const bool writes = operation.affects_state || operation.name == "$meta";
     if (level != kOnInstance || method != HttpMethod::post || !writes) {
@@ -297,10 +301,10 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                 told.parameters = by_get && !asks && signature != nullptr
                                       ? query_parameters(signature->parameters)
                                       : "";
-                const std::string_view headers = headers_of(operation, place.level, method);
-                if (!headers.empty()) {
+                const std::string_view more = more_of(operation, place.level, method);
+                if (!more.empty()) {
                     told.parameters += told.parameters.empty() ? "" : ",";
-                    told.parameters += references("parameters", headers);
+                    told.parameters += references("parameters", more);
                 }
                 told.body = by_get                        ? ""
                             : is_graphql                  ? "graphql"

@@ -382,6 +382,9 @@ TEST_F(OpenApi, TellsWhatARequestCannotDoWithout) {
     EXPECT_THAT(told("/$diff", "get"), Not(HasSubstr("fromVersion")));
     EXPECT_EQ(send("GET", "/$diff?fromVersion=1").status, 400);
     EXPECT_THAT(told("/Patient", "get"), HasSubstr("parameters/Prefer"));
+    EXPECT_THAT(told("/Observation/$lastn", "get"), HasSubstr("parameters/_criteria"));
+    EXPECT_THAT(told("/Composition/{id}/$document", "get"), HasSubstr(R"("name":"graph")"));
+    EXPECT_THAT(told("/Composition/{id}/$document", "get"), Not(HasSubstr("persist")));
 }
 
 TEST_F(OpenApi, TellsEveryFormThatAQueryInGraphQlMayHave) {
