@@ -41,8 +41,8 @@ std::string lines_for(std::string_view origin) {
 std::string methods_of(const core::Config& config, std::string_view path) {
     std::string allow;
     if (const Result<core::Target> target = core::parse_target(path)) {
-        static_cast<void>(
-            core::find_interaction(config, core::HttpMethod::options, *target, allow));
+        // By a method that no path takes all others are told.
+        static_cast<void>(core::find_interaction(config, core::HttpMethod::other, *target, allow));
     }
     return allow.empty() ? std::string(kAllMethods) : allow;
 }

@@ -116,6 +116,9 @@ TEST(Cors, AnswersPreflightsWithoutCredentialsByWhatThePathTakes) {
     EXPECT_THAT(server.send("OPTIONS", "/Patient/1/_history/1", {}, preflight(kApp, "GET"))
                     .header("Access-Control-Allow-Methods"),
                 Optional(Not(HasSubstr("PUT"))));
+    EXPECT_THAT(server.send("OPTIONS", "/", {}, preflight(kApp, "OPTIONS"))
+                    .header("Access-Control-Allow-Methods"),
+                Optional(Eq("POST, GET, HEAD, OPTIONS")));
     // What leads nowhere is for the request itself to find out.
     EXPECT_EQ(server.send("OPTIONS", "/No/Such/Path/At/All", {}, preflight(kApp, "GET")).status,
               204);
