@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace annals::core {
 
 namespace {
@@ -89,6 +91,23 @@ Result<std::optional<EntityTags>> read_entity_tags(const Request& request, std::
     return tags;
 }
 
+// Whether If-None-Match names `tag`, or is *.
+bool is_named(const Request& request, std::string_view tag) {
+    const auto tags = read_entity_tags(request, kIfNoneMatch);
+    return tags && *tags &&
+           ((*tags)->any || std::ranges::find((*tags)->opaque, tag) != (*tags)->opaque.end());
+}
+
+// Whether `written` is not after If-Modified-Since.
+bool is_old(const Request& request, Instant written) {
+    const auto since = request.header("If-Modified-Since");
+    if (!since) {
+        return false;
+    }
+    const Result<Instant> date = parse_http_date(*since);
+    return date && is_no_later(written, *date);
+}
+
 // A browser's cache asks with the tag of what it keeps of an address also where that is another representation, which has the same tag:
 // after a 304 it would give a page the JSON for the XML or the picture that it asked for. It leaves out the date then, and
 // only then; what a page asks with a tag of its own comes with Cache-Control.
@@ -161,8 +180,7 @@ Result<void> check_preconditions(const Preconditions& required, TypeId type, std
 }
 
 bool is_kept(const Request& request, VersionNumber version) {
-    const auto tags = read_entity_tags(request, kIfNoneMatch);
-    return tags && *tags && ((*tags)->any || (*tags)->names(version)) && !may_keep_another(request);
+    return is_named(request, std::to_string(version.value)) && !may_keep_another(request);
 }
 
 bool not_modified(const Request& request, VersionNumber version, Instant last_updated) {
@@ -172,11 +190,11 @@ bool not_modified(const Request& request, VersionNumber version, Instant last_up
     if (request.modified_since) {
         return last_updated <= *request.modified_since;
     }
-    if (const auto since = request.header("If-Modified-Since")) {
-        const Result<Instant> date = parse_http_date(*since);
-        return date && is_no_later(last_updated, *date);
-    }
-    return false;
+    return is_old(request, last_updated);
+}
+
+bool file_not_modified(const Request& request, std::string_view tag, Instant written) {
+    return request.header(kIfNoneMatch) ? is_named(request, tag) : is_old(request, written);
 }
 
 }  // namespace annals::core

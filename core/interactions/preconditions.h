@@ -61,4 +61,7 @@ bool is_kept(const Request& request, VersionNumber version);
 /// A malformed condition is no condition.
 bool not_modified(const Request& request, VersionNumber version, Instant last_updated);
 
+/// The same of a file, whose tag is of its bytes and no number; `tag` without the quotes.
+bool file_not_modified(const Request& request, std::string_view tag, Instant written);
+
 }  // namespace annals::core

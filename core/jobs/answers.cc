@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/media_type.h"
+#include "core/interactions/preconditions.h"
 #include "core/mapped_body.h"
 #include "core/outcome.h"
 
@@ -259,6 +260,10 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
     const std::string tag = fmt::format(R"("{}/{}")", target.id, target.member);
     response.headers.emplace_back("ETag", tag);
     response.headers.emplace_back("Accept-Ranges", "bytes");
+    if (file_not_modified(request, unquoted(tag), view->state.finished)) {
+        response.status = 304;
+        co_return response;
+    }
 
     Range range{0, *size};
     const auto condition = request.header("If-Range");

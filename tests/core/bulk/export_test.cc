@@ -492,6 +492,26 @@ TEST_F(ExportTest, GivesRangesOfItsFiles) {
     EXPECT_EQ(head.header("Content-Range"), "");
 }
 
+TEST_F(ExportTest, DoesNotSendAFileAgainThatTheClientHas) {
+    put("Patient", "a");
+    const std::string url = run("/$export").urls.at(0);
+    const std::string tag(send("GET", url).header("ETag"));
+    for (const std::string& known : {tag, "W/" + tag, "\"x\", " + tag, std::string("*")}) {
+        const Answer answer =
+            send("GET", url, {}, {{"If-None-Match", known}, {"Range", "bytes=0-1"}});
+        EXPECT_EQ(answer.status, 304) << known;
+        EXPECT_EQ(answer.body, "");
+        EXPECT_EQ(answer.header("ETag"), tag);
+    }
+    const std::string later = "Fri, 01 Jan 2100 00:00:00 GMT";
+    EXPECT_EQ(send("HEAD", url, {}, {{"If-Modified-Since", later}}).status, 304);
+    EXPECT_EQ(send("GET", url, {}, {{"If-Modified-Since", "Thu, 01 Jan 2015 00:00:00 GMT"}}).status,
+              200);
+    EXPECT_EQ(
+        send("GET", url, {}, {{"If-None-Match", "\"x\""}, {"If-Modified-Since", later}}).status,
+        200);
+}
+
 TEST_F(ExportTest, PutsNoFileIntoTheAnswerToABundle) {
     put("Patient", "a");
     put("Patient", "b");
