@@ -83,6 +83,48 @@ TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
         << unnumbered.error().detail;
 }
 
+TEST(HistoryReader, TakesNoDeletionThatCouldDeleteWhatWasWrittenAfterIt) {
+    const std::string deletion =
+        R"({"request":{"method":"DELETE","url":"Patient/p1"},"response":{"status":"204","lastModified":"2020-01-01T00:00:02Z"}})";
+    const test::HttpEndpoint endpoint([&](const std::string& request) {
+        return test::HttpEndpoint::Answer{
+            200,
+            fmt::format(
+                R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{},{}]}})",
+                target_of(request), entry_of(1), deletion)};
+    });
+    const auto refused = reader_of(endpoint).first_target({}, 10);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("which version it is"), std::string::npos)
+        << refused.error().detail;
+    const auto page = reader_of(endpoint).read("/endpoint/_history?page=2");
+    ASSERT_FALSE(page);
+    EXPECT_NE(page.error().detail.find("which version it is"), std::string::npos)
+        << page.error().detail;
+}
+
+TEST(HistoryReader, PassesOverWhatAServerSaysBesideTheVersions) {
+    const std::string remark =
+        R"({"resource":{"resourceType":"OperationOutcome","id":"o","issue":[]},"search":{"mode":"outcome"}})";
+    const test::HttpEndpoint endpoint([&](const std::string& request) {
+        const std::string target = target_of(request);
+        if (target.find("_sort=_position") != std::string::npos) {
+            return test::HttpEndpoint::Answer{400, "{}"};
+        }
+        return test::HttpEndpoint::Answer{
+            200,
+            fmt::format(
+                R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{},{},{}]}})",
+                target, remark, entry_of(1), entry_of(2))};
+    });
+    const auto target = reader_of(endpoint).first_target({}, 10);
+    ASSERT_TRUE(target) << target.error().detail;
+    const auto page = reader_of(endpoint).read(*target);
+    ASSERT_TRUE(page) << page.error().detail;
+    ASSERT_EQ(page->entries.size(), 2U);
+    EXPECT_EQ(page->entries.front(), entry_of(1));
+}
+
 TEST(HistoryReader, TakesNoLinkThatLeadsNowhere) {
     for (const char* link : {"_history?page=1", R"(_history?page=2\r\nHost: other)"}) {
         const test::HttpEndpoint endpoint([link](const std::string&) {

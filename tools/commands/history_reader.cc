@@ -17,6 +17,8 @@ namespace annals::tools {
 
 namespace {
 
+constexpr std::string_view kLacksVersion = "an entry doesn't say which version it is";
+
 std::string link_url(json::Value bundle, std::string_view relation) {
     for (const json::Value link : bundle["link"].elements()) {
         if (link["relation"].equals(relation)) {
@@ -91,11 +93,17 @@ bool is_by_instant(json::Value bundle) {
     return true;
 }
 
-/// Whether an entry doesn't say which version it is: sent twice, it would be two.
+/// Whether it is no version but what a server has to say beside them: that it lowered `_count`, say.
+bool is_remark(json::Value entry) {
+    return entry["search"]["mode"].equals("outcome");
+}
+
+/// Whether an entry doesn't say which version it is: sent twice, it would be two, and a deletion would delete what was
+/// written after it.
 bool lacks_version(json::Value bundle) {
     core::HistoryEntry read;
     for (const json::Value entry : bundle["entry"].elements()) {
-        if (core::read_history_entry(entry, read) && !read.deletion && !read.version) {
+        if (!is_remark(entry) && core::read_history_entry(entry, read) && !read.version) {
             return true;
         }
     }
@@ -136,8 +144,8 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
             if (kept && !lacks_version(document->root())) {
                 return target;
             }
-            refusal = kept ? "an entry doesn't say which version it is"
-                           : "it passes over _sort and answers newest first";
+            refusal =
+                kept ? std::string(kLacksVersion) : "it passes over _sort and answers newest first";
         } else {
             refusal = fmt::format("status {}: {}", reply.status, outcome_text(parser_, reply.body));
             if (reply.status != 400) {
@@ -234,6 +242,11 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
                                  client_.server().authority(), target),
                      ""};
     }
+    if (lacks_version(bundle)) {
+        return Error{
+            Errc::processing,
+            fmt::format("{}: GET {}: {}", client_.server().authority(), target, kLacksVersion), ""};
+    }
     if (const std::string next = link_url(bundle, "next"); !next.empty()) {
         page.next = target_of_page(next, target, client_.server());
         const bool usable = std::none_of(page.next.begin(), page.next.end(), [](char c) {
@@ -255,7 +268,9 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
     const json::Value entries = bundle["entry"];
     page.entries.reserve(entries.size());
     for (const json::Value entry : entries.elements()) {
-        page.entries.push_back(entry.raw());
+        if (!is_remark(entry)) {
+            page.entries.push_back(entry.raw());
+        }
     }
     return page;
 }
