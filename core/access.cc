@@ -259,7 +259,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
         return Error{Errc::unauthenticated, "", ""};
     }
     std::optional<TypeId> type;
-    if (target.level == Level::compartment) {
+    if (is_compartment(target.level)) {
         type = find_resource_type(target.member);  // none for `*`
     } else if (names_a_type(target.level)) {
         type = target.type;

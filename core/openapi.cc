@@ -160,7 +160,7 @@ void add_interaction(Paths& paths, const Interaction& row, const Described& desc
         told.body = shape->body;
         told.id = fmt::format("{}{}", shape->id, turn == 0 ? "" : std::to_string(turn + 1));
         told.tag = row.page;
-        if (row.level == Level::compartment) {
+        if (is_compartment(row.level)) {
             for (const std::string_view type : search::compartment_types()) {
                 told.id = fmt::format("{}{}", shape->id, type);
                 paths.add(replaced(path, "{compartment}", type), row.method, told);

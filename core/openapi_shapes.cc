@@ -42,6 +42,8 @@ constexpr auto kShapes = std::to_array<Shape>({
      "_criteria Prefer", "form", "200=bundle 400 406 410 415"},
     {Level::compartment, HttpMethod::get, "searchCompartment", "Finds resources of a compartment",
      kSearch, "", "200=bundle 400 404 406 410"},
+    {Level::compartment_search, HttpMethod::post, "searchCompartmentByPost", "Finds resources of a compartment by a form",
+     "_criteria Prefer", "form", "200=bundle 400 404 406 410 415"},
     {Level::type, HttpMethod::put, "updateByCriteria", "Writes a new version of the one resource that matches",
      "_criteria If-Match If-None-Match If-Unmodified-Since Prefer", kOwnBody, "200=resource 201=created 400 412 422"},
     {Level::type, HttpMethod::patch, "patchByCriteria", "Changes the one resource that matches",
@@ -112,6 +114,8 @@ std::string_view paths_of(Level level) noexcept {
             return "/{type}/{id}/_history/{vid}";
         case Level::compartment:
             return "/{compartment}/{id}/{member}";
+        case Level::compartment_search:
+            return "/{compartment}/{id}/{member}/_search";
         case Level::job:
             return "/_jobs/{job} /_export-status/{job}";
         case Level::job_file:

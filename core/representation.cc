@@ -30,6 +30,7 @@ bool has_count(const Request& request, const Target& target) {
         case Level::system_search:
         case Level::type_search:
         case Level::compartment:
+        case Level::compartment_search:
             return true;
         case Level::root:
         case Level::type:
@@ -269,7 +270,7 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
     if (!writes) {
         return std::unique_ptr<ConvertedRequest>();
     }
-    if (target.level == Level::type_search || target.level == Level::system_search) {
+    if (is_search_by_post(target.level)) {
         return convert_form(request);
     }
     if (request.inside_bundle) {

@@ -105,6 +105,15 @@ bool names_a_type(Level level) noexcept {
     }
 }
 
+bool is_search_by_post(Level level) noexcept {
+    return level == Level::system_search || level == Level::type_search ||
+           level == Level::compartment_search;
+}
+
+bool is_compartment(Level level) noexcept {
+    return level == Level::compartment || level == Level::compartment_search;
+}
+
 Result<Target> parse_target(std::string_view path) {
     std::string_view segments[kSegmentsMax];
     ANNALS_TRY(const std::size_t count, split(path, segments));
@@ -193,17 +202,17 @@ Result<Target> parse_target(std::string_view path) {
         }
         return target;
     }
-    if (count != 3) {
-        return unknown_path();
-    }
-    if (third.size() > 1 && third[0] == '$') {
+    if (count == 3 && third.size() > 1 && third[0] == '$') {
         target.level = Level::instance_operation;
         target.operation = third;
         return target;
     }
-    if (third == "*" || find_resource_type(third)) {
-        target.level = Level::compartment;
-        target.member = third;
+    const bool by_post = segments[count - 1] == "_search";
+    // /Patient/1/_search is of all its types.
+    const std::string_view member = by_post && count == 3 ? "*" : third;
+    if (count <= (by_post ? 4U : 3U) && (member == "*" || find_resource_type(member))) {
+        target.level = by_post ? Level::compartment_search : Level::compartment;
+        target.member = member;
         return target;
     }
     return unknown_path();

@@ -35,6 +35,7 @@ enum class Level : std::uint8_t {
     version,             ///< /Patient/1/_history/2
     instance_operation,  ///< /Patient/1/$name
     compartment,         ///< /Patient/1/Observation, /Patient/1/*
+    compartment_search,  ///< /Patient/1/Observation/_search, /Patient/1/_search
     version_operation,   ///< /Patient/1/_history/2/$name
     job,                 ///< /_jobs/1, /_export-status/1
     job_file,            ///< /_jobs/1/Patient-1.ndjson
@@ -43,13 +44,19 @@ enum class Level : std::uint8_t {
 /// Does a path of that level name a resource type?
 bool names_a_type(Level level) noexcept;
 
+/// Is it where a search comes by POST?
+bool is_search_by_post(Level level) noexcept;
+
+/// Is it a compartment, by GET or by POST?
+bool is_compartment(Level level) noexcept;
+
 struct Target {
     Level level = Level::root;
     TypeId type;               ///< from Level::type on, but for jobs
     std::string_view id;       ///< from Level::instance on; matches FHIR's id pattern, a job's too
     std::string_view version;  ///< Level::version and version_operation, as it stands
     std::string_view operation;  ///< with its $
-    std::string_view member;  ///< Level::compartment: a type's name or *; Level::job_file: its name
+    std::string_view member;  ///< of a compartment: a type's name or *; Level::job_file: its name
 };
 
 /// Reads a path as Request has it; a trailing slash is tolerated, percent-escapes are not needed in any

@@ -41,6 +41,7 @@ char action_of(HttpMethod method, Level level) {
             return 'E';
         case Level::type_search:
         case Level::system_search:
+        case Level::compartment_search:
             return 'R';
         default:
             break;
@@ -74,6 +75,7 @@ std::string_view interaction_of(HttpMethod method, const core::Target& target) {
             return "history-type";
         case Level::type_search:
         case Level::compartment:
+        case Level::compartment_search:
             return "search-type";
         case Level::instance_history:
             return reads ? "history-instance" : "delete";
@@ -338,8 +340,7 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
         append_detail(line, "operation", name);
     }
     append_names(line, request.query);
-    if ((target.level == Level::type_search || target.level == Level::system_search) &&
-        is_form(request)) {
+    if (core::is_search_by_post(target.level) && is_form(request)) {
         append_names(line, request.body);
     }
     line += "]}]}";

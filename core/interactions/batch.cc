@@ -129,7 +129,7 @@ class Batch {
             return EntryUse::read;
         }
         const Target& target = entry.route.target;
-        if (target.level == Level::type_search || target.level == Level::system_search) {
+        if (is_search_by_post(target.level)) {
             return EntryUse::read;
         }
         const Operation* const operation =

@@ -17,7 +17,7 @@ Result<std::vector<TypeId>> searched_types(const Target& target) {
     if (target.level == Level::type || target.level == Level::type_search) {
         return std::vector{target.type};
     }
-    if (target.level != Level::compartment) {
+    if (!is_compartment(target.level)) {
         return std::vector<TypeId>();
     }
     if (!search::is_compartment_type(target.type)) {
@@ -32,7 +32,7 @@ Result<std::vector<TypeId>> searched_types(const Target& target) {
 
 Result<void> enter_compartment(const storage::Store& store, const search::ParameterSet& parameters,
                                const Target& target, Query& query) {
-    if (target.level != Level::compartment) {
+    if (!is_compartment(target.level)) {
         return {};
     }
     const std::uint64_t key = store.search_key(target.type, target.id);

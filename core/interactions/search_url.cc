@@ -48,6 +48,7 @@ std::string search_path(const Target& target) {
         case Level::type_search:
             return fmt::format("/{}", resource_type_name(target.type));
         case Level::compartment:
+        case Level::compartment_search:
             return fmt::format("/{}/{}/{}", resource_type_name(target.type), target.id,
                                target.member);
         default:

@@ -78,6 +78,7 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search", Access::search, kInPart),
     awaiting(Level::type_search, kPost, search_resources, nullptr, "search-type", "search", Access::search, kInPart),
     awaiting(Level::compartment, kGet, search_resources, nullptr, "", "search", Access::search, kInPart),
+    awaiting(Level::compartment_search, kPost, search_resources, nullptr, "", "search", Access::search, kInPart),
     awaiting(Level::type, kPut, conditional_update, nullptr, "", "update", Access::update, kInPart),
     awaiting(Level::type, kPatch, conditional_patch, nullptr, "", "patch", Access::update, kInPart),
     awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete", Access::remove, kInPart),

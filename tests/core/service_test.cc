@@ -47,7 +47,7 @@ TEST_F(Dispatch, KnowsNothingOfOtherPaths) {
     for (const std::string path :
          {"/Patent", "/patient/1", "/Patient/1/2", "/Patient/1/_history/1/2", "//Patient",
           "/Patient//1", "/metadata/1", "/_nothing", "/Patient/_nothing", "/Patient/%31",
-          "/Patient/1/Observation/_search", "/Observation/1/Patient", "/Patient/1/Organization",
+          "/Patient/1/Nothing/_search", "/Observation/1/Patient", "/Patient/1/Organization",
           "/$", "/Patient/1/_history/"}) {
         const Answer answer = send("GET", path);
         EXPECT_EQ(answer.status, 404) << path;
@@ -301,7 +301,9 @@ TEST(ParseTarget, NamesEveryLevel) {
                            {"/_export-status/1", Level::job},
                            {"/_jobs/1/Patient-1.ndjson", Level::job_file},
                            {"/Patient/1/Observation", Level::compartment},
-                           {"/Patient/1/*", Level::compartment}}) {
+                           {"/Patient/1/*", Level::compartment},
+                           {"/Patient/1/Observation/_search", Level::compartment_search},
+                           {"/Patient/1/_search", Level::compartment_search}}) {
         const auto target = core::parse_target(path);
         ASSERT_TRUE(target.has_value()) << path;
         EXPECT_EQ(static_cast<int>(target->level), static_cast<int>(level)) << path;
