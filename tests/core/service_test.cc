@@ -47,8 +47,8 @@ TEST_F(Dispatch, KnowsNothingOfOtherPaths) {
     for (const std::string path :
          {"/Patent", "/patient/1", "/Patient/1/2", "/Patient/1/_history/1/2", "//Patient",
           "/Patient//1", "/metadata/1", "/_nothing", "/Patient/_nothing", "/Patient/%31",
-          "/Patient/1/Nothing/_search", "/Observation/1/Patient", "/Patient/1/Organization",
-          "/$", "/Patient/1/_history/"}) {
+          "/Patient/1/Nothing/_search", "/Observation/1/Patient", "/Patient/1/Organization", "/$",
+          "/Patient/1/_history/"}) {
         const Answer answer = send("GET", path);
         EXPECT_EQ(answer.status, 404) << path;
         EXPECT_TRUE(answer.says(R"("code":"not-found")")) << path;
