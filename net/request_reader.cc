@@ -323,7 +323,7 @@ RequestReader::Step RequestReader::step_after_error(int error) {
             refuse(Errc::invalid, "HTTP/1.1 and HTTP/1.0 are spoken here", 505);
             break;
         case HPE_INVALID_URL:
-            refuse(Errc::invalid, "the request target is malformed");
+            refuse(Errc::invalid, kMalformedTarget);
             break;
         case HPE_INVALID_HEADER_TOKEN:
         case HPE_CR_EXPECTED:

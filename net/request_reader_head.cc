@@ -46,7 +46,7 @@ bool RequestReader::read_target(std::string_view target) {
     const bool printable = std::all_of(target.begin(), target.end(),
                                        [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
     if (!printable) {
-        return refuse(Errc::invalid, "the request target is malformed");
+        return refuse(Errc::invalid, kMalformedTarget);
     }
     const char* origin = buffer_.get() + begin_;
     if (!target.empty() && target.front() != '/' && target != "*") {

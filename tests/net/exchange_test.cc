@@ -308,6 +308,18 @@ TEST(RefusedHeads, SayNothingThatWasNotSaidWhole) {
     }
 }
 
+TEST(RefusedHeads, SayHowATargetThatIsNotAsciiIsSent) {
+    for (const std::string target :
+         {"/fhir/Patient?name=M\xc3\xbcller", "/fhir/Patient/\xc3\xbc"}) {
+        Connection connection(server().port());
+        ASSERT_TRUE(connection.send(get(target)));
+        const std::optional<HttpResponse> response = connection.receive();
+        ASSERT_TRUE(response);
+        EXPECT_EQ(response->status, 400);
+        EXPECT_NE(response->body.find("percent-encoded"), std::string::npos) << response->body;
+    }
+}
+
 TEST(RefusedHeads, OfAnUnknownMethodAreToldWhatThePathTakes) {
     const std::vector<std::pair<std::string, std::string>> allowed{
         {"/fhir/Patient/1", "GET, HEAD, PUT, PATCH, DELETE"},
