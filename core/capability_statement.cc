@@ -305,21 +305,25 @@ std::string common_parameters() {
     return out + "]";
 }
 
+// What a read-only server has no part in: it exports nothing and patches nothing.
+constexpr std::string_view kBulkData =
+    R"("instantiates":["http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data"],)";
+constexpr std::string_view kPatchFormat =
+    R"(,"patchFormat":["application/json-patch+json","application/fhir+json","application/fhir+xml"])";
+
 }  // namespace
 
 std::string make_capability_statement(const Described& described) {
     const Config& config = described.config;
     std::string out = fmt::format(
         R"({{"resourceType":"CapabilityStatement","status":"active","date":"{}",)"
-        R"("publisher":"Annals","kind":"instance",)"
-        R"("instantiates":["http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data"],)"
+        R"("publisher":"Annals","kind":"instance",{})"
         R"("software":{{"name":"Annals","version":"{}","releaseDate":"{}"}},)"
         R"("implementation":{{"description":"A versioned FHIR R4 resource store","url":"{}"}},)"
         R"("fhirVersion":"4.0.1",)"
-        R"("format":["application/fhir+json","json","application/fhir+xml","xml"],)"
-        R"("patchFormat":["application/json-patch+json","application/fhir+json",)"
-        R"("application/fhir+xml"])",
-        format_instant(described.started), ANNALS_VERSION, ANNALS_RELEASE_DATE, kBaseUrlMark);
+        R"("format":["application/fhir+json","json","application/fhir+xml","xml"]{})",
+        format_instant(described.started), config.read_only ? "" : kBulkData, ANNALS_VERSION,
+        ANNALS_RELEASE_DATE, kBaseUrlMark, config.read_only ? "" : kPatchFormat);
     std::vector<std::string_view> guides;
     for (const packages::PackagePointer& package : described.packages) {
         if (!package->guide().empty()) {

@@ -260,6 +260,8 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_THAT(text, HasSubstr(R"("conditionalDelete":"not-supported")"));
     EXPECT_THAT(text, HasSubstr(R"({"code":"read"})"));
     EXPECT_THAT(text, Not(HasSubstr("Bundles of type history are taken")));
+    EXPECT_THAT(text, Not(HasSubstr("patchFormat")));
+    EXPECT_THAT(text, Not(HasSubstr("bulkdata")));
     const std::string openapi = send("GET", "/openapi.json").body;
     for (const char* name : {"meta-add", "restore", "backup", "undo", "import", "export"}) {
         EXPECT_THAT(text, Not(HasSubstr(fmt::format(R"({{"name":"{}")", name)))) << name;
