@@ -114,6 +114,9 @@ Result<Asked> read(const Service& service, const Request& request) {
             ANNALS_TRY_VOID(take_types(value, asked.types));
         } else if (name == "_format") {
             accept = value == "ndjson" ? kLines[0] : std::string_view(value);
+            if (const std::size_t blank = accept.find("fhir "); blank != std::string::npos) {
+                accept[blank + 4] = '+';  // of a query that has it unescaped
+            }
         } else {
             return invalid(fmt::format("Unknown parameter '{}'", name));
         }

@@ -239,7 +239,10 @@ TEST_F(ChangesTest, TheFormatIsNegotiated) {
                   "application/fhir+ndjson")
             << accept;
     }
-    EXPECT_EQ(send("GET", "/_changes?wait=0&_format=ndjson").status, 200);
+    for (const char* format : {"ndjson", "application/fhir%2Bndjson", "application/fhir+ndjson"}) {
+        const std::string target = fmt::format("/_changes?wait=0&_format={}", format);
+        EXPECT_EQ(send("GET", target).status, 200) << format;
+    }
 }
 
 // ---- Server-Sent Events: the source as net draws from it ----
