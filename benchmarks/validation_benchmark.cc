@@ -41,7 +41,8 @@ class OneProfile final : public Source {
         profile_ = std::make_shared<const json::Document>(*parser.parse(kProfile));
     }
 
-    Definition find(std::string_view, std::string_view url, std::string_view) const override {
+    Result<Definition> find(std::string_view, std::string_view url,
+                            std::string_view) const override {
         return url == "http://x.org/p" ? profile_ : nullptr;
     }
 

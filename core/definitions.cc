@@ -19,8 +19,7 @@ Definitions::Definitions(const Config& config, const storage::Store& store)
       packages_(storage::posix_file_system(), folder_of(config, "packages/installed"),
                 config.packages_dir.empty() ? folder_of(config, "packages") : config.packages_dir),
       carried_index_(store),
-      carried_(packages_),
-      all_(*this) {
+      carried_(packages_) {
 }
 
 Result<terminology::Definition> Definitions::Carried::find(std::string_view type,
@@ -33,13 +32,13 @@ Result<terminology::Definition> Definitions::Carried::find(std::string_view type
     return terminology::r4_definitions().find(type, url, version);
 }
 
-validation::Definition Definitions::find(std::string_view type, std::string_view url,
-                                         std::string_view version,
-                                         std::vector<Position>* unread) const {
-    if (validation::Definition stored = stored_.find(type, url, version, unread)) {
+terminology::Definition Definitions::find(std::string_view type, std::string_view url,
+                                          std::string_view version,
+                                          std::vector<Position>* unread) const {
+    if (terminology::Definition stored = stored_.find(type, url, version, unread)) {
         return stored;
     }
-    Result<validation::Definition> found = carried().find(type, url, version);
+    Result<terminology::Definition> found = carried().find(type, url, version);
     return found ? *std::move(found) : nullptr;
 }
 

@@ -13,8 +13,6 @@
 #include "core/terminology/source.h"
 #include "core/terminology/worker.h"
 #include "core/validation/stored_definitions.h"
-#include "core/validation/terminology_source.h"
-#include "core/validation/validate.h"
 
 #include <cstddef>
 #include <string>
@@ -26,18 +24,18 @@ namespace annals::core {
 /// By canonical URL; what is stored goes before what is carried.
 ///
 /// Lifetime: the store outlives it.
-class Definitions final : public validation::Source {
+class Definitions final : public terminology::Source {
   public:
     Definitions(const Config& config, const storage::Store& store);
 
-    validation::Definition find(std::string_view type, std::string_view url,
-                                std::string_view version) const override {
+    Result<terminology::Definition> find(std::string_view type, std::string_view url,
+                                         std::string_view version) const override {
         return find(type, url, version, nullptr);
     }
 
     /// The same; `unread` as StoredDefinitions::find() takes it.
-    validation::Definition find(std::string_view type, std::string_view url,
-                                std::string_view version, std::vector<Position>* unread) const;
+    terminology::Definition find(std::string_view type, std::string_view url,
+                                 std::string_view version, std::vector<Position>* unread) const;
 
     /// The canonical URLs of all that is stored of a type or defined by packages (not of R4's own), each once; `count` at
     /// most, and of what is stored only types that stored definitions are followed of.
@@ -51,9 +49,6 @@ class Definitions final : public validation::Source {
 
     /// StoredDefinitions::read_resident().
     std::vector<Position> read_resident() const { return stored_.read_resident(); }
-
-    /// As find(), for terminology.
-    const terminology::Source& terminology() const noexcept { return all_; }
 
     /// What is known besides of what is stored: of packages, and R4's own.
     const terminology::Source& carried() const noexcept { return carried_; }
@@ -85,28 +80,24 @@ class Definitions final : public validation::Source {
     mutable packages::Packages packages_;
     mutable search::CarriedIndex carried_index_;
     Carried carried_;
-    validation::TerminologySource all_;
     mutable terminology::Worker worker_;  // the first to go: its work asks the others
 };
 
-class Definitions::Resident final : public validation::Source {
+class Definitions::Resident final : public terminology::Source {
   public:
     /// `unread`: where the positions go of what is on the device only; that counts as not there, and is asked for again once it
     /// has been fetched. Null: it is waited for.
     Resident(const Definitions& definitions, std::vector<Position>* unread)
         : definitions_(definitions), unread_(unread) {}
 
-    validation::Definition find(std::string_view type, std::string_view url,
-                                std::string_view version) const override {
+    Result<terminology::Definition> find(std::string_view type, std::string_view url,
+                                         std::string_view version) const override {
         return definitions_.find(type, url, version, unread_);
     }
-
-    const terminology::Source& terminology() const noexcept { return all_; }
 
   private:
     const Definitions& definitions_;
     std::vector<Position>* unread_;
-    validation::TerminologySource all_{*this};
 };
 
 }  // namespace annals::core

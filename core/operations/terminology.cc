@@ -177,7 +177,7 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
             terminology::Effort little(kStepsOnLoop);
             const Definitions::Resident resident(definitions, unread);
-            terminology::Session session(resident.terminology(), little);
+            terminology::Session session(resident, little);
             Result<std::string> made = answer(session);
             exhausted = little.exhausted();
             return made;
@@ -189,7 +189,7 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
         const Result<void> ran =
             co_await definitions.worker().run(*request.loop, [answer, made, end, &definitions] {
                 terminology::Effort much(kStepsMax, end, &definitions.worker().stopping());
-                terminology::Session own(definitions.terminology(), much);
+                terminology::Session own(definitions, much);
                 made->emplace(answer(own));
             });
         if (!ran) {

@@ -1,4 +1,4 @@
-// Source: where ValueSets, CodeSystems and ConceptMaps are found by their canonical URLs.
+// Source: where ValueSets, CodeSystems, ConceptMaps and StructureDefinitions are found by their canonical URLs.
 //
 // Layer:   core/terminology.
 // Spec:    FHIR R4 references.html#canonical.
@@ -24,7 +24,7 @@ class Source {
     Source& operator=(const Source&) = delete;
     virtual ~Source() = default;
 
-    /// The resource of `type` ("ValueSet", "CodeSystem", "ConceptMap") that `url` names, of `version` unless that is
+    /// The resource of `type` ("ValueSet", "CodeSystem"...) that `url` names, of `version` unless that is
     /// empty; null if there is none. Errors: corrupt, expired: the store's own.
     virtual Result<Definition> find(std::string_view type, std::string_view url,
                                     std::string_view version) const = 0;

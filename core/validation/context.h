@@ -21,6 +21,13 @@ namespace annals::validation {
 class Profile;
 class Terminology;
 
+/// Null also where the source can't tell.
+inline Definition find_definition(const Source& source, std::string_view type, std::string_view url,
+                                  std::string_view version) {
+    Result<Definition> found = source.find(type, url, version);
+    return found ? *std::move(found) : nullptr;
+}
+
 /// An element of the resource: its value or, of a primitive that has none, the object of its extensions.
 struct Spot {
     fhirpath::Place place;

@@ -90,8 +90,8 @@ namespace {
 
 Definition find_profile(const Source& source, std::string_view canonical) {
     const std::size_t bar = canonical.find('|');
-    return source.find(
-        "StructureDefinition", canonical.substr(0, bar),
+    return find_definition(
+        source, "StructureDefinition", canonical.substr(0, bar),
         bar == std::string_view::npos ? std::string_view() : canonical.substr(bar + 1));
 }
 

@@ -26,16 +26,11 @@ namespace annals::validation {
 ///
 /// Lifetime: the store outlives it.
 /// Cost:     the first find() of a type reads all its resources once; later ones what is new since.
-class StoredDefinitions final : public Source {
+class StoredDefinitions {
   public:
     explicit StoredDefinitions(const storage::Store& store);
 
-    Definition find(std::string_view type, std::string_view url,
-                    std::string_view version) const override {
-        return find(type, url, version, nullptr);
-    }
-
-    /// The same; not null, what is on the device only goes to `unread`, and counts as not there.
+    /// As Source::find(). What is on the device only goes to `unread`, and counts as not there; null: it is waited for.
     Definition find(std::string_view type, std::string_view url, std::string_view version,
                     std::vector<Position>* unread) const;
 

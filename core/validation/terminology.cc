@@ -4,7 +4,6 @@
 #include "core/canonical.h"
 #include "core/search/fold.h"
 #include "core/terminology/membership.h"
-#include "core/validation/terminology_source.h"
 
 #include <fmt/format.h>
 
@@ -19,12 +18,11 @@ using core::split_canonical;
 class Terminology {
   public:
     Terminology(const Source& source, std::uint64_t steps)
-        : source_(source), effort_(steps), session_(source_, effort_) {}
+        : effort_(steps), session_(source, effort_) {}
 
     terminology::Session& session() noexcept { return session_; }
 
   private:
-    TerminologySource source_;
     terminology::Effort effort_;
     terminology::Session session_;
 };
@@ -82,7 +80,8 @@ bool names(const terminology::CodeSystem& system, terminology::CodeSystem::Numbe
 /// A value set of units is about quantities, also where it is bound to a choice that may be a concept.
 bool of_units_only(Context& context, std::string_view value_set) {
     const Canonical name = split_canonical(value_set);
-    const Definition definition = context.source.find("ValueSet", name.url, name.version);
+    const Definition definition =
+        find_definition(context.source, "ValueSet", name.url, name.version);
     if (!definition) {
         return false;
     }
@@ -267,7 +266,7 @@ void check_coding(Context& context, const Spot& spot) {
         return;
     }
     if (code.system->find("/ValueSet/") != std::string::npos) {
-        const Definition value_set = context.source.find("ValueSet", *code.system, {});
+        const Definition value_set = find_definition(context.source, "ValueSet", *code.system, {});
         if (value_set || schema::find_value_set(*code.system)) {
             context.error(
                 "invalid", spot,

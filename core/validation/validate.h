@@ -10,6 +10,7 @@
 #include "codec/json/document.h"
 #include "core/base/ids.h"
 #include "core/outcome.h"
+#include "core/terminology/source.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,28 +21,15 @@
 
 namespace annals::validation {
 
-/// A conformance resource, parsed. Equal pointers mean the same content.
-using Definition = std::shared_ptr<const json::Document>;
-
-/// Where StructureDefinitions, ValueSets and CodeSystems are found.
-class Source {
-  public:
-    Source() = default;
-    Source(const Source&) = delete;
-    Source& operator=(const Source&) = delete;
-    virtual ~Source() = default;
-
-    /// The resource of `type` ("StructureDefinition"...) that `url` names, of `version` unless that is
-    /// empty; null if there is none.
-    virtual Definition find(std::string_view type, std::string_view url,
-                            std::string_view version) const = 0;
-};
+/// Where StructureDefinitions are found, too. What a source can't tell counts as not there.
+using terminology::Definition;
+using terminology::Source;
 
 /// A source that knows nothing.
 class EmptySource final : public Source {
   public:
-    Definition find(std::string_view, std::string_view, std::string_view) const override {
-        return nullptr;
+    Result<Definition> find(std::string_view, std::string_view, std::string_view) const override {
+        return Definition();
     }
 };
 

@@ -188,7 +188,8 @@ Options strict_options(const Source& source) {
     Options options;
     options.refuse_unknown_elements = true;
     options.refuse_wrong_displays = true;
-    options.refuse_unknown_extensions = source.find("StructureDefinition", kOneOfR4, {}) != nullptr;
+    options.refuse_unknown_extensions =
+        find_definition(source, "StructureDefinition", kOneOfR4, {}) != nullptr;
     return options;
 }
 

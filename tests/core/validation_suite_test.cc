@@ -54,7 +54,8 @@ class PublishedSource final : public Source {
             {"code":"207","display":"COVID-19, mRNA, LNP-S, PF, 100 mcg/0.5mL dose or 50 mcg/0.25mL dose"}]})");
     }
 
-    Definition find(std::string_view type, std::string_view url, std::string_view) const override {
+    Result<Definition> find(std::string_view type, std::string_view url,
+                            std::string_view) const override {
         const auto found = known_.find(std::string(type) + " " + std::string(url));
         return found == known_.end() ? nullptr : found->second;
     }

@@ -27,12 +27,12 @@ class TextSource final : public Source {
         known_[root["resourceType"].string() + " " + root["url"].string()] = document;
     }
 
-    Definition find(std::string_view type, std::string_view url,
-                    std::string_view version) const override {
+    Result<Definition> find(std::string_view type, std::string_view url,
+                            std::string_view version) const override {
         const auto found = known_.find(std::string(type) + " " + std::string(url));
         if (found == known_.end() ||
             (!version.empty() && !found->second->root()["version"].equals(version))) {
-            return nullptr;
+            return Definition();
         }
         return found->second;
     }

@@ -22,14 +22,15 @@ class Given final : public Source {
         known_.push_back(std::make_shared<const json::Document>(std::move(document)));
     }
 
-    Definition find(std::string_view type, std::string_view url, std::string_view) const override {
+    Result<Definition> find(std::string_view type, std::string_view url,
+                            std::string_view) const override {
         for (const Definition& definition : known_) {
             if (definition->root()["resourceType"].equals(type) &&
                 definition->root()["url"].equals(url)) {
                 return definition;
             }
         }
-        return nullptr;
+        return Definition();
     }
 
     std::string first() const {

@@ -367,11 +367,11 @@ TEST_F(Codes, SubsumeOneAnother) {
 TEST_F(Codes, OfAnEarlierVersionAreNotKept) {
     const Definitions& definitions = service().definitions();
     const std::weak_ptr<const json::Document> before =
-        definitions.find("CodeSystem", "http://s/animals", "");
+        definitions.find("CodeSystem", "http://s/animals", "", nullptr);
     EXPECT_FALSE(before.expired()) << "the next who asks gets the same";
     put("CodeSystem/animals", R"({"resourceType":"CodeSystem","id":"animals",
         "url":"http://s/animals","status":"active","content":"not-present"})");
-    EXPECT_NE(definitions.find("CodeSystem", "http://s/animals", ""), nullptr);
+    EXPECT_NE(definitions.find("CodeSystem", "http://s/animals", "", nullptr), nullptr);
     EXPECT_TRUE(before.expired());
 }
 
@@ -449,7 +449,7 @@ TEST_F(Codes, OfValueSetsInsideOfOthersCostEachOfThemOnce) {
                             i - 1));
     }
     terminology::Effort effort(20'000);
-    terminology::Session session(service().definitions().terminology(), effort);
+    terminology::Session session(service().definitions(), effort);
     for (const auto& [code, expected] : {std::pair("dog", terminology::Member::yes),
                                          {"rock", terminology::Member::no},
                                          {"dodo", terminology::Member::no}}) {
