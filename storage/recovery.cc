@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/start_thread.h"
+#include "storage/last_segment.h"
 #include "storage/lost_segments.h"
 #include "storage/packed_segment.h"
 #include "storage/parallel.h"
@@ -16,7 +17,6 @@
 namespace annals::storage {
 namespace {
 
-constexpr std::uint64_t kRewriteBytes = 1 << 20;
 constexpr std::size_t kIndexBatch = 4096;
 
 /// Missing segments that a gap in the positions is taken for at most.
@@ -276,24 +276,27 @@ class Recovery {
                 // What was packed was durable before it had its name. Of another, whose frames need not have been
                 // synced before the footer, all is written once more.
                 ANNALS_TRY_VOID(make_durable(
-                    source,
+                    {source.name, *source.file},
                     source.segment.packed == nullptr ? kSegmentHeaderBytes : source.segment.bytes,
-                    source.segment.bytes));
+                    source.segment.bytes, WasDurable::yes));
             }
             return {};
         }
 
         FooterBuilder builder(header.first_position);
         if (last && !options_.read_only) {
-            ANNALS_TRY_VOID(check_end(source));
+            ANNALS_TRY_VOID(
+                check_end({source.name, *source.file}, source.segment, source.scan.end));
         }
         ANNALS_TRY_VOID(load_frames(source, builder));
         if (last && !options_.read_only) {
-            ANNALS_TRY_VOID(cut_tail(source));
+            const LastFile file{source.name, *source.file};
+            ANNALS_TRY_VOID(cut_tail(file, source.scan));
+            report_.torn_bytes_cut += source.scan.garbage_end - source.scan.end;
             const auto& frames = source.scan.frames;
             if (!frames.empty()) {
-                ANNALS_TRY_VOID(
-                    make_durable(source, frames.back().header.synced_offset, source.scan.end));
+                ANNALS_TRY_VOID(make_durable(file, frames.back().header.synced_offset,
+                                             source.scan.end, WasDurable::perhaps));
             }
             result_.open.emplace(
                 OpenSegment{.header = header,
@@ -430,94 +433,6 @@ class Recovery {
             index_.erase({key, Erase::Scope::everything, {}});
         }
         return true;
-    }
-
-    /// In the mapping, what the device can't read is zeros: a commit that has some of them looks like a torn tail. What is
-    /// there instead of a whole frame is looked at once more, where it is an error.
-    Result<void> check_end(const Source& source) {
-        const std::string_view tail = source.segment.view().substr(source.scan.end);
-        const auto frame = peek_frame(tail, source.segment.header.salt);
-        std::uint64_t left =
-            std::min<std::uint64_t>(frame ? frame->length : kFrameHeaderBytes, tail.size());
-        std::string chunk;
-        for (std::uint64_t at = 0; left > 0; at += chunk.size(), left -= chunk.size()) {
-            ANNALS_TRY_VOID(read_some(source, source.scan.end + at, left, chunk));
-            if (chunk != tail.substr(at, chunk.size())) {
-                return unreadable(source, source.scan.end + at);
-            }
-        }
-        return {};
-    }
-
-    /// Reads up to kRewriteBytes of `bytes` bytes at `at`.
-    static Result<void> read_some(const Source& source, std::uint64_t at, std::uint64_t bytes,
-                                  std::string& into) {
-        into.resize(std::min(kRewriteBytes, bytes));
-        const auto read = source.file->read(at, into);
-        if (!read) {
-            return Error{
-                read.error().code,
-                fmt::format("segments/{}: offset {}: {}", source.name, at, read.error().detail),
-                {}};
-        }
-        if (*read != into.size()) {
-            return unreadable(source, at);
-        }
-        return {};
-    }
-
-    static Error unreadable(const Source& source, std::uint64_t at) {
-        return {Errc::io,
-                fmt::format("segments/{}: offset {}: the device can't read it, or not always",
-                            source.name, at),
-                {}};
-    }
-
-    Result<void> cut_tail(Source& source) {
-        const SegmentScan& scan = source.scan;
-        const std::uint64_t bytes = scan.garbage_end - scan.end;
-        if (bytes == 0) {
-            return {};
-        }
-        log_warning(fmt::format("segments/{}: offset {}: torn tail of {} bytes cut", source.name,
-                                scan.end, bytes));
-        report_.torn_bytes_cut += bytes;
-        ANNALS_TRY_VOID(source.file->write_zeros(scan.end, bytes));
-        return source.file->sync();
-    }
-
-    /// Writes what is there once more and syncs: a process that was killed, or whose sync failed, may have left
-    /// it in the system's memory alone, and what is served from now on must outlive a power cut.
-    /// Writing makes pages dirty again that a failed sync may have marked as clean. Not from the mapping: what can't be
-    /// read is zeros there, which would be written for good.
-    Result<void> make_durable(Source& source, std::uint64_t from, std::uint64_t to) {
-        std::string chunk;
-        std::uint64_t unreadable_pages = 0;
-        std::uint64_t pages_until = 0;  // up to here page by page: something can't be read
-        for (std::uint64_t at = from; at < to; at += chunk.size()) {
-            const std::uint64_t page = std::min(to - at, kPageBytes - at % kPageBytes);
-            auto read = read_some(source, at, at < pages_until ? page : to - at, chunk);
-            if (!read && source.footer && at >= pages_until) {
-                pages_until = at + chunk.size();
-                read = read_some(source, at, page, chunk);
-            }
-            if (!read && source.footer) {
-                // The system doesn't have it in memory, and it was durable before there was a footer: it is damaged, like
-                // what can't be read of any other sealed segment, and told to whoever reads it.
-                if (++unreadable_pages == 1) {
-                    log_error(fmt::format("{}: versions there are answered as damaged",
-                                          read.error().detail));
-                }
-                continue;
-            }
-            ANNALS_TRY_VOID(std::move(read));
-            ANNALS_TRY_VOID(source.file->write(at, chunk));
-        }
-        if (unreadable_pages > 1) {
-            log_error(
-                fmt::format("segments/{}: {} pages can't be read", source.name, unreadable_pages));
-        }
-        return source.file->sync();
     }
 
     Result<void> remove_unfinished() {
