@@ -3,7 +3,6 @@
 #include "codec/json/document.h"
 #include "core/base/plain_name.h"
 #include "core/base/resource_types.h"
-#include "core/interactions/media_type.h"
 #include "core/interactions/negotiation.h"
 #include "core/operations/input.h"
 

@@ -6,7 +6,6 @@
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/history_bundle.h"
 #include "core/interactions/history_bundle_entry.h"
-#include "core/interactions/media_type.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/transaction.h"
 #include "core/jobs/access_log.h"

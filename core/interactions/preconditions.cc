@@ -1,7 +1,6 @@
 #include "core/interactions/preconditions.h"
 
 #include "core/interactions/answer.h"
-#include "core/interactions/negotiation.h"
 
 #include <fmt/format.h>
 

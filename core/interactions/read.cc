@@ -8,7 +8,6 @@
 #include "core/scoped_view.h"
 
 #include <optional>
-#include <string>
 
 namespace annals::core {
 

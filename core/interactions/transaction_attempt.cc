@@ -1,7 +1,6 @@
 #include "core/interactions/transaction_attempt.h"
 
 #include "core/interactions/answer.h"
-#include "core/interactions/bundle_entry.h"
 #include "core/interactions/references.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"

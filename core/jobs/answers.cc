@@ -3,7 +3,6 @@
 #include "codec/json/document.h"
 #include "core/base/text.h"
 #include "core/interactions/answer.h"
-#include "core/interactions/media_type.h"
 #include "core/interactions/preconditions.h"
 #include "core/mapped_body.h"
 #include "core/outcome.h"

@@ -1,6 +1,5 @@
 #include "core/operations/document.h"
 
-#include "codec/json/resource.h"
 #include "core/base/random.h"
 #include "core/canonical.h"
 #include "core/interactions/answer.h"

@@ -1,7 +1,5 @@
 #include "core/search/run_facts.h"
 
-#include <algorithm>
-
 namespace annals::core::search {
 
 namespace {

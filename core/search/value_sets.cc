@@ -3,7 +3,6 @@
 #include "core/base/ids.h"
 #include "core/search/reading.h"
 #include "core/terminology/expansion.h"
-#include "core/terminology/r4.h"
 
 #include <fmt/format.h>
 

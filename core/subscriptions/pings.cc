@@ -1,7 +1,5 @@
 #include "core/subscriptions/pings.h"
 
-#include <algorithm>
-
 namespace annals::core {
 
 std::shared_ptr<const Pings::Counter> Pings::bind(std::string_view id) {

@@ -1,6 +1,5 @@
 // All that was asked for: the limits, then each workload against a server of its own.
 
-#include "core/base/random.h"
 #include "core/base/text.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/process.h"

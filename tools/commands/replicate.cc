@@ -11,7 +11,6 @@
 #include "tools/commands/http_client.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/replicate_state.h"
-#include "tools/commands/store_access.h"
 
 #include <fmt/format.h>
 
