@@ -1,9 +1,9 @@
 #include "core/operations/backup.h"
 
-#include "codec/json/document.h"
 #include "core/base/plain_name.h"
 #include "core/operations/backup_run.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/under_way.h"
 
 #include <fmt/format.h>
@@ -23,21 +23,19 @@ Response being_made(const Request& request, const BackupRun::Status& status) {
 
 Response done(const BackupRun::Status& status) {
     const storage::BackupReport& report = *status.report;
-    const auto number = [](std::string_view name, std::uint64_t value) {
-        return fmt::format(R"(,{{"name":"{}","valueDecimal":{}}})", name, value);
-    };
+    ParametersWriter out;
+    out.add_text("to", "valueString", status.name);
+    out.add_number("position", report.position.value);
+    out.add_text("instant", "valueInstant", format_instant(report.instant));
+    out.add_number("segments", report.segments);
+    out.add_number("kept", report.kept);
+    out.add_number("linked", report.linked);
+    out.add_number("copied", report.copied);
+    out.add_number("bytes", report.bytes);
+    out.add_number("bytesCopied", report.bytes_copied);
     Response response;
     response.cache_control = "no-store";
-    response.body =
-        Body(fmt::format(
-                 R"({{"resourceType":"Parameters","parameter":[{{"name":"to","valueString":"{}"}})",
-                 status.name) +
-             number("position", report.position.value) +
-             fmt::format(R"(,{{"name":"instant","valueInstant":"{}"}})",
-                         format_instant(report.instant)) +
-             number("segments", report.segments) + number("kept", report.kept) +
-             number("linked", report.linked) + number("copied", report.copied) +
-             number("bytes", report.bytes) + number("bytesCopied", report.bytes_copied) + "]}");
+    response.body = Body(out.resource());
     return response;
 }
 

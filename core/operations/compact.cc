@@ -2,6 +2,7 @@
 
 #include "core/config/history_limits.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/under_way.h"
 
 #include <fmt/format.h>
@@ -30,17 +31,15 @@ Response compacting(const Request& request, const Progress& progress, std::strin
         said);
 }
 
-/// Parameters of whole numbers; R4's integers end at 2^31, so they are decimals.
 Response figures(std::initializer_list<std::pair<std::string_view, std::uint64_t>> all,
-                 std::pair<std::string_view, bool> flag) {
-    std::string body = fmt::format(
-        R"({{"resourceType":"Parameters","parameter":[{{"name":"{}","valueBoolean":{}}})",
-        flag.first, flag.second);
+                 std::string_view flag) {
+    ParametersWriter out;
+    out.add_flag(flag, true);
     for (const auto& [name, value] : all) {
-        body += fmt::format(R"(,{{"name":"{}","valueDecimal":{}}})", name, value);
+        out.add_number(name, value);
     }
     Response response;
-    response.body = Body(body + "]}");
+    response.body = Body(out.resource());
     return response;
 }
 
@@ -63,7 +62,7 @@ asio::awaitable<Response> foresee(const Service& service, const Request& request
                        {"deadBytes", progress.dead_bytes},
                        {"resourcesToClean", resources},
                        {"versionsToClean", versions}},
-                      {"dryRun", true});
+                      "dryRun");
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
         co_return figures({{"segmentsDone", progress.segments_done},
                            {"bytesFreed", progress.bytes_freed},
                            {"deadBytes", progress.dead_bytes}},
-                          {"done", true});
+                          "done");
     }
     const Result<OperationInput> input = OperationInput::read(request);
     if (!input) {

@@ -1,8 +1,8 @@
 #include "core/operations/digest.h"
 
-#include "codec/json/document.h"
 #include "core/operations/digest_tree.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/under_way.h"
 
 #include <fmt/format.h>
@@ -41,34 +41,39 @@ Result<Prefix> read_prefix(const Request& request) {
     return prefix;
 }
 
-std::string sum_parts(const DigestTree::Sum& sum) {
-    return fmt::format(
-        R"({{"name":"versions","valueDecimal":{}}},{{"name":"digest","valueString":"{:016x}"}})",
-        sum.versions, sum.digest);
+std::string digits_of(std::uint64_t digest) {
+    return fmt::format("{:016x}", digest);
+}
+
+void add_sum(ParametersWriter& out, const DigestTree::Sum& sum) {
+    out.add_number("versions", sum.versions);
+    out.add_text("digest", "valueString", digits_of(sum.digest));
 }
 
 Response answer(const Prefix& prefix, const DigestTree::Node& node) {
-    std::string text = fmt::format(
-        R"({{"resourceType":"Parameters","parameter":[{{"name":"position","valueDecimal":{}}},{})",
-        node.position.value, sum_parts(node.sum));
+    ParametersWriter out;
+    out.add_number("position", node.position.value);
+    add_sum(out, node.sum);
     if (!prefix.text.empty()) {
-        text += fmt::format(R"(,{{"name":"prefix","valueString":"{}"}})", prefix.text);
+        out.add_text("prefix", "valueString", prefix.text);
     }
     for (std::size_t i = 0; i < node.children.size(); ++i) {
         if (node.children[i].versions > 0) {
-            text += fmt::format(
-                R"(,{{"name":"child","part":[{{"name":"prefix","valueString":"{}{:x}"}},{}]}})",
-                prefix.text, i, sum_parts(node.children[i]));
+            ParametersWriter child;
+            child.add_text("prefix", "valueString", fmt::format("{}{:x}", prefix.text, i));
+            add_sum(child, node.children[i]);
+            out.add_parts("child", child);
         }
     }
     for (const DigestTree::Version& version : node.versions) {
-        text += fmt::format(R"(,{{"name":"version","part":[{{"name":"url","valueUri":"{}"}},)"
-                            R"({{"name":"digest","valueString":"{:016x}"}}]}})",
-                            version.url, version.digest);
+        ParametersWriter parts;
+        parts.add_text("url", "valueUri", version.url);
+        parts.add_text("digest", "valueString", digits_of(version.digest));
+        out.add_parts("version", parts);
     }
     Response response;
     response.cache_control = "no-store";
-    response.body = Body(text + "]}");
+    response.body = Body(out.resource());
     return response;
 }
 

@@ -4,6 +4,7 @@
 #include "core/canonical.h"
 #include "core/operations/designations.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
 #include "core/outcome.h"
 #include "core/search/fold.h"

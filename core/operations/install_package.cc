@@ -3,7 +3,7 @@
 #include "core/base/base64.h"
 #include "core/definitions.h"
 #include "core/operations/input.h"
-#include "core/operations/terminology.h"
+#include "core/operations/parameters_writer.h"
 
 #include <fmt/format.h>
 

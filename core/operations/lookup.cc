@@ -2,6 +2,7 @@
 
 #include "core/operations/coded_input.h"
 #include "core/operations/designations.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
 #include "core/outcome.h"
 

@@ -8,6 +8,7 @@
 #include "core/interactions/vread.h"
 #include "core/operations/input.h"
 #include "core/operations/meta_set.h"
+#include "core/operations/parameters_writer.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
@@ -26,12 +27,11 @@ constexpr std::size_t kResourcesMax = 2'000'000;
 
 /// Without a meta that says something there is no parameter: an element is never empty.
 Body meta_body(std::string_view meta) {
-    if (meta == "{}") {
-        return Body(R"({"resourceType":"Parameters"})");
+    ParametersWriter out;
+    if (meta != "{}") {
+        out.add("return", "valueMeta", meta);
     }
-    return Body(fmt::format(
-        R"({{"resourceType":"Parameters","parameter":[{{"name":"return","valueMeta":{}}}]}})",
-        meta));
+    return Body(out.resource());
 }
 
 /// Its meta as it is stored.

@@ -8,8 +8,8 @@
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/purge_scan.h"
-#include "core/operations/terminology.h"
 
 #include <fmt/format.h>
 
@@ -340,7 +340,7 @@ class Purge {
         out.add_flag("dryRun", asked_.dry_run);
         out.add_text("patient", "valueString", resource_name(target_.type, target_.id));
         out.add_text("when", "valueInstant", format_instant(when));
-        out.add("position", "valueDecimal", fmt::to_string(position.value));
+        out.add_number("position", position.value);
         out.add("resources", "valueInteger", fmt::to_string(doomed_.size()));
         out.add("versions", "valueInteger", fmt::to_string(versions_));
         out.add("referrers", "valueInteger", fmt::to_string(referrers_->count()));
@@ -381,7 +381,7 @@ class Purge {
             ParametersWriter version;
             version.add_text("versionId", "valueString", fmt::to_string(info.version.value));
             version.add_text("lastUpdated", "valueInstant", format_instant(info.instant));
-            version.add("position", "valueDecimal", fmt::to_string(info.position.value));
+            version.add_number("position", info.position.value);
             if (info.deletion) {
                 version.add_flag("deletion", true);
             } else {

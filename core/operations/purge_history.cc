@@ -2,8 +2,9 @@
 
 #include "core/interactions/history_deletion.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 
-#include <fmt/format.h>
+#include <string>
 
 namespace annals::core {
 
@@ -18,9 +19,9 @@ asio::awaitable<Response> purge_history_operation(const Service& service, const 
     }
     Response response;
     response.position = service.store().last_position();
-    response.body = Body(fmt::format(
-        R"({{"resourceType":"Parameters","parameter":[{{"name":"count","valueInteger":{}}}]}})",
-        *erased));
+    ParametersWriter out;
+    out.add("count", "valueInteger", std::to_string(*erased));
+    response.body = Body(out.resource());
     co_return response;
 }
 

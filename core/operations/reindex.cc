@@ -1,6 +1,7 @@
 #include "core/operations/reindex.h"
 
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/under_way.h"
 
 #include <fmt/format.h>
@@ -76,17 +77,16 @@ Response being_indexed(const Request& request, const Indexing::Progress& progres
 
 /// What is there by what has been indexed, and which SearchParameters can't be used.
 Response done(const Service& service) {
-    std::string body =
-        R"({"resourceType":"Parameters","parameter":[{"name":"done","valueBoolean":true})";
+    ParametersWriter out;
+    out.add_flag("done", true);
     for (const Error& fault : service.indexing().faults()) {
-        body += R"(,{"name":"fault","part":[{"name":"searchParameter","valueUri":)";
-        json::append_quoted(body, fault.expression);
-        body += R"(},{"name":"diagnostics","valueString":)";
-        json::append_quoted(body, fault.detail);
-        body += "}]}";
+        ParametersWriter parts;
+        parts.add_text("searchParameter", "valueUri", fault.expression);
+        parts.add_text("diagnostics", "valueString", fault.detail);
+        out.add_parts("fault", parts);
     }
     Response response;
-    response.body = Body(body + "]}");
+    response.body = Body(out.resource());
     return response;
 }
 

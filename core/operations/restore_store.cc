@@ -2,6 +2,7 @@
 
 #include "core/operations/backup.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/restore_run.h"
 #include "core/operations/under_way.h"
 
@@ -26,16 +27,16 @@ Response being_restored(const Request& request, const RestoreRun::Status& status
 }
 
 Response done(const RestoreRun::Status& status) {
-    const RestoreCounts& counts = status.counts;
+    ParametersWriter out;
+    out.add_text("from", "valueString", status.name);
+    out.add_number("position", status.total.value);
+    out.add_number("restored", status.counts.restored);
+    out.add_number("ignored", status.counts.ignored);
+    out.add_number("differing", status.counts.differing);
+    out.add_number("failed", status.counts.failed);
     Response response;
     response.cache_control = "no-store";
-    response.body = Body(fmt::format(
-        R"({{"resourceType":"Parameters","parameter":[{{"name":"from","valueString":"{}"}},)"
-        R"({{"name":"position","valueDecimal":{}}},{{"name":"restored","valueDecimal":{}}},)"
-        R"({{"name":"ignored","valueDecimal":{}}},{{"name":"differing","valueDecimal":{}}},)"
-        R"({{"name":"failed","valueDecimal":{}}}]}})",
-        status.name, status.total.value, counts.restored, counts.ignored, counts.differing,
-        counts.failed));
+    response.body = Body(out.resource());
     return response;
 }
 

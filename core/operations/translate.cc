@@ -3,6 +3,7 @@
 #include "core/canonical.h"
 #include "core/definitions.h"
 #include "core/operations/coded_input.h"
+#include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
 #include "core/outcome.h"
 

@@ -7,6 +7,7 @@
 #include "core/interactions/transaction.h"
 #include "core/interactions/turns.h"
 #include "core/operations/input.h"
+#include "core/operations/parameters_writer.h"
 
 #include <fmt/format.h>
 
@@ -295,22 +296,19 @@ asio::awaitable<Result<std::string>> transaction_of(const Service& service, Turn
 }
 
 std::string parameters_of(const std::vector<Step>& steps, bool done) {
-    std::string out = fmt::format(
-        R"({{"resourceType":"Parameters","parameter":[{{"name":"done","valueBoolean":{}}},)"
-        R"({{"name":"count","valueInteger":{}}})",
-        done, steps.size());
+    ParametersWriter out;
+    out.add_flag("done", done);
+    out.add("count", "valueInteger", std::to_string(steps.size()));
     for (const Step& step : steps) {
-        out +=
-            fmt::format(R"(,{{"name":"resource","part":[{{"name":"reference","valueString":"{}"}},)"
-                        R"({{"name":"version","valueString":"{}"}})",
-                        step.name, step.now.version.value);
+        ParametersWriter parts;
+        parts.add_text("reference", "valueString", step.name);
+        parts.add_text("version", "valueString", std::to_string(step.now.version.value));
         if (step.back_to) {
-            out += fmt::format(R"(,{{"name":"backTo","valueString":"{}"}})",
-                               step.back_to->version.value);
+            parts.add_text("backTo", "valueString", std::to_string(step.back_to->version.value));
         }
-        out += "]}";
+        out.add_parts("resource", parts);
     }
-    return out + "]}";
+    return out.resource();
 }
 
 }  // namespace
