@@ -90,6 +90,23 @@ TEST(ImportLane, NamesAllThatIsLeftOutWhenTheImportStops) {
     EXPECT_EQ(report.refused_count(), 3U);
 }
 
+TEST(ImportLane, DoesNotCountWhatTheAnswerSaysNothingOf) {
+    std::vector<std::string> asked;
+    ImportReport report;
+    report.files = {"in.ndjson"};
+    {
+        ImportLane lane(
+            std::make_unique<ScriptedDestination>(std::deque{answer({"201", "", "200 OK"})}, asked),
+            report);
+        lane.push({Pack::Kind::batch, {post(), put("a", "true"), put("b", "true")}, 0});
+        lane.drain();
+    }
+    EXPECT_EQ(asked.size(), 1U);
+    EXPECT_EQ(report.done_count(), 2U);
+    EXPECT_EQ(report.refused_count(), 1U);
+    EXPECT_FALSE(report.gave_up());
+}
+
 TEST(ImportLane, RefusesTheOneThatIsTooLargeAndGoesOn) {
     for (const Pack::Kind kind : {Pack::Kind::batch, Pack::Kind::history}) {
         std::vector<std::string> asked;

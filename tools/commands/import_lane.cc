@@ -236,6 +236,8 @@ std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,
         }
         if (answer.conflict) {
             report_.refused(origin, "conflict: " + answer.diagnostics);
+        } else if (answer.status == 0) {
+            report_.refused(origin, "the answer says nothing of it; it may have been stored");
         } else if (answer.status >= 400) {
             report_.refused(origin, fmt::format("{} {}", answer.status, answer.diagnostics));
         } else if (answer.ignored) {
