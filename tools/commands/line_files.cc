@@ -182,7 +182,7 @@ Result<bool> TextReader::read_line(std::string& text) {
         begin_ = 0;
         searched = buffer_.size();
         if (text.size() + buffer_.size() > kJsonBytesMax) {
-            return Error{Errc::invalid, fmt::format("{}:{}: too large", path_, line_ + 1), ""};
+            return too_large(line_ + 1);
         }
         buffer_.resize(searched + kBufferBytes);
         const std::size_t got = std::fread(buffer_.data() + searched, 1, kBufferBytes, file_.get());
@@ -237,8 +237,15 @@ Result<bool> TextReader::next(std::string& text) {
             --line_;
             return true;
         }
+        if (text.size() + line.size() > kJsonBytesMax) {
+            return too_large(text_line_);
+        }
         text.append(line);
     }
+}
+
+Error TextReader::too_large(std::uint64_t line) const {
+    return {Errc::invalid, fmt::format("{}:{}: too large", path_, line), ""};
 }
 
 }  // namespace annals::tools

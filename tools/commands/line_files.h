@@ -74,6 +74,7 @@ class TextReader {
 
     TextReader(std::string path, std::FILE* file, bool lines_only);
     Result<bool> read_line(std::string& text);
+    Error too_large(std::uint64_t line) const;
 
     std::string path_;
     std::unique_ptr<std::FILE, Close> file_;
