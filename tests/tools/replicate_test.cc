@@ -1,12 +1,16 @@
 // annals replicate between two servers of the real binary.
 
 #include "tests/support/child_process.h"
+#include "tests/support/hook_receiver.h"
+#include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <thread>
@@ -272,6 +276,44 @@ TEST(Replicate, FollowsWhatIsWrittenLaterUntilItIsToldToStop) {
     EXPECT_EQ(follower.wait(seconds(10)), 0) << follower.errors();
     EXPECT_NE(follower.output().find("replicated 3 versions"), std::string::npos)
         << follower.output();
+}
+
+TEST(Replicate, TakesAVersionThatComesLateBeforeThoseThatAreThere) {
+    const TemporaryDirectory directory;
+    const auto entry = [](int second) {
+        return fmt::format(
+            R"({{"resource":{{"resourceType":"Patient","id":"p{0}","meta":{{"versionId":"1","lastUpdated":"2020-01-01T00:00:0{0}Z"}}}}}})",
+            second);
+    };
+    std::atomic<bool> late = false;
+    const test::HttpEndpoint source([&](const std::string& request) {
+        if (request.find("_sort=_lastUpdated") == std::string::npos) {
+            return test::HttpEndpoint::Answer{400, "{}"};
+        }
+        return test::HttpEndpoint::Answer{
+            200,
+            R"({"resourceType":"Bundle","type":"history","link":[{"relation":"self","url":"_history?_sort=_lastUpdated"}],"entry":[)" +
+                entry(1) + "," + (late ? entry(2) + "," : "") + entry(3) + "]}"};
+    });
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(target.url().empty());
+    test::ChildProcess follower(kBinary, {"replicate", "--from", source.url(), "--to", target.url(),
+                                          "--state", directory / "state", "--follow"});
+    tools::HttpClient reader(*tools::parse_server_url(target.url()));
+    const auto is_there = [&](const char* id) {
+        tools::HttpRequest request;
+        request.target = std::string("/fhir/Patient/") + id;
+        const auto reply = reader.send(request);
+        return reply && reply->status == 200;
+    };
+    EXPECT_TRUE(test::eventually([&] { return is_there("p3"); }));
+    EXPECT_TRUE(test::eventually([&] {
+        return test::read_whole_file(directory / "state").find("after") != std::string::npos;
+    }));
+    late = true;
+    EXPECT_TRUE(test::eventually([&] { return is_there("p2"); }));
+    follower.kill(SIGTERM);
+    EXPECT_EQ(follower.wait(seconds(10)), 0) << follower.errors();
 }
 
 TEST(Replicate, ReportsAConflictAndKeepsWhatIsThere) {

@@ -65,14 +65,17 @@ bool is_beginning(const std::string& since) {
     return since.empty() || parse_date_time(since).has_value();
 }
 
-/// The entries of `page` that come after the one with that mark; all of them if none has it.
+/// The entries of `page` that come after the one with that mark; all of them if none has it. Of `acknowledged` entries, if
+/// that is known, it was the last: in another place, something has come or gone before it. (A server that orders by instants
+/// shows a version that took long to be committed before those that it has shown already.)
 std::span<const std::string_view> entries_after(const HistoryPage& page,
-                                                std::optional<std::uint64_t> mark) {
+                                                std::optional<std::uint64_t> mark,
+                                                std::optional<std::size_t> acknowledged) {
     const std::span<const std::string_view> all(page.entries);
     if (mark) {
         for (std::size_t i = all.size(); i > 0; --i) {
             if (entry_mark(all[i - 1]) == *mark) {
-                return all.subspan(i);
+                return acknowledged.value_or(i) == i ? all.subspan(i) : all;
             }
         }
     }
@@ -143,6 +146,7 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
         ANNALS_TRY(state.target, reader.first_target(options.since, options.page_size));
     }
     milliseconds poll = kShortestPoll;
+    std::optional<std::size_t> acknowledged;  // entries of the page of state.target
     auto first = reader.read(state.target);
     if (!first && first.error().code == Errc::invalid && !options.since.empty()) {
         return Error{
@@ -161,7 +165,7 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
         if (!page.next.empty()) {
             ahead = std::async(std::launch::async, [&] { return reader.read(page.next); });
         }
-        const auto entries = entries_after(page, state.after);
+        const auto entries = entries_after(page, state.after, acknowledged);
         Result<void> submitted;
         if (!entries.empty()) {
             submitted = submitter.submit(entries, counts);
@@ -170,6 +174,7 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
         }
         if (submitted) {
             submitted = acknowledge(options, page, state);
+            acknowledged = page.next.empty() ? std::optional(page.entries.size()) : std::nullopt;
         }
         refused = !submitted;
         if (!submitted || g_stop) {
