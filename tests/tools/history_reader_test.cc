@@ -125,6 +125,35 @@ TEST(HistoryReader, PassesOverWhatAServerSaysBesideTheVersions) {
     EXPECT_EQ(page->entries.front(), entry_of(1));
 }
 
+TEST(HistoryReader, IsRefusedAtOnceByVersionsThatAreNoNumbers) {
+    const test::HttpEndpoint endpoint([&](const std::string& request) {
+        return test::HttpEndpoint::Answer{
+            200,
+            fmt::format(
+                R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{}]}})",
+                target_of(request),
+                R"({"resource":{"resourceType":"Patient","id":"p","meta":{"versionId":"3f2b-77"}}})")};
+    });
+    const auto refused = reader_of(endpoint).first_target({}, 10);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("meta.versionId is not a version number"),
+              std::string::npos)
+        << refused.error().detail;
+}
+
+TEST(HistoryReader, AsksForTheOrderOfInstantsHoweverTheOtherIsRefused) {
+    for (const int status : {400, 404, 422}) {
+        const test::HttpEndpoint endpoint([&](const std::string& request) {
+            const std::string target = target_of(request);
+            const bool known = target.find("_sort=_lastUpdated") != std::string::npos;
+            return test::HttpEndpoint::Answer{known ? 200 : status, page_of(1, 2, target)};
+        });
+        const auto target = reader_of(endpoint).first_target({}, 10);
+        ASSERT_TRUE(target) << status << ": " << target.error().detail;
+        EXPECT_NE(target->find("_sort=_lastUpdated"), std::string::npos) << *target;
+    }
+}
+
 TEST(HistoryReader, TakesNoLinkThatLeadsNowhere) {
     for (const char* link : {"_history?page=1", R"(_history?page=2\r\nHost: other)"}) {
         const test::HttpEndpoint endpoint([link](const std::string&) {

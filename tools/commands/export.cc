@@ -108,6 +108,9 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
     while (!target.empty()) {
         ANNALS_TRY(const HistoryPage page, reader.read(target));
         for (const json::Value entry : page.document.root()["entry"].elements()) {
+            if (is_remark(entry)) {
+                continue;
+            }
             ANNALS_TRY_VOID(writer.line(entry.raw()));
             ++exported.count;
             const json::Value response = entry["response"];

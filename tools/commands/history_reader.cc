@@ -93,11 +93,6 @@ bool is_by_instant(json::Value bundle) {
     return true;
 }
 
-/// Whether it is no version but what a server has to say beside them: that it lowered `_count`, say.
-bool is_remark(json::Value entry) {
-    return entry["search"]["mode"].equals("outcome");
-}
-
 /// Whether an entry doesn't say which version it is: sent twice, it would be two, and a deletion would delete what was
 /// written after it.
 bool lacks_version(json::Value bundle) {
@@ -110,7 +105,28 @@ bool lacks_version(json::Value bundle) {
     return false;
 }
 
+/// Why not one of the versions can be used; empty if one can, or there is none.
+std::string why_unusable(json::Value bundle) {
+    core::HistoryEntry read;
+    std::string why;
+    for (const json::Value entry : bundle["entry"].elements()) {
+        if (is_remark(entry)) {
+            continue;
+        }
+        const auto usable = core::read_history_entry(entry, read);
+        if (usable) {
+            return {};
+        }
+        why = "not one entry can be used: " + usable.error().detail;
+    }
+    return why;
+}
+
 }  // namespace
+
+bool is_remark(json::Value entry) {
+    return entry["search"]["mode"].equals("outcome");
+}
 
 std::uint64_t entry_mark(std::string_view entry) noexcept {
     return hash64(entry);
@@ -141,14 +157,21 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
             ANNALS_TRY(const bool kept, order == "_position"
                                             ? is_by_position(document->root())
                                             : Result<bool>(is_by_instant(document->root())));
-            if (kept && !lacks_version(document->root())) {
+            if (!kept) {
+                refusal = "it passes over _sort and answers newest first";
+            } else if (lacks_version(document->root())) {
+                refusal = kLacksVersion;
+            } else if (order != "_position") {  // one of ours may be damaged
+                refusal = why_unusable(document->root());
+            } else {
+                refusal.clear();
+            }
+            if (refusal.empty()) {
                 return target;
             }
-            refusal =
-                kept ? std::string(kLacksVersion) : "it passes over _sort and answers newest first";
         } else {
             refusal = fmt::format("status {}: {}", reply.status, outcome_text(parser_, reply.body));
-            if (reply.status != 400) {
+            if (reply.status / 100 != 4) {
                 break;
             }
         }

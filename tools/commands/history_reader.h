@@ -25,8 +25,11 @@ struct HistoryPage {
     std::string next;  ///< what to ask for next; empty if nothing follows yet
     std::optional<std::uint64_t> total;
     json::Document document;
-    std::vector<std::string_view> entries;  ///< each as it stands, minified
+    std::vector<std::string_view> entries;  ///< each as it stands, minified; no remarks
 };
+
+/// Whether an entry is no version but what a server has to say beside them: that it lowered `_count`, say.
+bool is_remark(json::Value entry);
 
 /// What a history entry is recognised by when a page is read again.
 std::uint64_t entry_mark(std::string_view entry) noexcept;
@@ -40,12 +43,12 @@ class HistoryReader {
     /// order where the server knows `_sort=_position`, else by `_sort=_lastUpdated`. Where it knows that, read() refuses
     /// a cursor of another order.
     ///
-    /// Errors: processing (the server keeps to another order), and as read().
+    /// Errors: processing (the server keeps to another order, or no entry of its first page can be used), and as read().
     Result<std::string> first_target(std::string_view since, std::size_t page_size);
 
     /// Reads one page; its `target` is what was asked for in the end.
     /// Errors: io, timeout (after patience), body_too_large (a single version is), invalid (400: it can't make anything of the target), processing (an
-    ///         answer that is no history page). The detail has the outcome's diagnostics.
+    ///         answer that is no history page, or an entry doesn't say which version it is). The detail has the outcome's diagnostics.
     Result<HistoryPage> read(std::string target);
 
     /// How many versions the server's history has; none if it does not say, or takes no `_count=0`. Cheap: asks for no entry.
