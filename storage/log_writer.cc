@@ -40,8 +40,19 @@ LogWriter::LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index
 }
 
 LogWriter::~LogWriter() {
-    sequencer_.stop();
-    thread_.join();
+    (void)stop();
+}
+
+Result<void> LogWriter::stop() {
+    if (thread_.joinable()) {
+        sequencer_.stop();
+        thread_.join();
+    }
+    // What is acknowledged only once it is synced is on the device, whatever failed later.
+    if (options_.durability != Durability::commit && sequencer_.state() == WriteState::failed) {
+        return Error{Errc::io, "what was stored last may not be on the device", {}};
+    }
+    return {};
 }
 
 Result<void> LogWriter::wait(Ticket ticket) {

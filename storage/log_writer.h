@@ -40,10 +40,14 @@ class LogWriter {
     LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, SearchFeed* search,
               Housekeeper& housekeeper, SettleListeners& listeners, Options options);
 
-    /// Writes what was gathered, syncs, marks the log's end and stops. Requires: nobody submits any more.
+    /// Stops, if nobody has it do that before.
     ~LogWriter();
     LogWriter(const LogWriter&) = delete;
     LogWriter& operator=(const LogWriter&) = delete;
+
+    /// Store::close(): writes what was gathered, syncs, marks the log's end and ends the thread. Requires: nobody submits
+    /// any more.
+    Result<void> stop();
 
     /// Blocks until `ticket` has settled. Requires: it was flushed. Errors: no_store (it was dropped; of one that settled
     /// long ago, perhaps one beside it: see DroppedTickets).

@@ -14,6 +14,11 @@ Store::~Store() {
     }
 }
 
+Result<void> Store::close() {
+    impl_->cleanup.reset();
+    return impl_->log_writer == nullptr ? Result<void>() : impl_->log_writer->stop();
+}
+
 void Store::start_history_cleanup(const HistoryLimits& limits, std::chrono::milliseconds interval) {
     if (impl_->log_writer != nullptr) {
         impl_->cleanup = std::make_unique<HistoryCleanup>(*this, limits, interval);

@@ -204,8 +204,13 @@ class Store {
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
-    /// Flushes what was submitted, syncs and stops the writer.
+    /// As close(), which tells whether it went well.
     ~Store();
+
+    /// Flushes what was submitted, syncs and stops the writer; what is stored can be read until the store goes. For who
+    /// has to know whether all of it is on the device. Requires: nobody submits any more. Errors: io: something that was
+    /// acknowledged may not be, which can't happen with Durability::commit.
+    Result<void> close();
 
     // ---- writing ----
 

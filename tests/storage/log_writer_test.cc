@@ -522,6 +522,19 @@ TEST(LogWriter, NeverSyncsACommitWhereDurabilityIsNone) {
     EXPECT_TRUE(open_store(*after)->current(type_of("Patient"), "b"));
 }
 
+TEST(LogWriter, SaysAtItsEndThatWhatItAcknowledgedMayNotBeOnTheDevice) {
+    for (const Durability durability : {Durability::commit, Durability::none}) {
+        SimFileSystem fs;
+        auto store = open_store(fs, 64 << 10, durability);
+        put(*store, "Patient", "a", "x");
+        fs.fail_next(SimFileSystem::Call::sync, Errc::io);
+        const auto closed = store->close();
+        EXPECT_EQ(closed ? Errc::internal : closed.error().code,
+                  durability == Durability::commit ? Errc::internal : Errc::io);
+        EXPECT_TRUE(store->current(type_of("Patient"), "a"));
+    }
+}
+
 TEST(LogWriter, TakesCommitsFromManyThreads) {
     SimFileSystem fs;
     auto store = open_store(fs);

@@ -113,8 +113,15 @@ DirectStore::DirectStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 
 DirectStore::~DirectStore() {
-    impl_->loop.stop();
-    impl_->thread.join();
+    (void)close();
+}
+
+Result<void> DirectStore::close() {
+    if (impl_->thread.joinable()) {
+        impl_->loop.stop();
+        impl_->thread.join();
+    }
+    return impl_->store->close();
 }
 
 std::unique_ptr<Destination> DirectStore::connect() {

@@ -39,12 +39,15 @@ class DirectStore {
     /// Errors: usage (held by another process, a newer format), corrupt, io.
     static Result<std::unique_ptr<DirectStore>> open(const core::Config& config);
 
-    /// Syncs and closes. Requires: its Destinations are gone.
+    /// Closes, where that was not done before.
     ~DirectStore();
     DirectStore(const DirectStore&) = delete;
     DirectStore& operator=(const DirectStore&) = delete;
 
     std::unique_ptr<Destination> connect();
+
+    /// As Store::close(). Requires: its Destinations are gone.
+    Result<void> close();
 
   private:
     struct Impl;

@@ -135,6 +135,11 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
         packer.finish();  // what was read before goes in all the same
     }
     lanes.clear();
+    if (direct != nullptr) {
+        if (auto closed = direct->close(); done && !closed) {
+            done = std::move(closed);
+        }
+    }
     return done;
 }
 

@@ -233,7 +233,11 @@ int serve(const ArgumentList& arguments) {
     (*server)->stop();
     server->reset();
     service.reset();
+    const auto closed = (*store)->close();
     store->reset();
+    if (!closed) {
+        return fail(closed.error().detail, kExitFaults);
+    }
     log_info("stopped");
     return kExitDone;
 }
