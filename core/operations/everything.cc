@@ -244,11 +244,17 @@ class Everything {
 
     bool backwards() const { return cursor_ && cursor_->backwards; }
 
-    /// The part that the cursor's edge is of; none if it has been erased.
+    /// Whether view_ shows it.
+    bool shows(const storage::VersionInfo& info) const {
+        const bool own = info.type == target_.type && target_.level != Level::type_operation;
+        return (own ? read_ : searched_).shows(info);
+    }
+
+    /// The part that the cursor's edge is of; none if it has been erased, or isn't shown: not even its type is to be told then.
     std::optional<std::size_t> part_of_edge() const {
         const storage::Store& store = service_.store();
         const auto edge = store.at(cursor_->edge);
-        if (!edge) {
+        if (!edge || !shows(*edge)) {
             return {};
         }
         std::size_t found = parts_.size();

@@ -173,8 +173,29 @@ void OrderedWalk::open_lanes() {
             lane->longer = static_cast<std::size_t>(
                 std::lower_bound(longer.begin(), longer.end(), edge_value_) - longer.begin());
         }
+        edge_lane_ = lane->run->find(edge_) < lane->run->size() ? lane.get() : edge_lane_;
         lanes_.push_back(std::move(lane));
     }
+}
+
+// What the order is said to go on behind may be anything: of what the plan doesn't show it would tell the value.
+bool OrderedWalk::edge_matches() {
+    if (edge_lane_ == nullptr) {
+        return false;
+    }
+    const std::uint32_t document = edge_lane_->run->find(edge_);
+    return snapshot_.sees(*edge_lane_->run, document) &&
+           test(edge_lane_->condition, *edge_lane_->run, document, bodies_);
+}
+
+// Whether the body that a condition looks at is on the device only; then the turn is over.
+bool OrderedWalk::must_fetch(const Lane& lane, Position position, const Pace& pace) {
+    if (!lane.condition.costly || !pace.defers() || !snapshot_.has_store() ||
+        position == asked_about_) {
+        return false;
+    }
+    asked_about_ = position;
+    return pace.defer(snapshot_.unread({&position, 1}));
 }
 
 bool OrderedWalk::is_worthwhile() const noexcept {
@@ -252,6 +273,13 @@ void OrderedWalk::end_group() {
 }
 
 Result<bool> OrderedWalk::advance(const Pace& pace) {
+    if (!lost_ && edge_.value != 0 && !knows_edge_) {
+        if (edge_lane_ != nullptr && must_fetch(*edge_lane_, edge_, pace)) {
+            return false;
+        }
+        knows_edge_ = true;
+        lost_ = !edge_matches();
+    }
     unsigned looked = 0;
     while (!lost_ && matches_.size() < count_) {
         Lane* const lane = next_lane();
@@ -270,13 +298,8 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             continue;
         }
         // One by one, since which comes next is known no sooner.
-        const Position position = lane->run->position(candidate.document);
-        if (lane->condition.costly && pace.defers() && snapshot_.has_store() &&
-            position != asked_about_) {
-            asked_about_ = position;
-            if (pace.defer(snapshot_.unread({&position, 1}))) {
-                return false;
-            }
+        if (must_fetch(*lane, lane->run->position(candidate.document), pace)) {
+            return false;
         }
         if (descending_) {
             lane->pop_down();

@@ -1,5 +1,6 @@
 // Scopes that permit a part: of two patients' data, whose scopes are for one never gets to see the other's, by any route.
 
+#include "core/search/cursor.h"
 #include "tests/core/scopes_fixture.h"
 
 #include <algorithm>
@@ -646,6 +647,42 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
     EXPECT_THAT(ask("/", next), HasSubstr("The cursor is none of this search"));
     send_as(nullptr);
     EXPECT_EQ(send("GET", graphql("/", "{__typename}")).status, 401);
+}
+
+// Cursors are no secrets: anybody can make one that goes on behind whatever he likes.
+TEST_F(ScopesTest, GoOnBehindNothingThatIsNotShown) {
+    fill();
+    send_as(&everybody_);
+    // So many that a sorted page is walked to.
+    for (int i = 0; i < 60; ++i) {
+        for (const char* id : {"m", "t"}) {
+            const std::string name = fmt::format("{}-p{}", id, i);
+            put("/Observation/" + name, observation(name, id, "x"));
+        }
+    }
+    const auto position = [&](std::string_view id) {
+        return store().current(*find_resource_type("Observation"), id)->position;
+    };
+    send_as(&mine_);
+    for (const std::string path :
+         {"/Observation?_sort=date&_count=1", "/Observation?_sort=-date&_count=1",
+          "/Observation?_sort=_lastUpdated&_count=1", "/Observation?_sort=code&_count=1",
+          "/Patient/m/$everything?_count=3", "/Patient/$everything?_count=3"}) {
+        const std::string page = send("GET", path).body;
+        const std::size_t named = page.find("_cursor=", page.find(R"("relation":"next")"));
+        ASSERT_NE(named, std::string::npos) << path;
+        const std::size_t begin = named + 8;
+        Result<search::Cursor> cursor = search::read_cursor(
+            std::string_view(page).substr(begin, page.find('"', begin) - begin));
+        ASSERT_TRUE(cursor.has_value()) << path;
+        const auto behind = [&](Position edge) {
+            cursor->edge = edge;
+            return send("GET", path + "&_cursor=" + search::write_cursor(*cursor)).status;
+        };
+        EXPECT_EQ(behind(position("m-p30")), 200) << path;
+        EXPECT_EQ(behind(position("t-p30")), 410) << path;
+        EXPECT_EQ(behind(position("t-of-m")), 410) << path;
+    }
 }
 
 }  // namespace

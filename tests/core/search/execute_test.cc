@@ -474,6 +474,14 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
                     break;
                 }
             }
+            // Of what doesn't match the order tells nothing.
+            const Position other{1 + number(last_.value)};
+            if (std::ranges::find(expected, other.value) == expected.end()) {
+                core::search::OrderedWalk walk(own, execution, keys.front(), other, count);
+                ASSERT_TRUE(walk.advance(Pace()).has_value());
+                EXPECT_FALSE(walk.found_enough()) << other.value;
+                EXPECT_TRUE(walk.matches().empty());
+            }
             // What is left has no value.
             for (; next < expected.size(); ++next) {
                 const auto version = std::find_if(
