@@ -253,6 +253,10 @@ Result<void> authorise_export(const Service& service, const Request& request,
     if (task.level == ExportTask::Level::group) {
         ANNALS_TRY_VOID(require(service, request, kMayRead, group_type()));
     }
+    if (!task.patients.empty()) {
+        // That one isn't there is said.
+        ANNALS_TRY_VOID(require(service, request, kMayRead, patient_type()));
+    }
     for (const TypeId type : task.types) {
         ANNALS_TRY_VOID(require(service, request, kNeeded, type));
     }

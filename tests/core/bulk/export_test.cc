@@ -624,6 +624,14 @@ TEST_F(ExportTest, IsForWhomeverBeganItAndForThoseWhoMayDoEverything) {
     EXPECT_EQ(begin("/$export?_type=Observation&_typeFilter=Observation%3Fpatient.name%3Dx").status,
               403);
     EXPECT_EQ(begin("/$export?_type=Observation").status, 202);
+    // Whether there is such a patient is for whom may read patients.
+    const std::string_view of_one =
+        R"({"resourceType":"Parameters","parameter":[{"name":"_type","valueString":"Observation"},)"
+        R"({"name":"patient","valueReference":{"reference":"Patient/none"}}]})";
+    EXPECT_EQ(begin("/Patient/$export", of_one).status, 403);
+    const Principal both("both", "system/Observation.rs system/Patient.r");
+    send_as(&both);
+    EXPECT_EQ(begin("/Patient/$export", of_one).status, 400);
     send_as(nullptr);
     EXPECT_EQ(send("GET", status).status, 401);
     const Principal everything("admin", "system/*.cruds");
