@@ -96,10 +96,9 @@ std::string search_abilities(const search::ParameterSet& parameters, TypeId type
 // What may lead to so many types is not told of each of them.
 constexpr std::size_t kToldTargetsMax = 20;
 
-// But for Provenance:target, which US Core asks of each type and clients look for by name.
-bool is_told(TypeId source, const search::Parameter& parameter) {
-    return parameter.targets.size() <= kToldTargetsMax ||
-           (resource_type_name(source) == "Provenance" && parameter.code == "target");
+// But for what US Core asks of every type.
+bool is_told_of_all(TypeId source, const search::Parameter& parameter) {
+    return resource_type_name(source) == "Provenance" && parameter.code == "target";
 }
 
 // By type: what refers to it, "Observation:patient".
@@ -108,11 +107,14 @@ std::vector<std::string> reverse_includes(const search::ParameterSet& parameters
     for (std::uint16_t number = 0; number < kResourceTypeCount; ++number) {
         const TypeId source{number};
         for (const search::Parameter& parameter : parameters.of(source)) {
-            if (parameter.type != schema::SearchType::reference || !parameter.ready ||
-                !is_told(source, parameter)) {
+            if (parameter.type != schema::SearchType::reference || !parameter.ready) {
                 continue;
             }
-            for (const TypeId target : parameter.targets) {
+            const std::vector<TypeId> targets = search::targets_of(parameter);
+            if (targets.size() > kToldTargetsMax && !is_told_of_all(source, parameter)) {
+                continue;
+            }
+            for (const TypeId target : targets) {
                 std::string& list = out[target.value];
                 list += fmt::format(R"({}"{}:{}")", list.empty() ? "" : ",",
                                     resource_type_name(source), parameter.code);
