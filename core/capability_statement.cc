@@ -309,7 +309,7 @@ std::string common_parameters() {
 
 // What a read-only server has no part in: it exports nothing and patches nothing.
 constexpr std::string_view kBulkData =
-    R"("instantiates":["http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data"],)";
+    "http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data";
 constexpr std::string_view kPatchFormat =
     R"(,"patchFormat":["application/json-patch+json","application/fhir+json","application/fhir+xml"])";
 
@@ -317,14 +317,19 @@ constexpr std::string_view kPatchFormat =
 
 std::string make_capability_statement(const Described& described) {
     const Config& config = described.config;
+    std::vector<std::string_view> instantiates(config.instantiates.begin(),
+                                               config.instantiates.end());
+    if (!config.read_only) {
+        instantiates.insert(instantiates.begin(), kBulkData);
+    }
     std::string out = fmt::format(
         R"({{"resourceType":"CapabilityStatement","status":"active","date":"{}",)"
-        R"("publisher":"Annals","kind":"instance",{})"
+        R"("publisher":"Annals","kind":"instance"{},)"
         R"("software":{{"name":"Annals","version":"{}","releaseDate":"{}"}},)"
         R"("implementation":{{"description":"A versioned FHIR R4 resource store","url":"{}"}},)"
         R"("fhirVersion":"4.0.1",)"
         R"("format":["application/fhir+json","json","application/fhir+xml","xml"]{})",
-        format_instant(described.started), config.read_only ? "" : kBulkData, ANNALS_VERSION,
+        format_instant(described.started), texts_json("instantiates", instantiates), ANNALS_VERSION,
         ANNALS_RELEASE_DATE, kBaseUrlMark, config.read_only ? "" : kPatchFormat);
     std::vector<std::string_view> guides;
     for (const packages::PackagePointer& package : described.packages) {

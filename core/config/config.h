@@ -175,6 +175,8 @@ struct Config {
     } subscriptions;
 
     std::vector<std::string> cors_origins;
+    std::vector<std::string>
+        instantiates;  ///< CapabilityStatements that the deployment says it meets, canonical URLs
     std::string backup_dir;  ///< empty: "backups" in the data directory
     std::uint64_t jobs_max_running = 4;
     std::chrono::milliseconds jobs_keep{std::chrono::hours(24)};

@@ -61,6 +61,19 @@ Result<void> check_origins(const std::vector<std::string>& origins) {
     return {};
 }
 
+Result<void> check_instantiates(const std::vector<std::string>& urls) {
+    for (const std::string& url : urls) {
+        const bool visible = std::all_of(url.begin(), url.end(), [](char c) {
+            return static_cast<unsigned char>(c) > ' ' && c != 0x7f;
+        });
+        if (!visible || url.find(':') == std::string::npos || url.starts_with(':')) {
+            return usage(
+                fmt::format("metadata.instantiates: '{}' is no absolute URL", one_line(url)));
+        }
+    }
+    return {};
+}
+
 Result<void> check_endpoints(const std::vector<std::string>& endpoints) {
     for (const std::string& text : endpoints) {
         const Result<Endpoint> endpoint = read_endpoint(text);
@@ -268,6 +281,7 @@ Result<void> check_config(const Config& config) {
         return usage("tls.client_ca_file needs tls.cert_file and tls.key_file");
     }
     ANNALS_TRY_VOID(check_origins(config.cors_origins));
+    ANNALS_TRY_VOID(check_instantiates(config.instantiates));
     ANNALS_TRY_VOID(check_endpoints(config.subscriptions.endpoints));
     ANNALS_TRY_VOID(check_auth(config));
     ANNALS_TRY_VOID(check_audit(config));

@@ -179,6 +179,9 @@ const std::vector<Key>& keys() {
         {"subscriptions.timeout", ANNALS_DURATION(subscriptions.timeout),
          "how long one attempt may take"},
         {"cors.origins", ANNALS_TEXTS(cors_origins), "origins that browsers may call from"},
+        {"metadata.instantiates", ANNALS_TEXTS(instantiates),
+         "canonical URLs of what guides require of servers and this one is to announce that it "
+         "meets"},
         {"backup_dir", ANNALS_TEXT(backup_dir),
          "where $backup makes its backups; empty: backups in the data directory"},
         {"jobs.max_running", Number{ANNALS_U64(jobs_max_running), 1, 64},

@@ -202,6 +202,9 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"cors.origins=[\"https://A.example.org\"]", "cors.origins"},
              {"cors.origins=[\"https://*.example.org\"]", "cors.origins"},
              {"cors.origins=[\"null\"]", "cors.origins"},
+             {"metadata.instantiates=[\"us-core-server\"]",
+              "metadata.instantiates: 'us-core-server'"},
+             {"metadata.instantiates=[\"http://a b\"]", "is no absolute URL"},
              {"allow_damaged=true", "allow_damaged"}}) {
         EXPECT_NE(fault_of(sets({set})).find(said), std::string::npos)
             << set << ": " << fault_of(sets({set}));
@@ -445,6 +448,7 @@ TEST(DescribeConfig, HasOneLineForEveryKeyOfTheContract) {
                                   "auth.smart.scopes",
                                   "auth.smart.capabilities",
                                   "cors.origins",
+                                  "metadata.instantiates",
                                   "packages_dir"}) {
         EXPECT_NE(("\n" + text).find("\n" + key + " ("), std::string::npos) << key;
     }

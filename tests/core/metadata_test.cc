@@ -246,6 +246,17 @@ TEST_F(Statement, AnnouncesThatWhateverRefersToATypeCanBeIncluded) {
     EXPECT_THAT(text, HasSubstr(R"("searchRevInclude":["*","Provenance:target"])"));
 }
 
+TEST_F(Statement, SaysWhoseRequirementsTheDeploymentMeets) {
+    Config config;
+    config.instantiates = {"http://hl7.org/fhir/us/core/CapabilityStatement/us-core-server|6.1.0"};
+    expect_valid(config);
+    EXPECT_THAT(
+        statement(),
+        HasSubstr(
+            R"("instantiates":["http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data",)"
+            R"("http://hl7.org/fhir/us/core/CapabilityStatement/us-core-server|6.1.0"])"));
+}
+
 TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_EQ(put_patient("1"), 201);
     Config config;
