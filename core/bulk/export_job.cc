@@ -1,6 +1,7 @@
 #include "core/bulk/export_job.h"
 
 #include "codec/json/resource.h"
+#include "core/bulk/export_links.h"
 #include "core/bulk/export_scope.h"
 #include "core/bulk/export_task.h"
 #include "core/bulk/ndjson_files.h"
@@ -34,6 +35,10 @@ constexpr std::uint64_t kBytesPerCheckpoint = 256 << 20;
 constexpr std::chrono::seconds kTimePerCheckpoint{10};
 
 constexpr std::size_t kDeletionsPerBundle = 100;
+
+TypeId patient_type() {
+    return *find_resource_type("Patient");
+}
 
 /// A position at which everything is there that was submitted before `time`, so that whoever asks for what came since
 /// then misses nothing.
@@ -90,10 +95,7 @@ class ExportJob {
             ANNALS_TRY_VOID(scan_log());
             next_pass();
         }
-        while (pass_ <= scope_.searched.size()) {
-            ANNALS_TRY_VOID(write_searched(scope_.searched[pass_ - 1]));
-            next_pass();
-        }
+        ANNALS_TRY_VOID(take_searched());
         ANNALS_TRY_VOID(add_deletions());
         ANNALS_TRY(std::vector<JobFile> files, files_->finish());
         return JobResult{moment_.time, std::move(files)};
@@ -221,6 +223,9 @@ class ExportJob {
         for (const ExportScope::Searched& one : scope_.searched) {
             types.push_back(one.type);
         }
+        if (scope_.of_patients && !scope_.patients) {
+            types.push_back(patient_type());  // in whose compartments it is
+        }
         return types;
     }
 
@@ -289,8 +294,7 @@ class ExportJob {
     // By what the resource said before it was deleted: a reference to one of the patients, wherever it stands. To
     // tell somebody of a deletion that is not his does no harm; to keep one from him would.
     bool was_of_patients(const storage::StoredVersion& deletion) {
-        const TypeId patient = *find_resource_type("Patient");
-        if (deletion.info.type == patient) {
+        if (deletion.info.type == patient_type()) {
             return !scope_.patients || scope_.patients->contains(std::string(deletion.id));
         }
         storage::HistoryQuery query;
@@ -317,7 +321,7 @@ class ExportJob {
             const std::string text = site.value.string();
             const std::optional<ResourceUrl> url = parse_resource_url(text);
             return site.kind == json::ReferenceSite::Kind::reference && url &&
-                   url->type == *find_resource_type("Patient") &&
+                   url->type == patient_type() &&
                    (!scope_.patients || scope_.patients->contains(std::string(url->id)));
         });
     }
@@ -333,10 +337,58 @@ class ExportJob {
         return files_->add(files_->series("deleted", "Bundle", "deleted"), bundle);
     }
 
-    // ---- what a search finds ----
+    // ---- what searches find ----
 
-    Result<void> write_searched(const ExportScope::Searched& one) {
-        search::Execution execution(*snapshot_, one.type, one.plan);
+    Result<void> take_searched() {
+        const std::vector<ExportScope::Searched>& all = scope_.searched;
+        ExportLinks links(scope_, *parameters_);
+        if (links.any() && pass_ <= all.size() && scope_.whole[patient_type().value]) {
+            ANNALS_TRY_VOID(take_links(links, patient_type(), search::everything()));
+        }
+        // What was written before a restart is only looked at for its links.
+        for (std::size_t i = 0; i < all.size() && pass_ <= all.size(); ++i) {
+            const bool is_linked = all[i].link != ExportScope::Link::none;
+            const search::Plan plan = is_linked ? links.plan(all[i]) : all[i].plan;
+            if (i + 1 == pass_) {
+                const bool first_linked =
+                    is_linked && (i == 0 || all[i - 1].link == ExportScope::Link::none);
+                if (first_linked && after_.value == 0 && links.is_full()) {
+                    ANNALS_TRY_VOID(add_outcome(
+                        "warning", "too-costly",
+                        fmt::format("Of what is linked to these resources some is left out: there "
+                                    "are more than {}",
+                                    search::kMatchesMax)));
+                }
+                ANNALS_TRY_VOID(write_searched(all[i].type, plan));
+                next_pass();
+            }
+            if (links.any() && i + 1 < all.size()) {
+                ANNALS_TRY_VOID(take_links(links, all[i].type, plan));
+            }
+        }
+        return {};
+    }
+
+    Result<void> take_links(ExportLinks& links, TypeId type, const search::Plan& plan) {
+        search::Execution execution(*snapshot_, type, plan);
+        std::vector<search::Match> matches;
+        Position after;
+        do {
+            execution.want({.after = after, .upwards = true, .limit = kMatchesPerStep});
+            ANNALS_TRY(const bool done, execution.advance(search::Pace()));
+            ANNALS_CHECK(done);
+            matches.swap(execution.matches());
+            links.take(matches);
+            ANNALS_TRY_VOID(step(0, 1));
+            if (!matches.empty()) {
+                after = matches.back().position();
+            }
+        } while (matches.size() == kMatchesPerStep && !links.is_full());
+        return {};
+    }
+
+    Result<void> write_searched(TypeId type, const search::Plan& plan) {
+        search::Execution execution(*snapshot_, type, plan);
         std::vector<search::Match> matches;
         do {
             execution.want({.after = after_, .upwards = true, .limit = kMatchesPerStep});

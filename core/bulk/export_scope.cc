@@ -17,6 +17,14 @@ namespace {
 constexpr int kGroupDepthMax = 16;
 constexpr std::size_t kMembersMax = 1'000'000;
 
+// In no patient's compartment, but given where something that patients have refers to it; each may refer to those behind it.
+constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       "Medication",
+                                            "Location",         "Practitioner", "Organization"};
+
+TypeId device_type() {
+    return *find_resource_type("Device");
+}
+
 TypeId patient_type() {
     return *find_resource_type("Patient");
 }
@@ -68,6 +76,12 @@ class ScopeFinder {
                 add(TypeId{static_cast<std::uint16_t>(i)});
             }
         }
+        if (scope_.of_patients) {
+            link("Provenance", ExportScope::Link::to_given);
+            for (const std::string_view name : kReferredTo) {
+                link(name, ExportScope::Link::from_given);
+            }
+        }
         return std::move(scope_);
     }
 
@@ -81,16 +95,27 @@ class ScopeFinder {
             for (const TypeId type : search::compartment_members(patient_type())) {
                 possible[type.value] = true;
             }
+            for (const std::string_view name : kReferredTo) {
+                possible[find_resource_type(name)->value] = true;
+            }
         }
         if (task_.types.empty()) {
             scope_.types = task_.no_type ? std::array<bool, kResourceTypeCount>{} : possible;
             return {};
         }
+        const bool patients_own = std::ranges::any_of(task_.types, [](TypeId type) {
+            return search::belongs_to_patients(type) || type == device_type();
+        });
         for (const TypeId type : task_.types) {
             scope_.types[type.value] = possible[type.value];
             if (!possible[type.value]) {
                 scope_.warnings.push_back(fmt::format(
                     "{} resources are in no patient's compartment", resource_type_name(type)));
+            } else if (scope_.of_patients && !patients_own) {
+                scope_.warnings.push_back(
+                    fmt::format("{} resources are given where others that are exported refer to "
+                                "them, and none of these types is",
+                                resource_type_name(type)));
             }
         }
         return {};
@@ -199,7 +224,7 @@ class ScopeFinder {
             parts.push_back(compartment_plan(type));
         }
         if (const auto found = filters_.find(type); found != filters_.end()) {
-            parts.push_back(search::any_of(std::move(found->second)));
+            parts.push_back(search::any_of(found->second));
         }
         search::Plan plan = search::all_of(std::move(parts));
         if (plan.kind == search::Plan::Kind::everything) {
@@ -207,6 +232,20 @@ class ScopeFinder {
         } else if (plan.kind != search::Plan::Kind::nothing) {
             scope_.searched.push_back({type, std::move(plan)});
         }
+    }
+
+    // What is linked to what is given, and isn't given anyway.
+    void link(std::string_view name, ExportScope::Link link) {
+        const TypeId type = *find_resource_type(name);
+        if (!scope_.types[type.value]) {
+            return;
+        }
+        std::vector<search::Plan> parts;
+        parts.push_back(search::negation_of(compartment_plan(type)));
+        if (const auto found = filters_.find(type); found != filters_.end()) {
+            parts.push_back(search::any_of(found->second));
+        }
+        scope_.searched.push_back({type, search::all_of(std::move(parts)), link});
     }
 
     search::Plan compartment_plan(TypeId type) const {
@@ -217,11 +256,29 @@ class ScopeFinder {
             for (const std::string& id : *scope_.patients) {
                 keys.push_back(snapshot_.store().search_key(patient_type(), id));
             }
-            plan = search::in_compartments(*parameters_, patient_type(), keys, type);
+            plan = type == device_type()
+                       ? devices_plan(keys)
+                       : search::in_compartments(*parameters_, patient_type(), keys, type);
         } else {
-            plan = search::in_any_compartment(*parameters_, patient_type(), type);
+            plan = type == device_type()
+                       ? search::chain(device_column(), patient_type(), search::everything())
+                       : search::in_any_compartment(*parameters_, patient_type(), type);
         }
         return plan ? *std::move(plan) : search::nothing();
+    }
+
+    // R4 left devices out of the compartment, though they say whose they are.
+    search::Column device_column() const {
+        return parameters_->find(device_type(), "patient")->column;
+    }
+
+    search::Plan devices_plan(const std::vector<std::uint64_t>& patients) const {
+        std::vector<search::Term> terms;
+        terms.reserve(patients.size());
+        for (const std::uint64_t key : patients) {
+            terms.push_back(search::reference(device_column(), key));
+        }
+        return search::carrying(std::move(terms));
     }
 
     const ExportTask& task_;

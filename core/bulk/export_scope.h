@@ -14,6 +14,7 @@
 #include "core/terminology/source.h"
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,18 +24,27 @@
 namespace annals::core {
 
 struct ExportScope {
+    /// What must be between what a search finds and what is given before it.
+    enum class Link : std::uint8_t {
+        none,
+        to_given,    ///< it has something of that as its target
+        from_given,  ///< something of that refers to it
+    };
+
     /// A type of which what a search finds is given.
     struct Searched {
         TypeId type;
         search::Plan plan;
+        Link link = Link::none;
     };
 
     std::array<bool, kResourceTypeCount> whole{};  ///< types of which everything is given
     std::array<bool, kResourceTypeCount> types{};  ///< these, and those that are searched
-    std::vector<Searched> searched;                ///< ascending by type
+    /// Ascending by type; behind these what is linked to them, each type of which may be linked to those before it.
+    std::vector<Searched> searched;
     /// In whose compartments it all is; none: in nobody's or anybody's. Of Patients, by id.
     std::optional<std::unordered_set<std::string>> patients;
-    bool of_patients = false;           ///< only what is in a patient's compartment
+    bool of_patients = false;           ///< only what patients have, and what is linked to that
     std::vector<TypeId> looked_at;      ///< other types that filters ask about
     std::vector<std::string> warnings;  ///< what was asked for and isn't given, or not understood
 };

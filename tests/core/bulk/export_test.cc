@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <thread>
+#include <tuple>
 
 namespace annals::core {
 namespace {
@@ -21,6 +22,8 @@ namespace {
 using test::Answer;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+using testing::UnorderedElementsAre;
 
 const test::ServiceFixture::Headers kAsync{{"Prefer", "respond-async"}};
 
@@ -367,12 +370,13 @@ TEST_F(ExportTest, OfPatientsGivesWhatIsInTheirCompartments) {
     observe("nobodys", "Device/dev");
     put("Condition", "c", R"("subject":{"reference":"Patient/b"})");
     const Exported all = run("/Patient/$export");
-    EXPECT_THAT(all.names,
-                ElementsAre("Condition/c/1", "Observation/o/1", "Observation/performed/1",
-                            "Patient/a/1", "Patient/b/1", "Patient/gone/1"));
-    const Exported some = run("/Patient/$export?_type=Patient,Organization");
+    EXPECT_THAT(all.names, ElementsAre("Condition/c/1", "Device/dev/1", "Observation/o/1",
+                                       "Observation/performed/1", "Patient/a/1", "Patient/b/1",
+                                       "Patient/gone/1"));
+    const Exported some = run("/Patient/$export?_type=Patient,Organization,Substance");
     EXPECT_THAT(some.names, ElementsAre("Patient/a/1", "Patient/b/1", "Patient/gone/1"));
-    EXPECT_THAT(some.errors, HasSubstr("Organization resources are in no patient's compartment"));
+    EXPECT_THAT(some.errors, HasSubstr("Substance resources are in no patient's compartment"));
+    EXPECT_THAT(some.errors, Not(HasSubstr("Organization")));
 
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     remove("/Observation/o");
@@ -385,7 +389,7 @@ TEST_F(ExportTest, OfPatientsGivesWhatIsInTheirCompartments) {
         run("/Patient/$export",
             R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/b"}}]})")
             .names,
-        ElementsAre("Condition/c/1", "Observation/performed/1", "Patient/b/1"));
+        ElementsAre("Condition/c/1", "Device/dev/1", "Observation/performed/1", "Patient/b/1"));
     EXPECT_EQ(
         begin(
             "/Patient/$export",
@@ -394,6 +398,86 @@ TEST_F(ExportTest, OfPatientsGivesWhatIsInTheirCompartments) {
         400);
     EXPECT_EQ(begin("/Patient/$export?patient=Patient/a").status, 400);
     EXPECT_EQ(begin("/Observation/$export").status, 400);
+}
+
+/// (g)(10) asks a Group's export for Organizations, Practitioners, Devices and Provenances.
+class LinkedExportTest : public ExportTest {
+  protected:
+    void put_all() {
+        put("Practitioner", "gp");
+        put("Practitioner", "nurse");
+        put("Practitioner", "signer");
+        put("Practitioner", "theirs");
+        put("Practitioner", "nobodys");
+        put("Organization", "clinic");
+        put("Organization", "ward");
+        put("Organization", "nobodys");
+        put("PractitionerRole", "role",
+            R"("practitioner":{"reference":"Practitioner/nurse"},"organization":{"reference":"Organization/ward"})");
+        put("Location", "room");
+        put("Medication", "drug");
+        put("Device", "meter");
+        put("Device", "nobodys");
+        put("Patient", "a",
+            R"("generalPractitioner":[{"reference":"Practitioner/gp"}],"managingOrganization":{"reference":"Organization/clinic"})");
+        put("Patient", "b");
+        put("Device", "implant", R"("patient":{"reference":"Patient/a"})");
+        put("Encounter", "e",
+            R"("status":"finished","class":{"code":"AMB"},"subject":{"reference":"Patient/a"},)"
+            R"("participant":[{"individual":{"reference":"PractitionerRole/role"}}],"location":[{"location":{"reference":"Location/room"}}])");
+        put("MedicationRequest", "m",
+            R"("status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationReference":{"reference":"Medication/drug"})");
+        observe("o", "Patient/a", R"(,"device":{"reference":"Device/meter"})");
+        observe("p", "Patient/b", R"(,"performer":[{"reference":"Practitioner/theirs"}])");
+        for (const auto& [id, target, who] : {std::tuple("o", "Observation/o", "signer"),
+                                              std::tuple("p", "Observation/p", "theirs"),
+                                              std::tuple("n", "Practitioner/nobodys", "nobodys")}) {
+            put("Provenance", id,
+                fmt::format(
+                    R"("target":[{{"reference":"{}"}}],"recorded":"2020-01-01T00:00:00Z","agent":[{{"who":{{"reference":"Practitioner/{}"}}}}])",
+                    target, who));
+        }
+        put("Group", "g",
+            R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/a"}}])");
+    }
+};
+
+TEST_F(LinkedExportTest, OfAGroupGivesWhatItsMembersResourcesAreLinkedTo) {
+    put_all();
+    EXPECT_THAT(
+        run("/Group/g/$export").names,
+        UnorderedElementsAre("Device/implant/1", "Device/meter/1", "Encounter/e/1", "Group/g/1",
+                             "Location/room/1", "Medication/drug/1", "MedicationRequest/m/1",
+                             "Observation/o/1", "Organization/clinic/1", "Organization/ward/1",
+                             "Patient/a/1", "Practitioner/gp/1", "Practitioner/nurse/1",
+                             "Practitioner/signer/1", "PractitionerRole/role/1", "Provenance/o/1"));
+    // What isn't given brings nothing.
+    EXPECT_THAT(run("/Group/g/$export?_type=Patient,Practitioner,Provenance").names,
+                UnorderedElementsAre("Patient/a/1", "Practitioner/gp/1"));
+    EXPECT_THAT(
+        run("/Group/g/$export?_type=Patient,Organization&_typeFilter=Organization%3F_id%3Dward")
+            .names,
+        UnorderedElementsAre("Patient/a/1"));
+    EXPECT_THAT(run("/Group/g/$export?_type=Device").names,
+                UnorderedElementsAre("Device/implant/1"));
+    const Exported alone = run("/Group/g/$export?_type=Organization");
+    EXPECT_TRUE(alone.names.empty());
+    EXPECT_THAT(alone.errors, HasSubstr("Organization resources are given where"));
+}
+
+TEST_F(LinkedExportTest, OfAllPatientsGivesWhatTheirResourcesAreLinkedTo) {
+    put_all();
+    const Exported all = run(
+        "/Patient/$export?_type=Patient,Observation,Practitioner,Organization,Device,Provenance");
+    EXPECT_THAT(all.names,
+                UnorderedElementsAre("Device/implant/1", "Device/meter/1", "Observation/o/1",
+                                     "Observation/p/1", "Organization/clinic/1", "Patient/a/1",
+                                     "Patient/b/1", "Practitioner/gp/1", "Practitioner/signer/1",
+                                     "Practitioner/theirs/1", "Provenance/o/1", "Provenance/p/1"));
+    put("Practitioner", "gp", R"("active":true)");
+    put("Practitioner", "nobodys", R"("active":true)");
+    EXPECT_THAT(run("/Patient/$export?_since=" + all.time).names,
+                UnorderedElementsAre("Practitioner/gp/2"));
 }
 
 TEST_F(ExportTest, OfAGroupGivesWhatItsMembersHave) {
@@ -719,6 +803,43 @@ TEST_F(ExportJobTest, GoesOnWhereItStood) {
             EXPECT_EQ(result->files[i].count, expected->files[i].count);
             EXPECT_EQ(files.content("j/" + result->files[i].name),
                       once.content("j/" + result->files[i].name));
+        }
+    }
+}
+
+TEST_F(ExportJobTest, GoesOnWhereItStoodAmongWhatIsLinked) {
+    for (int i = 0; i < 10; ++i) {
+        put("Practitioner", fmt::format("d{}", i));
+        put("Organization", fmt::format("o{}", i));
+        put("Patient", fmt::format("p{}", i),
+            fmt::format(
+                R"("generalPractitioner":[{{"reference":"Practitioner/d{}"}}],"managingOrganization":{{"reference":"Organization/o{}"}})",
+                i, i));
+    }
+    ExportTask task;
+    task.level = ExportTask::Level::patient;
+    test::SimFileSystem once;
+    ASSERT_TRUE(once.make_directory("j"));
+    std::string saved;
+    const auto expected = run_for(task, saved, 1'000'000, once);
+    ASSERT_TRUE(expected) << expected.error().detail;
+    ASSERT_EQ(expected->files.size(), 3U);
+    // Stopped at each step in turn, and gone on with to the end.
+    for (int asks = 0;; ++asks) {
+        SCOPED_TRACE(asks);
+        test::SimFileSystem files;
+        ASSERT_TRUE(files.make_directory("j"));
+        saved.clear();
+        Result<JobResult> result = run_for(task, saved, asks, files);
+        if (result) {
+            EXPECT_GT(asks, 10);
+            break;
+        }
+        result = run_for(task, saved, 1'000'000, files);
+        ASSERT_TRUE(result) << result.error().detail;
+        ASSERT_EQ(result->files.size(), 3U);
+        for (const JobFile& file : expected->files) {
+            EXPECT_EQ(files.content("j/" + file.name), once.content("j/" + file.name));
         }
     }
 }
