@@ -406,6 +406,7 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
 /// Is `spot` in the slice, by all discriminators? Nothing if it can't be told.
 std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profile& profile,
                                json::Value discriminators, const Node& slice, const Spot& spot) {
+    const Node* const plain = slice.plain == kUnbounded ? nullptr : &profile.node(slice.plain);
     if (discriminators.size() > kDiscriminatorsMax) {
         return std::nullopt;
     }
@@ -434,12 +435,16 @@ std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profi
     bool is_told = false;
     bool is_unknown = false;
     for (const json::Value discriminator : discriminators.elements()) {
-        const Verdict one = fits(context, frame, profile, slice, discriminator, spot);
-        if (one == Verdict::no) {
-            return false;
+        for (const Node* const node : {&slice, plain}) {
+            const Verdict one = node == nullptr
+                                    ? Verdict::silent
+                                    : fits(context, frame, profile, *node, discriminator, spot);
+            if (one == Verdict::no) {
+                return false;
+            }
+            is_told = is_told || one == Verdict::yes;
+            is_unknown = is_unknown || one == Verdict::unknown;
         }
-        is_told = is_told || one == Verdict::yes;
-        is_unknown = is_unknown || one == Verdict::unknown;
     }
     return is_told && !is_unknown ? std::optional(true) : std::nullopt;
 }
@@ -451,8 +456,10 @@ std::optional<bool> is_in_slice(Context& context, const Frame& frame, const Prof
     const Node* at = &slice;
     do {
         const Node* const outer = at->outer == kUnbounded ? nullptr : &profile.node(at->outer);
-        const json::Value slicing =
-            outer != nullptr && outer->slicing ? outer->slicing : node.slicing;
+        json::Value slicing = outer != nullptr && outer->slicing ? outer->slicing : node.slicing;
+        if (!slicing && node.plain != kUnbounded) {
+            slicing = profile.node(node.plain).slicing;
+        }
         const auto in = is_told_by(context, frame, profile, slicing["discriminator"], *at, spot);
         if (in != true) {
             return in;

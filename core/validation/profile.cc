@@ -364,6 +364,36 @@ void Profile::overlay(json::Value elements) {
         apply(nodes_[at], element, by_path.size() == 1);
         last.emplace_back(path, at);
     }
+    link_slices();
+}
+
+void Profile::link_slices() {
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+        for (const std::uint32_t slice : nodes_[i].slices) {
+            link_children(slice, i);
+        }
+    }
+}
+
+void Profile::link_children(std::uint32_t node, std::uint32_t plain) {
+    for (const std::uint32_t child : nodes_[node].children) {
+        const auto same =
+            std::ranges::find(nodes_[plain].children, nodes_[child].name,
+                              [&](std::uint32_t index) { return nodes_[index].name; });
+        if (same == nodes_[plain].children.end()) {
+            continue;
+        }
+        nodes_[child].plain = *same;
+        for (const std::uint32_t slice : nodes_[child].slices) {
+            const auto like =
+                std::ranges::find(nodes_[*same].slices, nodes_[slice].slice,
+                                  [&](std::uint32_t index) { return nodes_[index].slice; });
+            if (like != nodes_[*same].slices.end()) {
+                nodes_[slice].plain = *like;
+            }
+        }
+        link_children(child, *same);
+    }
 }
 
 void check_profile(Context& context, const Frame& frame, const Spot& spot, std::string_view url,

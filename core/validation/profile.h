@@ -41,6 +41,8 @@ struct Node {
     std::vector<std::uint32_t> children;
     std::vector<std::uint32_t> slices;
     std::uint32_t outer = kUnbounded;  ///< the slice that this one is a slice of: "a" of "a/b"
+    std::uint32_t plain =
+        kUnbounded;  ///< of "component:a.code" and of slices of it: the same of "component.code"
 };
 
 class Profile {
@@ -76,6 +78,8 @@ class Profile {
     void apply(Node& node, json::Value element, bool is_root);
     std::uint32_t child_of(std::uint32_t parent, std::string_view name, std::string_view slice);
     std::uint32_t slice_of(std::uint32_t node, std::string_view slice);
+    void link_slices();
+    void link_children(std::uint32_t node, std::uint32_t plain);
 
     std::string url_;
     schema::Type type_;

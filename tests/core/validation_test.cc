@@ -466,6 +466,49 @@ TEST(Validation, SlicesByValue) {
               "\n");  // closed
 }
 
+TEST(Validation, SlicesWithinASliceAsTheUnslicedElementSays) {
+    // What is known of the inner slice stands with the unsliced element, or with the slice.
+    const auto elements = [](std::string_view outside, std::string_view inside) {
+        return components("open", R"({"type":"value","path":"value"})",
+                          fmt::format(R"(
+        {{"id":"Observation.component.code.coding","path":"Observation.component.code.coding",
+            "slicing":{{"rules":"open","discriminator":[{{"type":"value","path":"system"}}]}}}},
+        {}
+        {{"id":"Observation.component:a","path":"Observation.component","sliceName":"a"}},
+        {{"id":"Observation.component:a.code.coding:x","path":"Observation.component.code.coding",
+            "sliceName":"x","min":1}},
+        {}
+        {{"id":"Observation.component:a.code.coding:x.code","path":"Observation.component.code.coding.code",
+            "fixedCode":"a"}},
+        {{"id":"Observation.component:a.value[x]","path":"Observation.component.value[x]","fixedInteger":1}})",
+                                      outside, inside));
+    };
+    const std::string by_outside = elements(R"(
+        {"id":"Observation.component.code.coding:x","path":"Observation.component.code.coding","sliceName":"x"},
+        {"id":"Observation.component.code.coding:x.system","path":"Observation.component.code.coding.system",
+            "fixedUri":"http://x.org"},)",
+                                            "");
+    const std::string by_inside = elements("", R"(
+        {"id":"Observation.component:a.code.coding:x.system","path":"Observation.component.code.coding.system",
+            "fixedUri":"http://x.org"},)");
+    const auto component = [](std::string_view codings, int value) {
+        return with_components(
+            fmt::format(R"({{"code":{{"coding":[{}]}},"valueInteger":{}}})", codings, value));
+    };
+    constexpr std::string_view kRight = R"({"system":"http://x.org","code":"a"})";
+    constexpr std::string_view kOther = R"({"system":"http://y.org","code":"b"})";
+    constexpr std::string_view kWrong = R"({"system":"http://x.org","code":"b"})";
+    for (const std::string& profile : {by_outside, by_inside}) {
+        EXPECT_EQ(against(component(joined({kOther, kRight}), 1), profile), "");
+        EXPECT_EQ(against(component(kOther, 1), profile),
+                  "error structure Observation.component[0].code\n");
+        EXPECT_EQ(against(component(kWrong, 1), profile),
+                  "error value Observation.component[0].code.coding[0].code\n");
+        EXPECT_EQ(against(component(kOther, 2), profile), "") << "in no slice";
+        EXPECT_EQ(against(component(kWrong, 2), profile), "") << "in no slice";
+    }
+}
+
 TEST(Validation, SlicesByPattern) {
     const std::string elements = components("open", R"({"type":"pattern","path":"code"})",
                                             R"(
