@@ -216,7 +216,8 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
         // What was erased in the meantime isn't shown.
         if (const auto stored = service.store().load(versions[i])) {
             body.append(R"(,{"name":"source","resource":)");
-            body.append_view(stored->body, stored->pin);
+            // No view: where it is erased while others are fetched, zeros would be sent.
+            body.append(stored->body);
             body.append("}");
         }
         if (const Result<void> fit = check_size(service, body); !fit) {
