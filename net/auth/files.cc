@@ -24,10 +24,11 @@ Result<std::string> read_file(std::string_view setting, const std::string& file)
     std::string text(kFileBytesMax + 1, '\0');
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(stream.gcount()));
-    if (text.empty() || text.size() > kFileBytesMax) {
-        return Error{Errc::usage,
-                     fmt::format("{}: {}: {}", setting, file,
-                                 text.empty() ? "cannot be read" : "it is larger than 1 MiB"),
+    if (stream.bad() || text.empty()) {
+        return Error{Errc::usage, fmt::format("{}: {}: cannot be read", setting, file), ""};
+    }
+    if (text.size() > kFileBytesMax) {
+        return Error{Errc::usage, fmt::format("{}: {}: it is larger than 1 MiB", setting, file),
                      ""};
     }
     return text;
