@@ -95,22 +95,8 @@ long bound_reads(BIO* socket, int operation, const char*, std::size_t, int, long
     return result;
 }
 
-}  // namespace
-
-// ---- the context ----
-
-Result<std::unique_ptr<TlsContext>> TlsContext::create(
-    const core::Config::Tls& files, std::chrono::steady_clock::duration ticket_key_life) {
-    // OpenSSL writes in a way that a closed socket answers with a signal.
-    std::signal(SIGPIPE, SIG_IGN);
-    std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
-    context->times_ = context->times();
-    ANNALS_TRY(context->current_, context->read());
-    warn_of_curve(files.key_file, context->current_.get());
-    return context;
-}
-
-Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
+/// A context that has nothing of the files yet.
+Result<std::shared_ptr<SSL_CTX>> make_context() {
     ERR_clear_error();
     const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
     SSL_CTX* const ctx = context.get();
@@ -130,7 +116,48 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
     static constexpr std::string_view kSessions = "annals";
     SSL_CTX_set_session_id_context(ctx, reinterpret_cast<const unsigned char*>(kSessions.data()),
                                    kSessions.size());
+    return context;
+}
 
+void ask_clients(SSL_CTX* context, STACK_OF(X509_NAME) * authorities) {
+    SSL_CTX_set_client_CA_list(context, authorities);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+}
+
+/// What `old` has of the files, under another key of tickets.
+Result<std::shared_ptr<SSL_CTX>> make_again(SSL_CTX* old) {
+    ANNALS_TRY(std::shared_ptr<SSL_CTX> context, make_context());
+    STACK_OF(X509)* chain = nullptr;
+    SSL_CTX_get0_chain_certs(old, &chain);
+    if (SSL_CTX_use_cert_and_key(context.get(), SSL_CTX_get0_certificate(old),
+                                 SSL_CTX_get0_privatekey(old), chain, 1) != 1) {
+        return Error{Errc::usage, fmt::format("tls: {}", openssl_reason()), ""};
+    }
+    if (SSL_CTX_get_verify_mode(old) != SSL_VERIFY_NONE) {
+        SSL_CTX_set1_cert_store(context.get(), SSL_CTX_get_cert_store(old));
+        ask_clients(context.get(), SSL_dup_CA_list(SSL_CTX_get_client_CA_list(old)));
+    }
+    return context;
+}
+
+}  // namespace
+
+// ---- the context ----
+
+Result<std::unique_ptr<TlsContext>> TlsContext::create(
+    const core::Config::Tls& files, std::chrono::steady_clock::duration ticket_key_life) {
+    // OpenSSL writes in a way that a closed socket answers with a signal.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
+    context->times_ = context->times();
+    ANNALS_TRY(context->current_, context->read());
+    warn_of_curve(files.key_file, context->current_.get());
+    return context;
+}
+
+Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
+    ANNALS_TRY(std::shared_ptr<SSL_CTX> context, make_context());
+    SSL_CTX* const ctx = context.get();
     // Nobody is there to type one.
     SSL_CTX_set_default_passwd_cb(ctx, [](char*, int, int, void*) { return -1; });
     if (SSL_CTX_use_certificate_chain_file(ctx, files_.cert_file.c_str()) != 1) {
@@ -146,8 +173,7 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
             sk_X509_NAME_pop_free(names, X509_NAME_free);
             return file_error("tls.client_ca_file", files_.client_ca_file);
         }
-        SSL_CTX_set_client_CA_list(ctx, names);
-        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+        ask_clients(ctx, names);
     }
     return context;
 }
@@ -171,29 +197,31 @@ void TlsContext::reload_if_changed() {
         return;
     }
     times_ = std::move(found);
-    auto read_again = read();
-    if (!read_again) {
-        if (changed) {
-            log_warning(
-                fmt::format("the certificate stays as it was: {}", read_again.error().detail));
-        }
-        // What is wrong may end without a trace in these times, as when another may read them.
-        unread_ = true;
+    auto next = read();
+    const bool is_news = next && (changed || unread_);
+    if (!next && changed) {
+        log_warning(fmt::format("the certificate stays as it was: {}", next.error().detail));
+    }
+    // What is wrong may end without a trace in these times, as when another may read them.
+    unread_ = !next;
+    if (!next && stale) {
+        next = make_again(current_.get());
+    }
+    if (!next) {
         return;
     }
-    const bool is_news = std::exchange(unread_, false) || changed;
     if (stale || !files_.client_ca_file.empty()) {
         ticket_key_made_ = now;
     } else {
         std::array<unsigned char, kTicketKeyBytes> keys;
         if (SSL_CTX_get_tlsext_ticket_keys(current_.get(), keys.data(), keys.size()) == 1) {
-            SSL_CTX_set_tlsext_ticket_keys(read_again->get(), keys.data(), keys.size());
+            SSL_CTX_set_tlsext_ticket_keys(next->get(), keys.data(), keys.size());
         }
         OPENSSL_cleanse(keys.data(), keys.size());
     }
     {
         const std::lock_guard lock(mutex_);
-        current_ = *std::move(read_again);
+        current_ = *std::move(next);
     }
     if (is_news) {
         log_info("the certificate was read again");

@@ -508,6 +508,28 @@ TEST(Tls, DoesNotKeepTheKeyOfTicketsForEver) {
     EXPECT_NE(ticket_key_of(**passing), gone);
 }
 
+TEST(Tls, DoesNotKeepTheKeyOfTicketsWhereTheFilesAreOfNoUseAnyMore) {
+    const Certificate one("one");
+    const TlsServer server{one};
+    one.write(server.file("ca.pem"), server.file("unused.pem"));
+    for (const std::string& ca : {std::string(), server.file("ca.pem")}) {
+        const auto context = net::TlsContext::create(
+            {server.file("cert.pem"), server.file("key.pem"), ca}, std::chrono::seconds(0));
+        ASSERT_TRUE(context);
+        const auto before = (*context)->current();
+        const auto gone = ticket_key_of(**context);
+        std::filesystem::rename(server.file("cert.pem"), server.file("elsewhere.pem"));
+        (*context)->reload_if_changed();
+        std::filesystem::rename(server.file("elsewhere.pem"), server.file("cert.pem"));
+        EXPECT_NE(ticket_key_of(**context), gone);
+        SSL_CTX* const now = (*context)->current().get();
+        EXPECT_EQ(X509_cmp(SSL_CTX_get0_certificate(now), one.certificate()), 0);
+        EXPECT_EQ(SSL_CTX_check_private_key(now), 1);
+        EXPECT_EQ(SSL_CTX_get_verify_mode(now), SSL_CTX_get_verify_mode(before.get()));
+        EXPECT_EQ(SSL_CTX_get_cert_store(now) == SSL_CTX_get_cert_store(before.get()), !ca.empty());
+    }
+}
+
 /// Writes the private key in the file `from` to `to`, with a passphrase.
 void encrypt(const std::string& from, const std::string& to) {
     std::FILE* const in = std::fopen(from.c_str(), "r");
