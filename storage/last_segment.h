@@ -21,8 +21,8 @@ struct LastFile {
     File& file;               ///< to be read and written
 };
 
-/// In the mapping, what the device can't read is zeros: a commit that has some of them looks like a torn tail. What is
-/// there instead of a whole frame, at `end` of `segment`, is looked at once more, where it is an error. Errors: io.
+/// Reads once more what is there instead of a whole frame at `end` of `segment`: in its mapping, what the device can't read is
+/// zeros, and a commit that has some of them looks like a torn tail. Errors: io (it is no such tail).
 Result<void> check_end(const LastFile& file, const Segment& segment, std::uint64_t end);
 
 /// Overwrites what is behind the frames with zeros, and syncs, if there is anything. Errors: no_store, io.
