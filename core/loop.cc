@@ -18,7 +18,6 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -15,7 +15,6 @@
 #include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>

@@ -2,7 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/text.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/subscriptions/subscription.h"
 
 #include <fmt/format.h>
