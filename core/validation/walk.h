@@ -51,6 +51,8 @@ void for_each_spot(const Member& member, const See& see) {
     }
 }
 
+/// Calls `see(spot)` for each element that the parent's type has, a primitive's value and its sibling together.
+/// Cost: a look through the members for each of these elements; members that are none cost nothing more.
 template <typename See>
 void for_each_child(const Spot& parent, const See& see) {
     const json::Value object = parent.object();
@@ -64,9 +66,13 @@ void for_each_child(const Spot& parent, const See& see) {
     std::string name;
     for (const auto [key, value] : object.members()) {
         std::string_view bare = key.raw_string();
-        Member member{object, key, value, {}, {}};
-        if (bare.starts_with('_')) {
-            bare.remove_prefix(1);
+        const bool is_sibling = bare.starts_with('_');
+        bare.remove_prefix(is_sibling ? 1 : 0);
+        Member member{object, key, value, {}, parent.type.find(bare)};
+        if (!member.element) {
+            continue;
+        }
+        if (is_sibling) {
             if (object[bare]) {
                 continue;  // seen with the value
             }
@@ -76,10 +82,7 @@ void for_each_child(const Spot& parent, const See& see) {
             name.assign("_").append(bare);
             member.sibling = object[name];
         }
-        member.element = parent.type.find(bare);
-        if (member.element) {
-            for_each_spot(member, see);
-        }
+        for_each_spot(member, see);
     }
 }
 
