@@ -44,17 +44,19 @@ struct ExportTask {
 Result<ExportTask> read_export_task(const storage::Store& store, const Request& request,
                                     const Target& target);
 
+/// The task as a job keeps it.
 std::string task_json(const ExportTask& task);
 
-/// Errors: corrupt.
+/// What task_json() has written. Errors: corrupt.
 Result<ExportTask> parse_export_task(std::string_view json);
 
-/// The type that a filter is for, and its query. Errors: invalid.
+/// A search of one type. Lifetime: the query points into the filter's text.
 struct TypeFilter {
     TypeId type;
     std::string_view query;
 };
 
+/// Takes "Observation?status=final" apart; the query is not looked into. Errors: invalid.
 Result<TypeFilter> read_type_filter(std::string_view filter);
 
 }  // namespace annals::core

@@ -35,9 +35,10 @@ std::string import_folder(const Config& config);
 Result<ImportTask> read_import_task(const Service& service, const Request& request,
                                     std::vector<JobInput>& uploads);
 
+/// The task as a job keeps it.
 std::string task_json(const ImportTask& task);
 
-/// Errors: corrupt.
+/// What task_json() has written. Errors: corrupt.
 Result<ImportTask> parse_import_task(std::string_view json);
 
 }  // namespace annals::core

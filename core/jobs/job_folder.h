@@ -32,9 +32,10 @@ struct JobState {
 inline constexpr std::string_view kOrderFile = "job.json";
 inline constexpr std::string_view kStateFile = "state.json";
 
+/// The text of kStateFile.
 std::string state_json(const JobState& state);
 
-/// Errors: corrupt.
+/// What state_json() has written. Errors: corrupt.
 Result<JobState> read_state(std::string_view text);
 
 /// A whole number of either file, or of a kind's own JSON in them, that stands under `name`. Errors: corrupt.

@@ -14,6 +14,7 @@
 
 namespace annals::core {
 
+/// A code as a request gives it.
 struct GivenCode {
     std::optional<std::string> system;  ///< nothing: it wasn't said
     std::string version;
@@ -21,6 +22,7 @@ struct GivenCode {
     std::string display;
 };
 
+/// What a Coding says; empty where it says nothing.
 GivenCode given_coding(json::Value coding);
 
 /// The names of the parameters that say a code.

@@ -21,6 +21,7 @@ struct Signature {
     std::string_view result = "Parameters";  ///< its out parameter's type; empty: no body of FHIR's
 };
 
+/// The whole table.
 std::span<const Signature> signatures() noexcept;
 
 /// Null if there is none.

@@ -28,6 +28,7 @@ struct IntervalStretch {
     std::uint32_t size() const noexcept { return last - first + longer_last - longer_first; }
 };
 
+/// The stretches of `column` in which the intervals are that may compare to what is asked.
 IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison comparison,
                              Range asked) noexcept;
 

@@ -23,8 +23,10 @@ struct Code {
     std::string_view version{};  ///< of the system; empty: any
 };
 
+/// Is it in? Unknown: not all that tells is here.
 enum class Member : std::uint8_t { no, unknown, yes };
 
+/// Conjunction and negation of three values.
 Member both(Member a, Member b) noexcept;
 Member opposite(Member a) noexcept;
 

@@ -28,6 +28,7 @@ storage::StoreOptions store_options(const core::Config& config);
 /// Errors: usage (no store there, or half of one that was being restored; held by another process).
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory);
 
+/// A store that is read, and what keeps others from writing it meanwhile.
 struct ReadOnlyStore {
     std::unique_ptr<storage::DirectoryLock> lock;
     std::unique_ptr<storage::Store> store;
@@ -35,7 +36,6 @@ struct ReadOnlyStore {
 
 /// Opens `directory` to read it, as long as no other process holds it.
 /// Errors: usage (no store there, held by another process, a newer format), corrupt, io.
-
 Result<ReadOnlyStore> open_read_only(const std::string& directory);
 
 /// Makes the directory that an argument names for what is to be written, if it is missing.
