@@ -311,6 +311,7 @@ class HistoryRun {
 
     void ignore(Record& record, Fate fate, const HistoryEntry& entry, const storage::Head& head) {
         record.fate = fate;
+        record.missing = fate == Fate::ignored && !head.exists;
         ignored_last_ = true;
         record.version = head.version;
         record.instant = head.instant;
@@ -422,6 +423,7 @@ class HistoryRun {
         }
         const auto stored = service_.store().version(entry.type, entry.id, *entry.version);
         if (!stored) {
+            ignored.record->missing = true;
             return {};
         }
         const std::optional<bool> same = same_content(service_.store(), entry, *stored, may_block);

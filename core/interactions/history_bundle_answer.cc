@@ -22,7 +22,14 @@ void append_unchanged(std::string& text, int status, const HistoryOutcome& outco
     append_entry_response(text, status, {}, known ? std::optional(outcome.version) : std::nullopt,
                           known ? std::optional(outcome.instant) : std::nullopt);
     text += R"(,"outcome":)";
-    text += outcome_json({{severity, code, std::string(diagnostics), {}}});
+    std::vector<Issue> issues{{severity, code, std::string(diagnostics), {}}};
+    if (outcome.missing) {
+        issues.push_back({"information",
+                          "not-found",
+                          "This version is not stored: the resource has newer ones, or was erased",
+                          {}});
+    }
+    text += outcome_json(issues);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ enum class HistoryFate : std::uint8_t {
 struct HistoryOutcome {
     TypeId type;
     HistoryFate fate = HistoryFate::refused;
+    bool missing = false;       ///< ignored, and its version is not stored
     VersionNumber version;      ///< the one written, or the current one if nothing was
     Instant instant;            ///< of that
     std::string_view full_url;  ///< as it stands there, with its quotes; empty if it is no string

@@ -129,6 +129,23 @@ TEST(HistoryBundle, IgnoresWhatIsThereAlready) {
     EXPECT_EQ(server.store().totals().versions, 3U);
 }
 
+TEST(HistoryBundle, SaysOfWhatItIgnoresWhetherItIsStored) {
+    TestService server;
+    post_history(server, {version_entry("1", 2), version_entry("1", 5), version_entry("2", 2),
+                          deletion_entry("2", 5)});
+    const Json bundle = post_history(
+        server, {version_entry("1", 1), version_entry("1", 2), deletion_entry("1", 4),
+                 version_entry("2", 2), deletion_entry("2", 4), deletion_entry("2", 5)});
+    EXPECT_EQ(bundle.statuses(), "200 200 200 200 204 204");
+    for (std::size_t i = 0; i < 6; ++i) {
+        const bool missing = i == 0 || i == 2 || i == 4;
+        EXPECT_EQ(bundle.issue(i, "code"), "informational") << i;
+        const json::Value issues = bundle.entry(i)["response"]["outcome"]["issue"];
+        ASSERT_EQ(issues.size(), missing ? 2U : 1U) << i;
+        EXPECT_EQ(issues.raw().find("not-found") != std::string_view::npos, missing) << i;
+    }
+}
+
 TEST(HistoryBundle, LetsOthersRunWhileItComparesWhatItIgnores) {
     TestService server;
     std::vector<std::string> entries;

@@ -154,6 +154,23 @@ TEST(Import, TurnsABundleRoundWhereOnlyUrlsSayWhichVersionIsNewer) {
     EXPECT_NE(done.output.find("imported 2: 0 there already"), std::string::npos) << done.output;
 }
 
+TEST(Import, TellsOfVersionsThatCameAfterNewerOnes) {
+    const TemporaryDirectory directory;
+    // As pages are read of a server that gives the newest first.
+    const std::size_t last = kHistory.rfind('\n', kHistory.size() - 2) + 1;
+    test::write_whole_file(directory / "1.ndjson", kHistory.substr(last));
+    test::write_whole_file(directory / "2.ndjson", kHistory.substr(0, last));
+    const Finished done = annals(
+        {"import", "--data", directory / "a", directory / "1.ndjson", directory / "2.ndjson"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find("imported 2: 0 there already"), std::string::npos) << done.output;
+    EXPECT_NE(done.errors.find("2 versions were ignored and are not there"), std::string::npos)
+        << done.errors;
+    const Finished again = annals({"import", "--data", directory / "a", directory / "1.ndjson"});
+    EXPECT_NE(again.output.find("imported 0: 1 there already"), std::string::npos) << again.output;
+    EXPECT_EQ(again.errors.find("not there"), std::string::npos) << again.errors;
+}
+
 TEST(Import, NamesTheLinesThatAreRefusedAndTakesTheOthers) {
     const TemporaryDirectory directory;
     const std::string file = directory / "in.ndjson";

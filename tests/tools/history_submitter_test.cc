@@ -37,6 +37,24 @@ TEST(HistorySubmitter, NamesWhatIsRefusedAsFarAsItIsKnown) {
     EXPECT_EQ(counts.refused, 3U);
 }
 
+TEST(HistorySubmitter, CountsWhatIsIgnoredAndNotThereByItself) {
+    const test::HttpEndpoint target([](const std::string&) {
+        const std::string ignored =
+            R"({"response":{"status":"200","outcome":{"issue":[{"severity":"information","code":"informational","diagnostics":"Ignored)";
+        return test::HttpEndpoint::Answer{
+            200, R"({"resourceType":"Bundle","type":"batch-response","entry":[)" + ignored +
+                     R"("}]}}},)" + ignored +
+                     R"("},{"severity":"information","code":"not-found"}]}}}]})"};
+    });
+    const std::array<std::string_view, 2> entries{"{}", "{}"};
+    HistorySubmitter submitter(*parse_server_url(target.url()), Patience());
+    ReplicateCounts counts;
+    EXPECT_TRUE(submitter.submit(entries, counts));
+    EXPECT_EQ(counts.sent, 2U);
+    EXPECT_EQ(counts.ignored, 1U);
+    EXPECT_EQ(counts.missing, 1U);
+}
+
 TEST(HistorySubmitter, TriesAnEntryAgainAsLongAsAWholeRequestWhereItsTroubleMayPass) {
     std::atomic<int> asked = 0;
     std::atomic<int> status = 503;

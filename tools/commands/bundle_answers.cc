@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 namespace annals::tools {
 
@@ -59,11 +60,22 @@ Result<std::vector<EntryAnswer>> read_answers(json::Parser& parser, std::string_
                 answer.conflict |=
                     issue["severity"].equals("warning") && issue["code"].equals("conflict");
                 answer.ignored |= issue["code"].equals("informational");
+                answer.missing |=
+                    issue["severity"].equals("information") && issue["code"].equals("not-found");
             }
         }
     }
     parser.recycle(std::move(*document));
     return answers;
+}
+
+void tell_of_missing(std::uint64_t count) {
+    if (count > 0) {
+        std::fprintf(stderr,
+                     "%llu versions were ignored and are not there: newer ones of the same "
+                     "resources had come before them, or they were erased there\n",
+                     static_cast<unsigned long long>(count));
+    }
 }
 
 }  // namespace annals::tools

@@ -138,7 +138,8 @@ Result<void> HistorySubmitter::count_answers(std::span<const std::string_view> e
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const EntryAnswer& answer = answers[i];
         if (answer.status < 400 && !answer.conflict) {
-            counts.ignored += answer.ignored ? 1 : 0;
+            counts.missing += answer.missing ? 1 : 0;
+            counts.ignored += answer.ignored && !answer.missing ? 1 : 0;
             continue;
         }
         ++(answer.conflict ? counts.conflicts : counts.refused);

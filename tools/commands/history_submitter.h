@@ -22,7 +22,8 @@ namespace annals::tools {
 /// What became of entries.
 struct ReplicateCounts {
     std::uint64_t sent = 0;
-    std::uint64_t ignored = 0;
+    std::uint64_t ignored = 0;  ///< there already
+    std::uint64_t missing = 0;  ///< ignored, too, but not there
     std::uint64_t conflicts = 0;
     std::uint64_t refused = 0;
 };

@@ -194,7 +194,9 @@ int import_files(const ArgumentList& arguments) {
     }
     report.files = std::move(*files);
     const auto done = run(options, report);
-    const bool ran = report.done_count() + report.ignored_count() + report.refused_count() > 0;
+    const bool ran = report.done_count() + report.ignored_count() + report.missing_count() +
+                         report.refused_count() >
+                     0;
     if (!done) {
         const int exit_code = fail(done.error().detail, exit_code_of(done.error()));
         if (!ran) {
@@ -205,6 +207,7 @@ int import_files(const ArgumentList& arguments) {
                 static_cast<unsigned long long>(report.done_count()),
                 static_cast<unsigned long long>(report.ignored_count()),
                 static_cast<unsigned long long>(report.refused_count()));
+    tell_of_missing(report.missing_count());
     return !done || report.refused_count() > 0 || report.gave_up() ? kExitFaults : kExitDone;
 }
 

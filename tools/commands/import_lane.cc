@@ -240,6 +240,8 @@ std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,
             report_.refused(origin, "the answer says nothing of it; it may have been stored");
         } else if (answer.status >= 400) {
             report_.refused(origin, fmt::format("{} {}", answer.status, answer.diagnostics));
+        } else if (answer.missing) {
+            report_.missing(1);
         } else if (answer.ignored) {
             report_.ignored(1);
         } else {

@@ -37,6 +37,9 @@ class ImportReport {
 
     void ignored(std::uint64_t count) { ignored_ += count; }
 
+    /// Ignored, and not there.
+    void missing(std::uint64_t count) { missing_ += count; }
+
     void refused(const Origin& origin, const std::string& why);
 
     /// Ends the import: nothing more can be stored.
@@ -49,6 +52,8 @@ class ImportReport {
 
     std::uint64_t ignored_count() const noexcept { return ignored_; }
 
+    std::uint64_t missing_count() const noexcept { return missing_; }
+
     std::uint64_t refused_count() const noexcept { return refused_; }
 
     bool gave_up() const noexcept { return gave_up_; }
@@ -59,6 +64,7 @@ class ImportReport {
     std::mutex mutex_;
     std::atomic<std::uint64_t> done_{0};
     std::atomic<std::uint64_t> ignored_{0};
+    std::atomic<std::uint64_t> missing_{0};
     std::atomic<std::uint64_t> refused_{0};
     std::atomic<bool> gave_up_{false};
 };

@@ -3,6 +3,7 @@
 #include "core/base/digest.h"
 #include "core/base/instant.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/bundle_answers.h"
 #include "tools/commands/compare_stores.h"
 #include "tools/commands/credentials.h"
 #include "tools/commands/follow_changes.h"
@@ -227,6 +228,7 @@ int tell(const ReplicateOptions& options, const ReplicateState& state,
         std::printf("cursor %s\n", cursor.c_str());
     }
     std::fflush(stdout);
+    tell_of_missing(counts.missing);
     if (g_stop && !options.follow) {
         return fail("stopped before all was replicated; begun again it goes on from there",
                     kExitFaults);
