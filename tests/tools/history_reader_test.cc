@@ -77,6 +77,12 @@ TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
         << refused.error().detail;
     EXPECT_TRUE(first_target(entry_of(1) + "," + deletion));
 
+    // Instants that go up tell more: where a clock went back, numbers go against them.
+    EXPECT_TRUE(first_target(
+        entry_of(1) + "," + entry_of(2) + "," + deletion + "," +
+        R"({"resource":{"resourceType":"Patient","id":"p2","meta":{"versionId":"2","lastUpdated":"2020-01-01T00:00:03Z"}}},)" +
+        R"({"resource":{"resourceType":"Patient","id":"p2","meta":{"versionId":"1","lastUpdated":"2020-01-01T00:00:04Z"}}})"));
+
     const auto unnumbered = first_target(R"({"resource":{"resourceType":"Patient","id":"a"}})");
     ASSERT_FALSE(unnumbered);
     EXPECT_NE(unnumbered.error().detail.find("which version it is"), std::string::npos)

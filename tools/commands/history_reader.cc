@@ -70,14 +70,14 @@ bool is_by_instant(json::Value bundle) {
         return says_order(bundle, "_lastUpdated");
     }
     std::string previous;
+    bool ascends = false;
+    bool newer_first = false;
     std::map<std::pair<TypeId, std::string>, VersionNumber> newest;
     core::HistoryEntry read;
     for (const json::Value entry : entries.elements()) {
         if (core::read_history_entry(entry, read) && read.version) {
             VersionNumber& before = newest[{read.type, read.id}];
-            if (*read.version < before) {
-                return false;
-            }
+            newer_first |= *read.version < before;
             before = *read.version;
         }
         const auto instant = parse_instant(entry["resource"]["meta"]["lastUpdated"].string());
@@ -88,9 +88,11 @@ bool is_by_instant(json::Value bundle) {
         if (text < previous) {
             return false;
         }
+        ascends |= !previous.empty() && text > previous;
         previous = text;
     }
-    return true;
+    return ascends ||
+           !newer_first;  // a clock that went back may have numbered against the instants
 }
 
 /// Whether an entry doesn't say which version it is: sent twice, it would be two, and a deletion would delete what was
