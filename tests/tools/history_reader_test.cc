@@ -58,6 +58,29 @@ TEST(HistoryReader, IsNotTakenInByASelfLinkThatRepeatsWhatWasAskedFor) {
     EXPECT_NE(target->find("_sort=_lastUpdated"), std::string::npos) << *target;
 }
 
+TEST(HistoryReader, SeesTheOrderOfAHistoryThatWasEmptyAsItBegan) {
+    std::atomic<bool> empty = true;
+    const test::HttpEndpoint newest_first([&](const std::string& request) {
+        const std::string target = target_of(request);
+        return test::HttpEndpoint::Answer{
+            200,
+            empty
+                ? fmt::format(
+                      R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}]}})",
+                      target)
+                : page_of(2, 1, target)};
+    });
+    HistoryReader reader = reader_of(newest_first);
+    const auto target = reader.first_target({}, 10);
+    ASSERT_TRUE(target) << target.error().detail;
+    EXPECT_TRUE(reader.read(*target));
+    empty = false;
+    const auto refused = reader.read(*target);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos)
+        << refused.error().detail;
+}
+
 TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
     const auto first_target = [](const std::string& entries) {
         const test::HttpEndpoint endpoint([&](const std::string& request) {

@@ -18,6 +18,7 @@ namespace annals::tools {
 namespace {
 
 constexpr std::string_view kLacksVersion = "an entry doesn't say which version it is";
+constexpr std::string_view kNewestFirst = "it passes over _sort and answers newest first";
 
 std::string link_url(json::Value bundle, std::string_view relation) {
     for (const json::Value link : bundle["link"].elements()) {
@@ -62,22 +63,22 @@ bool says_order(json::Value bundle, std::string_view order) {
     return link_url(bundle, "self").find("_sort=" + std::string(order)) != std::string::npos;
 }
 
-/// Some servers pass over a `_sort` that they don't know and answer newest first, and some of them say in the self link
-/// what they were asked for instead of what they did. The instants show it, and where they are the same the versions.
-bool is_by_instant(json::Value bundle) {
-    const json::Value entries = bundle["entry"];
-    if (entries.size() < 2) {
-        return says_order(bundle, "_lastUpdated");
-    }
+/// In which order a page's entries come.
+struct Order {
+    bool ascends = false;      ///< an instant is later than the one before
+    bool descends = false;     ///< or earlier
+    bool newer_first = false;  ///< a version comes before an older one of its resource
+};
+
+Order order_of(json::Value bundle) {
+    Order order;
     std::string previous;
-    bool ascends = false;
-    bool newer_first = false;
     std::map<std::pair<TypeId, std::string>, VersionNumber> newest;
     core::HistoryEntry read;
-    for (const json::Value entry : entries.elements()) {
+    for (const json::Value entry : bundle["entry"].elements()) {
         if (core::read_history_entry(entry, read) && read.version) {
             VersionNumber& before = newest[{read.type, read.id}];
-            newer_first |= *read.version < before;
+            order.newer_first |= *read.version < before;
             before = *read.version;
         }
         const auto instant = parse_instant(entry["resource"]["meta"]["lastUpdated"].string());
@@ -85,14 +86,28 @@ bool is_by_instant(json::Value bundle) {
             continue;
         }
         const std::string text = format_instant(*instant);
-        if (text < previous) {
-            return false;
-        }
-        ascends |= !previous.empty() && text > previous;
+        order.ascends |= !previous.empty() && text > previous;
+        order.descends |= text < previous;
         previous = text;
     }
-    return ascends ||
-           !newer_first;  // a clock that went back may have numbered against the instants
+    return order;
+}
+
+/// Some servers pass over a `_sort` that they don't know and answer newest first, and some of them say in the self link
+/// what they were asked for instead of what they did. The instants show it, and where they are the same the versions. (A clock
+/// that went back may have numbered against the instants.)
+bool is_by_instant(json::Value bundle) {
+    if (bundle["entry"].size() < 2) {
+        return says_order(bundle, "_lastUpdated");
+    }
+    const Order order = order_of(bundle);
+    return !order.descends && (order.ascends || !order.newer_first);
+}
+
+/// Whether nothing of a page that was to be by instants is.
+bool is_newest_first(json::Value bundle) {
+    const Order order = order_of(bundle);
+    return !order.ascends && (order.descends || order.newer_first);
 }
 
 /// Whether an entry doesn't say which version it is: sent twice, it would be two, and a deletion would delete what was
@@ -160,7 +175,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
                                             ? is_by_position(document->root())
                                             : Result<bool>(is_by_instant(document->root())));
             if (!kept) {
-                refusal = "it passes over _sort and answers newest first";
+                refusal = kNewestFirst;
             } else if (lacks_version(document->root())) {
                 refusal = kLacksVersion;
             } else if (order != "_position") {  // one of ours may be damaged
@@ -267,10 +282,14 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
                                  client_.server().authority(), target),
                      ""};
     }
-    if (lacks_version(bundle)) {
-        return Error{
-            Errc::processing,
-            fmt::format("{}: GET {}: {}", client_.server().authority(), target, kLacksVersion), ""};
+    // A history that was empty as it began may show only now in which order it comes.
+    const bool newest_first =
+        target.find("_sort=_lastUpdated") != std::string::npos && is_newest_first(bundle);
+    if (newest_first || lacks_version(bundle)) {
+        return Error{Errc::processing,
+                     fmt::format("{}: GET {}: {}", client_.server().authority(), target,
+                                 newest_first ? kNewestFirst : kLacksVersion),
+                     ""};
     }
     if (const std::string next = link_url(bundle, "next"); !next.empty()) {
         page.next = target_of_page(next, target, client_.server());
