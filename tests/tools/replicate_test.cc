@@ -316,6 +316,38 @@ TEST(Replicate, TakesAVersionThatComesLateBeforeThoseThatAreThere) {
     EXPECT_EQ(follower.wait(seconds(10)), 0) << follower.errors();
 }
 
+TEST(Replicate, MissesNothingWhereALinkLeadsBehindALastPageThatIsNotFull) {
+    const TemporaryDirectory directory;
+    const auto entry = [](int second) {
+        return fmt::format(
+            R"({{"resource":{{"resourceType":"Patient","id":"p{0}","meta":{{"versionId":"1","lastUpdated":"2020-01-01T00:00:0{0}Z"}}}}}})",
+            second);
+    };
+    std::atomic<bool> more = false;
+    const test::HttpEndpoint source([&](const std::string& request) {
+        if (request.find("page=2") != std::string::npos) {
+            return test::HttpEndpoint::Answer{
+                200, R"({"resourceType":"Bundle","type":"history","entry":[]})"};
+        }
+        if (request.find("_sort=_lastUpdated") == std::string::npos) {
+            return test::HttpEndpoint::Answer{400, "{}"};
+        }
+        return test::HttpEndpoint::Answer{
+            200,
+            R"({"resourceType":"Bundle","type":"history","link":[{"relation":"self","url":"_history?_sort=_lastUpdated"},{"relation":"next","url":"_history?page=2"}],"entry":[)" +
+                entry(1) + "," + entry(2) + (more ? "," + entry(3) : "") + "]}"};
+    });
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(target.url().empty());
+    const std::vector<std::string> arguments = {"replicate",  "--from",  source.url(),       "--to",
+                                                target.url(), "--state", directory / "state"};
+    EXPECT_EQ(annals(arguments).exit_code, 0);
+    more = true;
+    const Finished again = annals(arguments);
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
+    EXPECT_NE(again.output.find("replicated 1 versions"), std::string::npos) << again.output;
+}
+
 TEST(Replicate, ReportsAConflictAndKeepsWhatIsThere) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);

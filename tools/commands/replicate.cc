@@ -173,16 +173,24 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
             progress.update(counts.sent, counts.sent);
             poll = kShortestPoll;
         }
+        refused = !submitted;
+        Result<HistoryPage> next = HistoryPage();
+        if (ahead.valid()) {
+            next = ahead.get();
+            // Some link to a page of nothing, and fill the one before it up first.
+            if (next && next->entries.empty() && next->next.empty()) {
+                page.next.clear();
+            }
+        }
         if (submitted) {
             submitted = acknowledge(options, page, state);
             acknowledged = page.next.empty() ? std::optional(page.entries.size()) : std::nullopt;
         }
-        refused = !submitted;
         if (!submitted || g_stop) {
             return submitted;
         }
-        if (ahead.valid()) {
-            ANNALS_TRY(page, ahead.get());
+        if (!page.next.empty()) {
+            ANNALS_TRY(page, std::move(next));
             continue;
         }
         if (!options.follow) {
