@@ -154,6 +154,18 @@ TEST(Import, TurnsABundleRoundWhereOnlyUrlsSayWhichVersionIsNewer) {
     EXPECT_NE(done.output.find("imported 2: 0 there already"), std::string::npos) << done.output;
 }
 
+TEST(Import, TakesNoRemarkOfTheServerForAVersion) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.json",
+                           R"({"resourceType":"Bundle","type":"history","entry":[
+{"resource":{"resourceType":"OperationOutcome","id":"o","issue":[{"severity":"information","code":"informational"}]},"search":{"mode":"outcome"}},
+{"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"1"}},"request":{"method":"POST","url":"Patient"}}]})");
+    const Finished done = annals({"import", "--data", directory / "a", directory / "in.json"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find("imported 1: 0 there already"), std::string::npos) << done.output;
+    EXPECT_EQ(history_of(directory / "a").find("OperationOutcome"), std::string::npos);
+}
+
 TEST(Import, TellsOfVersionsThatCameAfterNewerOnes) {
     const TemporaryDirectory directory;
     // As pages are read of a server that gives the newest first.

@@ -4,6 +4,7 @@
 #include "core/base/ids.h"
 #include "core/base/resource_types.h"
 #include "core/interactions/history_bundle_entry.h"
+#include "tools/commands/history_reader.h"
 
 #include <fmt/format.h>
 
@@ -88,7 +89,7 @@ void ImportPacker::take_bundle(json::Value bundle, const Origin& origin) {
     Origin place = origin;
     for (const json::Value entry : bundle["entry"].elements()) {
         ++place.entry;
-        if (entry["resource"].is_object() && !entry["search"]["mode"].equals("outcome")) {
+        if (entry["resource"].is_object() && !is_remark(entry)) {
             take_resource(entry["resource"], place);
         }
     }
@@ -98,7 +99,10 @@ void ImportPacker::take_history_bundle(json::Value bundle, const Origin& origin)
     std::vector<std::pair<json::Value, std::int64_t>> entries;
     std::int64_t number = 0;
     for (const json::Value entry : bundle["entry"].elements()) {
-        entries.emplace_back(entry, number++);
+        if (!is_remark(entry)) {
+            entries.emplace_back(entry, number);
+        }
+        ++number;
     }
     if (is_newest_first(bundle["entry"])) {
         std::reverse(entries.begin(), entries.end());
