@@ -70,8 +70,9 @@ Result<void> outcome_of(const Sending& sending, CURLcode code) {
 }  // namespace
 
 struct Notifier::Impl : private storage::SettleListener {
-    Impl(const core::Service& fhir, storage::FileSystem& files, core::Pings& pings)
-        : service(fhir), dispatcher(fhir, files, pings) {
+    Impl(const core::Service& fhir, storage::FileSystem& files, core::Pings& pings,
+         core::PositionMap positions)
+        : service(fhir), dispatcher(fhir, files, pings, std::move(positions)) {
         static std::once_flag initialised;
         std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
         multi.reset(curl_multi_init());
@@ -196,8 +197,14 @@ struct Notifier::Impl : private storage::SettleListener {
     std::thread thread;
 };
 
-Notifier::Notifier(const core::Service& service, storage::FileSystem& files, core::Pings& pings)
-    : impl_(std::make_unique<Impl>(service, files, pings)) {
+Result<std::unique_ptr<Notifier>> Notifier::begin(const core::Service& service,
+                                                  storage::FileSystem& files, core::Pings& pings) {
+    ANNALS_TRY(core::PositionMap positions, core::Dispatcher::saved(service, files));
+    return std::unique_ptr<Notifier>(
+        new Notifier(std::make_unique<Impl>(service, files, pings, std::move(positions))));
+}
+
+Notifier::Notifier(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 
 Notifier::~Notifier() = default;

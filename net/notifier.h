@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/result.h"
 #include "core/service.h"
 #include "core/subscriptions/dispatcher.h"
 #include "core/subscriptions/pings.h"
@@ -17,8 +18,9 @@ namespace annals::net {
 
 class Notifier {
   public:
-    /// Begins. Lifetime: all of them outlive it.
-    Notifier(const core::Service& service, storage::FileSystem& files, core::Pings& pings);
+    /// Begins. Lifetime: all of them outlive it. Errors: those of core::Dispatcher::saved().
+    static Result<std::unique_ptr<Notifier>> begin(const core::Service& service,
+                                                   storage::FileSystem& files, core::Pings& pings);
 
     ~Notifier();
 
@@ -32,6 +34,8 @@ class Notifier {
 
   private:
     struct Impl;
+    explicit Notifier(std::unique_ptr<Impl> impl);
+
     std::unique_ptr<Impl> impl_;
 };
 

@@ -385,8 +385,8 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
         }
     }
     if (config.subscriptions.enabled && !config.read_only) {
-        impl->shared.notifier =
-            std::make_unique<Notifier>(service, storage::posix_file_system(), impl->shared.pings);
+        ANNALS_TRY(impl->shared.notifier,
+                   Notifier::begin(service, storage::posix_file_system(), impl->shared.pings));
     }
     impl->run();
     return std::unique_ptr<Server>(new Server(std::move(impl)));

@@ -28,6 +28,10 @@ constexpr std::size_t kLagsMax = 20;
 constexpr std::uint64_t kRememberedPerActive = 4;
 constexpr int kLooksBackMax = 100;
 
+std::string folder_of(const Service& service) {
+    return service.config().data + "/subscriptions";
+}
+
 /// Whether it may be otherwise a little later.
 bool is_passing(const Error& error) noexcept {
     return error.code == Errc::no_store || error.code == Errc::overloaded || error.code == Errc::io;
@@ -76,19 +80,25 @@ Position begin_of(const storage::Store& store, const storage::StoredVersion& sto
 
 }  // namespace
 
-Dispatcher::Dispatcher(const Service& service, storage::FileSystem& files, Pings& pings)
+Result<PositionMap> Dispatcher::saved(const Service& service, storage::FileSystem& files) {
+    Result<PositionMap> read = SavedPositions(files, folder_of(service)).read();
+    if (!read && read.error().code == Errc::corrupt) {
+        log_error(
+            fmt::format("subscriptions begin where they were activated: {}", read.error().detail));
+        return PositionMap();
+    }
+    return read;
+}
+
+Dispatcher::Dispatcher(const Service& service, storage::FileSystem& files, Pings& pings,
+                       PositionMap positions)
     : service_(service),
       pings_(pings),
-      saved_(files, service.config().data + "/subscriptions"),
+      saved_(files, folder_of(service)),
+      positions_(std::move(positions)),
       saved_at_(Clock::now()),
       matcher_(service),
       stats_(std::make_shared<const SubscriptionStats>()) {
-    if (Result<PositionMap> read = saved_.read()) {
-        positions_ = *std::move(read);
-    } else {
-        log_error(
-            fmt::format("subscriptions begin where they were activated: {}", read.error().detail));
-    }
 }
 
 std::vector<Notification> Dispatcher::advance(Clock::time_point time) {

@@ -56,8 +56,13 @@ class Dispatcher {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// Lifetime: all of them outlive it. What was saved is in "subscriptions" below config.data.
-    Dispatcher(const Service& service, storage::FileSystem& files, Pings& pings);
+    /// Where notifying goes on: from what was saved in "subscriptions" below config.data, and from the beginning, with a
+    /// line in the log, where that is damaged. Errors: it can't be read now, and would be replaced; io, no_store.
+    static Result<PositionMap> saved(const Service& service, storage::FileSystem& files);
+
+    /// Lifetime: all of them outlive it.
+    Dispatcher(const Service& service, storage::FileSystem& files, Pings& pings,
+               PositionMap positions);
 
     Dispatcher(const Dispatcher&) = delete;
     Dispatcher& operator=(const Dispatcher&) = delete;

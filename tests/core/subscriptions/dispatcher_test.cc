@@ -46,7 +46,9 @@ class DispatcherTest : public test::ServiceFixture {
 
     void dispatch() {
         dispatcher_.reset();
-        dispatcher_ = std::make_unique<Dispatcher>(service(), storage::posix_file_system(), pings_);
+        auto& files = storage::posix_file_system();
+        dispatcher_ = std::make_unique<Dispatcher>(service(), files, pings_,
+                                                   *Dispatcher::saved(service(), files));
     }
 
     /// All that is to be sent now.
@@ -746,6 +748,16 @@ TEST_F(DispatcherTest, DamagedPositionsAreNoReasonNotToStart) {
         EXPECT_FALSE(told().empty()) << text;
         dispatcher_->save();
     }
+}
+
+TEST_F(DispatcherTest, NobodyBeginsAnewForPositionsThatCannotBeReadNow) {
+    auto& files = storage::posix_file_system();
+    const std::string path = data() + "/subscriptions/positions.json";
+    ASSERT_TRUE(files.make_directory(path));
+    const auto read = Dispatcher::saved(service(), files);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Errc::io);
+    EXPECT_THAT(read.error().detail, HasSubstr(path));
 }
 
 TEST_F(DispatcherTest, PositionsBeyondARestoredStoreAreBroughtBack) {
