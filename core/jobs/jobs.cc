@@ -282,6 +282,9 @@ struct Jobs::Impl {
     void take_up() {
         const auto names = files.list(directory);
         if (!names) {
+            if (names.error().code != Errc::not_found) {
+                log_error(fmt::format("jobs are left alone: {}", names.error().detail));
+            }
             return;
         }
         for (const std::string& name : *names) {

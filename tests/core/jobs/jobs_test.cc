@@ -412,6 +412,26 @@ TEST_F(JobsTest, ThatAreTakenUpWithoutAThreadGoOnWhenThereIsOne) {
     jobs_->wait_until_idle();
 }
 
+TEST_F(JobsTest, ThatCannotBeLookedForAreSaidToBeLeftAloneAndGoOnAtTheNextStart) {
+    const auto opened = [this] {
+        testing::internal::CaptureStderr();
+        open();
+        return testing::internal::GetCapturedStderr();
+    };
+    EXPECT_EQ(opened(), "");  // there is no folder yet
+    g_may_end = false;
+    const auto id = begin("count");
+    ASSERT_TRUE(id);
+    await_begun(1);
+    files_->fail_next(test::SimFileSystem::Call::list, Errc::io);
+    EXPECT_NE(opened().find("jobs are left alone: "), std::string::npos);
+    EXPECT_FALSE(*jobs_->look(*id));
+    g_may_end = true;
+    open();
+    jobs_->wait_until_idle();
+    EXPECT_EQ(look(*id).stage, JobStage::done);
+}
+
 TEST_F(JobsTest, WhoseFolderIsDamagedAreLeftAlone) {
     ASSERT_TRUE(files_->make_directory("data/jobs"));
     ASSERT_TRUE(files_->make_directory("data/jobs/x"));
