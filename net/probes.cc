@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,9 @@
 namespace annals::net {
 
 namespace {
+
+/// A device that takes longer for what is written to the log is gone for whoever waits.
+constexpr std::chrono::seconds kWriteWaitMax{30};
 
 core::Response text_response(core::ContentType type, std::string text) {
     core::Response response;
@@ -39,6 +43,11 @@ core::Response readiness(const Shared& shared) {
                 return not_ready("transient",
                                  "not ready: the audit log takes no more at present, and without "
                                  "a line nothing is done");
+            }
+            if (shared.store.write_wait() >= kWriteWaitMax) {
+                return not_ready("transient",
+                                 "not ready: the device has not taken what is being written for "
+                                 "30 seconds and more");
             }
             return text_response(core::ContentType::text, "ready\n");
         case storage::WriteState::no_space:

@@ -69,6 +69,12 @@ LogEnd LogWriter::end() const {
     return end_;
 }
 
+Sequencer::Clock::duration LogWriter::write_wait() const noexcept {
+    const auto since = writing_since_.load(std::memory_order_relaxed);
+    return since == Sequencer::Clock::time_point() ? Sequencer::Clock::duration::zero()
+                                                   : Sequencer::Clock::now() - since;
+}
+
 void LogWriter::count(StoreMetrics& metrics) const noexcept {
     const auto relaxed = std::memory_order_relaxed;
     metrics.commits = commits_.load(relaxed);
@@ -95,6 +101,7 @@ void LogWriter::run() {
         if (taken == Sequencer::Taken::stopped) {
             break;
         }
+        writing_since_.store(Sequencer::Clock::now(), std::memory_order_relaxed);
         if (taken == Sequencer::Taken::batch) {
             write_batch(batch);
         }
@@ -106,6 +113,7 @@ void LogWriter::run() {
         if (const auto due = next_probe(); due && *due <= Sequencer::Clock::now()) {
             probe();
         }
+        writing_since_.store({}, std::memory_order_relaxed);
     }
     if (sequencer_.state() != WriteState::failed && segments_.is_open()) {
         if (auto done = segments_.sync(); !done) {

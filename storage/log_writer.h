@@ -57,6 +57,9 @@ class LogWriter {
     /// there is none yet.
     LogEnd end() const;
 
+    /// Store::write_wait().
+    Sequencer::Clock::duration write_wait() const noexcept;
+
     /// Fills in the writer's counters.
     void count(StoreMetrics& metrics) const noexcept;
 
@@ -100,6 +103,8 @@ class LogWriter {
 
     mutable std::mutex end_mutex_;
     LogEnd end_;  ///< guarded by end_mutex_
+
+    std::atomic<Sequencer::Clock::time_point> writing_since_{};  ///< the epoch: nothing is written
 
     std::atomic<std::uint64_t> commits_{0};
     std::atomic<std::uint64_t> versions_{0};

@@ -117,6 +117,11 @@ WriteState Store::write_state() const noexcept {
     return impl_->sequencer == nullptr ? WriteState::read_only : impl_->sequencer->state();
 }
 
+std::chrono::steady_clock::duration Store::write_wait() const noexcept {
+    return impl_->log_writer == nullptr ? std::chrono::steady_clock::duration::zero()
+                                        : impl_->log_writer->write_wait();
+}
+
 Position Store::last_position() const noexcept {
     return impl_->index.last_position();
 }

@@ -246,6 +246,9 @@ class Store {
 
     WriteState write_state() const noexcept;
 
+    /// How long the device has been busy with what is being written to the log; zero if nothing is.
+    std::chrono::steady_clock::duration write_wait() const noexcept;
+
     /// The newest ticket that was handed out: once it has settled, so has all that was submitted before the call.
     Ticket last_ticket() const;
 

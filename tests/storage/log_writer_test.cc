@@ -187,6 +187,23 @@ TEST(LogWriter, GathersWhileASyncIsUnderWay) {
     EXPECT_EQ(fs.file_syncs() - before, 2U);
 }
 
+TEST(LogWriter, SaysHowLongTheDeviceHasBeenBusyWithWhatItWrites) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    EXPECT_EQ(store->write_wait().count(), 0);
+    fs.hold_syncs();
+    const Submission submission = submit(*store, "a");
+    store->flush();
+    fs.await_held_sync();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_GE(store->write_wait(), std::chrono::milliseconds(20));
+    fs.release_syncs();
+    ASSERT_TRUE(store->wait(submission.ticket));
+    while (store->write_wait().count() > 0) {
+        std::this_thread::yield();
+    }
+}
+
 TEST(LogWriter, NeverDelaysAReadByASlowSync) {
     SimFileSystem fs;
     auto store = open_store(fs);
