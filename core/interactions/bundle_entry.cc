@@ -106,7 +106,11 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         return Error{Errc::structure, "request must be an object", {}};
     }
     const json::Value method = request["method"];
-    const json::Value url = request["url"];
+    json::Value url = request["url"];
+    if (!url && method.equals("POST")) {
+        // All that the URL of a create says; HAPI's client leaves it out.
+        url = entry["resource"]["resourceType"];
+    }
     if (!method || !url) {
         return Error{
             Errc::required, !method ? "request.method is missing" : "request.url is missing", {}};
