@@ -253,7 +253,10 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     }
     if (!positions_.contains(stored.id)) {
         PositionMap positions = positions_;
-        positions.emplace(stored.id, begin_of(service_.store(), stored));
+        // A websocket that becomes a rest-hook goes on from where it is.
+        const auto running = running_.find(stored.id);
+        positions.emplace(stored.id, running == running_.end() ? begin_of(service_.store(), stored)
+                                                               : running->second.reached);
         // Where a rest-hook begins is on the disk before anybody is told that it has begun.
         if (what.channel == Channel::rest_hook) {
             ANNALS_TRY_VOID(saved_.write(positions));

@@ -816,5 +816,17 @@ TEST_F(DispatcherTest, WebsocketsArePingedWhileTheyAreBound) {
     EXPECT_EQ(counter->load(), 0U);
 }
 
+TEST_F(DispatcherTest, AWebsocketThatBecomesARestHookGoesOnFromWhereItIs) {
+    subscribe(
+        R"({"resourceType":"Subscription","id":"w","status":"requested","reason":"x","criteria":"Patient",
+                  "channel":{"type":"websocket"}})");
+    put_patient("a");
+    advance();
+    subscribe(hook("w", "Patient", "id-only"));
+    dispatch();  // and nothing was saved but where it begins
+    put_patient("b");
+    EXPECT_THAT(told(), ElementsAre("Patient/b/_history/1"));
+}
+
 }  // namespace
 }  // namespace annals::core
