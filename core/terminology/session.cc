@@ -37,11 +37,13 @@ Result<Definition> Session::find(std::string_view type, std::string_view url,
 Result<CodeSystemPointer> Session::code_system(std::string_view system, std::string_view version) {
     const core::Canonical canonical = core::split_canonical(system);
     version = version.empty() ? canonical.version : version;
+    const std::string* const demanded = named(versions_.demanded, canonical.url);
     if (const std::string* const forced = named(versions_.forced, canonical.url)) {
         version = *forced;
-    } else if (const std::string* const preferred = named(versions_.preferred, canonical.url);
-               preferred != nullptr && version.empty()) {
-        version = *preferred;
+    } else if (version.empty()) {
+        const std::string* const preferred = named(versions_.preferred, canonical.url);
+        const std::string* const meant = preferred != nullptr ? preferred : demanded;
+        version = meant != nullptr ? *meant : version;
     }
     std::string name(canonical.url);
     name.append("|").append(version);
@@ -53,7 +55,6 @@ Result<CodeSystemPointer> Session::code_system(std::string_view system, std::str
     if (found != nullptr) {
         ANNALS_TRY(made, code_system_of(found, effort_));
     }
-    const std::string* const demanded = named(versions_.demanded, canonical.url);
     if (demanded != nullptr && made != nullptr && made->version() != *demanded) {
         return Error{Errc::not_computable,
                      fmt::format("The version {} of {} is demanded, and {} would be used",

@@ -21,8 +21,8 @@ namespace annals::terminology {
 /// Which versions of code systems are to be used; by url.
 struct Versions {
     std::unordered_map<std::string, std::string> preferred;  ///< where no version is asked for
+    std::unordered_map<std::string, std::string> demanded;   ///< so, too; any other is an error
     std::unordered_map<std::string, std::string> forced;     ///< whatever is asked for
-    std::unordered_map<std::string, std::string> demanded;   ///< any other is an error
 
     bool empty() const noexcept { return preferred.empty() && forced.empty() && demanded.empty(); }
 };

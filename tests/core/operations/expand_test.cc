@@ -358,7 +358,15 @@ TEST_F(Expand, TakesTheVersionsOfCodeSystemsThatAreAskedFor) {
         "version":"2","status":"active","content":"complete","concept":[{"code":"unicorn"}]})");
     EXPECT_EQ(codes("url=http://v/all"), "unicorn");
     EXPECT_EQ(codes("url=http://v/all&system-version=http://s/animals|1&count=1"), "animal");
-    EXPECT_EQ(codes("url=http://v/all&check-system-version=http://s/animals|1"),
+    EXPECT_EQ(codes("url=http://v/all&check-system-version=http://s/animals|1&count=1"), "animal");
+    EXPECT_EQ(codes("url=http://v/all&check-system-version=http://s/animals|1"
+                    "&system-version=http://s/animals|2"),
+              "422 not-supported");
+    EXPECT_EQ(codes("url=http://v/all&check-system-version=http://s/animals|3"),
+              "422 not-supported");
+    compose("two", R"("include":[{"system":"http://s/animals","version":"2"}])");
+    EXPECT_EQ(codes("url=http://v/two&check-system-version=http://s/animals|2"), "unicorn");
+    EXPECT_EQ(codes("url=http://v/two&check-system-version=http://s/animals|1"),
               "422 not-supported");
     compose("one", R"("include":[{"system":"http://s/animals","version":"1"}])");
     EXPECT_EQ(codes("url=http://v/one&filter=rock"), "rock");
