@@ -39,7 +39,7 @@ struct Asked {
     bool nested = false;
     std::string language;
     terminology::Versions versions;
-    std::vector<std::string> excluded_systems;  ///< ascending
+    std::vector<std::string> excluded_systems;  ///< "url" or "url|version", ascending
     std::size_t codes_max = 0;
     ParametersWriter echo;  ///< what was asked, for expansion.parameter
 };
@@ -161,7 +161,8 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     ANNALS_TRY_VOID(read_versions(input, "force-system-version", asked->versions.forced, echo));
     ANNALS_TRY(const std::vector<std::string> excluded, input.texts("exclude-system"));
     for (const std::string& text : excluded) {
-        asked->excluded_systems.emplace_back(split_canonical(text).url);
+        const Canonical system = split_canonical(text);
+        asked->excluded_systems.emplace_back(system.version.empty() ? system.url : text);
         echo.add_text("exclude-system", "valueUri", text);
     }
     std::sort(asked->excluded_systems.begin(), asked->excluded_systems.end());
@@ -188,6 +189,7 @@ class Answer {
 
   private:
     std::string_view display_of(const Entry& entry, std::string& kept) const;
+    bool is_excluded(const Expansion::System& system) const;
     bool is_wanted(const Entry& entry) const;
     void write_head();
     void write_parameters();
@@ -197,6 +199,7 @@ class Answer {
     const Asked& asked_;
     const Expansion& expansion_;
     json::Value value_set_;
+    std::vector<bool> excluded_;         // by the number of a system
     std::vector<std::uint32_t> chosen_;  // numbers of entries
     std::string out_;
 };
@@ -214,13 +217,21 @@ std::string_view Answer::display_of(const Entry& entry, std::string& kept) const
     return entry.display;
 }
 
-bool Answer::is_wanted(const Entry& entry) const {
-    if (asked_.active_only && entry.inactive) {
+bool Answer::is_excluded(const Expansion::System& system) const {
+    const auto& excluded = asked_.excluded_systems;
+    if (excluded.empty()) {
         return false;
     }
-    const auto& excluded = asked_.excluded_systems;
-    if (std::binary_search(excluded.begin(), excluded.end(),
-                           expansion_.systems[entry.system].url)) {
+    const std::string_view version = system.version.empty() && system.content != nullptr
+                                         ? system.content->version()
+                                         : std::string_view(system.version);
+    return std::binary_search(excluded.begin(), excluded.end(), system.url) ||
+           std::binary_search(excluded.begin(), excluded.end(),
+                              fmt::format("{}|{}", system.url, version));
+}
+
+bool Answer::is_wanted(const Entry& entry) const {
+    if ((asked_.active_only && entry.inactive) || excluded_[entry.system]) {
         return false;
     }
     std::string kept;
@@ -350,6 +361,9 @@ void Answer::write_tree() {
 Result<std::string> Answer::make(terminology::Session& session) {
     ANNALS_TRY_VOID(session.effort().spend(
         expansion_.entries.size() * (asked_.words.empty() && asked_.language.empty() ? 1 : 20)));
+    for (const Expansion::System& system : expansion_.systems) {
+        excluded_.push_back(is_excluded(system));
+    }
     for (std::uint32_t i = 0; i < expansion_.entries.size(); ++i) {
         if (is_wanted(expansion_.entries[i])) {
             chosen_.push_back(i);

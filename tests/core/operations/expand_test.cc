@@ -375,6 +375,14 @@ TEST_F(Expand, TakesTheVersionsOfCodeSystemsThatAreAskedFor) {
     EXPECT_EQ(codes_of(forced), "unicorn");
     EXPECT_TRUE(forced.says(R"("version":"2","code":"unicorn")")) << forced.body;
     EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals"), "");
+    compose("both", R"("include":[{"system":"http://s/animals","version":"2"},
+        {"system":"http://s/animals","version":"1","concept":[{"code":"rock"}]}])");
+    EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals|1"), "unicorn");
+    EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals|2"), "rock");
+    EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals|3"), "unicorn rock");
+    EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals"), "");
+    EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals|2"), "");
+    EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals|1"), "unicorn");
 }
 
 TEST_F(Expand, KnowsWhatR4Defines) {
