@@ -153,8 +153,10 @@ Verdict judged(const Asked& asked, const Known& known, const GivenCode& code) {
         verdict.display = known.system->display(*known.number);
     }
     if (!asked.language.empty()) {
-        std::string other = display_in(asked.language, known.listed, known.item());
-        verdict.display = other.empty() ? std::move(verdict.display) : std::move(other);
+        if (std::string other = display_in(asked.language, known.listed, known.item());
+            !other.empty()) {
+            verdict.display = std::move(other);
+        }
     }
     if (known.number && known.system->is_abstract(*known.number) && !asked.abstract_allowed) {
         verdict.valid = false;

@@ -60,6 +60,9 @@ TEST_F(Codes, AreValidatedAgainstAValueSet) {
         << "the value set calls it nothing";
     EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&displayLanguage=de"),
               "result=true display=Hund");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&displayLanguage=es"),
+              "result=true display=Dog")
+        << "there is none in Spanish";
     EXPECT_EQ(get("/ValueSet/isa/$validate-code?code=dog"), "result=true display=Dog");
     EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/none&code=dog"), "404 not-found");
     EXPECT_EQ(get("/ValueSet/$validate-code?code=dog"), "400 required");
