@@ -1,5 +1,6 @@
 #include "core/terminology/value_set.h"
 
+#include "core/canonical.h"
 #include "core/terminology/kept.h"
 
 namespace annals::terminology {
@@ -48,8 +49,14 @@ Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort
     }
     for (const json::Value part : parts.elements()) {
         Include include;
-        include.system = part["system"].string();
+        // A canonical stands there now and then, with the version in it.
+        const std::string system = part["system"].string();
+        const core::Canonical canonical = core::split_canonical(system);
+        include.system = canonical.url;
         include.version = part["version"].string();
+        if (include.version.empty()) {
+            include.version = canonical.version;
+        }
         for (const json::Value item : part["concept"].elements()) {
             ANNALS_TRY_VOID(effort.spend());
             const std::string_view code = keep(item["code"]);

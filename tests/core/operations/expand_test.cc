@@ -370,6 +370,11 @@ TEST_F(Expand, TakesTheVersionsOfCodeSystemsThatAreAskedFor) {
               "422 not-supported");
     compose("one", R"("include":[{"system":"http://s/animals","version":"1"}])");
     EXPECT_EQ(codes("url=http://v/one&filter=rock"), "rock");
+    compose("inside", R"("include":[{"system":"http://s/animals|1","concept":[{"code":"rock"}]}])");
+    const Answer inside = send("GET", "/ValueSet/$expand?url=http://v/inside");
+    EXPECT_EQ(codes_of(inside), "rock");
+    EXPECT_TRUE(inside.says(R"("system":"http://s/animals","version":"1","code":"rock")"))
+        << inside.body;
     const Answer forced =
         send("GET", "/ValueSet/$expand?url=http://v/one&force-system-version=http://s/animals|2");
     EXPECT_EQ(codes_of(forced), "unicorn");
