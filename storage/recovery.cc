@@ -179,7 +179,7 @@ class Recovery {
             if (source.segment.header.number != result_.last_number) {
                 ANNALS_TRY_VOID(damaged(source.name, source.segment.bytes, "no whole footer"));
             }
-            // Beside a process that writes, a frame may become whole while the scan goes on behind it.
+            // Beside a process that writes, a body may be blanked just while its frame is looked at.
             do {
                 source.scan = scan_segment(source.segment.view(), source.segment.header);
             } while (options_.read_only && source.scan.witness &&

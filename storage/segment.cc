@@ -342,7 +342,31 @@ std::optional<CommitRequest> find_request(const SegmentTable& segments, const In
     return CommitRequest{{place->location.segment, behind}, std::string(record->body)};
 }
 
+namespace {
+
+/// Where what is not zero ends.
+std::uint64_t end_of_content(std::string_view bytes) {
+    // The tail is mostly zeros: by words where that can be.
+    constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+    std::uint64_t at = bytes.size();
+    while (at > 0 && at % kWord != 0 && bytes[at - 1] == '\0') {
+        --at;
+    }
+    while (at >= kWord && load_le<std::uint64_t>(bytes.data() + at - kWord) == 0) {
+        at -= kWord;
+    }
+    while (at > 0 && bytes[at - 1] == '\0') {
+        --at;
+    }
+    return at;
+}
+
+}  // namespace
+
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {
+    // The tail first, which takes longer than a commit: what is there by then is of frames that are found whole below, or of the
+    // one write under way. After the frames it would have some that came meanwhile.
+    const std::uint64_t content_end = end_of_content(bytes);
     SegmentScan scan;
     scan.end = kSegmentHeaderBytes;
     while (scan.end < bytes.size()) {
@@ -354,21 +378,9 @@ SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {
         scan.end += frame->length;
     }
 
-    // The tail is mostly zeros: by words where that can be.
-    constexpr std::uint64_t kWord = sizeof(std::uint64_t);
-    std::uint64_t at = bytes.size();
-    while (at > scan.end && at % kWord != 0 && bytes[at - 1] == '\0') {
-        --at;
-    }
-    while (at >= scan.end + kWord && load_le<std::uint64_t>(bytes.data() + at - kWord) == 0) {
-        at -= kWord;
-    }
-    while (at > scan.end && bytes[at - 1] == '\0') {
-        --at;
-    }
-    scan.garbage_end = at;
-
-    const std::string_view garbage = bytes.substr(0, std::min(padded(at), bytes.size()));
+    scan.garbage_end = std::max(content_end, scan.end);
+    const std::string_view garbage =
+        bytes.substr(0, std::min(padded(scan.garbage_end), bytes.size()));
     auto frame = find_frame(garbage, scan.end, header.salt);
     while (frame && frame->header.synced_offset <= scan.end) {
         frame = find_frame(garbage, frame->offset + kAlignment, header.salt);

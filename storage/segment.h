@@ -150,6 +150,7 @@ struct SegmentScan {
     std::optional<std::uint64_t> witness;  ///< a later whole frame that says `end` had been durable
 };
 
+/// Scans a segment that has no footer. Another process may be writing to it: what comes while the scan goes on is no witness.
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header);
 
 /// The first whole frame at or after `from` (a multiple of kAlignment).

@@ -4,7 +4,9 @@
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "storage/file_system.h"
 #include "storage/format.h"
+#include "storage/segment.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
 #include "tests/support/no_descriptors.h"
@@ -12,6 +14,9 @@
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
 
 namespace annals::storage {
 namespace {
@@ -165,6 +170,51 @@ TEST(Recovery, LeavesOutASegmentThatBeginsFurtherAwayThanRecordsCanBeLost) {
         // What comes after it is served.
         EXPECT_TRUE((*opened)->current(type_of("Patient"), "p299"));
     }
+}
+
+TEST(Recovery, TakesNothingForDamageThatIsWrittenMeanwhile) {
+    constexpr std::uint64_t kBytes = 32 << 20;
+    const test::TemporaryDirectory directory;
+    const SegmentHeader header{
+        .store_id = 1, .number = 1, .first_position = {1}, .salt = 7, .last_instant = {}};
+    std::string start(kSegmentHeaderBytes, '\0');
+    encode_segment_header(header, start.data());
+    const auto file =
+        *posix_file_system().open(directory / segment_name(1), FileSystem::Mode::create);
+    ASSERT_TRUE(file->write(0, start));
+    ASSERT_TRUE(file->resize(kBytes));
+    const auto mapped = *file->map(kBytes);
+    std::atomic<bool> stop = false;
+    std::atomic<std::uint64_t> end = kSegmentHeaderBytes;
+    std::thread writer([&] {
+        // Each is written when those before are durable, and says so.
+        while (!stop && end < kBytes / 2) {
+            char frame[kFrameHeaderBytes] = {};
+            finish_frame({.length = sizeof frame,
+                          .first_position = {1},
+                          .instant = {},
+                          .synced_offset = end,
+                          .record_count = 0},
+                         header.salt, frame);
+            if (!file->write(end, {frame, sizeof frame})) {
+                break;
+            }
+            end += sizeof frame;
+        }
+    });
+    while (end == kSegmentHeaderBytes) {
+        std::this_thread::yield();
+    }
+    for (int i = 0; i < 10; ++i) {
+        const SegmentScan scan = scan_segment({mapped.get(), kBytes}, header);
+        EXPECT_FALSE(scan.witness) << i;
+        EXPECT_GT(scan.end, kSegmentHeaderBytes);
+    }
+    stop = true;
+    writer.join();
+    const SegmentScan scan = scan_segment({mapped.get(), kBytes}, header);
+    EXPECT_EQ(scan.end, end);
+    EXPECT_EQ(scan.garbage_end, end);
 }
 
 TEST(Recovery, CutsATornTailAndSaysHowMuch) {
