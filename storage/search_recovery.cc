@@ -66,7 +66,9 @@ class Extraction {
             version.entries.clear();
             if (auto done = fill(*info, extract, version.entries); !done) {
                 version.entries.clear();
-                failed(*info, done.error());
+                if (done.error().code != Errc::not_found) {  // Else it was erased since.
+                    failed(*info, done.error());
+                }
             }
         }
         return count;
@@ -77,7 +79,8 @@ class Extraction {
   private:
     Result<void> fill(const VersionInfo& info, const SearchExtract& extract,
                       SearchEntries& entries) {
-        ANNALS_TRY(const StoredVersion stored, load_version(segments_, index_, info));
+        ANNALS_TRY(const StoredVersion stored,
+                   load_version(segments_, index_, info, range_.read_only));
         return extract(info.type, stored.id, stored.body, entries);
     }
 
@@ -165,13 +168,15 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
 
 std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
                              const SearchSetup& setup, SearchCheckpointReader& saved,
-                             SearchCheckpoint& checkpoint, std::uint64_t positions_retained,
+                             SearchCheckpoint& checkpoint, const StoreOptions& options,
                              SearchFeed& feed) {
     const Position last = index.last_position();
+    const std::uint64_t positions_retained = options.search_index.positions_retained;
     const Position horizon{last.value > positions_retained ? last.value - positions_retained : 0};
     const std::vector<std::uint32_t> next = successors(index, last);
     PerType<CheckpointedType> types = checkpoint.load(saved, setup.fingerprints, next);
-    ExtractRange range{.after = last, .through = last, .wanted = {}};
+    ExtractRange range{
+        .after = last, .through = last, .wanted = {}, .read_only = options.read_only};
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         CheckpointedType& loaded = types[t];
         if (loaded.covered < horizon) {

@@ -30,6 +30,7 @@ struct ExtractRange {
     Position after;
     Position through;
     std::function<bool(Position position, const Index::Link& link)> wanted;  ///< from any thread
+    bool read_only = false;  ///< another process may have erased some since the log was read
 };
 
 /// Extracts the versions of `range`, but for deletions and erased ones, and hands them over in order of
@@ -39,11 +40,11 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
                       const std::function<void(std::span<ExtractedVersion>)>& hand_over);
 
 /// Starts the search index with what `checkpoint` had `saved` and brings it up to the log: extracts what stands after
-/// `covered` of each type, unless it was superseded more than `positions_retained` positions ago. Returns how many
-/// versions were extracted.
+/// `covered` of each type, unless it was superseded more than `options.search_index.positions_retained` positions ago. Returns
+/// how many versions were extracted.
 std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
                              const SearchSetup& setup, SearchCheckpointReader& saved,
-                             SearchCheckpoint& checkpoint, std::uint64_t positions_retained,
+                             SearchCheckpoint& checkpoint, const StoreOptions& options,
                              SearchFeed& feed);
 
 }  // namespace annals::storage

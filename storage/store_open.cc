@@ -106,8 +106,8 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
         fs, index,
         SearchCheckpoint::Options{
             .directory = directory, .store_id = store_id, .read_only = options.read_only});
-    report.versions_extracted = storage::recover_search(
-        index, segments, setup, saved, *checkpoint, options.search_index.positions_retained, *feed);
+    report.versions_extracted =
+        storage::recover_search(index, segments, setup, saved, *checkpoint, options, *feed);
     if (!options.read_only) {
         saver = std::make_unique<SearchSaver>(
             *checkpoint, *feed, [this] { return fingerprints(); },

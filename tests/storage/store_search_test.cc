@@ -4,6 +4,7 @@
 #include "storage/store.h"
 #include "tests/support/search_store.h"
 #include "tests/support/sim_file_system.h"
+#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
@@ -60,6 +61,31 @@ TEST(StoreSearch, FindsWhatWasAcknowledged) {
     done(*store, removal);
     EXPECT_EQ(find_word(*store, "Patient", "blue"), Found{});
     EXPECT_EQ(find_term(*store, type_of("Patient"), word_term("blue"), {2}), Found{2});
+}
+
+TEST(StoreSearch, OfAReaderPassesOverWhatTheWriterErasesMeanwhile) {
+    const test::TemporaryDirectory directory;
+    const auto writer = *Store::open(posix_file_system(), directory.path(), searchable());
+    put_searchable(*writer, "Patient", "a", "red");
+    put_searchable(*writer, "Patient", "b", "blue");
+    StoreOptions options = searchable();
+    options.read_only = true;
+    options.search = [&writer, setup = options.search](const Store& reader) {
+        // Its log has been read, the versions in it have not.
+        CommitBuilder removal;
+        removal.erase("Patient", "a");
+        const Submission erased = submit(*writer, removal);
+        EXPECT_TRUE(writer->wait(erased.ticket));
+        EXPECT_TRUE(writer->wait_erased(erased.ticket));
+        return setup(reader);
+    };
+    testing::internal::CaptureStderr();
+    const auto reader = Store::open(posix_file_system(), directory.path(), options);
+    const std::string told = testing::internal::GetCapturedStderr();
+    ASSERT_TRUE(reader) << reader.error().detail;
+    EXPECT_EQ(find_word(**reader, "Patient", "red"), Found{});
+    EXPECT_EQ(find_word(**reader, "Patient", "blue"), Found{2});
+    EXPECT_EQ(told.find("can't be found"), std::string::npos) << told;
 }
 
 TEST(StoreSearch, AddsTheInstantAndTheResource) {
