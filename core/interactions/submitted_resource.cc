@@ -200,8 +200,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
                 local_reference(std::string_view(text).substr(0, text.find('#')), request.base_url);
             if (key) {
                 references_.push_back({key->first, std::string(key->second),
-                                       std::string(referred_version(text)),
-                                       json::expression_of(facts_.resource, site.path)});
+                                       std::string(referred_version(text)), site.path});
             } else if (is_relative_reference(text) && !is_bundle) {
                 return Error{
                     Errc::conflict,
@@ -301,7 +300,7 @@ Error SubmittedResource::missing_reference(std::size_t requirement) const {
             fmt::format("The resource refers to {}{}{}, which does not exist",
                         resource_name(missing.type, missing.id),
                         missing.version.empty() ? "" : kHistoryMark, missing.version),
-            missing.expression};
+            json::expression_of(facts_.resource, missing.place)};
 }
 
 }  // namespace annals::core

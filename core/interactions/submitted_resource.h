@@ -14,6 +14,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -118,8 +119,8 @@ class SubmittedResource {
     struct Reference {
         TypeId type;
         std::string id;
-        std::string version;  ///< empty: it names none
-        std::string expression;
+        std::string version;      ///< empty: it names none
+        std::uint32_t place = 0;  ///< node index, for json::expression_of()
     };
 
     json::Document document_;
