@@ -139,7 +139,8 @@ class FileSystem {
     /// them is unknown.
     virtual Result<void> sync_directory(const std::string& path) = 0;
 
-    /// Locks a directory to this process. Errors: usage (held by another), io.
+    /// Locks a directory to this process. While it is held nothing below that path is touched once another directory has it
+    /// (io). Errors: usage (held by another), io.
     virtual Result<std::unique_ptr<DirectoryLock>> lock(const std::string& directory) = 0;
 
     /// Whether a file or directory is there; true also where that can't be told: whoever opens or removes it then hears

@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <mutex>
 #include <ranges>
+#include <shared_mutex>
 #include <utility>
 
 namespace annals::storage {
@@ -268,29 +269,82 @@ class PosixFile final : public File {
     std::uint64_t unstarted_ = 0;  ///< bytes written since the device was last told to begin
 };
 
+class PosixDirectoryLock;
+
+/// The directories that this process has locked.
+struct HeldDirectories {
+    std::shared_mutex mutex;
+    std::vector<const PosixDirectoryLock*> all;
+};
+
+HeldDirectories& held_directories() {
+    static HeldDirectories held;
+    return held;
+}
+
 class PosixDirectoryLock final : public DirectoryLock {
   public:
     /// `directory`: less than 0 if it could not be opened.
-    PosixDirectoryLock(int file, int directory) : file_(file), directory_(directory) {}
+    PosixDirectoryLock(std::string path, int file, int directory)
+        : path_(std::move(path)), file_(file), directory_(directory) {
+        HeldDirectories& held = held_directories();
+        const std::unique_lock lock(held.mutex);
+        held.all.push_back(this);
+    }
 
     PosixDirectoryLock(const PosixDirectoryLock&) = delete;
     PosixDirectoryLock& operator=(const PosixDirectoryLock&) = delete;
 
     ~PosixDirectoryLock() override {
+        {
+            HeldDirectories& held = held_directories();
+            const std::unique_lock lock(held.mutex);
+            std::erase(held.all, this);
+        }
         ::close(file_);
         if (directory_ >= 0) {
             ::close(directory_);
         }
     }
 
+    /// The path that was locked.
+    const std::string& path() const noexcept { return path_; }
+
+    /// Whether `path` is below it, and it leads to another directory by now.
+    bool misleads(std::string_view path) const noexcept {
+        struct stat ours{};
+        struct stat found{};
+        return path.size() > path_.size() && path.starts_with(path_) && path[path_.size()] == '/' &&
+               ::fstat(directory_, &ours) == 0 && ::stat(path_.c_str(), &found) == 0 &&
+               (ours.st_dev != found.st_dev || ours.st_ino != found.st_ino);
+    }
+
   private:
+    const std::string path_;
     int file_;
     int directory_;
 };
 
+/// Whether `path` is where it seems to be: a directory that this process has locked may have been moved, and the one that
+/// has its name by now is another store. Errors: io.
+Result<void> check_place(std::string_view path) {
+    HeldDirectories& held = held_directories();
+    const std::shared_lock lock(held.mutex);
+    for (const PosixDirectoryLock* const directory : held.all) {
+        if (directory->misleads(path)) {
+            return Error{
+                Errc::io,
+                fmt::format("{}: another directory has this name by now", directory->path()),
+                {}};
+        }
+    }
+    return {};
+}
+
 class PosixFileSystem final : public FileSystem {
   public:
     Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
+        ANNALS_TRY_VOID(check_place(path));
         // A pipe would be waited for until somebody opens its other end.
         struct stat info{};
         if (mode == Mode::read && ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
@@ -312,6 +366,7 @@ class PosixFileSystem final : public FileSystem {
     }
 
     Result<std::vector<std::string>> list(const std::string& directory) override {
+        ANNALS_TRY_VOID(check_place(directory));
         DIR* handle = ::opendir(directory.c_str());
         if (handle == nullptr) {
             return os_error("opendir", directory, errno);
@@ -338,6 +393,7 @@ class PosixFileSystem final : public FileSystem {
     }
 
     Result<void> make_directory(const std::string& path) override {
+        ANNALS_TRY_VOID(check_place(path));
         std::vector<std::filesystem::path> made;
         std::error_code error;
         for (std::filesystem::path each = path;
@@ -361,6 +417,7 @@ class PosixFileSystem final : public FileSystem {
     }
 
     Result<void> rename(const std::string& from, const std::string& to) override {
+        ANNALS_TRY_VOID(check_place(to));
         if (::rename(from.c_str(), to.c_str()) != 0) {
             return os_error("rename", from, errno);
         }
@@ -368,6 +425,8 @@ class PosixFileSystem final : public FileSystem {
     }
 
     Result<void> link(const std::string& from, const std::string& to) override {
+        ANNALS_TRY_VOID(check_place(from));
+        ANNALS_TRY_VOID(check_place(to));
         if (::link(from.c_str(), to.c_str()) != 0) {
             return os_error("link", from, errno);
         }
@@ -388,6 +447,7 @@ class PosixFileSystem final : public FileSystem {
     }
 
     Result<void> remove(const std::string& path) override {
+        ANNALS_TRY_VOID(check_place(path));
         if (::unlink(path.c_str()) != 0) {
             return os_error("remove", path, errno);
         }
@@ -428,7 +488,7 @@ class PosixFileSystem final : public FileSystem {
         }
         const int folder =
             retried([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-        auto held = std::make_unique<PosixDirectoryLock>(fd, folder);
+        auto held = std::make_unique<PosixDirectoryLock>(directory, fd, folder);
         const int refused = ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         // Not every file system has that of a directory. Where it has, who takes LOCK for something left over, and removes it,
         // does no harm.

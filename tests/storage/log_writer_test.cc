@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -462,6 +463,25 @@ TEST(LogWriter, PoisonsItselfWhereTheNameOfTheNextSegmentMayNotBeDurable) {
     while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
     }
     EXPECT_EQ(store->write_state(), WriteState::failed);
+}
+
+TEST(LogWriter, BeginsNoSegmentInAnotherDirectoryThatHasTheNameOfItsOwn) {
+    const test::TemporaryDirectory directory;
+    StoreOptions options;
+    options.segment_bytes = 16 << 10;
+    options.prepare_segments = false;
+    auto store = *Store::open(posix_file_system(), directory / "data", options);
+    put(*store, "Patient", "a", "x");
+    std::filesystem::rename(directory / "data", directory / "moved");
+    std::filesystem::create_directories(directory / "data/segments");
+    while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
+    }
+    EXPECT_EQ(store->write_state(), WriteState::failed);
+    EXPECT_TRUE(std::filesystem::is_empty(directory / "data/segments"));
+    const Position last = store->last_position();
+    store.reset();
+    store = *Store::open(posix_file_system(), directory / "moved", options);
+    EXPECT_EQ(store->last_position(), last);
 }
 
 TEST(LogWriter, RefusesWritesWhileThereAreTooFewDescriptors) {

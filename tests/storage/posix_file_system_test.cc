@@ -293,6 +293,29 @@ TEST_F(PosixFileSystemTest, KeepsADirectoryLockedThoughSomebodyRemovesTheFile) {
     EXPECT_TRUE(fs_.lock(directory_.path()));
 }
 
+TEST_F(PosixFileSystemTest, LeavesAloneADirectoryThatHasTakenTheNameOfALockedOne) {
+    const std::string path = directory_ / "data";
+    ASSERT_TRUE(fs_.make_directory(path));
+    auto lock = fs_.lock(path);
+    ASSERT_TRUE(lock);
+    open("data/one", Mode::create);
+    std::filesystem::rename(path, directory_ / "moved");
+    EXPECT_EQ(fs_.open(path + "/one", Mode::read).error().code, Errc::not_found);
+    std::filesystem::create_directories(path + "/sub");
+    std::filesystem::copy_file(directory_ / "moved/one", path + "/one");
+    EXPECT_EQ(fs_.open(path + "/one", Mode::read).error().code, Errc::io);
+    EXPECT_EQ(fs_.open(path + "/two", Mode::create).error().code, Errc::io);
+    EXPECT_EQ(fs_.list(path + "/sub").error().code, Errc::io);
+    EXPECT_EQ(fs_.make_directory(path + "/sub/b").error().code, Errc::io);
+    EXPECT_EQ(fs_.rename(directory_ / "moved/one", path + "/one").error().code, Errc::io);
+    EXPECT_EQ(fs_.link(path + "/one", directory_ / "three").error().code, Errc::io);
+    EXPECT_EQ(fs_.link(directory_ / "moved/one", path + "/three").error().code, Errc::io);
+    EXPECT_EQ(fs_.remove(path + "/one").error().code, Errc::io);
+    EXPECT_TRUE(fs_.open(path + "-2", Mode::create));
+    (*lock).reset();
+    EXPECT_TRUE(fs_.remove(path + "/one"));
+}
+
 TEST_F(PosixFileSystemTest, TellsAFullDeviceFromOtherErrors) {
     if (!fs_.exists("/dev/full")) {
         GTEST_SKIP() << "no /dev/full";
