@@ -397,7 +397,8 @@ class PosixFileSystem final : public FileSystem {
         std::vector<std::filesystem::path> made;
         std::error_code error;
         for (std::filesystem::path each = path;
-             !each.empty() && !std::filesystem::exists(each, error); each = each.parent_path()) {
+             each.has_relative_path() && !std::filesystem::exists(each, error);
+             each = each.parent_path()) {
             made.push_back(each);
         }
         for (const std::filesystem::path& each : std::views::reverse(made)) {
