@@ -81,6 +81,37 @@ schema::Type type_at_start(std::string_view operand) {
     return type && type.is_resource() ? type : schema::Type();
 }
 
+/// `expression` with `.value.ofType(dateTime)` for `.valueDateTime` and its like: guides call an extension's value by its name in
+/// JSON, as US Core does in `asserted-date`, and FHIRPath knows none of these names.
+std::string with_values_of_types(std::string_view expression) {
+    static const schema::Type extension = schema::find_type("Extension");
+    std::string out;
+    char quote = 0;
+    for (std::size_t i = 0; i < expression.size();) {
+        const char c = expression[i];
+        std::size_t size = 1;
+        if (quote != 0) {
+            size = c == '\\' && i + 1 < expression.size() ? 2 : 1;
+            quote = c == quote ? 0 : quote;
+        } else if (c == '\'' || c == '`' || c == '"') {
+            quote = c;
+        } else if (is_name_char(c)) {
+            while (i + size < expression.size() && is_name_char(expression[i + size])) {
+                ++size;
+            }
+            const schema::Element option = extension.find(expression.substr(i, size));
+            if (i > 0 && expression[i - 1] == '.' && option && option.is_choice()) {
+                out += fmt::format("{}.ofType({})", option.base_name(), option.type().name());
+                i += size;
+                continue;
+            }
+        }
+        out += expression.substr(i, size);
+        i += size;
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string expression_for(std::string_view expression, schema::Type type) {
@@ -206,6 +237,7 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
     if (parameter.expression.empty()) {
         return definition.fault(fmt::format("the expression has no part for {}", type.name()));
     }
+    parameter.expression = with_values_of_types(parameter.expression);
     if (++added > kAddedParametersMax) {
         return definition.fault("there are too many search parameters");
     }

@@ -139,6 +139,26 @@ TEST(Parameters, AddWhatSearchParameterResourcesSay) {
     EXPECT_EQ(waiting->fingerprint(), set->fingerprint());
 }
 
+/// US Core's asserted-date, and what FHIRPath would say.
+TEST(Parameters, TakeTheNamesOfExtensionsValuesInJson) {
+    const auto expression = [](const std::string& said) {
+        const std::string text =
+            R"({"resourceType":"SearchParameter","id":"p","url":"http://p","status":"active",)"
+            R"("code":"asserted-date","base":["Condition"],"type":"date","expression":")" +
+            said + R"("})";
+        const auto document = parse(text);
+        const auto set = ParameterSet::with(std::vector{document.root()});
+        const Parameter* const parameter = set->find(type_of("Condition"), "asserted-date");
+        return parameter == nullptr ? "" : parameter->expression;
+    };
+    EXPECT_EQ(expression("Condition.extension.where(url = 'http://a.valueDateTime').valueDateTime"),
+              "Condition.extension.where(url = 'http://a.valueDateTime').value.ofType(dateTime)");
+    EXPECT_EQ(expression("Condition.extension('a\\\\'b').valueCodeableConcept.coding"),
+              "Condition.extension('a\\'b').value.ofType(CodeableConcept).coding");
+    EXPECT_EQ(expression("Condition.extension('a').value"), "Condition.extension('a').value");
+    EXPECT_EQ(expression("Condition.extension('a').valueNothing"), "");
+}
+
 TEST(Parameters, LeaveOutWhatIsNotActive) {
     std::string draft(kEyes);
     draft.replace(draft.find("active"), 6, "draft!");
