@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 namespace annals::core::search {
 
@@ -81,10 +83,30 @@ schema::Type type_at_start(std::string_view operand) {
     return type && type.is_resource() ? type : schema::Type();
 }
 
-/// `expression` with `.value.ofType(dateTime)` for `.valueDateTime` and its like: guides call an extension's value by its name in
-/// JSON, as US Core does in `asserted-date`, and FHIRPath knows none of these names.
-std::string with_values_of_types(std::string_view expression) {
-    static const schema::Type extension = schema::find_type("Extension");
+/// Options of choices by their names in JSON ("valueDateTime"); none that an element has, of whatever type.
+const std::unordered_map<std::string_view, schema::Element>& options_by_name() {
+    static const auto options = [] {
+        std::unordered_map<std::string_view, schema::Element> all;
+        for (const schema::Type type : schema::types()) {
+            for (const schema::Element element : type.elements()) {
+                if (element.is_choice()) {
+                    all.emplace(element.name(), element);
+                }
+            }
+        }
+        for (const schema::Type type : schema::types()) {
+            for (const schema::Element element : type.elements()) {
+                all.erase(element.base_name());
+            }
+        }
+        return all;
+    }();
+    return options;
+}
+
+/// `expression` with `.value.ofType(dateTime)` for `.valueDateTime` and its like, which FHIRPath doesn't know and guides write all
+/// the same: US Core's asserted-date, CARIN's service-start-date.
+std::string with_options_as_types(std::string_view expression) {
     std::string out;
     char quote = 0;
     for (std::size_t i = 0; i < expression.size();) {
@@ -99,9 +121,10 @@ std::string with_values_of_types(std::string_view expression) {
             while (i + size < expression.size() && is_name_char(expression[i + size])) {
                 ++size;
             }
-            const schema::Element option = extension.find(expression.substr(i, size));
-            if (i > 0 && expression[i - 1] == '.' && option && option.is_choice()) {
-                out += fmt::format("{}.ofType({})", option.base_name(), option.type().name());
+            const auto option = options_by_name().find(expression.substr(i, size));
+            if (i > 0 && expression[i - 1] == '.' && option != options_by_name().end()) {
+                out += fmt::format("{}.ofType({})", option->second.base_name(),
+                                   option->second.type().name());
                 i += size;
                 continue;
             }
@@ -237,7 +260,7 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
     if (parameter.expression.empty()) {
         return definition.fault(fmt::format("the expression has no part for {}", type.name()));
     }
-    parameter.expression = with_values_of_types(parameter.expression);
+    parameter.expression = with_options_as_types(parameter.expression);
     if (++added > kAddedParametersMax) {
         return definition.fault("there are too many search parameters");
     }

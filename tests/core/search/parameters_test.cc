@@ -139,8 +139,8 @@ TEST(Parameters, AddWhatSearchParameterResourcesSay) {
     EXPECT_EQ(waiting->fingerprint(), set->fingerprint());
 }
 
-/// US Core's asserted-date, and what FHIRPath would say.
-TEST(Parameters, TakeTheNamesOfExtensionsValuesInJson) {
+/// US Core's asserted-date and CARIN's service-start-date, and what FHIRPath would say.
+TEST(Parameters, TakeTheNamesOfChoicesInJson) {
     const auto expression = [](const std::string& said) {
         const std::string text =
             R"({"resourceType":"SearchParameter","id":"p","url":"http://p","status":"active",)"
@@ -155,7 +155,10 @@ TEST(Parameters, TakeTheNamesOfExtensionsValuesInJson) {
               "Condition.extension.where(url = 'http://a.valueDateTime').value.ofType(dateTime)");
     EXPECT_EQ(expression("Condition.extension('a\\\\'b').valueCodeableConcept.coding"),
               "Condition.extension('a\\'b').value.ofType(CodeableConcept).coding");
+    EXPECT_EQ(expression("Condition.onsetDateTime | Condition.onsetPeriod.start"),
+              "Condition.onset.ofType(dateTime) | Condition.onset.ofType(Period).start");
     EXPECT_EQ(expression("Condition.extension('a').value"), "Condition.extension('a').value");
+    EXPECT_EQ(expression("Condition.recordedDate"), "Condition.recordedDate");
     EXPECT_EQ(expression("Condition.extension('a').valueNothing"), "");
 }
 
