@@ -189,7 +189,7 @@ bool concerns(const Grant& grant, std::optional<TypeId> type) noexcept {
         return !grant.type;
     }
     return (!grant.type || *grant.type == *type) &&
-           (!grant.of_patient || search::belongs_to_patients(*type));
+           (!grant.of_patient || search::may_be_of_patients(*type));
 }
 
 Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,

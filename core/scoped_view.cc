@@ -63,7 +63,7 @@ Plan ScopedView::make_plan(TypeId type) const {
             const std::uint64_t key =
                 service_.store().search_key(patient_type(), principal.patient());
             std::optional<Plan> inside =
-                search::in_compartment(*parameters_, patient_type(), key, type);
+                search::of_patients(*parameters_, std::span(&key, 1), type);
             parts.push_back(inside ? *std::move(inside) : search::nothing());
         }
         if (!grant.query.empty()) {

@@ -21,10 +21,6 @@ constexpr std::size_t kMembersMax = 1'000'000;
 constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       "Medication",
                                             "Location",         "Practitioner", "Organization"};
 
-TypeId device_type() {
-    return *find_resource_type("Device");
-}
-
 TypeId patient_type() {
     return *find_resource_type("Patient");
 }
@@ -103,9 +99,7 @@ class ScopeFinder {
             scope_.types = task_.no_type ? std::array<bool, kResourceTypeCount>{} : possible;
             return {};
         }
-        const bool patients_own = std::ranges::any_of(task_.types, [](TypeId type) {
-            return search::belongs_to_patients(type) || type == device_type();
-        });
+        const bool patients_own = std::ranges::any_of(task_.types, search::may_be_of_patients);
         for (const TypeId type : task_.types) {
             scope_.types[type.value] = possible[type.value];
             if (!possible[type.value]) {
@@ -256,29 +250,11 @@ class ScopeFinder {
             for (const std::string& id : *scope_.patients) {
                 keys.push_back(snapshot_.store().search_key(patient_type(), id));
             }
-            plan = type == device_type()
-                       ? devices_plan(keys)
-                       : search::in_compartments(*parameters_, patient_type(), keys, type);
+            plan = search::of_patients(*parameters_, keys, type);
         } else {
-            plan = type == device_type()
-                       ? search::chain(device_column(), patient_type(), search::everything())
-                       : search::in_any_compartment(*parameters_, patient_type(), type);
+            plan = search::of_any_patient(*parameters_, type);
         }
         return plan ? *std::move(plan) : search::nothing();
-    }
-
-    // R4 left devices out of the compartment, though they say whose they are.
-    search::Column device_column() const {
-        return parameters_->find(device_type(), "patient")->column;
-    }
-
-    search::Plan devices_plan(const std::vector<std::uint64_t>& patients) const {
-        std::vector<search::Term> terms;
-        terms.reserve(patients.size());
-        for (const std::uint64_t key : patients) {
-            terms.push_back(search::reference(device_column(), key));
-        }
-        return search::carrying(std::move(terms));
     }
 
     const ExportTask& task_;

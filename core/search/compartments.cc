@@ -375,4 +375,45 @@ std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId co
     return any_of(std::move(any));
 }
 
+namespace {
+
+TypeId patient_type() {
+    static const TypeId type = *find_resource_type("Patient");
+    return type;
+}
+
+TypeId device_type() {
+    static const TypeId type = *find_resource_type("Device");
+    return type;
+}
+
+// By which devices say whose they are.
+Column device_column(const ParameterSet& parameters) {
+    return parameters.find(device_type(), "patient")->column;
+}
+
+}  // namespace
+
+bool may_be_of_patients(TypeId type) noexcept {
+    return type == device_type() || belongs_to_patients(type);
+}
+
+std::optional<Plan> of_patients(const ParameterSet& parameters, std::span<const std::uint64_t> keys,
+                                TypeId type) {
+    if (type != device_type()) {
+        return in_compartments(parameters, patient_type(), keys, type);
+    }
+    std::vector<Term> terms;
+    terms.reserve(keys.size());
+    for (const std::uint64_t key : keys) {
+        terms.push_back(reference(device_column(parameters), key));
+    }
+    return carrying(std::move(terms));
+}
+
+std::optional<Plan> of_any_patient(const ParameterSet& parameters, TypeId type) {
+    return type == device_type() ? chain(device_column(parameters), patient_type(), everything())
+                                 : in_any_compartment(parameters, patient_type(), type);
+}
+
 }  // namespace annals::core::search

@@ -48,4 +48,15 @@ std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compa
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,
                                        TypeId type, const Plan& of = everything());
 
+/// Whether resources of `type` can be a Patient's: in his compartment, or Devices, which R4 left out of it though they say whose
+/// they are.
+bool may_be_of_patients(TypeId type) noexcept;
+
+/// What resources of `type` match that are of the Patients with these SearchRun::key()s; none if they can't be.
+std::optional<Plan> of_patients(const ParameterSet& parameters, std::span<const std::uint64_t> keys,
+                                TypeId type);
+
+/// The same of any live Patient.
+std::optional<Plan> of_any_patient(const ParameterSet& parameters, TypeId type);
+
 }  // namespace annals::core::search

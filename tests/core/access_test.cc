@@ -88,6 +88,7 @@ TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
     EXPECT_FALSE(patient.may_in_part(kMayUpdate, observation_type()));
     // What belongs to no patient is not among what belongs to one.
     EXPECT_FALSE(patient.may_in_part(kMayRead, *find_resource_type("Practitioner")));
+    EXPECT_TRUE(patient.may_in_part(kMayRead, *find_resource_type("Device")));
 
     const Principal granular("x", "system/Observation.rs?category=laboratory user/Patient.r");
     EXPECT_FALSE(granular.may(kMayRead, observation_type()));

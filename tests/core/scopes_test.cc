@@ -209,6 +209,34 @@ TEST_F(ScopesTest, CountWhatIsShownAndNothingElse) {
     EXPECT_EQ(total(send("GET", "/Patient/$everything")), 9);
 }
 
+/// R4's compartment has no Devices; US Core's implantable ones are asked for by `patient/Device.rs`.
+TEST_F(ScopesTest, OfAPatientAreForHisDevices) {
+    send_as(&everybody_);
+    for (const char* id : {"m", "t"}) {
+        put(fmt::format("/Patient/{}", id),
+            fmt::format(R"({{"resourceType":"Patient","id":"{}"}})", id));
+        put(fmt::format("/Device/{}-d", id),
+            fmt::format(
+                R"({{"resourceType":"Device","id":"{}-d","patient":{{"reference":"Patient/{}"}}}})",
+                id, id));
+    }
+    put("/Device/nobodys", R"({"resourceType":"Device","id":"nobodys"})");
+    Principal devices{"d", "patient/Device.rs", "m"};
+    for (const Principal* who : {&mine_, &devices}) {
+        send_as(who);
+        EXPECT_EQ(total(send("GET", "/Device")), 1);
+        EXPECT_EQ(total(send("GET", "/Device?patient=m")), 1);
+        EXPECT_EQ(total(send("GET", "/Device?patient=Patient/t")), 0);
+        EXPECT_EQ(total(send("GET", "/Device/_history")), 1);
+        EXPECT_EQ(send("GET", "/Device/m-d").status, 200);
+        EXPECT_EQ(send("GET", "/Device/t-d").status, 404);
+        EXPECT_EQ(send("GET", "/Device/nobodys").status, 404);
+    }
+    send_as(&mine_);
+    EXPECT_EQ(send("PUT", "/Device/m-d", R"({"resourceType":"Device","id":"m-d"})", kJson).status,
+              403);
+}
+
 TEST_F(ScopesTest, FindWhatIsContainedInWhatIsShown) {
     send_as(&everybody_);
     for (const char* id : {"m", "t"}) {
