@@ -140,7 +140,9 @@ void SearchCheckpoint::load_types(SearchCheckpointReader::Content& content,
         }
         if (!whole) {
             if (whole.error().code == Errc::not_found) {
-                log_info(fmt::format("search: {}: erased from since the checkpoint", name));
+                log_info(fmt::format(
+                    "search: {}: {} since the checkpoint", name,
+                    options_.read_only ? "erased from, or written anew," : "erased from"));
             } else {
                 log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({})", name,
                                         whole.error().detail));
