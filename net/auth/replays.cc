@@ -86,6 +86,8 @@ Replays::~Replays() {
 
 bool Replays::read(std::string_view text, Instant now) {
     text.remove_prefix(kFirstWords.size());
+    // Of what is behind the last line's end the client's name may be cut.
+    text = text.substr(0, text.rfind('\n') + 1);
     const std::string_view state = take_word(text, '\n');
     while (!text.empty()) {
         std::string_view line = take_word(text, '\n');

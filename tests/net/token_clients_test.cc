@@ -2,6 +2,7 @@
 
 #include "core/config/token_clients.h"
 
+#include "core/base/digest.h"
 #include "net/auth/assertion.h"
 #include "net/auth/clients.h"
 #include "net/auth/granted_scopes.h"
@@ -148,6 +149,12 @@ TEST_F(KeptReplays, AreRefusedAfterAProcessThatWasKilledAtAnyMoment) {
     const auto replays = open(torn);
     EXPECT_EQ(fault(*replays, "a", {"two", kEnd}), Errc::bad_credentials);
     EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
+    // Of one that was of a client whose name begins like another's.
+    SimFileSystem cut;
+    ASSERT_TRUE(cut.make_directory("/data"));
+    cut.set_content("/data/assertions",
+                    fmt::format("{}{} {} a", text, kEnd.us, sha256_hex("of another")));
+    EXPECT_EQ(fault(*open(cut), "a", {"of another", kEnd}), kTaken);
 }
 
 TEST_F(KeptReplays, MayBeAllThatCouldHaveBeenTakenBeforeTheMachineEnded) {
