@@ -179,6 +179,13 @@ bool has_words(const std::vector<std::string>& words, std::string_view code,
     });
 }
 
+bool leaves_out(const Asked& asked, std::string_view system, std::string_view version) {
+    const auto& excluded = asked.excluded_systems;
+    return !excluded.empty() && (std::binary_search(excluded.begin(), excluded.end(), system) ||
+                                 std::binary_search(excluded.begin(), excluded.end(),
+                                                    fmt::format("{}|{}", system, version)));
+}
+
 /// Writes one answer.
 class Answer {
   public:
@@ -218,16 +225,10 @@ std::string_view Answer::display_of(const Entry& entry, std::string& kept) const
 }
 
 bool Answer::is_excluded(const Expansion::System& system) const {
-    const auto& excluded = asked_.excluded_systems;
-    if (excluded.empty()) {
-        return false;
-    }
     const std::string_view version = system.version.empty() && system.content != nullptr
                                          ? system.content->version()
                                          : std::string_view(system.version);
-    return std::binary_search(excluded.begin(), excluded.end(), system.url) ||
-           std::binary_search(excluded.begin(), excluded.end(),
-                              fmt::format("{}|{}", system.url, version));
+    return leaves_out(asked_, system.url, version);
 }
 
 bool Answer::is_wanted(const Entry& entry) const {
@@ -402,6 +403,12 @@ Result<std::string> answer(terminology::Session& session, const Asked& asked) {
                find_meant(session, asked.meant, "ValueSet"));
     ANNALS_TRY(const auto value_set, terminology::value_set_of(definition, session.effort()));
     terminology::ExpandOptions options{.codes_max = asked.codes_max, .wanted = {}};
+    if (!asked.excluded_systems.empty()) {
+        // They may be named since their codes aren't here.
+        options.skipped = [&](std::string_view system, std::string_view version) {
+            return leaves_out(asked, system, version);
+        };
+    }
     auto expansion = terminology::expand(session, value_set, options);
     if (!expansion && expansion.error().code == Errc::answer_too_costly &&
         !session.effort().exhausted() && !asked.words.empty() && asked.language.empty()) {

@@ -161,6 +161,9 @@ Result<void> Builder::include(const Include& part) {
     if (part.system.empty()) {
         return include_value_set(part);
     }
+    if (options_.skipped && options_.skipped(part.system, part.version)) {
+        return {};
+    }
     if (part.is_whole() && !part.value_sets.empty()) {
         ANNALS_TRY(const CodeSystemPointer content,
                    session_.code_system(part.system, part.version));
@@ -417,7 +420,7 @@ bool Expansion::has(std::string_view system, std::string_view code) const {
 
 Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_set,
                                 const ExpandOptions& options) {
-    const bool keeps = !options.wanted && session.versions().empty();
+    const bool keeps = !options.wanted && !options.skipped && session.versions().empty();
     if (keeps) {
         ANNALS_TRY(ExpansionPointer kept, find_kept(session, value_set->definition()));
         if (kept != nullptr && kept->entries.size() <= options.codes_max) {

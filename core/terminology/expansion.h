@@ -57,6 +57,8 @@ struct ExpandOptions {
     std::size_t codes_max = 100'000;
     /// Which codes are wanted; null: all.
     std::function<bool(std::string_view code, std::string_view display)> wanted;
+    /// Which code systems are not looked at, by url and by the version that the value set names, if any; null: none.
+    std::function<bool(std::string_view url, std::string_view version)> skipped{};
 };
 
 /// Expands a value set. What was made before is used again as long as what it was made of is still what is found.

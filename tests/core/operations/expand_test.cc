@@ -388,6 +388,16 @@ TEST_F(Expand, TakesTheVersionsOfCodeSystemsThatAreAskedFor) {
     EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals"), "");
     EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals|2"), "");
     EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals|1"), "unicorn");
+    compose("partly",
+            R"("include":[{"system":"http://snomed.info/sct"},{"valueSet":["http://v/all"]},
+        {"system":"http://x/none","version":"7"}])");
+    EXPECT_EQ(codes("url=http://v/partly"), "422 not-supported");
+    compose("outer", R"("include":[{"valueSet":["http://v/partly"]}])");
+    for (const std::string name : {"partly", "outer"}) {
+        const std::string url = "url=http://v/" + name + "&exclude-system=http://snomed.info/sct";
+        EXPECT_EQ(codes(url), "422 not-supported");
+        EXPECT_EQ(codes(url + "&exclude-system=http://x/none|7"), "unicorn");
+    }
 }
 
 TEST_F(Expand, KnowsWhatR4Defines) {
