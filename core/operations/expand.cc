@@ -91,6 +91,7 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
                                                 "valueSet",
                                                 "valueSetVersion",
                                                 "context",
+                                                "contextDirection",
                                                 "date",
                                                 "filter",
                                                 "count",

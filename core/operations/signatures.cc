@@ -61,7 +61,7 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "Tells hashes over what the store holds, to be compared with another's", "prefix:string"},
     {"http://hl7.org/fhir/OperationDefinition/ValueSet-expand",
      "Lists the codes of a value set",
-     "url:uri valueSet:ValueSet context:uri date:dateTime valueSetVersion:string filter:string count:integer offset:integer activeOnly:boolean "
+     "url:uri valueSet:ValueSet context:uri contextDirection:code date:dateTime valueSetVersion:string filter:string count:integer offset:integer activeOnly:boolean "
      "displayLanguage:code includeDesignations:boolean designation:string* includeDefinition:boolean excludeNested:boolean "
      "excludeNotForUI:boolean excludePostCoordinated:boolean system-version:canonical* "
      "check-system-version:canonical* force-system-version:canonical* exclude-system:canonical*", "ValueSet"},

@@ -98,6 +98,7 @@ TEST_F(Expand, AddsTheDesignationsThatAreAskedFor) {
 TEST_F(Expand, CannotTellWhatAContextIsBoundTo) {
     EXPECT_EQ(codes("context=http://p%23Patient.gender"), "422 not-supported");
     EXPECT_EQ(codes("url=http://v/all&count=1&context=http://p%23Patient.gender"), "animal");
+    EXPECT_EQ(codes("url=http://v/all&count=1&contextDirection=incoming"), "animal");
     EXPECT_EQ(send("GET", "/ValueSet/$validate-code?context=http://p&code=dog").status, 422);
 }
 
