@@ -22,26 +22,44 @@ bool is_language(std::string_view own, std::string_view asked) {
            (own.size() == asked.size() || own[asked.size()] == '-');
 }
 
-std::string display_in(std::string_view language, json::Value listed, json::Value item) {
-    for (const json::Value from : {listed, item}) {
+std::string display_in(std::string_view language, json::Value listed, json::Value item,
+                       std::string_view own) {
+    // What has designations in its own language, too, has other names there: the display goes before them.
+    const auto find_in = [&](json::Value from) {
         for (const json::Value designation : from["designation"].elements()) {
             if (is_language(designation["language"].string(), language)) {
                 return designation["value"].string();
             }
         }
+        return std::string();
+    };
+    if (std::string found = find_in(listed); !found.empty()) {
+        return found;
+    }
+    if (is_language(own, language) && item["display"]) {
+        return item["display"].string();
+    }
+    if (std::string found = find_in(item); !found.empty()) {
+        return found;
     }
     // Who reads de-AT reads de.
     const std::string_view asked = language.substr(0, language.find_first_of(",; "));
-    json::Value nearest;
-    for (const json::Value from : {listed, item}) {
-        for (const json::Value designation : from["designation"].elements()) {
-            const std::string own = designation["language"].string();
-            if (is_language(asked, own) && own.size() > nearest["language"].string().size()) {
-                nearest = designation;
-            }
+    std::string nearest;
+    std::size_t nearest_size = 0;
+    const auto take = [&](std::string_view its, json::Value value) {
+        if (is_language(asked, its) && its.size() > nearest_size) {
+            nearest_size = its.size();
+            nearest = value.string();
         }
+    };
+    for (const json::Value designation : listed["designation"].elements()) {
+        take(designation["language"].string(), designation["value"]);
     }
-    return nearest["value"].string();
+    take(own, item["display"]);
+    for (const json::Value designation : item["designation"].elements()) {
+        take(designation["language"].string(), designation["value"]);
+    }
+    return nearest;
 }
 
 bool is_wanted(json::Value designation, std::span<const std::string> tokens) {

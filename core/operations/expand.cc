@@ -215,9 +215,10 @@ class Answer {
 std::string_view Answer::display_of(const Entry& entry, std::string& kept) const {
     if (!asked_.language.empty()) {
         const CodeSystem* const content = expansion_.systems[entry.system].content.get();
-        kept = display_in(
-            asked_.language, entry.listed,
-            content != nullptr && entry.number ? content->item(*entry.number) : json::Value());
+        const bool is_known = content != nullptr && entry.number;
+        kept = display_in(asked_.language, entry.listed,
+                          is_known ? content->item(*entry.number) : json::Value(),
+                          is_known ? content->root()["language"].string() : std::string());
         if (!kept.empty()) {
             return kept;
         }

@@ -124,7 +124,9 @@ Result<std::string> look_up(Session& session, const Lookup& lookup) {
         out.add_text("version", "valueString", system->version());
     }
     const std::string other =
-        lookup.language.empty() ? std::string() : display_in(lookup.language, {}, item);
+        lookup.language.empty()
+            ? std::string()
+            : display_in(lookup.language, {}, item, system->root()["language"].string());
     const std::string_view display = other.empty() ? system->display(number) : other;
     out.add_text("display", "valueString", display.empty() ? system->code(number) : display);
     for (const json::Value designation : item["designation"].elements()) {

@@ -153,7 +153,9 @@ Verdict judged(const Asked& asked, const Known& known, const GivenCode& code) {
         verdict.display = known.system->display(*known.number);
     }
     if (!asked.language.empty()) {
-        if (std::string other = display_in(asked.language, known.listed, known.item());
+        const std::string own =
+            known.number ? known.system->root()["language"].string() : std::string();
+        if (std::string other = display_in(asked.language, known.listed, known.item(), own);
             !other.empty()) {
             verdict.display = std::move(other);
         }

@@ -304,6 +304,32 @@ TEST_F(Expand, NestsNoDeeperThanADocumentMayBe) {
     EXPECT_TRUE(xml.says(R"(<code value="299"/>)")) << xml.body;
 }
 
+TEST_F(Expand, CallsACodeOfACodeSystemInTheLanguageThatIsAskedForByItsDisplay) {
+    put("CodeSystem/tiere",
+        R"({"resourceType":"CodeSystem","id":"tiere","language":"de","url":"http://s/tiere",
+        "status":"active","content":"complete","concept":[{"code":"h","display":"Hund","designation":[
+        {"language":"de","value":"Fiffi"},{"language":"en","value":"Dog"},
+        {"language":"de-AT","value":"Hunterl"}]}]})");
+    compose("tiere", R"("include":[{"system":"http://s/tiere"}])");
+    compose("named", R"("include":[{"system":"http://s/tiere","concept":[{"code":"h",
+        "designation":[{"language":"de","value":"Wauwau"}]}]}])");
+    const std::string_view kAsked[][2] = {
+        {"de", "Hund"}, {"de-CH", "Hund"}, {"de-AT", "Hunterl"}, {"en", "Dog"}, {"fr", "Hund"}};
+    for (const auto& [language, display] : kAsked) {
+        const std::string url =
+            fmt::format("system=http://s/tiere&code=h&displayLanguage={}", language);
+        for (const std::string& asked :
+             {fmt::format("/ValueSet/$expand?url=http://v/tiere&displayLanguage={}", language),
+              "/ValueSet/$validate-code?url=http://v/tiere&" + url,
+              "/CodeSystem/$lookup?property=inactive&" + url}) {
+            const Answer answer = send("GET", asked);
+            EXPECT_TRUE(answer.says(fmt::format(R"("{}"}})", display))) << asked << answer.body;
+        }
+    }
+    EXPECT_TRUE(
+        send("GET", "/ValueSet/$expand?url=http://v/named&displayLanguage=de").says("Wauwau"));
+}
+
 TEST_F(Expand, SpeaksOtherLanguages) {
     const Answer german =
         send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de&filter=hund");
