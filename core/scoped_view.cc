@@ -86,7 +86,8 @@ std::optional<Plan> ScopedView::read_query(TypeId type, std::string_view query) 
     const search::QueryContext context{.stored = stored,
                                        .view = search::unheld(),
                                        .parameters = parameters_,
-                                       .base_url = std::string(request_.base_url),
+                                       // Not the request's, for which its sender may name any host.
+                                       .base_url = service_.config().base_url,
                                        .strict = true,
                                        .conditional = true};
     Result<search::Query> read = search::parse_query(context, {type}, *pairs);

@@ -197,7 +197,7 @@ class ExportJob {
             if (snapshot_->answers(type)) {
                 continue;
             }
-            search::PastRuns past(store_, parameters_, run_.order().base_url, type,
+            search::PastRuns past(store_, parameters_, service_.config().base_url, type,
                                   moment_.position, search::kPastDocumentsOfJobMax);
             search::Pace pace(std::chrono::milliseconds(50));
             for (bool done = false; !done;) {

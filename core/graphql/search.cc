@@ -126,8 +126,7 @@ asio::awaitable<Result<SearchPage>> Searcher::find(Asked& asked, std::uint64_t c
     if (read && asked.snapshot == &snapshot_) {
         std::vector<TypeId> types = search::related_types(asked.query.types.front().plan);
         types.push_back(asked.type);
-        read = co_await reach_back(service_.store(), parameters_, request_.base_url, types,
-                                   snapshot_, turns_);
+        read = co_await reach_back(service_, parameters_, types, snapshot_, turns_);
     }
     if (!read) {
         co_return std::move(read.error());

@@ -49,15 +49,17 @@ Result<std::optional<Position>> find_as_of(const storage::Store& store, std::str
     return found;
 }
 
-asio::awaitable<Result<void>> reach_back(const storage::Store& store,
+asio::awaitable<Result<void>> reach_back(const Service& service,
                                          std::shared_ptr<const search::ParameterSet> parameters,
-                                         std::string_view base_url, std::span<const TypeId> types,
-                                         search::Snapshot& snapshot, Turns& turns) {
+                                         std::span<const TypeId> types, search::Snapshot& snapshot,
+                                         Turns& turns) {
     for (const TypeId type : types) {
         if (snapshot.answers(type)) {
             continue;
         }
-        search::PastRuns past(store, parameters, std::string(base_url), type, snapshot.position());
+        // By the base that the index goes by: the request's is what its sender chose, and so would be what links lead to.
+        search::PastRuns past(service.store(), parameters, service.config().base_url, type,
+                              snapshot.position());
         Result<void> done = co_await turns.finish(past);
         if (!done) {
             co_return std::move(done.error());

@@ -30,9 +30,9 @@ Result<std::optional<Position>> find_as_of(const storage::Store& store, std::str
 
 /// Makes `snapshot` answer for each of `types`, be it by looking at the bodies that were current then.
 /// Errors: too_costly, timeout.
-asio::awaitable<Result<void>> reach_back(const storage::Store& store,
+asio::awaitable<Result<void>> reach_back(const Service& service,
                                          std::shared_ptr<const search::ParameterSet> parameters,
-                                         std::string_view base_url, std::span<const TypeId> types,
-                                         search::Snapshot& snapshot, Turns& turns);
+                                         std::span<const TypeId> types, search::Snapshot& snapshot,
+                                         Turns& turns);
 
 }  // namespace annals::core

@@ -80,8 +80,8 @@ class Search {
             co_return std::move(read.error());
         }
         if (as_of_) {
-            read = co_await reach_back(service_.store(), parameters_, request_.base_url,
-                                       types_looked_at(query_), *snapshot_, turns_);
+            read = co_await reach_back(service_, parameters_, types_looked_at(query_), *snapshot_,
+                                       turns_);
         } else if (std::vector<TypeId> types = carried_types(query_); !types.empty()) {
             read = co_await carry(std::move(types));
         }
@@ -112,8 +112,8 @@ class Search {
                               },
                               !view_.is_whole()};
             Result<Included> included = co_await find_included(
-                *snapshot_, parameters_, view_, request_.base_url, query_.includes, page->matches,
-                shown, as_of_.has_value(), turns_);
+                service_, *snapshot_, parameters_, view_, request_.base_url, query_.includes,
+                page->matches, shown, as_of_.has_value(), turns_);
             if (!included) {
                 co_return std::move(included.error());
             }
@@ -282,7 +282,7 @@ class Search {
         for (const TypeId type : types) {
             snapshot_->carry(carried, count);
             search::CarriedRuns runs(service_.definitions().carried_index(), parameters_,
-                                     std::string(request_.base_url), carried, type);
+                                     service_.config().base_url, carried, type);
             Result<void> done = co_await turns_.finish(runs);
             if (!done) {
                 co_return std::move(done.error());

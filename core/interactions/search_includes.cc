@@ -79,11 +79,12 @@ std::optional<VersionInfo> version_of(const Named& named, const storage::Store& 
 
 class Includer {
   public:
-    Includer(search::Snapshot& snapshot,
+    Includer(const Service& service, search::Snapshot& snapshot,
              const std::shared_ptr<const search::ParameterSet>& parameters,
              const search::View& view, std::string_view base_url, std::span<const Include> includes,
              const Shown& shown, bool as_of, Turns& turns)
-        : snapshot_(snapshot),
+        : service_(service),
+          snapshot_(snapshot),
           parameters_(parameters),
           view_(view),
           base_url_(base_url),
@@ -289,8 +290,8 @@ class Includer {
             }
             Result<void> done = Result<void>();
             if (as_of_) {
-                done = co_await reach_back(snapshot_.store(), parameters_, base_url_,
-                                           std::span(&type, 1), snapshot_, turns_);
+                done = co_await reach_back(service_, parameters_, std::span(&type, 1), snapshot_,
+                                           turns_);
             }
             if (done) {
                 done = co_await add_matches(type, plan, 1);
@@ -387,6 +388,7 @@ class Includer {
         co_return Result<void>();
     }
 
+    const Service& service_;
     search::Snapshot& snapshot_;
     const std::shared_ptr<const search::ParameterSet>& parameters_;
     const search::View& view_;
@@ -413,10 +415,11 @@ std::optional<VersionInfo> referred_version(const storage::Store& store, std::st
 }
 
 asio::awaitable<Result<Included>> find_included(
-    search::Snapshot& snapshot, const std::shared_ptr<const search::ParameterSet>& parameters,
-    const search::View& view, std::string_view base_url, std::span<const search::Include> includes,
+    const Service& service, search::Snapshot& snapshot,
+    const std::shared_ptr<const search::ParameterSet>& parameters, const search::View& view,
+    std::string_view base_url, std::span<const search::Include> includes,
     std::span<const storage::VersionInfo> matches, const Shown& shown, bool as_of, Turns& turns) {
-    Includer includer(snapshot, parameters, view, base_url, includes, shown, as_of, turns);
+    Includer includer(service, snapshot, parameters, view, base_url, includes, shown, as_of, turns);
     Result<Included> included = co_await includer.run(matches);
     co_return included;
 }

@@ -10,6 +10,7 @@
 #include "core/search/query.h"
 #include "core/search/snapshot.h"
 #include "core/search/view.h"
+#include "core/service.h"
 #include "storage/types.h"
 
 #include <asio/awaitable.hpp>
@@ -49,8 +50,9 @@ struct Shown {
 /// `view` sees, so that what isn't shown counts for nothing. With `as_of` canonicals are followed into what the index has
 /// thrown away, too (reach_back()). Lifetime: the arguments outlive the call. Errors: timeout, too_costly, expired.
 asio::awaitable<Result<Included>> find_included(
-    search::Snapshot& snapshot, const std::shared_ptr<const search::ParameterSet>& parameters,
-    const search::View& view, std::string_view base_url, std::span<const search::Include> includes,
+    const Service& service, search::Snapshot& snapshot,
+    const std::shared_ptr<const search::ParameterSet>& parameters, const search::View& view,
+    std::string_view base_url, std::span<const search::Include> includes,
     std::span<const storage::VersionInfo> matches, const Shown& shown, bool as_of, Turns& turns);
 
 }  // namespace annals::core

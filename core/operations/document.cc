@@ -313,8 +313,8 @@ class Document {
                                 : require(service_, request_, kMayRead, type);
         if (done) {
             const TypeId types[] = {type};
-            done = co_await reach_back(service_.store(), service_.indexing().parameters(),
-                                       request_.base_url, types, *snapshot_, turns_);
+            done = co_await reach_back(service_, service_.indexing().parameters(), types,
+                                       *snapshot_, turns_);
         }
         if (!done) {
             co_return std::move(done.error());

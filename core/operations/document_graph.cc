@@ -403,8 +403,8 @@ asio::awaitable<Result<std::vector<VersionInfo>>> follow_graph(
     append_types(*links, types);
     std::sort(types.begin(), types.end());
     types.erase(std::unique(types.begin(), types.end()), types.end());
-    Result<void> there = co_await reach_back(service.store(), service.indexing().parameters(),
-                                             request.base_url, types, snapshot, turns);
+    Result<void> there =
+        co_await reach_back(service, service.indexing().parameters(), types, snapshot, turns);
     if (!there) {
         co_return std::move(there.error());
     }

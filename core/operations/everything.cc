@@ -60,8 +60,7 @@ class Everything {
             for (const Query::TypePlan& part : parts_) {
                 types.push_back(part.type);
             }
-            done = co_await reach_back(service_.store(), parameters_, request_.base_url, types,
-                                       *snapshot_, turns_);
+            done = co_await reach_back(service_, parameters_, types, *snapshot_, turns_);
         }
         if (done) {
             done = make_executions();

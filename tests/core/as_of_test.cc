@@ -231,5 +231,40 @@ TEST_F(AsOfTest, IncludesByACanonicalWhatTheIndexHasThrownAway) {
     }
 }
 
+TEST_F(AsOfTest, LeadsOverNoReferencesThatTheIndexDoesNotLeadOver) {
+    store_options_.search_index.positions_retained = 10;
+    store_options_.search_index.pending_documents = 0;
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal everybody("e", "system/*.cruds");
+    send_as(&everybody);
+    const auto observe = [&](std::string_view id, std::string_view subject) {
+        const std::string body = fmt::format(
+            R"({{"resourceType":"Observation","id":"{}","status":"final","code":{{"text":"x"}},)"
+            R"("subject":{{"reference":"{}"}}}})",
+            id, subject);
+        return send("PUT", fmt::format("/Observation/{}", id), body,
+                    {{"Content-Type", "application/fhir+json"}})
+            .status;
+    };
+    ASSERT_EQ(observe("here", "Patient/m"), 201);
+    // No base is configured: whoever asks may call the server as he likes.
+    ASSERT_EQ(observe("there", fmt::format("{}/Patient/m", kBaseUrl)), 201);
+    const Position then = store().last_position();
+    for (int round = 0; store().search(test::type_of("Observation"))->vacuumed_through <= then;
+         ++round) {
+        ASSERT_LT(round, 3000);
+        ASSERT_LT(observe("other", "Patient/t"), 300);
+        send("GET", "/Observation?status=final");  // has the index take in what was written
+    }
+    const Principal mine("x", "patient/*.rs", "m");
+    send_as(&mine);
+    const std::set<std::string> here{"here/1"};
+    EXPECT_EQ(found("/Observation"), here);
+    EXPECT_EQ(found(fmt::format("/Observation?_asOf={}", then.value)), here);
+    EXPECT_EQ(found(fmt::format("/Patient/m/Observation?_asOf={}", then.value)), here);
+}
+
 }  // namespace
 }  // namespace annals::core

@@ -677,6 +677,30 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
     EXPECT_EQ(send("GET", graphql("/", "{__typename}")).status, 401);
 }
 
+// Without a configured base the one of a request is what its sender says.
+TEST_F(ScopesTest, DoNotGoByTheHostThatARequestNames) {
+    send_as(&everybody_);
+    put("/Observation/here", observation("here", "m", "mine"));
+    put("/Observation/there",
+        fmt::format(
+            R"({{"resourceType":"Observation","id":"there","status":"final","code":{{"text":"{}"}},)"
+            R"("subject":{{"reference":"{}/Patient/m"}}}})",
+            kMark, kBaseUrl));
+    const Principal of_m("x", "system/Observation.rus?subject=Patient/m");
+    send_as(&of_m);
+    EXPECT_EQ(total(send("GET", "/Observation")), 1);
+    EXPECT_EQ(send("GET", "/Observation/here").status, 200);
+    EXPECT_EQ(send("GET", "/Observation/there").status, 404);
+    EXPECT_EQ(send("PUT", "/Observation/there", observation("there", "m", "mine"), kJson).status,
+              404);
+
+    Config config;
+    config.base_url = kBaseUrl;
+    open(config);
+    send_as(&of_m);
+    EXPECT_EQ(send("GET", "/Observation/there").status, 200);
+}
+
 // Cursors are no secrets: anybody can make one that goes on behind whatever he likes.
 TEST_F(ScopesTest, GoOnBehindNothingThatIsNotShown) {
     fill();
