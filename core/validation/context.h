@@ -85,6 +85,8 @@ struct Context {
     /// While this is set, faults are counted and not told: a slice is being tried.
     std::size_t* trial = nullptr;
     std::size_t depth = 0;
+    /// The elements that lead from the frame's resource to the one that is being looked at, by name; the walk's (walk.cc).
+    std::vector<std::string_view> path{};
     std::unordered_map<std::string, std::shared_ptr<const Profile>> profiles{};
     /// Made when it is first needed (terminology.cc).
     std::shared_ptr<Terminology> terminology{};

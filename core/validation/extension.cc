@@ -28,30 +28,13 @@ bool is_at(std::string_view wanted, const Spot& owner) {
     return wanted == "Element" || wanted == "*";
 }
 
-/// The path of element names from the type at its beginning: "name.family" below "Patient".
-bool is_below(Context& context, const Frame& frame, std::string_view wanted, const Spot& owner) {
-    // By the place in the resource, its data types told apart where the path begins in one.
-    const std::string place = json::expression_of(context.root, owner.node());
-    std::string bare;
-    bool inside = false;
-    for (const char c : place) {
-        inside = c == '[' || (inside && c != ']');
-        if (!inside && c != ']') {
-            bare.push_back(c);
-        }
+/// Is what the extension at the end of the context's path stands in the element `wanted`: "Patient.name.family"?
+bool is_below(const Context& context, const Frame& frame, std::string_view wanted,
+              const Spot& owner) {
+    std::string below;  // ".name.family"
+    for (std::size_t i = 0; i + 1 < context.path.size(); ++i) {
+        below.append(".").append(context.path[i]);
     }
-    const std::string resource_place = json::expression_of(context.root, frame.resource.node());
-    std::string within;
-    {
-        bool in = false;
-        for (const char c : resource_place) {
-            in = c == '[' || (in && c != ']');
-            if (!in && c != ']') {
-                within.push_back(c);
-            }
-        }
-    }
-    std::string below = bare.size() > within.size() ? bare.substr(within.size()) : std::string();
     const std::size_t dot = wanted.find('.');
     const std::string_view head = wanted.substr(0, dot);
     std::string rest =
@@ -59,7 +42,6 @@ bool is_below(Context& context, const Frame& frame, std::string_view wanted, con
     if (rest.ends_with("[x]")) {
         rest.resize(rest.size() - 3);
     }
-    std::erase(below, '_');
     const schema::Type type = schema::find_type(head);
     if (!type) {
         return true;  // it can't be told
@@ -77,7 +59,8 @@ bool is_below(Context& context, const Frame& frame, std::string_view wanted, con
     return below.ends_with(rest);
 }
 
-bool allowed_here(Context& context, const Frame& frame, json::Value definition, const Spot& owner) {
+bool allowed_here(const Context& context, const Frame& frame, json::Value definition,
+                  const Spot& owner) {
     const json::Value contexts = definition["context"];
     // R4's own definitions carry these beside or around the elements that they are for.
     const std::string id = definition["id"].string();

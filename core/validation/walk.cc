@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace annals::validation {
 
@@ -76,7 +77,11 @@ void check_invariants(Context& context, const Frame& frame, const Spot& spot,
 void check_element(Context& context, const Frame& frame, const Spot& spot, const Spot& parent);
 
 void check_children(Context& context, const Frame& frame, const Spot& spot) {
-    for_each_child(spot, [&](const Spot& child) { check_element(context, frame, child, spot); });
+    for_each_child(spot, [&](const Spot& child) {
+        context.path.push_back(child.element.name());
+        check_element(context, frame, child, spot);
+        context.path.pop_back();
+    });
 }
 
 void check_element(Context& context, const Frame& frame, const Spot& spot, const Spot& parent) {
@@ -110,6 +115,27 @@ void check_element(Context& context, const Frame& frame, const Spot& spot, const
     }
     if (spot.object()) {
         check_children(context, frame, spot);
+    }
+}
+
+/// All that is asked of a resource and of what is in it.
+void check_whole(Context& context, const Frame& frame) {
+    const Spot& spot = frame.resource;
+    check_invariants(context, frame, spot, spot.type.invariants());
+    check_children(context, frame, spot);
+    check_contained(context, frame);
+    check_resource_rules(context, frame);
+    if (spot.type.name() == "Bundle") {
+        check_bundle(context, frame);
+    }
+    const Spot meta = child(spot, "meta");
+    std::vector<Spot> profiles;
+    collect(meta, "profile", profiles);
+    for (const Spot& profile : profiles) {
+        const std::string url = profile.value().string();
+        if (!url.empty()) {
+            check_profile(context, frame, spot, url, Severity::warning);
+        }
     }
 }
 
@@ -153,32 +179,17 @@ std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot
 }
 
 void check_resource(Context& context, const Frame& frame) {
-    const Spot& spot = frame.resource;
-    if (!spot.type || context.depth > kJsonDepthMax || !context.spend()) {
+    if (!frame.resource.type || context.depth > kJsonDepthMax || !context.spend()) {
         return;
     }
     ++context.depth;
+    std::vector<std::string_view> around = std::exchange(context.path, {});
     if (context.options.references_alone) {
-        check_children(context, frame, spot);
-        --context.depth;
-        return;
+        check_children(context, frame, frame.resource);
+    } else {
+        check_whole(context, frame);
     }
-    check_invariants(context, frame, spot, spot.type.invariants());
-    check_children(context, frame, spot);
-    check_contained(context, frame);
-    check_resource_rules(context, frame);
-    if (spot.type.name() == "Bundle") {
-        check_bundle(context, frame);
-    }
-    const Spot meta = child(spot, "meta");
-    std::vector<Spot> profiles;
-    collect(meta, "profile", profiles);
-    for (const Spot& profile : profiles) {
-        const std::string url = profile.value().string();
-        if (!url.empty()) {
-            check_profile(context, frame, spot, url, Severity::warning);
-        }
-    }
+    context.path = std::move(around);
     --context.depth;
 }
 
