@@ -56,7 +56,12 @@ Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const Cod
             }
         }
     }
-    if (codes.empty() || codes.size() > kCodingsMax) {
+    if (codes.size() > kCodingsMax) {
+        return Error{Errc::invalid,
+                     fmt::format("{} has more than {} codings", names.concept_name, kCodingsMax),
+                     ""};
+    }
+    if (codes.empty()) {
         return Error{Errc::required,
                      names.concept_name.empty()
                          ? fmt::format("One of {} and {} is required", names.code, names.coding)

@@ -90,6 +90,23 @@ TEST_F(Codes, OfAConceptMayHaveNoMoreThanADisplay) {
     EXPECT_EQ(said(send("POST", "/ValueSet/all/$validate-code", only)), "400 required");
 }
 
+TEST_F(Codes, OfAConceptAreAHundredAtMost) {
+    const auto with = [&](int count) {
+        std::string codings;
+        for (int i = 1; i < count; ++i) {
+            codings += R"({"system":"http://other","code":"x"},)";
+        }
+        return send("POST", "/ValueSet/all/$validate-code",
+                    R"({"resourceType":"Parameters","parameter":[{"name":"codeableConcept",)"
+                    R"("valueCodeableConcept":{"coding":[)" +
+                        codings + R"({"system":"http://s/animals","code":"dog"}]}}]})");
+    };
+    EXPECT_EQ(said(with(100)), "result=true display=Dog");
+    const Answer refused = with(101);
+    EXPECT_EQ(said(refused), "400 invalid");
+    EXPECT_TRUE(refused.says("more than 100 codings")) << "and not that there is none";
+}
+
 TEST_F(Codes, AreCalledWhatTheValueSetCallsThem) {
     compose("named", R"("include":[{"system":"http://snomed.info/sct","concept":[
         {"code":"1","display":"Male","designation":[{"language":"de","value":"Mann"}]}]},
