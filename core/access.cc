@@ -124,7 +124,8 @@ Principal::Principal(std::string name, std::string_view scopes, std::string_view
     }
     std::erase_if(grants_,
                   [this](const Grant& grant) { return may(grant.permissions, grant.type); });
-    if (is_held()) {
+    // A name of two lines would read as that of somebody who is held to something.
+    if (is_held() || name_.find('\n') != std::string::npos) {
         std::uint64_t hash = 0;
         for (const Grant& grant : grants_) {
             // In whatever order they came.

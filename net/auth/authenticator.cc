@@ -26,6 +26,11 @@ constexpr const char* kIntrospected = "introspection|";
 /// The same before the name of whom an API key names, where tokens are taken as well.
 constexpr const char* kHoldsKey = "key|";
 
+/// Whether somebody else is called so, or one whose name was set apart from theirs.
+bool is_anothers(std::string_view name) noexcept {
+    return name.starts_with('|') || name.starts_with(kIntrospected) || name.starts_with(kHoldsKey);
+}
+
 /// A longer token is looked up each time.
 constexpr std::size_t kMemoBytesMax = 4096;
 
@@ -167,7 +172,8 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
         return bad_credentials(claims.error().detail);
     }
     // Whoever has no name stays nobody: all of an issuer's would be the same one.
-    if (claims && several && !issuer.rules.issuer.empty() && !claims->name.empty()) {
+    if (claims && several && !claims->name.empty() &&
+        (!issuer.rules.issuer.empty() || is_anothers(claims->name))) {
         claims->name = issuer.rules.issuer + '|' + claims->name;
     }
     return claims;

@@ -115,6 +115,10 @@ TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {
     EXPECT_EQ(Principal::name_in(identity("patient/*.r", "1")), "x");
     EXPECT_EQ(Principal::name_in("x"), "x");
     EXPECT_EQ(Principal::name_in(""), "");
+    // Whoever is called as another's identity reads isn't he.
+    const std::string held = identity("patient/*.r", "1");
+    EXPECT_NE(Principal(held, "system/*.r").identity(), held);
+    EXPECT_EQ(Principal::name_in(Principal(held, "system/*.r").identity()), held);
 }
 
 class AccessTest : public test::ServiceFixture {

@@ -264,9 +264,11 @@ TEST(Authentication, TellsHoldersOfKeysFromWhoAreCalledLikeThemByATokenOnly) {
     const std::string place = begun.header("Content-Location").value_or("");
     const std::size_t path = place.find("/_jobs/");
     ASSERT_NE(path, std::string::npos) << place;
-    const std::string token =
-        key.sign(R"({"sub":"lab-7","exp":4000000000,"scope":"system/Observation.rs"})");
-    EXPECT_EQ(server.get_with_token(place.substr(path), token).status, 404);
+    for (const std::string name : {"lab-7", "key|lab-7", "|key|lab-7"}) {
+        const std::string token = key.sign(
+            R"({"sub":")" + name + R"(","exp":4000000000,"scope":"system/Observation.rs"})");
+        EXPECT_EQ(server.get_with_token(place.substr(path), token).status, 404) << name;
+    }
     EXPECT_NE(server.get(place.substr(path), {holder}).status, 404);
 }
 
