@@ -475,6 +475,7 @@ TEST(LogWriter, BeginsNoSegmentInAnotherDirectoryThatHasTheNameOfItsOwn) {
     std::filesystem::rename(directory / "data", directory / "moved");
     std::filesystem::create_directories(directory / "data/segments");
     while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
+        ASSERT_LT(store->last_position(), Position{1000});
     }
     EXPECT_EQ(store->write_state(), WriteState::failed);
     EXPECT_TRUE(std::filesystem::is_empty(directory / "data/segments"));
