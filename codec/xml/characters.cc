@@ -13,7 +13,7 @@ namespace {
 constexpr ByteSet kStringSpecial("\"\\\t\r\n");
 constexpr ByteSet kRawStringSpecial("\"\\\t\r\n&");
 
-constexpr ByteSet kSpace(" \t\r\n");
+constexpr ByteSet kWhiteSpace(" \t\r\n");
 // Of ASCII, what is no character of XML.
 constexpr ByteSet kControl(
     std::string_view("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f"
@@ -135,7 +135,7 @@ void append_json_characters(std::string& out, std::string_view raw) {
             const Reference reference = read_reference({at, static_cast<std::size_t>(end - at)});
             append_json_character(out, reference.code_point);
             at += std::max<std::size_t>(reference.size, 1);
-        } else if (kSpace.has(*at)) {
+        } else if (kWhiteSpace.has(*at)) {
             // A line break is one character, however it was written (XML section 2.11), and here a blank.
             const bool crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
             out += ' ';

@@ -9,6 +9,7 @@
 #include "core/interactions/history_bundle_entry.h"
 #include "core/jobs/job_folder.h"
 #include "core/outcome.h"
+#include "core/search/compartments.h"
 #include "core/search/execute.h"
 #include "core/search/past_runs.h"
 #include "core/service.h"
@@ -35,10 +36,6 @@ constexpr std::uint64_t kBytesPerCheckpoint = 256 << 20;
 constexpr std::chrono::seconds kTimePerCheckpoint{10};
 
 constexpr std::size_t kDeletionsPerBundle = 100;
-
-TypeId patient_type() {
-    return *find_resource_type("Patient");
-}
 
 /// A position at which everything is there that was submitted before `time`, so that whoever asks for what came since
 /// then misses nothing.
@@ -224,7 +221,7 @@ class ExportJob {
             types.push_back(one.type);
         }
         if (scope_.of_patients && !scope_.patients) {
-            types.push_back(patient_type());  // in whose compartments it is
+            types.push_back(search::patient_type());  // in whose compartments it is
         }
         return types;
     }
@@ -294,7 +291,7 @@ class ExportJob {
     // By what the resource said before it was deleted: a reference to one of the patients, wherever it stands. To
     // tell somebody of a deletion that is not his does no harm; to keep one from him would.
     bool was_of_patients(const storage::StoredVersion& deletion) {
-        if (deletion.info.type == patient_type()) {
+        if (deletion.info.type == search::patient_type()) {
             return !scope_.patients || scope_.patients->contains(std::string(deletion.id));
         }
         storage::HistoryQuery query;
@@ -321,7 +318,7 @@ class ExportJob {
             const std::string text = site.value.string();
             const std::optional<ResourceUrl> url = parse_resource_url(text);
             return site.kind == json::ReferenceSite::Kind::reference && url &&
-                   url->type == patient_type() &&
+                   url->type == search::patient_type() &&
                    (!scope_.patients || scope_.patients->contains(std::string(url->id)));
         });
     }
@@ -342,8 +339,8 @@ class ExportJob {
     Result<void> take_searched() {
         const std::vector<ExportScope::Searched>& all = scope_.searched;
         ExportLinks links(scope_, *parameters_);
-        if (links.any() && pass_ <= all.size() && scope_.whole[patient_type().value]) {
-            ANNALS_TRY_VOID(take_links(links, patient_type(), search::everything()));
+        if (links.any() && pass_ <= all.size() && scope_.whole[search::patient_type().value]) {
+            ANNALS_TRY_VOID(take_links(links, search::patient_type(), search::everything()));
         }
         // What was written before a restart is only looked at for its links.
         for (std::size_t i = 0; i < all.size() && pass_ <= all.size(); ++i) {

@@ -21,10 +21,6 @@ constexpr std::size_t kMembersMax = 1'000'000;
 constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       "Medication",
                                             "Location",         "Practitioner", "Organization"};
 
-TypeId patient_type() {
-    return *find_resource_type("Patient");
-}
-
 TypeId group_type() {
     return *find_resource_type("Group");
 }
@@ -88,7 +84,7 @@ class ScopeFinder {
         possible.fill(true);
         if (scope_.of_patients) {
             possible.fill(false);
-            for (const TypeId type : search::compartment_members(patient_type())) {
+            for (const TypeId type : search::compartment_members(search::patient_type())) {
                 possible[type.value] = true;
             }
             for (const std::string_view name : kReferredTo) {
@@ -132,7 +128,7 @@ class ScopeFinder {
         }
         std::unordered_set<std::string> chosen;
         for (const std::string& id : task_.patients) {
-            const auto info = find(patient_type(), id);
+            const auto info = find(search::patient_type(), id);
             if (!info || info->deletion || (scope_.patients && !scope_.patients->contains(id))) {
                 return Error{Errc::invalid, fmt::format("patient: Patient/{} is not there", id),
                              ""};
@@ -168,7 +164,7 @@ class ScopeFinder {
             if (!key) {
                 continue;
             }
-            if (key->first == patient_type()) {
+            if (key->first == search::patient_type()) {
                 scope_.patients->insert(key->second);
             } else if (key->first == group_type()) {
                 ANNALS_TRY_VOID(add_members(key->second, depth + 1));
@@ -248,7 +244,7 @@ class ScopeFinder {
             std::vector<std::uint64_t> keys;
             keys.reserve(scope_.patients->size());
             for (const std::string& id : *scope_.patients) {
-                keys.push_back(snapshot_.store().search_key(patient_type(), id));
+                keys.push_back(snapshot_.store().search_key(search::patient_type(), id));
             }
             plan = search::of_patients(*parameters_, keys, type);
         } else {
@@ -288,7 +284,7 @@ Result<void> authorise_export(const Service& service, const Request& request,
     }
     if (!task.patients.empty()) {
         // That one isn't there is said.
-        ANNALS_TRY_VOID(require(service, request, kMayRead, patient_type()));
+        ANNALS_TRY_VOID(require(service, request, kMayRead, search::patient_type()));
     }
     for (const TypeId type : task.types) {
         ANNALS_TRY_VOID(require(service, request, kNeeded, type));

@@ -375,12 +375,12 @@ std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId co
     return any_of(std::move(any));
 }
 
-namespace {
-
-TypeId patient_type() {
+TypeId patient_type() noexcept {
     static const TypeId type = *find_resource_type("Patient");
     return type;
 }
+
+namespace {
 
 TypeId device_type() {
     static const TypeId type = *find_resource_type("Device");

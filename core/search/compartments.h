@@ -48,6 +48,8 @@ std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compa
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,
                                        TypeId type, const Plan& of = everything());
 
+TypeId patient_type() noexcept;
+
 /// Whether resources of `type` can be a Patient's: in his compartment, or Devices, which R4 left out of it though they say whose
 /// they are.
 bool may_be_of_patients(TypeId type) noexcept;

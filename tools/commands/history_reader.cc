@@ -105,7 +105,7 @@ bool is_by_instant(json::Value bundle) {
 }
 
 /// Whether nothing of a page that was to be by instants is.
-bool is_newest_first(json::Value bundle) {
+bool gives_newest_first(json::Value bundle) {
     const Order order = order_of(bundle);
     return !order.ascends && (order.descends || order.newer_first);
 }
@@ -284,7 +284,7 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
     }
     // A history that was empty as it began may show only now in which order it comes.
     const bool newest_first =
-        target.find("_sort=_lastUpdated") != std::string::npos && is_newest_first(bundle);
+        target.find("_sort=_lastUpdated") != std::string::npos && gives_newest_first(bundle);
     if (newest_first || lacks_version(bundle)) {
         return Error{Errc::processing,
                      fmt::format("{}: GET {}: {}", client_.server().authority(), target,
