@@ -92,6 +92,13 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
     return {};
 }
 
+/// Where a request goes. Of a create that is all that its resource says, and HAPI's client leaves it out.
+json::Value url_of(json::Value entry) {
+    const json::Value request = entry["request"];
+    const json::Value url = request["url"];
+    return url || !request["method"].equals("POST") ? url : entry["resource"]["resourceType"];
+}
+
 }  // namespace
 
 Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url) {
@@ -106,11 +113,7 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         return Error{Errc::structure, "request must be an object", {}};
     }
     const json::Value method = request["method"];
-    json::Value url = request["url"];
-    if (!url && method.equals("POST")) {
-        // All that the URL of a create says; HAPI's client leaves it out.
-        url = entry["resource"]["resourceType"];
-    }
+    const json::Value url = url_of(entry);
     if (!method || !url) {
         return Error{
             Errc::required, !method ? "request.method is missing" : "request.url is missing", {}};
@@ -269,7 +272,7 @@ constexpr std::size_t kBytesMax = 200;
 
 /// What an entry's request names. Never a query.
 std::string asked_reference(json::Value entry) {
-    std::string url = entry["request"]["url"].string();
+    std::string url = url_of(entry).string();
     url.resize(std::min(url.find('?'), url.size()));
     if (const std::size_t below = url.find(kBelow); below != std::string::npos) {
         url.erase(0, below + kBelow.size());

@@ -213,11 +213,13 @@ TEST(Audit, HasWhatATransactionAskedForThatFailed) {
                 "POST", "/",
                 R"({"resourceType":"Bundle","type":"transaction","entry":[)"
                 R"({"resource":{"resourceType":"Patient","id":"1"},"request":{"method":"PUT","url":"Patient/1"}},)"
+                R"({"resource":{"resourceType":"Basic","code":{"text":"a"}},"request":{"method":"POST"}},)"
                 R"({"request":{"method":"GET","url":"Patient/none"}}]})")
             .status,
         400);
     const std::string line = server.line();
     EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/1"},"name":"PUT","description":"400")"));
+    EXPECT_THAT(line, HasSubstr(R"("type":"Basic"},"name":"POST","description":"400")"));
     EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/none"},"name":"GET","description":"400")"));
 }
 
