@@ -83,7 +83,7 @@ schema::Type type_at_start(std::string_view operand) {
     return type && type.is_resource() ? type : schema::Type();
 }
 
-/// Options of choices by their names in JSON ("valueDateTime"); none that an element has, of whatever type.
+/// Options of choices by their names in JSON ("valueDateTime").
 const std::unordered_map<std::string_view, schema::Element>& options_by_name() {
     static const auto options = [] {
         std::unordered_map<std::string_view, schema::Element> all;
@@ -92,11 +92,6 @@ const std::unordered_map<std::string_view, schema::Element>& options_by_name() {
                 if (element.is_choice()) {
                     all.emplace(element.name(), element);
                 }
-            }
-        }
-        for (const schema::Type type : schema::types()) {
-            for (const schema::Element element : type.elements()) {
-                all.erase(element.base_name());
             }
         }
         return all;
@@ -260,15 +255,20 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
     if (parameter.expression.empty()) {
         return definition.fault(fmt::format("the expression has no part for {}", type.name()));
     }
-    parameter.expression = with_options_as_types(parameter.expression);
     if (++added > kAddedParametersMax) {
         return definition.fault("there are too many search parameters");
     }
-    const auto parsed = fhirpath::Expression::parse(parameter.expression);
-    const auto checked = parsed ? parsed->check(type) : Result<void>(parsed.error());
-    if (!checked) {
-        return definition.fault(
-            fmt::format("the expression for {}: {}", type.name(), checked.error().detail));
+    const auto check = [&](const std::string& expression) {
+        const auto parsed = fhirpath::Expression::parse(expression);
+        return parsed ? parsed->check(type) : Result<void>(parsed.error());
+    };
+    if (const auto checked = check(parameter.expression); !checked) {
+        // Only then: what is an option of one type's choice is an element of another (Device.property.valueQuantity).
+        parameter.expression = with_options_as_types(parameter.expression);
+        if (!check(parameter.expression)) {
+            return definition.fault(
+                fmt::format("the expression for {}: {}", type.name(), checked.error().detail));
+        }
     }
     return parameter;
 }

@@ -141,14 +141,14 @@ TEST(Parameters, AddWhatSearchParameterResourcesSay) {
 
 /// US Core's asserted-date and CARIN's service-start-date, and what FHIRPath would say.
 TEST(Parameters, TakeTheNamesOfChoicesInJson) {
-    const auto expression = [](const std::string& said) {
+    const auto expression = [](const std::string& said, const std::string& type = "Condition") {
         const std::string text =
             R"({"resourceType":"SearchParameter","id":"p","url":"http://p","status":"active",)"
-            R"("code":"asserted-date","base":["Condition"],"type":"date","expression":")" +
-            said + R"("})";
+            R"("code":"asserted-date","base":[")" +
+            type + R"("],"type":"date","expression":")" + said + R"("})";
         const auto document = parse(text);
         const auto set = ParameterSet::with(std::vector{document.root()});
-        const Parameter* const parameter = set->find(type_of("Condition"), "asserted-date");
+        const Parameter* const parameter = set->find(type_of(type), "asserted-date");
         return parameter == nullptr ? "" : parameter->expression;
     };
     EXPECT_EQ(expression("Condition.extension.where(url = 'http://a.valueDateTime').valueDateTime"),
@@ -159,6 +159,15 @@ TEST(Parameters, TakeTheNamesOfChoicesInJson) {
               "Condition.onset.ofType(dateTime) | Condition.onset.ofType(Period).start");
     EXPECT_EQ(expression("Condition.extension('a').value"), "Condition.extension('a').value");
     EXPECT_EQ(expression("Condition.recordedDate"), "Condition.recordedDate");
+    // What is an element of one type is an option of another's choice.
+    EXPECT_EQ(expression("Condition.extension('a').valueCode"),
+              "Condition.extension('a').value.ofType(code)");
+    EXPECT_EQ(expression("Observation.valueQuantity", "Observation"),
+              "Observation.value.ofType(Quantity)");
+    EXPECT_EQ(expression("Observation.effectivePeriod", "Observation"),
+              "Observation.effective.ofType(Period)");
+    EXPECT_EQ(expression("Device.property.valueQuantity", "Device"),
+              "Device.property.valueQuantity");
     EXPECT_EQ(expression("Condition.extension('a').valueNothing"), "");
 }
 
