@@ -16,8 +16,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -86,6 +88,17 @@ void hold_standard_descriptors() {
     }
 }
 
+/// `code`, but that what was to be told on stdout and is not there (a full device) is a fault.
+int after_telling(int code) {
+    const int fault = std::fflush(stdout) == 0 ? 0 : errno;
+    if (fault == 0 && std::ferror(stdout) == 0) {
+        return code;
+    }
+    std::fprintf(stderr, "annals: stdout: %s\n",
+                 fault == 0 ? "cannot be written" : std::strerror(fault));
+    return code == kExitDone ? kExitFaults : code;
+}
+
 int run(const ArgumentList& arguments) {
     hold_standard_descriptors();
     // A write beyond the limit of a file's size (ulimit -f) is a write that fails, like one to a full device.
@@ -124,7 +137,8 @@ int run(const ArgumentList& arguments) {
 
 int main(int argc, char** argv) {
     try {
-        return annals::tools::run(annals::tools::ArgumentList(argv + 1, argv + argc));
+        return annals::tools::after_telling(
+            annals::tools::run(annals::tools::ArgumentList(argv + 1, argv + argc)));
     } catch (const std::system_error& refused) {
         // What nothing can be done without: the threads and the descriptors of a start.
         const bool thread = refused.code() == std::errc::resource_unavailable_try_again;

@@ -77,6 +77,31 @@ TEST(Import, WritesNoLogLineIntoASegmentWhereStandardDescriptorsAreClosed) {
     EXPECT_NE(verified.output.find("versions 4"), std::string::npos) << verified.output;
 }
 
+TEST(CommandLine, MeetsAFaultWhereStdoutDoesNotTakeWhatItTells) {
+    const TemporaryDirectory directory;
+    import_history(directory / "data");
+    const auto with_full_stdout = [](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"-c", R"(exec "$0" "$@" >/dev/full)", kBinary});
+        return test::run_program("/bin/sh", arguments);
+    };
+    const std::vector<std::vector<std::string>> commands{
+        {"--help"},
+        {"--version"},
+        {"serve", "--help"},
+        {"generate", "--patients", "1"},
+        {"verify", "--data", directory / "data"},
+        {"compact", "--data", directory / "data", "--dry-run"},
+        {"export", "--data", directory / "data", "--to", directory / "saved"},
+        {"backup", "--data", directory / "data", "--to", directory / "backup"},
+        {"restore", "--from", directory / "backup", "--data", directory / "restored"},
+        {"import", "--data", directory / "imported", directory / "saved"}};
+    for (const std::vector<std::string>& arguments : commands) {
+        const Finished done = with_full_stdout(arguments);
+        EXPECT_EQ(done.exit_code, 1) << arguments[0];
+        EXPECT_EQ(done.errors, "annals: stdout: No space left on device\n") << arguments[0];
+    }
+}
+
 TEST(CommandLine, TakesADataDirectoryWhoseNameIsNoText) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);

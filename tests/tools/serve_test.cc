@@ -280,6 +280,19 @@ TEST(Serve, StartsWhereTheServiceManagerIsGone) {
     }
 }
 
+TEST(Serve, GoesOnWhereNobodyCanBeToldThatItIsReady) {
+    const TemporaryDirectory directory;
+    test::ChildProcess server("/bin/sh", {"-c", "exec \"$@\" >/dev/full", "sh", kBinary, "serve",
+                                          "--data", directory / "data", "--listen", "127.0.0.1:0"});
+    const std::string told = "stdout: No space left on device: nobody is told that this is ready";
+    for (int i = 0; i < 300 && server.errors().find(told) == std::string::npos; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    EXPECT_THAT(server.errors(), testing::HasSubstr(told));
+    server.kill(SIGTERM);
+    EXPECT_EQ(server.wait(seconds(20)), 0) << server.errors();
+}
+
 TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
     const TemporaryDirectory directory;
     test::ChildProcess server("/bin/sh",

@@ -107,6 +107,12 @@ class Output {
     std::FILE* file_ = nullptr;
 };
 
+/// What stdout did not take is told by main().
+int tell_unwritten(const std::string& to) {
+    return to == "-" ? kExitFaults
+                     : fail(fmt::format("{}: {}", to, std::strerror(errno)), kExitFaults);
+}
+
 int run(const Request& request) {
     if (request.to != "-") {
         std::error_code error;
@@ -126,14 +132,14 @@ int run(const Request& request) {
     std::string bundle;
     while (generator.next(bundle)) {
         if (!output.write(bundle, counts.bundles - 1)) {
-            return fail(fmt::format("{}: {}", request.to, std::strerror(errno)), kExitFaults);
+            return tell_unwritten(request.to);
         }
         progress.update(counts.versions, options.bytes != 0      ? counts.bytes
                                          : options.versions != 0 ? counts.versions
                                                                  : counts.patients);
     }
     if (!output.close()) {
-        return fail(fmt::format("{}: {}", request.to, std::strerror(errno)), kExitFaults);
+        return tell_unwritten(request.to);
     }
     progress.finish();
     if (progress.shown()) {

@@ -18,9 +18,13 @@
 #include <asio/ip/tcp.hpp>
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <thread>
 
@@ -222,8 +226,11 @@ int serve(const ArgumentList& arguments) {
     if (!server) {
         return fail(server.error().detail, exit_code_of(server.error()));
     }
-    std::printf("annals ready on %s\n", (*server)->url().c_str());
-    std::fflush(stdout);
+    // Past stdio, which would hold it against the end, too, that a full device did not take the line.
+    if (::dprintf(STDOUT_FILENO, "annals ready on %s\n", (*server)->url().c_str()) < 0) {
+        log_warning(fmt::format("stdout: {}: nobody is told that this is ready on {}",
+                                std::strerror(errno), (*server)->url()));
+    }
     tell_service_manager("READY=1");
 
     int signal = 0;
