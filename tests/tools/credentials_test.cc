@@ -10,7 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <thread>
 
 namespace annals::tools {
 namespace {
@@ -42,6 +45,29 @@ TEST(Credentials, AreLinesOfHeadersFilesAndATokenAndReadAnew) {
     EXPECT_EQ(*header_lines({}), "");
 }
 
+TEST(Credentials, OfAPipeAreReadOnceAndKept) {
+    const TemporaryDirectory directory;
+    write_whole_file(directory / "token", "abc\n");
+    const std::string pipe = directory / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { write_whole_file(pipe, "X-API-Key: k\nX-Other: o\n"); });
+    Credentials credentials{{"X-One: 1", "@" + pipe, "X-Two: 2"}, directory / "token"};
+    ASSERT_TRUE(settle_credentials(credentials));
+    writer.join();
+    const std::string headers = "X-One: 1\r\nX-API-Key: k\r\nX-Other: o\r\nX-Two: 2\r\n";
+    EXPECT_EQ(*header_lines(credentials), headers + "Authorization: Bearer abc\r\n");
+    write_whole_file(directory / "token", "def");
+    EXPECT_EQ(*header_lines(credentials), headers + "Authorization: Bearer def\r\n");
+
+    writer = std::thread([&] { write_whole_file(pipe, "ghi\n"); });
+    Credentials token{{}, pipe};
+    ASSERT_TRUE(settle_credentials(token));
+    writer.join();
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(*header_lines(token), "Authorization: Bearer ghi\r\n");
+    }
+}
+
 TEST(Credentials, ThatAreNoneAreRefusedWithoutShowingThem) {
     const TemporaryDirectory directory;
     write_whole_file(directory / "bad", "the secret\n");
@@ -57,6 +83,8 @@ TEST(Credentials, ThatAreNoneAreRefusedWithoutShowingThem) {
         EXPECT_EQ(lines.error().code, Errc::usage);
         EXPECT_EQ(lines.error().detail.find("the secret"), std::string::npos);
     }
+    EXPECT_EQ(header_lines({{}, "/nowhere/token"}).error().detail,
+              "/nowhere/token: No such file or directory");
 }
 
 TEST(Credentials, OfACommandThatAreOfNoUseAreAUsageFault) {

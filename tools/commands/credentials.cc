@@ -5,8 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace annals::tools {
@@ -32,16 +36,20 @@ bool is_header(std::string_view line) {
 }
 
 /// What `path` begins with: some files have no end, such as /dev/zero.
-std::istringstream read_file(const std::string& path) {
+Result<std::istringstream> read_file(const std::string& path) {
+    errno = 0;
     std::ifstream file(path, std::ios::binary);
+    if (!file.is_open()) {
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+    }
     std::string text(kFileBytesMax, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     return std::istringstream(std::move(text));
 }
 
-Result<void> append_file(std::string& lines, const std::string& path) {
-    std::istringstream file = read_file(path);
+Result<void> append_file(std::vector<std::string>& headers, const std::string& path) {
+    ANNALS_TRY(std::istringstream file, read_file(path));
     std::string line;
     bool any = false;
     while (std::getline(file, line)) {
@@ -54,10 +62,26 @@ Result<void> append_file(std::string& lines, const std::string& path) {
         if (!is_header(line)) {
             return Error{Errc::usage, path + ": a line is no 'Name: value'", ""};
         }
-        lines.append(line).append("\r\n");
+        headers.push_back(line);
         any = true;
     }
     return any ? Result<void>() : Error{Errc::usage, path + ": holds no header", ""};
+}
+
+Result<std::string> token_header(const std::string& path) {
+    ANNALS_TRY(std::istringstream file, read_file(path));
+    std::string token;
+    if (!(file >> token) || std::any_of(token.begin(), token.end(), is_control)) {
+        return Error{Errc::usage, path + ": holds no token", ""};
+    }
+    return "Authorization: Bearer " + token;
+}
+
+/// A pipe, a terminal: what they had is gone when it was read.
+bool is_read_once(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored) &&
+           !std::filesystem::is_regular_file(path, ignored);
 }
 
 }  // namespace
@@ -79,24 +103,43 @@ void declare_credentials(Arguments& arguments, const std::string& side, Credenti
                    fmt::format("file with a bearer token to send with each request{}", whom));
 }
 
+Result<void> settle_credentials(Credentials& credentials) {
+    std::vector<std::string> headers;
+    for (const std::string& text : credentials.headers) {
+        if (text.starts_with('@') && is_read_once(text.substr(1))) {
+            ANNALS_TRY_VOID(append_file(headers, text.substr(1)));
+        } else {
+            headers.push_back(text);
+        }
+    }
+    if (!credentials.token_file.empty() && is_read_once(credentials.token_file)) {
+        ANNALS_TRY(std::string header, token_header(credentials.token_file));
+        headers.push_back(std::move(header));
+        credentials.token_file.clear();
+    }
+    credentials.headers = std::move(headers);
+    ANNALS_TRY_VOID(header_lines(credentials));
+    return {};
+}
+
 Result<std::string> header_lines(const Credentials& credentials) {
-    std::string lines;
+    std::vector<std::string> headers;
     for (const std::string& text : credentials.headers) {
         if (text.starts_with('@')) {
-            ANNALS_TRY_VOID(append_file(lines, text.substr(1)));
+            ANNALS_TRY_VOID(append_file(headers, text.substr(1)));
         } else if (is_header(text)) {
-            lines.append(text).append("\r\n");
+            headers.push_back(text);
         } else {
             return Error{Errc::usage, "a header is written 'Name: value' or @FILE", ""};
         }
     }
     if (!credentials.token_file.empty()) {
-        std::istringstream file = read_file(credentials.token_file);
-        std::string token;
-        if (!(file >> token) || std::any_of(token.begin(), token.end(), is_control)) {
-            return Error{Errc::usage, credentials.token_file + ": holds no token", ""};
-        }
-        lines.append("Authorization: Bearer ").append(token).append("\r\n");
+        ANNALS_TRY(std::string header, token_header(credentials.token_file));
+        headers.push_back(std::move(header));
+    }
+    std::string lines;
+    for (const std::string& header : headers) {
+        lines.append(header).append("\r\n");
     }
     return lines;
 }

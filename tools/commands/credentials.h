@@ -26,6 +26,10 @@ struct Credentials {
 /// Declares `--header` and `--token-file`; with `side` ("from") `--from-header` and `--from-token-file`.
 void declare_credentials(Arguments& arguments, const std::string& side, Credentials& into);
 
+/// Looks whether header_lines() can make lines of them, and takes what comes from a pipe, which can't be read again, into
+/// `credentials`. Errors: as header_lines().
+Result<void> settle_credentials(Credentials& credentials);
+
 /// The lines to send, each with its end. Files are read anew.
 /// Errors: usage (a file can't be read or holds no token, a line is no header); the detail has no secret.
 Result<std::string> header_lines(const Credentials& credentials);

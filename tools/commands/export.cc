@@ -174,7 +174,7 @@ int export_store(const ArgumentList& arguments) {
     if (!options.server.empty() && !options.history) {
         return reader.refuse("--server gives history: add --history");
     }
-    if (const auto usable = header_lines(options.credentials); !usable) {
+    if (const auto usable = settle_credentials(options.credentials); !usable) {
         return reader.refuse(usable.error().detail);
     }
     Exported exported;

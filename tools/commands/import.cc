@@ -172,7 +172,7 @@ int import_files(const ArgumentList& arguments) {
             return reader.refuse(server.error().detail);
         }
     }
-    if (const auto usable = header_lines(options.credentials); !usable) {
+    if (const auto usable = settle_credentials(options.credentials); !usable) {
         return reader.refuse(usable.error().detail);
     }
     if (options.connections == 0 || options.connections > 256) {

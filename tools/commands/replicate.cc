@@ -278,8 +278,8 @@ int replicate(const ArgumentList& arguments) {
             return reader.refuse(url->error().detail);
         }
     }
-    for (const Credentials* credentials : {&options.from_credentials, &options.to_credentials}) {
-        if (const auto usable = header_lines(*credentials); !usable) {
+    for (Credentials* credentials : {&options.from_credentials, &options.to_credentials}) {
+        if (const auto usable = settle_credentials(*credentials); !usable) {
             return reader.refuse(usable.error().detail);
         }
     }
