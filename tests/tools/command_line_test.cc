@@ -288,6 +288,25 @@ TEST(Export, WritesLiveResourcesByTypeAndImportTakesThemBack) {
     EXPECT_NE(back.output.find("imported 2:"), std::string::npos) << back.output;
 }
 
+TEST(Export, BeginsItsUrlsWithNothingButAServersRoot) {
+    const TemporaryDirectory directory;
+    import_history(directory / "data");
+    std::vector<std::string> arguments{
+        "export",     "--data", directory / "data", "--to", directory / "saved", "--history",
+        "--base-url", ""};
+    for (const char* wrong : {"a\"b", "http://a\"b/fhir", "http://a/\nfhir", "http://a/\xff",
+                              "http://a/fhir?x=1", "fhir"}) {
+        arguments.back() = wrong;
+        EXPECT_EQ(annals(arguments).exit_code, 2) << wrong;
+        EXPECT_FALSE(std::filesystem::exists(directory / "saved")) << wrong;
+    }
+    arguments.back() = "https://a.example/fhir/";
+    EXPECT_EQ(annals(arguments).exit_code, 0);
+    const std::string lines = test::read_whole_file(directory / "saved/history.ndjson");
+    EXPECT_TRUE(lines.starts_with(R"({"fullUrl":"https://a.example/fhir/Patient/1/_history/1",)"))
+        << lines;
+}
+
 TEST(Export, RefusesADirectoryThatIsNoStore) {
     const TemporaryDirectory directory;
     const Finished done =

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -32,6 +33,13 @@ struct ExportOptions {
     bool history = false;
     bool quiet = false;
 };
+
+/// A server's root, for JSON as it stands.
+bool is_root(const std::string& url) {
+    return parse_server_url(url) && std::all_of(url.begin(), url.end(), [](char c) {
+               return c > ' ' && c < 0x7f && c != '"' && c != '\\';
+           });
+}
 
 struct Exported {
     std::uint64_t count = 0;
@@ -173,6 +181,12 @@ int export_store(const ArgumentList& arguments) {
     }
     if (!options.server.empty() && !options.history) {
         return reader.refuse("--server gives history: add --history");
+    }
+    if (options.server.empty() && !is_root(options.base_url)) {
+        return reader.refuse("--base-url takes a server's root: http://HOST/fhir");
+    }
+    while (options.base_url.ends_with('/')) {
+        options.base_url.pop_back();
     }
     if (const auto usable = settle_credentials(options.credentials); !usable) {
         return reader.refuse(usable.error().detail);
