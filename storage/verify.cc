@@ -210,7 +210,10 @@ class Verification {
             damage(bytes.size(), "no whole footer");
         } else {
             const SegmentScan scan = scan_segment(bytes, *header);
-            log_.verify_frames(bytes.substr(0, scan.witness ? scan.garbage_end : scan.end));
+            // The last whole frame may end in zeros, behind which a torn one may have begun.
+            log_.verify_frames(bytes.substr(
+                0, scan.witness ? std::max(scan.garbage_end, frames_end(bytes, header->salt))
+                                : scan.end));
             report_.torn_bytes += scan.witness ? 0 : scan.garbage_end - scan.end;
         }
         return {};

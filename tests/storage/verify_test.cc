@@ -2,6 +2,7 @@
 
 #include "storage/verify.h"
 
+#include "storage/format.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
 #include "tests/support/temporary_directory.h"
@@ -112,6 +113,21 @@ TEST_F(StoredHistory, NamesEveryDamagedPlaceBySegmentAndOffset) {
     EXPECT_NE(report.damages[0].reason.find("damaged record"), std::string::npos);
     EXPECT_NE(report.damages[0].reason.find("positions 1 to 4 are lost"), std::string::npos);
     EXPECT_EQ(report.versions, 2U * kResources - 8);
+}
+
+TEST_F(StoredHistory, CountsTheLastFrameBehindDamageOfAStoreThatWasKilled) {
+    std::string bytes = content(files_.back());
+    // Closing puts a mark behind the last frame. A kill doesn't, and that frame ends in zeros.
+    const std::size_t mark = padded(bytes.find_last_not_of('\0') + 1) - kFrameHeaderBytes;
+    bytes.replace(mark, kFrameHeaderBytes, kFrameHeaderBytes, '\0');
+    ASSERT_EQ(bytes[mark - 1], '\0');
+    bytes[bytes.find("Patientp") + 3] ^= 1;
+    set_content(files_.back(), bytes);
+    const VerifyReport report = verified();
+    ASSERT_EQ(report.damages.size(), 1U) << report.damages.back().reason;
+    EXPECT_NE(report.damages[0].reason.find("damaged record"), std::string::npos);
+    EXPECT_EQ(report.versions, 2U * kResources - 4);
+    EXPECT_EQ(report.erases, 10U);
 }
 
 TEST_F(StoredHistory, MissesNoSegment) {
