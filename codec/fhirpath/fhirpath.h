@@ -188,15 +188,16 @@ class Item {
     };
 };
 
-/// The item as a System value: a primitive element becomes a string, number, date... and a Quantity element a
-/// quantity; others stay. Nothing if an element has no value.
-///
-/// Lifetime: `text` and `quantity` keep what has to be made, if anything has.
+/// What to_system() has to make, if it has to make anything.
 struct SystemStorage {
     std::string text;
     Quantity quantity;
 };
 
+/// The item as a System value: a primitive element becomes a string, number, date... and a Quantity element a
+/// quantity; others stay. Nothing if an element has no value.
+///
+/// Lifetime: of `storage`, which is used for one item, and of what the item is of.
 std::optional<Item> to_system(const Item& item, SystemStorage& storage);
 
 /// The text of a System value or primitive element as toString() has it; the JSON of any other element.
