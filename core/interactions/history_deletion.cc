@@ -165,6 +165,10 @@ asio::awaitable<Response> answer_deletion(const Service& service, const Request&
 
 }  // namespace
 
+bool hard_delete_on(const Config& config) {
+    return config.hard_delete;
+}
+
 asio::awaitable<Response> delete_version(const Service& service, const Request& request,
                                          const Target& target) {
     const std::optional<VersionNumber> number = read_version_number(target.version);

@@ -14,6 +14,9 @@
 
 namespace annals::core {
 
+/// Whether the configuration lets history be deleted.
+bool hard_delete_on(const Config& config);
+
 /// DELETE [base]/[type]/[id]/_history/[vid]: 204; 404; 409 for the current version of a live resource.
 asio::awaitable<Response> delete_version(const Service& service, const Request& request,
                                          const Target& target);

@@ -36,10 +36,6 @@ bool system_history_on(const Config& config) {
     return config.interactions.system_history;
 }
 
-bool hard_delete_on(const Config& config) {
-    return config.hard_delete;
-}
-
 constexpr auto kGet = HttpMethod::get;
 constexpr auto kPost = HttpMethod::post;
 constexpr auto kPut = HttpMethod::put;

@@ -1,5 +1,6 @@
 #include "core/bulk/export.h"
 #include "core/bulk/import.h"
+#include "core/interactions/history_deletion.h"
 #include "core/operations/backup.h"
 #include "core/operations/closure.h"
 #include "core/operations/compact.h"
@@ -35,10 +36,6 @@ namespace annals::core {
 namespace {
 
 constexpr Extent kInPart = Extent::part;
-
-bool hard_delete_on(const Config& config) {
-    return config.hard_delete;
-}
 
 // clang-format off
 constexpr auto kOperations = std::to_array<Operation>({
