@@ -6,11 +6,15 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 namespace annals::core {
 
 namespace {
+
+/// The log writer counts in 32 bits of milliseconds, which are 49 days.
+constexpr std::chrono::days kSyncIntervalMax{30};
 
 /// `authority`: a host, and perhaps a port.
 bool is_loopback_host(std::string_view authority) {
@@ -261,6 +265,10 @@ Result<void> check_config(const Config& config) {
         return usage(
             "base_url must begin with http:// or https:// and a host, end in /fhir, and have no "
             "query in it");
+    }
+    if (config.sync_interval > kSyncIntervalMax) {
+        return usage(
+            fmt::format("sync_interval must be at most {} days", kSyncIntervalMax.count()));
     }
     if (config.delete_absent != 404 && config.delete_absent != 204) {
         return usage("delete_absent must be 404 or 204");

@@ -20,7 +20,8 @@ const std::vector<Key>& keys() {
         {"durability", Choice{ANNALS_FIELD(std::string, durability), "commit interval none"},
          "when a write is answered: after its sync, after its write with a sync every "
          "sync_interval, or with syncs left to the operating system"},
-        {"sync_interval", ANNALS_DURATION(sync_interval), "for durability = \"interval\""},
+        {"sync_interval", ANNALS_DURATION(sync_interval),
+         "for durability = \"interval\"; 30 days at most"},
         {"storage.compression", ANNALS_FLAG(storage_compression),
          "compress sealed segments in the background"},
         {"storage.compression_after", ANNALS_DURATION(storage_compression_after),

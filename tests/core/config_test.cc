@@ -235,6 +235,11 @@ TEST(LoadConfig, HoldsTokensOfItsOwnToANameThatNobodyElseHas) {
     EXPECT_EQ(fault({base, "auth.jwt.jwks_file=a", "auth.jwt.issuer=https://other"}), "");
 }
 
+TEST(LoadConfig, HoldsTheSyncIntervalToWhatTheLogWriterCanCount) {
+    EXPECT_NE(fault_of(sets({"sync_interval=31d"})).find("sync_interval"), std::string::npos);
+    EXPECT_EQ(fault_of(sets({"sync_interval=30d"})), "");
+}
+
 TEST(LoadConfig, HoldsAuditResourcesToWhatTheyCanStand) {
     for (const auto& [set, said] : std::vector<std::pair<std::string, std::string>>{
              {"read_only=true", "read_only"},
