@@ -136,5 +136,34 @@ TEST(LineWriter, HasMadeItsFileDurableWhenItIsPublished) {
     EXPECT_EQ(after->content("/out/a"), "one\n");
 }
 
+TEST(LineWriter, LeavesTheNameToTheNextOneWhenItCannotBeMadeDurable) {
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("/out"));
+    for (int turn = 0; turn < 2; ++turn) {
+        auto writer = LineWriter::create("/out/a", files);
+        ASSERT_TRUE(writer) << writer.error().detail;
+        ASSERT_TRUE(writer->line("one"));
+        ASSERT_TRUE(writer->finish());
+        if (turn == 0) {
+            files.fail_next(test::SimFileSystem::Call::sync_directory, Errc::io);
+        }
+        EXPECT_EQ(writer->publish().has_value(), turn == 1);
+        EXPECT_EQ(files.exists("/out/a"), turn == 1);
+    }
+    EXPECT_EQ(files.content("/out/a"), "one\n");
+}
+
+TEST(LineWriter, TakesTheNameFromWhatWasPublishedBesideOneThatFailed) {
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("/out"));
+    auto writer = LineWriter::create("/out/a", files);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->finish());
+    ASSERT_TRUE(writer->publish());
+    writer->withdraw();
+    EXPECT_FALSE(files.exists("/out/a"));
+    EXPECT_TRUE(LineWriter::create("/out/a", files));
+}
+
 }  // namespace
 }  // namespace annals::tools

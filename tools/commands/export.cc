@@ -97,8 +97,12 @@ Result<void> write_live(const storage::Store& store, const ExportOptions& option
     for (auto& [type, writer] : writers) {
         ANNALS_TRY_VOID(writer.finish());
     }
-    for (auto& [type, writer] : writers) {
-        ANNALS_TRY_VOID(writer.publish());
+    for (auto writer = writers.begin(); writer != writers.end(); ++writer) {
+        if (Result<void> published = writer->second.publish(); !published) {
+            // All of them or none: the next run makes them anew.
+            std::for_each(writers.begin(), writer, [](auto& other) { other.second.withdraw(); });
+            return published;
+        }
     }
     return {};
 }

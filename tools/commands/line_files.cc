@@ -136,7 +136,16 @@ Result<void> LineWriter::publish() {
         return Error{Errc::io, draft + ": another process has begun it anew", ""};
     }
     ANNALS_TRY_VOID(files_->rename(draft, path_));
-    return files_->sync_directory(storage::directory_of(path_));
+    Result<void> synced = files_->sync_directory(storage::directory_of(path_));
+    if (!synced) {
+        withdraw();
+    }
+    return synced;
+}
+
+void LineWriter::withdraw() {
+    // Of the fault that leads here somebody is told.
+    (void)files_->rename(path_, path_ + std::string(kPartial));
 }
 
 // ---- TextReader ----

@@ -30,9 +30,12 @@ class LineWriter {
     /// Writes out what is buffered and syncs. Errors: no_store, io.
     Result<void> finish();
 
-    /// Gives the file its name, durably. Requires: it is finished. Errors: no_store, io (also where another writer of the
-    /// same file has begun it anew since).
+    /// Gives the file its name, durably; after an error it has it no more. Requires: it is finished. Errors: no_store, io
+    /// (also where another writer of the same file has begun it anew since).
     Result<void> publish();
+
+    /// Takes the name from a file that was published, as far as it can be taken: it is in the way of no other attempt.
+    void withdraw();
 
   private:
     LineWriter(storage::FileSystem& files, std::string path, std::unique_ptr<storage::File> file,
