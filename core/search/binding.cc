@@ -20,6 +20,8 @@ using Kind = BoundPlan::Kind;
 constexpr std::size_t kLookUpCost = 8;
 // Texts whose postings are counted for an estimate; of more, so many are sampled.
 constexpr std::uint32_t kTextSamples = 32;
+// Each test of a document would look into all postings: of more, the documents are gathered first.
+constexpr std::size_t kLookedIntoMax = 16;
 // Units whose ranges are kept for the next run; of more, the others are reckoned anew.
 constexpr std::size_t kUnitsKept = 64;
 
@@ -44,9 +46,27 @@ BoundPlan nothing_at_all() {
     return condition;
 }
 
+BoundPlan of_gathered(const std::vector<Postings>& postings, const SearchRun& run) {
+    const auto documents = std::make_shared<DocumentSet>();
+    documents->reset(run.size());
+    for (const Postings& one : postings) {
+        documents->add(one);
+    }
+    documents->seal();
+    BoundPlan condition;
+    condition.kind = Kind::gathered;
+    condition.estimate = documents->size();
+    condition.work = condition.estimate;
+    condition.documents = documents;
+    return condition;
+}
+
 BoundPlan of_postings(std::vector<Postings> postings, const SearchRun& run) {
     if (postings.empty()) {
         return nothing_at_all();
+    }
+    if (postings.size() > kLookedIntoMax) {
+        return of_gathered(postings, run);
     }
     BoundPlan condition;
     condition.kind = Kind::postings;

@@ -50,6 +50,8 @@ bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t docume
             return std::any_of(
                 condition.postings.begin(), condition.postings.end(),
                 [&](const Postings& postings) { return postings.contains(document); });
+        case Kind::gathered:
+            return condition.documents->contains(document);
         case Kind::texts: {
             // Ascending: the first one that is not before the range decides.
             const auto texts = run.texts_of(condition.column, document);
@@ -132,6 +134,9 @@ void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& docu
                 documents.add(postings);
             }
             return;
+        case Kind::gathered:
+            documents.add(*condition.documents);
+            return;
         case Kind::texts:
             for (std::uint32_t text = condition.text_range.first; text < condition.text_range.last;
                  ++text) {
@@ -173,6 +178,10 @@ void restrict_to(const BoundPlan& condition, const SearchRun& run, DocumentSet& 
     }
     if (condition.is_postings()) {
         documents.intersect(condition.postings.front());
+        return;
+    }
+    if (condition.kind == Kind::gathered) {
+        documents.intersect(*condition.documents);
         return;
     }
     // A test is some ten times as much work as a step of collecting.

@@ -32,6 +32,7 @@ struct BoundPlan {
         any_of,
         negation,
         postings,  ///< in one of `postings`
+        gathered,  ///< one of `documents`, which are those of many postings
         texts,     ///< has a text in `text_range`
         chosen,    ///< has one of `chosen_texts`
         interval,
@@ -46,6 +47,7 @@ struct BoundPlan {
     std::uint32_t work = 0;      ///< about how many steps collect() takes
     std::vector<BoundPlan> parts;
     std::vector<storage::Postings> postings;
+    std::shared_ptr<const DocumentSet> documents;
     Column column = 0;
     storage::SearchRun::TextRange text_range;
     std::shared_ptr<const std::vector<std::uint32_t>> chosen_texts;  // ascending

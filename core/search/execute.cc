@@ -102,8 +102,9 @@ std::uint64_t Execution::counting_cost() {
         if (condition.costly) {
             return std::numeric_limits<std::uint64_t>::max();
         }
-        const bool counted =
-            condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
+        const bool counted = condition.is_postings() ||
+                             condition.kind == BoundPlan::Kind::gathered ||
+                             condition.kind == BoundPlan::Kind::everything;
         cost += counted ? 1 + runs[run]->died_count()
                         : std::uint64_t{condition.work} + condition.estimate;
         walk_->let_go(run);

@@ -39,9 +39,6 @@ constexpr std::size_t kRestrictedMax = 16;
 // More dead documents than this share of a run are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
 
-// Of more postings the documents are gathered: a bitmap of each would take longer.
-constexpr std::size_t kUnionMax = 16;
-
 // How many documents are in any of these.
 std::uint64_t union_size(const std::vector<storage::Postings>& all) {
     std::vector<const roaring_bitmap_t*> bitmaps;
@@ -296,8 +293,8 @@ bool RunWalk::count_at_once() {
     // If they are few, those that have died are taken away one by one.
     const bool few_died = run.died_count() <= run.size() / kDiedShare;
     if (whole && few_died &&
-        (condition.kind == Kind::everything ||
-         (condition.kind == Kind::postings && condition.postings.size() <= kUnionMax))) {
+        (condition.kind == Kind::everything || condition.kind == Kind::gathered ||
+         condition.kind == Kind::postings)) {
         count_ +=
             condition.postings.size() > 1 ? union_size(condition.postings) : condition.estimate;
         count_ -= count_dead(condition);

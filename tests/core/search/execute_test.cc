@@ -146,7 +146,7 @@ class SearchModel : public ::testing::Test {
             case 0:
             case 1: {
                 std::vector<core::search::Term> terms;
-                for (std::uint64_t i = 1 + number(3); i > 0; --i) {
+                for (std::uint64_t i = 1 + number(number(4) == 0 ? 80 : 3); i > 0; --i) {
                     terms.push_back(core::search::token(column(0), std::to_string(number(40))));
                 }
                 return core::search::carrying(std::move(terms));
@@ -371,6 +371,44 @@ TEST_F(SearchModel, LooksAtNothingElseWhereARunHasNoneOfAPart) {
         }
         EXPECT_EQ(asked > 0, std::string_view(code) == "0");
     }
+}
+
+// As of an `_id` with very many values: a document is not looked for in what each of them has.
+TEST_F(SearchModel, LooksIntoWhatManyTermsHaveAtOnce) {
+    write(80);
+    const TypeId type = types_.front();
+    std::vector<core::search::Term> terms;
+    for (std::uint64_t key = 1; key <= keys_; ++key) {
+        if (key % 4 != 0) {
+            terms.push_back(core::search::identity(key));
+        }
+    }
+    for (const bool together : {false, true}) {
+        Plan plan = core::search::carrying(terms);
+        if (together) {
+            plan = core::search::all_of(
+                parts(std::move(plan), core::search::begins_with(column(1), "an")));
+        }
+        const std::vector<std::uint64_t> expected = scan(type, plan, last_);
+        ASSERT_GE(expected.size(), 3U);
+        Snapshot own = snapshot(last_);
+        Execution execution(own, type, plan);
+        EXPECT_EQ(run(execution, {}), expected);
+        EXPECT_EQ(run(execution, {.limit = 3}),
+                  std::vector<std::uint64_t>(expected.begin(), expected.begin() + 3));
+        run(execution, {.count_only = true});
+        EXPECT_EQ(execution.count(), expected.size());
+    }
+    const Plan plan = core::search::carrying(terms);
+    Snapshot own = snapshot(last_);
+    Execution execution(own, type, plan);
+    bool any = false;
+    for (const auto& one : own.runs(type).runs) {
+        const core::search::BoundPlan bound = execution.bind_to(one);
+        any = any || bound.kind == core::search::BoundPlan::Kind::gathered;
+        EXPECT_LE(bound.postings.size(), 16U);
+    }
+    EXPECT_TRUE(any);
 }
 
 TEST_F(SearchModel, CountsWhereFewHaveDied) {
