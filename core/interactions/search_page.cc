@@ -142,7 +142,12 @@ class PageFinder {
             if (!done) {
                 co_return std::move(done.error());
             }
-            matches.insert(matches.end(), execution->matches().begin(), execution->matches().end());
+            if (executions_.size() == 1) {
+                matches = std::move(execution->matches());
+            } else {
+                matches.insert(matches.end(), execution->matches().begin(),
+                               execution->matches().end());
+            }
             execution->want({});
             if (matches.size() > search::kMatchesMax) {
                 co_return search::too_many_matches();
@@ -150,13 +155,13 @@ class PageFinder {
         }
         page_.total = matches.size();
         search::Sorter sorter(snapshot_, query_.sort, matches);
+        sorter.want(edge(), backwards(), count_ + 1);
         Result<void> done = co_await turns_.finish(sorter);
         if (!done) {
             co_return std::move(done.error());
         }
-        bool found_edge = false;
-        std::vector<std::uint32_t> order = sorter.page(edge(), backwards(), count_ + 1, found_edge);
-        if (!found_edge) {
+        std::vector<std::uint32_t> order = sorter.page();
+        if (!sorter.found_edge()) {
             // It was erased: where it stood in the order isn't known any more.
             co_return search::expired_snapshot();
         }

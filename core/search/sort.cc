@@ -5,7 +5,6 @@
 #include "core/search/values.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -19,6 +18,9 @@ using storage::SearchRun;
 // Below this share of a column each document is looked up by itself.
 constexpr std::size_t kLookUpShare = 20;
 constexpr std::size_t kBodiesFetched = 256;  // at once
+// Matches whose values are taken from the index, or that are put in their places, between two looks at the clock.
+constexpr std::size_t kTakenAtOnce = 16'384;
+constexpr std::size_t kPlacedAtOnce = 1024;
 
 // What a key is sorted by.
 enum class By : std::uint8_t { low_or_high, text, id, body_text, body_number };
@@ -129,6 +131,17 @@ struct Sorter::Values {
     std::vector<std::int64_t> numbers;
     std::vector<std::string> texts;
     std::vector<bool> missing;
+
+    bool has_numbers() const noexcept { return by == By::low_or_high || by == By::body_number; }
+
+    // Makes room for those of the first `count` matches.
+    void grow(std::size_t count) {
+        if (has_numbers()) {
+            numbers.resize(count);
+        } else {
+            texts.resize(count);
+        }
+    }
 };
 
 Sorter::Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<const Match> matches)
@@ -139,41 +152,63 @@ Sorter::Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<cons
         values.descending = key.descending;
         values.by_time = key.parameter == nullptr && key.code == "_lastUpdated";
         values.missing.assign(matches.size(), true);
-        if (values.by == By::low_or_high || values.by == By::body_number) {
-            values.numbers.resize(matches.size());
+        // Of millions the memory is touched as they come.
+        if (values.has_numbers()) {
+            values.numbers.reserve(matches.size());
         } else {
-            values.texts.resize(matches.size());
+            values.texts.reserve(matches.size());
         }
     }
 }
 
 Sorter::~Sorter() = default;
 
+void Sorter::want(Position edge, bool backwards, std::size_t count) {
+    edge_ = edge;
+    backwards_ = backwards;
+    count_ = count;
+}
+
 Result<bool> Sorter::advance(const Pace& pace) {
-    if (!prepared_) {
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
-            if (values_[i].by == By::low_or_high) {
-                take_dates(keys_[i], values_[i]);
-            } else if (values_[i].by == By::text) {
-                take_texts(keys_[i], values_[i]);
-            }
-        }
-        prepared_ = true;
-    }
-    if (std::none_of(values_.begin(), values_.end(),
-                     [](const Values& values) { return reads_bodies(values.by); })) {
-        return true;
-    }
-    if (matches_.size() > kSortedBodiesMax) {
+    const bool with_bodies =
+        std::ranges::any_of(values_, [](const Values& values) { return reads_bodies(values.by); });
+    if (with_bodies && matches_.size() > kSortedBodiesMax) {
         return Error{Errc::too_costly,
                      "_sort: too many resources match to be sorted by this; narrow the search down",
                      ""};
     }
-    return take_bodies(pace);
+    if (!take_from_index(pace) || (with_bodies && !take_bodies(pace))) {
+        return false;
+    }
+    return find_edge(pace) && find_page(pace);
+}
+
+// True when all values that the index has are taken.
+bool Sorter::take_from_index(const Pace& pace) {
+    while (next_key_ < keys_.size()) {
+        const SortKey& key = keys_[next_key_];
+        Values& values = values_[next_key_];
+        while (next_match_ < matches_.size()) {
+            const std::size_t end = std::min(matches_.size(), next_match_ + kTakenAtOnce);
+            values.grow(end);
+            if (values.by == By::low_or_high) {
+                take_dates(key, values, end);
+            } else if (values.by == By::text) {
+                take_texts(key, values, end);
+            }
+            next_match_ = end;
+            if (end < matches_.size() && pace.is_over()) {
+                return false;
+            }
+        }
+        ++next_key_;
+        next_match_ = 0;
+    }
+    return true;
 }
 
 // Ascending by the earliest, descending by the latest.
-void Sorter::take_dates(const SortKey& key, Values& values) {
+void Sorter::take_dates(const SortKey& key, Values& values, std::size_t all_end) {
     if (key.parameter == nullptr && key.code != "_lastUpdated") {
         return;  // `_score`: nothing here matches more or less.
     }
@@ -191,35 +226,39 @@ void Sorter::take_dates(const SortKey& key, Values& values) {
             values.missing[match] = false;
         }
     };
-    for (std::size_t begin = 0; begin < matches_.size();) {
+    for (std::size_t begin = next_match_; begin < all_end;) {
         // The matches of one run stand together, all up or all down.
         const SearchRun* const run = matches_[begin].run;
         std::size_t end = begin + 1;
-        while (end < matches_.size() && matches_[end].run == run) {
+        while (end < all_end && matches_[end].run == run) {
             ++end;
         }
         const storage::IntervalColumn intervals = run->intervals(column);
-        if ((end - begin) * kLookUpShare < intervals.all.size()) {
-            for (std::size_t match = begin; match < end; ++match) {
-                for (const std::uint32_t interval : intervals.of(matches_[match].document)) {
-                    take(intervals, interval, match);
+        const bool upwards = matches_[begin].document < matches_[end - 1].document;
+        std::size_t match = upwards ? begin : end - 1;
+        const std::uint32_t lowest = matches_[match].document;
+        const std::uint32_t highest = matches_[upwards ? end - 1 : begin].document;
+        const auto document_of = [&](std::uint32_t interval) {
+            return intervals.all.document[interval];
+        };
+        const auto first = std::ranges::lower_bound(intervals.by_document, lowest, {}, document_of);
+        const auto last =
+            std::ranges::upper_bound(first, intervals.by_document.end(), highest, {}, document_of);
+        if ((end - begin) * kLookUpShare < static_cast<std::size_t>(last - first)) {
+            for (std::size_t one = begin; one < end; ++one) {
+                for (const std::uint32_t interval : intervals.of(matches_[one].document)) {
+                    take(intervals, interval, one);
                 }
             }
         } else {
-            const bool upwards = matches_[begin].document < matches_[end - 1].document;
-            std::size_t match = upwards ? begin : end - 1;
-            std::size_t left = end - begin;
-            for (const std::uint32_t interval : intervals.by_document) {
-                const std::uint32_t document = intervals.all.document[interval];
-                while (left > 0 && matches_[match].document < document) {
-                    --left;
+            for (auto interval = first; interval != last; ++interval) {
+                const std::uint32_t document = document_of(*interval);
+                // None lies behind the highest, which is a match.
+                while (matches_[match].document < document) {
                     match = upwards ? match + 1 : match - 1;
                 }
-                if (left == 0) {
-                    break;
-                }
                 if (matches_[match].document == document) {
-                    take(intervals, interval, match);
+                    take(intervals, *interval, match);
                 }
             }
         }
@@ -227,8 +266,8 @@ void Sorter::take_dates(const SortKey& key, Values& values) {
     }
 }
 
-void Sorter::take_texts(const SortKey& key, Values& values) {
-    for (std::size_t match = 0; match < matches_.size(); ++match) {
+void Sorter::take_texts(const SortKey& key, Values& values, std::size_t end) {
+    for (std::size_t match = next_match_; match < end; ++match) {
         const SearchRun& run = *matches_[match].run;
         const auto texts = run.texts_of(key.parameter->column, matches_[match].document);
         if (!texts.empty()) {
@@ -323,35 +362,49 @@ bool Sorter::before(std::uint32_t a, std::uint32_t b) const {
     return matches_[a].position() > matches_[b].position();
 }
 
-std::vector<std::uint32_t> Sorter::page(Position edge, bool backwards, std::size_t count,
-                                        bool& found_edge) const {
-    std::vector<std::uint32_t> order(matches_.size());
-    std::iota(order.begin(), order.end(), 0);
-    found_edge = true;
-    if (edge.value != 0) {
-        const auto at = std::find_if(matches_.begin(), matches_.end(),
-                                     [&](const Match& match) { return match.position() == edge; });
-        found_edge = at != matches_.end();
-        if (!found_edge) {
-            return {};
+// In the direction in which the page is found.
+bool Sorter::is_sooner(std::uint32_t a, std::uint32_t b) const {
+    return backwards_ ? before(b, a) : before(a, b);
+}
+
+bool Sorter::find_edge(const Pace& pace) {
+    while (edge_.value != 0 && !edge_index_ && next_edge_ < matches_.size()) {
+        if (matches_[next_edge_].position() == edge_) {
+            edge_index_ = static_cast<std::uint32_t>(next_edge_);
         }
-        const auto index = static_cast<std::uint32_t>(at - matches_.begin());
-        std::erase_if(order, [&](std::uint32_t one) {
-            return !(backwards ? before(one, index) : before(index, one));
-        });
+        if (++next_edge_ % kTakenAtOnce == 0 && pace.is_over()) {
+            return false;
+        }
     }
-    const auto wanted = static_cast<std::ptrdiff_t>(std::min(count, order.size()));
-    if (backwards) {
-        std::partial_sort(order.begin(), order.begin() + wanted, order.end(),
-                          [&](std::uint32_t a, std::uint32_t b) { return before(b, a); });
-        order.resize(static_cast<std::size_t>(wanted));
-        std::reverse(order.begin(), order.end());
-    } else {
-        std::partial_sort(order.begin(), order.begin() + wanted, order.end(),
-                          [&](std::uint32_t a, std::uint32_t b) { return before(a, b); });
-        order.resize(static_cast<std::size_t>(wanted));
+    return true;
+}
+
+bool Sorter::find_page(const Pace& pace) {
+    const auto sooner = [this](std::uint32_t a, std::uint32_t b) { return is_sooner(a, b); };
+    if (count_ == 0 || !found_edge()) {
+        return true;
     }
-    return order;
+    while (next_placed_ < matches_.size()) {
+        const auto one = static_cast<std::uint32_t>(next_placed_);
+        const bool is_full = page_.size() == count_;
+        if ((!edge_index_ || is_sooner(*edge_index_, one)) &&
+            (!is_full || is_sooner(one, page_.front()))) {
+            if (is_full) {
+                std::ranges::pop_heap(page_, sooner);
+                page_.pop_back();
+            }
+            page_.push_back(one);
+            std::ranges::push_heap(page_, sooner);
+        }
+        if (++next_placed_ % kPlacedAtOnce == 0 && pace.is_over()) {
+            return false;
+        }
+    }
+    std::ranges::sort_heap(page_, sooner);
+    if (backwards_) {
+        std::ranges::reverse(page_);
+    }
+    return true;
 }
 
 }  // namespace annals::core::search

@@ -488,10 +488,10 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
             Execution execution(own, type, plan);
             run(execution, {});
             core::search::Sorter sorter(own, keys, execution.matches());
+            sorter.want({}, false, 1'000'000);
             ASSERT_TRUE(sorter.advance(Pace()).has_value());
-            bool found = false;
             std::vector<std::uint64_t> expected;
-            for (const std::uint32_t index : sorter.page({}, false, 1'000'000, found)) {
+            for (const std::uint32_t index : sorter.page()) {
                 expected.push_back(execution.matches()[index].position().value);
             }
 
@@ -534,6 +534,78 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
         }
     }
     EXPECT_GT(walked, 2'000U);
+}
+
+// Of very many, too, others have their turns while values are taken and the page is found.
+TEST_F(SearchModel, SortsVeryManyInTurns) {
+    constexpr std::size_t kDocuments = 40'000;
+    const TypeId type = types_.front();
+    std::vector<SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    std::vector<std::pair<std::int64_t, std::int64_t>> values;  // in the order that is asked for
+    for (std::size_t i = 0; i < kDocuments; ++i) {
+        const auto first = static_cast<std::int64_t>(number(50));
+        const auto second = static_cast<std::int64_t>(number(1'000'000));
+        entries[i].intervals.push_back({column(2), first, first});
+        entries[i].intervals.push_back({column(3), second, second});
+        values.emplace_back(first, -second);
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+        if (documents.size() == 10'000) {
+            index_.add(type, documents);
+            documents.clear();
+        }
+    }
+    std::ranges::sort(values);
+
+    core::search::Parameter first;
+    first.type = schema::SearchType::date;
+    first.column = column(2);
+    core::search::Parameter second = first;
+    second.column = column(3);
+    const std::vector<core::search::SortKey> keys{{&first, "c2", false}, {&second, "c3", true}};
+    const Plan plan = core::search::everything();
+    Snapshot own = snapshot(Position{kDocuments});
+    Execution execution(own, type, plan);
+    ASSERT_EQ(run(execution, {}).size(), kDocuments);
+    const std::vector<Match>& matches = execution.matches();
+    constexpr std::size_t kCount = 100;
+    // Where `page` stands in the order: that of its own first match.
+    const auto expect_page = [&](const std::vector<std::uint32_t>& page, std::size_t at) {
+        ASSERT_EQ(page.size(), kCount);
+        for (std::size_t i = 0; i < kCount; ++i) {
+            const SearchEntries& of = entries[matches[page[i]].position().value - 1];
+            const std::pair value(of.intervals[0].low, -of.intervals[1].low);
+            ASSERT_EQ(value, values[at + i]) << i;
+        }
+    };
+    Position edge;
+    for (std::size_t at = 0; at < 3 * kCount; at += kCount) {
+        core::search::Sorter sorter(own, keys, matches);
+        sorter.want(edge, false, kCount);
+        const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+        int turns = 0;
+        for (bool done = false; !done; ++turns) {
+            const Result<bool> advanced = sorter.advance(pace);
+            ASSERT_TRUE(advanced.has_value());
+            done = *advanced;
+        }
+        EXPECT_GT(turns, 40);
+        EXPECT_TRUE(sorter.found_edge());
+        expect_page(sorter.page(), at);
+        edge = matches[sorter.page().back()].position();
+    }
+    core::search::Sorter before(own, keys, matches);
+    before.want(edge, true, kCount);
+    ASSERT_TRUE(before.advance(Pace()).has_value());
+    ASSERT_EQ(before.page().size(), kCount);
+    const SearchEntries& of = entries[matches[before.page().back()].position().value - 1];
+    EXPECT_EQ(std::pair(of.intervals[0].low, -of.intervals[1].low), values[3 * kCount - 2]);
+
+    core::search::Sorter none(own, keys, matches);
+    none.want(Position{kDocuments + 1}, false, kCount);
+    ASSERT_TRUE(none.advance(Pace()).has_value());
+    EXPECT_FALSE(none.found_edge());
+    EXPECT_TRUE(none.page().empty());
 }
 
 TEST_F(SearchModel, SaysWhenASnapshotIsTooOld) {
