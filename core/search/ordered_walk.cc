@@ -1,5 +1,7 @@
 #include "core/search/ordered_walk.h"
 
+#include "core/search/run_facts.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -32,15 +34,43 @@ bool is_date_or_number(const SortKey& key) noexcept {
 struct OrderedWalk::Lane {
     std::shared_ptr<const SearchRun> run;
     BoundPlan condition;
+    Column column_id = 0;
     storage::IntervalColumn column;
 
     // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` are left.
     std::size_t shorter = 0;
     std::size_t longer = 0;
+    // Where those end that may match; downwards the shorter ones begin at `shorter_begin`.
+    std::size_t shorter_begin = 0;
+    std::size_t shorter_end = 0;
+    std::size_t longer_end = 0;
     std::vector<Candidate> heap;  // downwards: those whose ends are known, the latest on top
 
     static bool is_earlier(const Candidate& a, const Candidate& b) noexcept {
         return a.value < b.value;
+    }
+
+    std::size_t size() const noexcept { return shorter_end - shorter_begin + longer_end - longer; }
+
+    // Leaves out what the plan says of the column itself: `date=ge2026` begins with 2026.
+    void narrow(const BoundPlan& part) {
+        if (part.kind == BoundPlan::Kind::all_of) {
+            for (const BoundPlan& one : part.parts) {
+                narrow(one);
+            }
+        }
+        // Of several intervals of a document another one might have its place in the order.
+        if (part.kind != BoundPlan::Kind::interval || part.column != column_id ||
+            !RunFacts::of_thread().is_single(run, column_id)) {
+            return;
+        }
+        const IntervalStretch& stretch = part.stretch;
+        const std::size_t before = column.shorter_count;
+        shorter_begin = std::max<std::size_t>(shorter_begin, stretch.first);
+        shorter_end = std::max(shorter_begin, std::min<std::size_t>(shorter_end, stretch.last));
+        longer = std::max<std::size_t>(longer, stretch.longer_first - before);
+        longer_end =
+            std::max(longer, std::min<std::size_t>(longer_end, stretch.longer_last - before));
     }
 
     void push(std::uint32_t interval) {
@@ -52,8 +82,8 @@ struct OrderedWalk::Lane {
     bool peek_up(Candidate& candidate) const {
         const storage::Intervals shorter_ones = column.shorter();
         const storage::Intervals longer_ones = column.longer();
-        const bool has_shorter = shorter < shorter_ones.size();
-        const bool has_longer = longer < longer_ones.size();
+        const bool has_shorter = shorter < shorter_end;
+        const bool has_longer = longer < longer_end;
         if (!has_shorter && !has_longer) {
             return false;
         }
@@ -69,15 +99,15 @@ struct OrderedWalk::Lane {
         const storage::Intervals shorter_ones = column.shorter();
         const storage::Intervals longer_ones = column.longer();
         const bool takes_shorter =
-            shorter < shorter_ones.size() &&
-            (longer == longer_ones.size() || shorter_ones.low[shorter] <= longer_ones.low[longer]);
+            shorter < shorter_end &&
+            (longer == longer_end || shorter_ones.low[shorter] <= longer_ones.low[longer]);
         ++(takes_shorter ? shorter : longer);
     }
 
     // Downwards: what is not in the heap begins at or before the next one and is no longer than the span.
     bool peek_down(Candidate& candidate) {
         const storage::Intervals shorter_ones = column.shorter();
-        while (shorter > 0) {
+        while (shorter > shorter_begin) {
             const std::int64_t low = shorter_ones.low[shorter - 1];
             const std::uint64_t room = INT64_MAX - static_cast<std::uint64_t>(low);
             const std::int64_t bound =
@@ -146,32 +176,42 @@ void OrderedWalk::open_lanes() {
         auto lane = std::make_unique<Lane>();
         lane->run = run;
         lane->condition = execution_.bind_to(run);
+        lane->column_id = column_;
         lane->column = run->intervals(column_);
         if (lane->condition.kind == BoundPlan::Kind::nothing || lane->column.all.size() == 0) {
             continue;
         }
         const auto shorter = lane->column.shorter().low;
         const auto longer = lane->column.longer().low;
+        lane->shorter_end = shorter.size();
+        lane->longer_end = longer.size();
+        lane->narrow(lane->condition);
         if (descending_) {
             // What begins after the edge's end ends after it, too.
-            lane->shorter =
-                edge_.value == 0
-                    ? shorter.size()
-                    : static_cast<std::size_t>(
-                          std::upper_bound(shorter.begin(), shorter.end(), edge_value_) -
-                          shorter.begin());
-            if (longer.size() > kLongerMax) {
+            lane->shorter = lane->shorter_end;
+            if (edge_.value != 0) {
+                const auto after = std::upper_bound(shorter.begin(), shorter.end(), edge_value_);
+                lane->shorter = std::clamp(static_cast<std::size_t>(after - shorter.begin()),
+                                           lane->shorter_begin, lane->shorter_end);
+            }
+            if (lane->longer_end - lane->longer > kLongerMax) {
                 lost_ = true;
                 return;
             }
-            for (std::size_t i = 0; i < longer.size(); ++i) {
+            for (std::size_t i = lane->longer; i < lane->longer_end; ++i) {
                 lane->push(lane->column.shorter_count + static_cast<std::uint32_t>(i));
             }
-        } else if (edge_.value != 0) {
-            lane->shorter = static_cast<std::size_t>(
-                std::lower_bound(shorter.begin(), shorter.end(), edge_value_) - shorter.begin());
-            lane->longer = static_cast<std::size_t>(
-                std::lower_bound(longer.begin(), longer.end(), edge_value_) - longer.begin());
+        } else {
+            lane->shorter = lane->shorter_begin;
+            if (edge_.value != 0) {
+                const auto first = std::lower_bound(shorter.begin(), shorter.end(), edge_value_);
+                const auto first_longer =
+                    std::lower_bound(longer.begin(), longer.end(), edge_value_);
+                lane->shorter = std::clamp(static_cast<std::size_t>(first - shorter.begin()),
+                                           lane->shorter_begin, lane->shorter_end);
+                lane->longer = std::clamp(static_cast<std::size_t>(first_longer - longer.begin()),
+                                          lane->longer, lane->longer_end);
+            }
         }
         edge_lane_ = lane->run->find(edge_) < lane->run->size() ? lane.get() : edge_lane_;
         lanes_.push_back(std::move(lane));
@@ -206,7 +246,7 @@ bool OrderedWalk::is_worthwhile() const noexcept {
     double documents = 0;
     for (const auto& lane : lanes_) {
         matches += lane->condition.estimate;
-        documents += lane->run->size();
+        documents += static_cast<double>(lane->size());
     }
     const double looked_at = static_cast<double>(count_) * documents / std::max(1.0, matches);
     return looked_at * kTestCost < matches * kSortCost;

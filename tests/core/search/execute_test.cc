@@ -80,6 +80,9 @@ class SearchModel : public ::testing::Test {
             entries.intervals.push_back(
                 {column(2), open == 0 ? INT64_MIN : low, open == 1 ? INT64_MAX : low + size});
         }
+        const auto only = static_cast<std::int64_t>(number(1000));
+        entries.intervals.push_back(
+            {column(5), only, only + static_cast<std::int64_t>(number(number(9) == 0 ? 900 : 9))});
         if (number(2) == 0) {
             const std::string unit = number(2) == 0 ? "kg" : "g";
             const auto value = static_cast<std::int64_t>(number(50));
@@ -478,12 +481,21 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
         write(20);
         for (int i = 0; i < 60; ++i) {
             const TypeId type = types_[number(kTypes)];
-            const Plan plan = number(3) == 0 ? core::search::everything() : random_plan(1, type);
+            // Of the first one a document may have several, of the second one each has one.
+            const Column sorted_by = column(number(2) == 0 ? 2 : 5);
+            Plan plan = number(3) == 0 ? core::search::everything() : random_plan(1, type);
+            if (number(2) == 0) {
+                const auto low = static_cast<std::int64_t>(number(1000));
+                plan = core::search::all_of(
+                    parts(std::move(plan),
+                          core::search::interval(sorted_by, static_cast<Comparison>(number(9)),
+                                                 {low, low + 30})));
+            }
             const Position at{number(3) == 0 ? 1 + number(last_.value) : last_.value};
             core::search::Parameter parameter;
             parameter.type = schema::SearchType::date;
-            parameter.column = column(2);
-            const std::vector<core::search::SortKey> keys{{&parameter, "c2", number(2) == 0}};
+            parameter.column = sorted_by;
+            const std::vector<core::search::SortKey> keys{{&parameter, "c", number(2) == 0}};
             Snapshot own = snapshot(at);
             Execution execution(own, type, plan);
             run(execution, {});
@@ -528,12 +540,40 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
                 EXPECT_TRUE(std::none_of(version->entries.intervals.begin(),
                                          version->entries.intervals.end(),
                                          [&](const SearchEntries::Interval& interval) {
-                                             return interval.column == column(2);
+                                             return interval.column == sorted_by;
                                          }));
             }
         }
     }
     EXPECT_GT(walked, 2'000U);
+}
+
+// As of what is from today on, the next first: what was before is not gone through.
+TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
+    write(300);
+    const TypeId type = types_.front();
+    core::search::Parameter parameter;
+    parameter.type = schema::SearchType::date;
+    parameter.column = column(5);
+    const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+    for (const bool descending : {false, true}) {
+        const Plan plan =
+            core::search::interval(column(5), descending ? Comparison::eb : Comparison::sa,
+                                   {descending ? 300 : 700, descending ? 300 : 700});
+        Snapshot own = snapshot(last_);
+        Execution execution(own, type, plan);
+        ASSERT_GT(run(execution, {}).size(), 10U);
+        const core::search::SortKey key{&parameter, "c5", descending};
+        core::search::OrderedWalk walk(own, execution, key, {}, 3);
+        int turns = 0;
+        for (bool done = false; !done; ++turns) {
+            const Result<bool> advanced = walk.advance(pace);
+            ASSERT_TRUE(advanced.has_value());
+            done = *advanced;
+        }
+        EXPECT_EQ(walk.matches().size(), 3U);
+        EXPECT_LE(turns, 3) << descending;
+    }
 }
 
 // Of very many, too, others have their turns while values are taken and the page is found.
