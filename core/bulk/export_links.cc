@@ -49,7 +49,7 @@ search::Plan ExportLinks::plan(const ExportScope::Searched& one) {
     if (one.link == Link::to_given) {
         terms = given_;
     } else {
-        referred_to_.seal();
+        referred_to_.seal(search::Pace());
         for (const std::uint64_t key : referred_to_.keys()) {
             terms.push_back(search::identity(key));
         }

@@ -198,12 +198,20 @@ BoundPlan of_chain(const Plan& plan, const SearchRun& run, const KeySet& keys) {
     condition.links = links;
     condition.targets.resize((links.targets.size() + 63) / 64);
     std::size_t count = 0;
+    // Few targets are looked up, many gone through beside the keys.
+    const bool looks_up = links.targets.size() < keys.size() / kLookUpCost;
     auto key = keys.keys().begin();
-    for (std::size_t i = 0; i < links.targets.size() && key != keys.keys().end(); ++i) {
-        while (key != keys.keys().end() && *key < links.targets[i]) {
+    const auto is_key = [&](std::uint64_t target) {
+        if (looks_up) {
+            return keys.contains(target);
+        }
+        while (key != keys.keys().end() && *key < target) {
             ++key;
         }
-        if (key != keys.keys().end() && *key == links.targets[i]) {
+        return key != keys.keys().end() && *key == target;
+    };
+    for (std::size_t i = 0; i < links.targets.size(); ++i) {
+        if (is_key(links.targets[i])) {
             condition.targets[i / 64] |= std::uint64_t{1} << (i % 64);
             ++count;
         }

@@ -140,7 +140,9 @@ Result<bool> Execution::resolve(Step& step, const Pace& pace) {
     if (step.walk->count() >= kMatchesMax) {
         return too_many_matches();
     }
-    step.keys->seal();
+    if (!step.keys->seal(pace)) {
+        return false;
+    }
     step.walk.reset();
     return true;
 }

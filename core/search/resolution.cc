@@ -1,5 +1,6 @@
 #include "core/search/resolution.h"
 
+#include "core/search/execute.h"
 #include "storage/search_entries.h"
 
 #include <algorithm>
@@ -7,41 +8,80 @@
 
 namespace annals::core::search {
 
-void KeySet::make_unique() {
-    std::sort(keys_.begin(), keys_.end());
-    keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
-    crowded_ = std::max(kCrowded, keys_.size() * 2);
+namespace {
+
+// About so many keys are in a stretch of those that begin with the same bits: they are hashes.
+constexpr std::size_t kStretch = 8;
+
+void make_unique(std::vector<std::uint64_t>& keys) {
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-void KeySet::seal() {
-    make_unique();
-    keys_.shrink_to_fit();
-    const std::size_t slots = std::bit_ceil(keys_.size() * 2 + 2);
-    table_.assign(slots, 0);
-    mask_ = slots - 1;
-    for (const std::uint64_t key : keys_) {
-        if (key == 0) {
-            has_zero_ = true;
-            continue;
-        }
-        std::uint64_t slot = key & mask_;
-        while (table_[slot] != 0) {
-            slot = (slot + 1) & mask_;
-        }
-        table_[slot] = key;
+}  // namespace
+
+void KeySet::add_to(Part& part, std::uint64_t key) {
+    part.keys.push_back(key);
+    if (part.keys.size() >= part.crowded) {
+        make_unique(part.keys);
+        part.crowded = std::max(kPartCrowded, part.keys.size() * 2);
     }
+}
+
+void KeySet::divide() {
+    make_unique(keys_);
+    if (keys_.size() < kCrowded / 2) {
+        return;
+    }
+    parts_.resize(kParts);
+    for (const std::uint64_t key : keys_) {
+        add_to(parts_[key >> kPartShift], key);
+    }
+    keys_.clear();
+}
+
+bool KeySet::seal(const Pace& pace) {
+    if (parts_.empty()) {
+        make_unique(keys_);
+        keys_.shrink_to_fit();
+    } else if (next_part_ == 0) {
+        std::size_t size = 0;
+        for (const Part& part : parts_) {
+            size += part.keys.size();
+        }
+        keys_.reserve(size);
+    }
+    while (next_part_ < parts_.size()) {
+        std::vector<std::uint64_t> keys = std::move(parts_[next_part_++].keys);
+        make_unique(keys);
+        keys_.insert(keys_.end(), keys.begin(), keys.end());
+        if (pace.is_over()) {
+            return false;
+        }
+    }
+    parts_ = std::vector<Part>();
+
+    const int bits = static_cast<int>(std::bit_width(keys_.size() / kStretch)) + 1;
+    shift_ = 64 - bits;
+    starts_.assign((std::size_t{1} << bits) + 1, 0);
+    std::size_t stretch = 0;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+        while (stretch < keys_[i] >> shift_) {
+            starts_[++stretch] = static_cast<std::uint32_t>(i);
+        }
+    }
+    while (++stretch < starts_.size()) {
+        starts_[stretch] = static_cast<std::uint32_t>(keys_.size());
+    }
+    return true;
 }
 
 bool KeySet::contains(std::uint64_t key) const noexcept {
-    if (key == 0) {
-        return has_zero_;
+    if (starts_.empty()) {
+        return false;
     }
-    for (std::uint64_t slot = key & mask_; table_[slot] != 0; slot = (slot + 1) & mask_) {
-        if (table_[slot] == key) {
-            return true;
-        }
-    }
-    return false;
+    const std::uint32_t* const start = &starts_[key >> shift_];
+    return std::binary_search(keys_.data() + start[0], keys_.data() + start[1], key);
 }
 
 Related related_by(const Resolution& resolution) {

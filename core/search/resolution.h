@@ -16,18 +16,24 @@
 
 namespace annals::core::search {
 
+class Pace;
+
 /// Keys of resources (SearchRun::key()): what a chain's or a has's own plan came to.
 class KeySet {
   public:
     void add(std::uint64_t key) {
+        if (!parts_.empty()) {
+            add_to(parts_[key >> kPartShift], key);
+            return;
+        }
         keys_.push_back(key);
-        if (keys_.size() >= crowded_) {
-            make_unique();
+        if (keys_.size() >= kCrowded) {
+            divide();
         }
     }
 
-    /// Ends the filling.
-    void seal();
+    /// Ends the filling: true when it has ended, false when the turn is over.
+    bool seal(const Pace& pace);
 
     bool contains(std::uint64_t key) const noexcept;
 
@@ -37,16 +43,26 @@ class KeySet {
     std::size_t size() const noexcept { return keys_.size(); }
 
   private:
-    // Often the same keys are added again and again; sorted all together in the end they would take long.
-    static constexpr std::size_t kCrowded = 16'384;
+    // Those that begin with the same bits. Millions sorted all together would take long.
+    struct Part {
+        std::vector<std::uint64_t> keys;
+        std::size_t crowded = kPartCrowded;  // so many are made unique
+    };
 
-    void make_unique();
+    // Often the same keys are added again and again, so they are made unique as they come.
+    static constexpr std::size_t kCrowded = 16'384;
+    static constexpr std::size_t kPartCrowded = 256;
+    static constexpr std::size_t kParts = 256;
+    static constexpr int kPartShift = 56;
+
+    static void add_to(Part& part, std::uint64_t key);
+    void divide();
 
     std::vector<std::uint64_t> keys_;
-    std::size_t crowded_ = kCrowded;    // so many are made unique
-    std::vector<std::uint64_t> table_;  // open addressing; 0 is empty, the key 0 is has_zero_
-    std::uint64_t mask_ = 0;
-    bool has_zero_ = false;
+    std::vector<Part> parts_;  // once they are many, until they are sealed
+    std::size_t next_part_ = 0;
+    int shift_ = 0;                      // leaves the first bits of a key: those of a stretch
+    std::vector<std::uint32_t> starts_;  // where each stretch of keys_ begins, and the end
 };
 
 /// What was found out for a plan before it is bound to runs.

@@ -134,7 +134,7 @@ Result<search::KeySet> Matcher::resolve(const search::Plan& part) const {
             keys.add(links.targets[target]);
         }
     }
-    keys.seal();
+    keys.seal(search::Pace());
     return keys;
 }
 
