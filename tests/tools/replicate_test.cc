@@ -68,6 +68,18 @@ std::string next_cursor(const std::string& url, const std::string& target) {
     return reply->body.substr(begin, reply->body.find_first_of("&\"", begin) - begin);
 }
 
+TEST(Replicate, BeginsOnlyWhereItCanSayHowFarItHasCome) {
+    const TemporaryDirectory directory;
+    RunningServer source(kBinary, directory / "a");
+    ASSERT_FALSE(source.url().empty()) << source.process().errors();
+    const Finished done = annals({"replicate", "--from", source.url(), "--to", source.url(),
+                                  "--state", directory / "nowhere/state"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.errors.find("annals: --state: open "), 0U) << done.errors;
+    EXPECT_TRUE(one_line(done.errors)) << done.errors;
+    EXPECT_TRUE(done.output.empty()) << done.output;
+}
+
 TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
     const TemporaryDirectory directory;
     import_history(directory / "a");

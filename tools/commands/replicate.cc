@@ -311,6 +311,9 @@ int replicate(const ArgumentList& arguments) {
     if (*kept && options.since.empty()) {
         state = **kept;
     }
+    if (const auto writable = check_state_place(options.state_file); !writable) {
+        return fail("--state: " + writable.error().detail, kExitUsage);
+    }
 
     std::signal(SIGINT, [](int) { g_stop = true; });
     std::signal(SIGTERM, [](int) { g_stop = true; });

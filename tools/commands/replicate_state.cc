@@ -66,6 +66,16 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
     return std::optional(std::move(state));
 }
 
+Result<void> check_state_place(const std::string& path) {
+    storage::FileSystem& files = storage::posix_file_system();
+    const std::string draft = path + ".tmp";  // as replace_file() calls it
+    if (files.exists(draft)) {
+        ANNALS_TRY_VOID(files.remove(draft));
+    }
+    ANNALS_TRY_VOID(files.open(draft, storage::FileSystem::Mode::create));
+    return files.remove(draft);
+}
+
 Result<void> write_state(const std::string& path, const ReplicateState& state) {
     std::string text = fmt::format("{}\nfrom {}\nto {}\n", kFirstLine, state.from, state.to);
     if (!state.target.empty()) {

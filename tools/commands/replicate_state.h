@@ -30,6 +30,9 @@ struct ReplicateState {
 Result<std::optional<ReplicateState>> read_state(const std::string& path, const std::string& from,
                                                  const std::string& to);
 
+/// Whether write_state() could make a file there. Errors: no_store, io.
+Result<void> check_state_place(const std::string& path);
+
 /// Replaces `path` atomically. Errors: no_store, io.
 Result<void> write_state(const std::string& path, const ReplicateState& state);
 
