@@ -49,6 +49,7 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
           std::vector<std::string>{"compact", "--data", "x", "--keep", "Patient"},
           std::vector<std::string>{"export", "--server", "http://", "--history", "--to", "x"},
           std::vector<std::string>{"generate", "--patients", "-1"},
+          std::vector<std::string>{"generate", "--from", "1900-01-01T00:00:00Z"},
           std::vector<std::string>{"replicate", "--from", "x", "--to", "http://h/fhir"}}) {
         const Finished done = annals(wrong);
         EXPECT_EQ(done.exit_code, 2);

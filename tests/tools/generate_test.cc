@@ -144,6 +144,27 @@ TEST(Generator, StopsAtTheNumberOfVersionsAskedFor) {
     EXPECT_EQ(generator.counts().bundles, 13U);
 }
 
+TEST(Generator, StopsAtTheSizeAskedForWhateverABundleMayHold) {
+    Options options = options_of(Form::history, 0);
+    options.bytes = 100'000;
+    options.bundle_entries = 1'000'000;
+    const std::vector<std::string> bundles = all_of(options);
+    ASSERT_EQ(bundles.size(), 1U);
+    EXPECT_GE(bundles[0].size(), 100'000U);
+    EXPECT_LT(bundles[0].size(), 120'000U);
+    const json::Document bundle = parsed(bundles[0]);
+    std::string newest;
+    for (const json::Value entry : bundle.root()["entry"].elements()) {
+        newest = entry["response"]["lastModified"].string();
+    }
+    EXPECT_LT(newest, "2025");
+
+    options.bytes = 1;
+    const std::vector<std::string> least = all_of(options);
+    ASSERT_EQ(least.size(), 1U);
+    EXPECT_EQ(parsed(least[0]).root()["entry"].size(), 1U);
+}
+
 TEST(Generator, MakesResourcesOfARealisticMeanSize) {
     Generator generator(options_of(Form::resources, 100));
     std::string lines;

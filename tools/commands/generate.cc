@@ -203,9 +203,10 @@ int run_generate(const ArgumentList& arguments) {
     }
     const Result<Instant> first = parse_instant(from);
     const Result<Instant> last = parse_instant(until);
-    if (!first || !last || *last <= *first) {
+    if (!first || !last || *last <= *first || *first < Instant{}) {
         return declared.refuse(
-            "--from and --until take instants such as 2020-01-01T00:00:00Z, in order");
+            "--from and --until take instants such as 2020-01-01T00:00:00Z, from 1970 on and in "
+            "order");
     }
     request.options.from = *first;
     request.options.until = *last;

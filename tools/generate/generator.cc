@@ -180,20 +180,21 @@ struct Generator::Impl {
         }
     }
 
-    bool history_ended() const {
+    // `unfinished`: bytes of the bundle that is being made.
+    bool history_ended(std::size_t unfinished) const {
         return open_.empty() || (options_.versions != 0 && counts_.versions >= options_.versions) ||
-               (options_.bytes != 0 && counts_.bytes >= options_.bytes);
+               (options_.bytes != 0 && counts_.bytes + unfinished >= options_.bytes);
     }
 
     bool next_history(std::string& out) {
         admit();
-        if (history_ended()) {
+        if (history_ended(0)) {
             return false;
         }
         out.append(R"({"resourceType":"Bundle","type":"history","entry":[)");
         for (std::uint64_t entries = 0; entries < options_.bundle_entries; ++entries) {
             admit();
-            if (history_ended()) {
+            if (history_ended(entries == 0 ? 0 : out.size())) {
                 break;
             }
             std::pop_heap(open_.begin(), open_.end(), later);
