@@ -9,6 +9,7 @@ struct Read {
     std::string data;
     std::string to;
     std::uint64_t count = 7;
+    double rate = 0;
     bool quiet = false;
     std::vector<std::string> sets;
     std::vector<std::string> paths;
@@ -21,6 +22,7 @@ Read read(const ArgumentList& arguments) {
     reader.text("--data", result.data, "data");
     reader.required_text("--to", result.to, "to");
     reader.number("--count", result.count, "count");
+    reader.number("--rate", result.rate, "rate");
     reader.flag("-q,--quiet", result.quiet, "quiet");
     reader.texts("--set", result.sets, "sets");
     reader.positionals("THING", result.paths, "paths");
@@ -51,6 +53,7 @@ TEST(Arguments, AreRefusedWithTheUsageLineAndCodeTwo) {
          {ArgumentList{}, ArgumentList{"--to"}, ArgumentList{"--to", "x", "--unknown"},
           ArgumentList{"--to", "x", "--count", "many"}, ArgumentList{"--to", "x", "--count", "010"},
           ArgumentList{"--to", ""}, ArgumentList{"--to", "x", "--data", ""},
+          ArgumentList{"--to", "x", "--rate", ""}, ArgumentList{"--to", "x", "--rate", "fast"},
           ArgumentList{"--to", "x", "--count", "0x10"}, ArgumentList{"--to", "x", "--count=-1"},
           ArgumentList{"--to", "x", "--count", "18446744073709551616"}}) {
         testing::internal::CaptureStderr();

@@ -55,7 +55,7 @@ void Arguments::number(const std::string& names, std::uint64_t& into, const std:
 }
 
 void Arguments::number(const std::string& names, double& into, const std::string& help) {
-    impl_->app.add_option(names, into, help)->capture_default_str();
+    impl_->app.add_option(names, into, help)->capture_default_str()->check(is_said, "");
 }
 
 void Arguments::flag(const std::string& names, bool& into, const std::string& help) {
