@@ -141,6 +141,7 @@ void Housekeeper::run() {
     take_short_turns();
     std::unique_lock lock(mutex_);
     Task task;
+    std::chrono::steady_clock::time_point next_step;  // of a compaction that nobody waits for
     while (true) {
         if (task.erases != 0) {
             // It was tried before; what has come since goes with it.
@@ -154,16 +155,21 @@ void Housekeeper::run() {
                 continue;
             }
         } else if (!hurried_) {
-            (void)wake_.wait_for(lock, compaction_.packed_last() ? kPackPause : kCompactionPause,
-                                 [&] { return ready_ || stopping_ || hurried_; });
+            (void)wake_.wait_until(lock, next_step,
+                                   [&] { return ready_ || stopping_ || hurried_; });
         }
         if (task.erases != 0 || ready_ || stopping_) {
             erase(task, lock);
             if (stopping_ && task.erases == 0 && added_.erases == 0) {
                 return;
             }
-        } else {
+        }
+        // Erasures come first; ones that never pause don't take its turns from it.
+        const auto now = std::chrono::steady_clock::now();
+        if (compacting_ && task.erases == 0 && !stopping_ && (hurried_ || now >= next_step)) {
             compact_step(lock);
+            next_step = std::chrono::steady_clock::now() +
+                        (compaction_.packed_last() ? kPackPause : kCompactionPause);
         }
     }
 }

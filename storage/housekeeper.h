@@ -1,5 +1,5 @@
 // Housekeeper: the thread that takes erased bodies out of the files, for many commits at a time, and compacts segments
-// when there is nothing to erase.
+// in between.
 //
 // Layer:   storage.
 // Threads: its own; add() and wake() from the log writer's, the rest from any.

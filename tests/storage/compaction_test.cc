@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace annals::storage {
@@ -137,6 +138,24 @@ TEST(Compaction, LetsReadersGoOn) {
     }
     EXPECT_EQ(faults, 0);
     EXPECT_EQ(held->body, before);
+}
+
+TEST(Compaction, GoesOnBesideErasuresThatNeverPause) {
+    const test::TemporaryDirectory directory;
+    auto store = half_erased(directory.path());
+    store->compact(false);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    for (int i = 0; store->compaction().segments_done < 3; ++i) {
+        ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+        const std::string id = fmt::format("q{}", i);
+        put(*store, "Patient", id, "x");
+        CommitBuilder erase;
+        erase.erase("Patient", id);
+        const Ticket ticket = store->submit(erase.commit()).ticket;
+        ASSERT_TRUE(store->wait(ticket));
+        ASSERT_TRUE(store->wait_erased(ticket));
+    }
+    expect_whole(*store);
 }
 
 TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
