@@ -228,16 +228,21 @@ JobState keep_end(storage::FileSystem& files, const std::string& folder, std::st
         state.result = *std::move(result);
     } else {
         state = failed_by(result.error(), id);
-        remove_made_files(files, folder);  // room for others
     }
     Result<void> kept = storage::replace_file(files, path, state_json(state));
     if (!kept && state.stage == JobStage::done) {
         state = failed_by(kept.error(), id);
+    }
+    if (state.stage == JobStage::failed) {
         remove_made_files(files, folder);  // room for others
-        kept = storage::replace_file(files, path, state_json(state));
+        if (!kept) {
+            kept = storage::replace_file(files, path, state_json(state));
+        }
     }
     if (!kept) {
         log_error(fmt::format("job {}: its end can't be kept: {}", id, kept.error().detail));
+        // A start that took it up would look for what has been removed.
+        static_cast<void>(remove_order(files, folder));
     }
     return state;
 }

@@ -62,7 +62,7 @@ struct FoundJob {
 Result<FoundJob> read_folder(storage::FileSystem& files, const std::string& folder);
 
 /// Writes down how the job `id` has ended, from now on `done` or `failed`, and removes what a failed one has made: that of one
-/// whose end there is no room for, too.
+/// whose end there is no room for, too, which no start takes up then.
 JobState keep_end(storage::FileSystem& files, const std::string& folder, std::string_view id,
                   Result<JobResult> result);
 

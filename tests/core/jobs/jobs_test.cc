@@ -229,6 +229,22 @@ TEST_F(JobsTest, ThatFailSayWhyWithoutPathsAndLeaveNoFiles) {
     check();
 }
 
+TEST_F(JobsTest, WhoseEndCannotBeKeptAreNotBegunAgain) {
+    g_may_end = false;
+    const auto id = begin("slow");
+    ASSERT_TRUE(id);
+    await_begun(1);
+    files_->fail_next(test::SimFileSystem::Call::write, Errc::no_store, 10);
+    g_may_end = true;
+    jobs_->wait_until_idle();
+    EXPECT_EQ(look(*id).stage, JobStage::failed);
+    open();
+    jobs_->wait_until_idle();
+    EXPECT_FALSE(*jobs_->look(*id));
+    EXPECT_EQ(g_begun, 1);
+    EXPECT_EQ(job_paths(), std::vector<std::string>());
+}
+
 TEST_F(JobsTest, AreRefusedWhenTooManyAreUnderWay) {
     open({.running_max = 2});
     g_may_end = false;
