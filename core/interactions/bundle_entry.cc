@@ -4,6 +4,7 @@
 #include "core/base/base64.h"
 #include "core/base/check.h"
 #include "core/base/ids.h"
+#include "core/base/resource_types.h"
 #include "core/interactions/negotiation.h"
 #include "core/outcome.h"
 #include "core/target.h"
@@ -92,11 +93,16 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
     return {};
 }
 
-/// Where a request goes. Of a create that is all that its resource says, and HAPI's client leaves it out.
+/// Where a request goes. Of a create that is all that its resource says, and HAPI's client leaves it out. What is no type, such as
+/// Patient/$match, is no URL.
 json::Value url_of(json::Value entry) {
     const json::Value request = entry["request"];
     const json::Value url = request["url"];
-    return url || !request["method"].equals("POST") ? url : entry["resource"]["resourceType"];
+    if (url || !request["method"].equals("POST")) {
+        return url;
+    }
+    const json::Value type = entry["resource"]["resourceType"];
+    return type.is_string() && find_resource_type(type.string()) ? type : url;
 }
 
 }  // namespace
