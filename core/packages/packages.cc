@@ -72,6 +72,12 @@ std::optional<PackageName> name_of(std::string_view file) {
                : std::nullopt;
 }
 
+/// Do they define the same, whatever their archives look like?
+bool is_same(const Package& a, const Package& b) {
+    return std::ranges::equal(a.resources(), b.resources(), {}, &Package::Resource::text,
+                              &Package::Resource::text);
+}
+
 }  // namespace
 
 Packages::Packages(storage::FileSystem& files, std::string installed, std::string offered)
@@ -83,12 +89,20 @@ Packages::Packages(storage::FileSystem& files, std::string installed, std::strin
     load();
 }
 
+void Packages::miss(const std::string& path, const Error& error) {
+    Error fault{Errc::corrupt, fmt::format("{}: {}", path, error.detail), ""};
+    log_error(fault.detail);
+    if (loaded_) {
+        loaded_ = std::move(fault);
+    }
+}
+
 // As they were installed; those of which that isn't known come first, by name.
-std::vector<std::string> Packages::in_order(std::vector<std::string> files) const {
+std::vector<std::string> Packages::in_order(std::vector<std::string> files) {
     const std::string path = installed_ + "/" + std::string(kOrderFile);
     const auto text = files_.exists(path) ? read(path) : Result<std::string>(std::string());
     if (!text) {
-        log_error(fmt::format("packages: {}", text.error().detail));
+        miss(path, text.error());
     }
     std::unordered_map<std::string_view, std::size_t> places;
     const std::string_view lines = text ? std::string_view(*text) : std::string_view();
@@ -112,7 +126,7 @@ void Packages::load() {
     }
     auto names = files_.list(installed_);
     if (!names) {
-        log_error(fmt::format("packages: {}", names.error().detail));
+        miss(installed_, names.error());
         return;
     }
     std::erase_if(*names, [](const std::string& file) { return !name_of(file); });
@@ -122,7 +136,7 @@ void Packages::load() {
         const auto bytes = read(installed_ + "/" + file);
         const auto package = bytes ? Package::read(*bytes) : Result<PackagePointer>(bytes.error());
         if (!package) {
-            log_error(fmt::format("package {}: {}", file, package.error().detail));
+            miss(installed_ + "/" + file, package.error());
             continue;
         }
         packages.push_back(*package);
@@ -226,12 +240,6 @@ std::optional<core::search::Carried::Resource> Packages::read(
     return now->carried->resources[found->second];
 }
 
-bool Packages::is_installed(const PackageName& name) const {
-    const auto now = index();
-    return std::any_of(now->packages.begin(), now->packages.end(),
-                       [&](const PackagePointer& own) { return own->name() == name; });
-}
-
 Result<std::string> Packages::read(const std::string& path) const {
     Result<std::string> bytes = storage::read_whole(files_, path, kArchiveBytesMax);
     if (!bytes && bytes.error().code == Errc::corrupt) {
@@ -317,13 +325,14 @@ Result<void> Packages::take_dependencies(const Package& package,
 }
 
 // The order names it first: of a name without a file nothing follows.
-Result<void> Packages::keep(const PackageName& name, std::string_view bytes) {
+Result<void> Packages::keep(const std::vector<PackagePointer>& packages, const PackageName& name,
+                            std::string_view bytes) {
     ANNALS_TRY_VOID(files_.make_directory(installed_));
     std::string order;
-    for (const PackagePointer& package : installed()) {
+    for (const PackagePointer& package : packages) {
         order += package->name().text() + "\n";
     }
-    ANNALS_TRY_VOID(keep_file(std::string(kOrderFile), order + name.text() + "\n"));
+    ANNALS_TRY_VOID(keep_file(std::string(kOrderFile), order));
     return keep_file(name.text() + std::string(kSuffix), bytes);
 }
 
@@ -349,18 +358,25 @@ Result<Installation> Packages::install(const Wanted& wanted) {
     for (const Archive& archive : archives) {
         const PackageName& name = archive.package->name();
         done.skipped += archive.package->skipped();
-        if (is_installed(name)) {
-            ANNALS_TRY(const std::string kept,
-                       read(installed_ + "/" + name.text() + std::string(kSuffix)));
-            if (kept != archive.bytes) {
+        const auto own = std::ranges::find(
+            packages, name, [](const PackagePointer& package) { return package->name(); });
+        if (own != packages.end()) {
+            const std::string path = installed_ + "/" + name.text() + std::string(kSuffix);
+            const bool has_file = files_.exists(path);
+            ANNALS_TRY(const std::string kept, has_file ? read(path) : archive.bytes);
+            if (kept != archive.bytes || !is_same(**own, *archive.package)) {
                 return Error{Errc::conflict, fmt::format("Another {} is installed", name.text()),
                              ""};
+            }
+            if (!has_file) {
+                // Somebody has taken it away, and the next start would miss it.
+                ANNALS_TRY_VOID(keep(packages, name, archive.bytes));
             }
             done.skipped += archive.package->resources().size();
             continue;
         }
-        ANNALS_TRY_VOID(keep(name, archive.bytes));
         packages.push_back(archive.package);
+        ANNALS_TRY_VOID(keep(packages, name, archive.bytes));
         publish(packages);
         done.installed += archive.package->resources().size();
         log_info(fmt::format("package {}: {} resources installed", name.text(),

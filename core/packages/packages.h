@@ -42,8 +42,11 @@ struct Installation {
 class Packages final : public terminology::Source {
   public:
     /// Reads what was installed before. `installed` is the folder of what is installed, `offered` the one that packages
-    /// are installed from. What can't be read is logged and passed over.
+    /// are installed from. What can't be read is logged and passed over, and loaded() tells of it.
     Packages(storage::FileSystem& files, std::string installed, std::string offered);
+
+    /// Whether all that was installed before could be read. Errors: corrupt, with the path of the first that could not.
+    const Result<void>& loaded() const noexcept { return loaded_; }
 
     /// Of several packages the one that was installed last. A reference ("ValueSet/ID") does for `url`, too.
     Result<terminology::Definition> find(std::string_view type, std::string_view url,
@@ -90,20 +93,22 @@ class Packages final : public terminology::Source {
     };
 
     void load();
+    void miss(const std::string& path, const Error& error);
     void publish(std::vector<PackagePointer> packages);
     std::shared_ptr<const Index> index() const;
-    bool is_installed(const PackageName& name) const;
     Result<std::string> read(const std::string& path) const;
     Result<Archive> fetch(const Wanted& wanted) const;
     Result<PackageName> offered_name(std::string_view name, std::string_view version) const;
-    Result<void> keep(const PackageName& name, std::string_view bytes);
+    Result<void> keep(const std::vector<PackagePointer>& packages, const PackageName& name,
+                      std::string_view bytes);
     Result<void> keep_file(const std::string& name, std::string_view bytes);
-    std::vector<std::string> in_order(std::vector<std::string> files) const;
+    std::vector<std::string> in_order(std::vector<std::string> files);
     Result<void> take_dependencies(const Package& package, std::vector<Archive>& archives) const;
 
     storage::FileSystem& files_;
     const std::string installed_;
     const std::string offered_;
+    Result<void> loaded_;
     mutable std::mutex mutex_;
     std::shared_ptr<const Index> index_;  // guarded by mutex_
 };

@@ -140,6 +140,24 @@ TEST(Serve, NamesSegmentAndOffsetOfDamageAndServesTheRestOnlyWhenTold) {
     EXPECT_EQ(client.send(request)->status, 405);
 }
 
+TEST(Serve, DoesNotStartWithoutAPackageThatWasInstalledUnlessTold) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    import_history(data);
+    std::filesystem::create_directories(data + "/packages/installed");
+    test::write_whole_file(data + "/packages/installed/p#1.0.0.tgz", "rubbish");
+    const Finished refused = annals({"serve", "--data", data, "--listen", "127.0.0.1:0"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_NE(refused.errors.find("packages/installed/p#1.0.0.tgz"), std::string::npos)
+        << refused.errors;
+    EXPECT_TRUE(refused.output.empty());
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    EXPECT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 1);
+
+    RunningServer server(kBinary, data, {"--read-only", "--allow-damaged"});
+    EXPECT_FALSE(server.url().empty()) << server.process().errors();
+}
+
 TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";

@@ -105,6 +105,7 @@ Result<std::unique_ptr<DirectStore>> DirectStore::open(const core::Config& confi
     ANNALS_TRY(auto store, storage::Store::open(storage::posix_file_system(), config.data,
                                                 store_options(config)));
     auto impl = std::make_unique<Impl>(config, std::move(store));
+    ANNALS_TRY_VOID(check_packages(config, impl->service));
     impl->thread = std::thread([loop = &impl->loop] { loop->run(); });
     return std::unique_ptr<DirectStore>(new DirectStore(std::move(impl)));
 }

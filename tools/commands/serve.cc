@@ -221,6 +221,9 @@ int serve(const ArgumentList& arguments) {
     }
 
     std::optional<const core::Service> service(std::in_place, *config, **store);
+    if (auto usable = check_packages(*config, *service); !usable) {
+        return fail(usable.error().detail, exit_code_of(usable.error()));
+    }
     starting.reset();
     auto server = net::Server::start(*config, *service, **store);
     if (!server) {

@@ -1,6 +1,6 @@
 #include "tools/commands/store_access.h"
 
-#include "core/service.h"
+#include "core/definitions.h"
 #include "storage/backup_manifest.h"
 
 namespace annals::tools {
@@ -34,6 +34,10 @@ storage::StoreOptions store_options(const core::Config& config) {
     options.allow_damaged = config.allow_damaged;
     options.search = core::search_setup(config);
     return options;
+}
+
+Result<void> check_packages(const core::Config& config, const core::Service& service) {
+    return config.allow_damaged ? Result<void>() : service.definitions().packages().loaded();
 }
 
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory) {

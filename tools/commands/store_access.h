@@ -7,6 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/config/config.h"
+#include "core/service.h"
 #include "storage/file_system.h"
 #include "storage/store.h"
 #include "tools/commands/commands.h"
@@ -22,6 +23,9 @@ int exit_code_of(const Error& error) noexcept;
 
 /// What the store is opened with under `config`.
 storage::StoreOptions store_options(const core::Config& config);
+
+/// Refuses to go on without what an installed package defines, unless damage is allowed for. Errors: corrupt, with the path.
+Result<void> check_packages(const core::Config& config, const core::Service& service);
 
 /// Keeps other processes from opening `directory` while the result lives; null where the directory can't be
 /// written, and so isn't written by anyone.

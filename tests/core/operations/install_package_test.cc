@@ -1,4 +1,5 @@
 #include "core/base/base64.h"
+#include "core/definitions.h"
 #include "core/jobs/jobs.h"
 #include "core/packages/package.h"
 #include "core/packages/tarball.h"
@@ -137,6 +138,35 @@ TEST_F(InstallPackage, TakesAnArchiveAndPutsWhatIsStoredFirst) {
     EXPECT_EQ(codes("url=http://p/set"), "own");
     EXPECT_EQ(outcome(install_inline(make_package("q", "2.0.0", {std::string(kCodes)}))),
               "409 conflict");
+}
+
+TEST_F(InstallPackage, PutsAnArchiveBackWhoseFolderIsGone) {
+    const std::string archive =
+        make_package("q", "2.0.0", {std::string(kCodes), std::string(kSet)});
+    const std::string installed = service().config().data + "/packages/installed";
+    ASSERT_EQ(install_inline(archive).status, 200);
+    std::filesystem::remove_all(installed);
+    EXPECT_EQ(outcome(install_inline(make_package("q", "2.0.0", {std::string(kCodes)}))),
+              "409 conflict");
+    EXPECT_FALSE(std::filesystem::exists(installed));
+    const Answer again = install_inline(archive);
+    ASSERT_EQ(again.status, 200) << again.body;
+    EXPECT_TRUE(again.says(R"({"name":"installed","valueInteger":0})")) << again.body;
+    reopen();
+    EXPECT_EQ(codes("url=http://p/set"), "a b");
+}
+
+TEST_F(InstallPackage, TellsOfWhatWasInstalledAndCannotBeRead) {
+    ASSERT_EQ(install_inline(make_package("q", "2.0.0", {std::string(kCodes)})).status, 200);
+    reopen();
+    EXPECT_TRUE(service().definitions().packages().loaded());
+    const std::string path = service().config().data + "/packages/installed/q#2.0.0.tgz";
+    std::filesystem::resize_file(path, 100);
+    reopen();
+    const Result<void>& loaded = service().definitions().packages().loaded();
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().code, Errc::corrupt);
+    EXPECT_TRUE(loaded.error().detail.starts_with(path)) << loaded.error().detail;
 }
 
 TEST_F(InstallPackage, InstallsWhatAPackageNeeds) {
