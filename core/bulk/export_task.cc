@@ -46,7 +46,8 @@ void split(std::string_view list, char separator, std::vector<std::string>& part
 // Where the next query begins behind a comma: what follows is a type's name and a question mark. Other commas belong to
 // the query.
 bool begins_filter(std::string_view text) {
-    const std::size_t mark = text.find('?');
+    constexpr std::size_t kNameBytesMax = 64;  // of a type: no look at all that follows each comma
+    const std::size_t mark = text.substr(0, kNameBytesMax + 1).find('?');
     return mark != std::string_view::npos && find_resource_type(text.substr(0, mark)).has_value();
 }
 

@@ -359,6 +359,18 @@ TEST_F(ExportTest, TakesSearchesForTypes) {
     EXPECT_EQ(begin("/$export?_type=Patient&_typeFilter=Basic%3Fcode%3Da").status, 400);
 }
 
+TEST_F(ExportTest, LooksForTheNextFilterBehindACommaAndNotThroughAllThatFollows) {
+    std::string body = R"({"resourceType":"Parameters","parameter":[{"name":"_typeFilter",)"
+                       R"("valueString":"Patient?family=a)";
+    for (int i = 0; i < 1'000'000; ++i) {
+        body += ",a";
+    }
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_EQ(begin("/$export", body + "\"}]}").status, 413);
+    // Through all it takes 40 seconds and more.
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20));
+}
+
 TEST_F(ExportTest, OfPatientsGivesWhatIsInTheirCompartments) {
     put("Patient", "a");
     put("Patient", "b");
