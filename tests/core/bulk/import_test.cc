@@ -140,6 +140,24 @@ TEST_F(ImportTest, NamesTheLinesThatItRefusesAndGoesOn) {
     EXPECT_EQ(send("GET", "/Patient/z").status, 200);
 }
 
+TEST_F(ImportTest, RefusesALineThatNestsTooDeepForABundleAndGoesOn) {
+    constexpr std::string_view kOther =
+        R"({"resourceType":"Patient","id":"b","meta":{"versionId":"7"}})";
+    for (std::size_t depth = kJsonWrappedDepthMax - 6; depth <= kJsonWrappedDepthMax; ++depth) {
+        const std::string deep =
+            R"({"resourceType":"Patient","id":"a","meta":{"versionId":"7"},"x":)" +
+            std::string(depth, '[') + std::string(depth, ']') + "}";
+        const std::string entry = fmt::format(
+            R"({{"resource":{},"request":{{"method":"PUT","url":"Patient/a"}}}})", deep);
+        for (const Imported& imported :
+             {import_text(fmt::format("{}\n{}\n", deep, kOther), std::string(kKeep)),
+              import_text(fmt::format("{}\n{}\n", entry, kOther))}) {
+            EXPECT_THAT(imported.errors, HasSubstr("a.ndjson:1: ")) << depth;
+            EXPECT_THAT(imported.manifest, HasSubstr(R"("count":1}],"error":[{)")) << depth;
+        }
+    }
+}
+
 TEST_F(ImportTest, WaitsForNoPipeAndGoesOn) {
     ASSERT_EQ(::mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
     write("a.ndjson", R"({"resourceType":"Patient","id":"a"})");
