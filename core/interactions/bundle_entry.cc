@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace annals::core {
 
@@ -93,16 +94,22 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
     return {};
 }
 
-/// Where a request goes. Of a create that is all that its resource says, and HAPI's client leaves it out. What is no type, such as
-/// Patient/$match, is no URL.
-json::Value url_of(json::Value entry) {
+/// Where a request goes; empty if nothing says it. The resource of a create or an update says as much as its URL, which HAPI's client
+/// leaves out then; what is no type or id, such as Patient/$match, makes no URL.
+std::string url_of(json::Value entry) {
     const json::Value request = entry["request"];
-    const json::Value url = request["url"];
-    if (url || !request["method"].equals("POST")) {
-        return url;
+    if (const json::Value url = request["url"]) {
+        return url.string();
     }
-    const json::Value type = entry["resource"]["resourceType"];
-    return type.is_string() && find_resource_type(type.string()) ? type : url;
+    const std::string type = entry["resource"]["resourceType"].string();
+    if (!find_resource_type(type)) {
+        return {};
+    }
+    if (request["method"].equals("POST")) {
+        return type;
+    }
+    const std::string id = entry["resource"]["id"].string();
+    return request["method"].equals("PUT") && is_resource_id(id) ? type + '/' + id : std::string();
 }
 
 }  // namespace
@@ -119,12 +126,13 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         return Error{Errc::structure, "request must be an object", {}};
     }
     const json::Value method = request["method"];
-    const json::Value url = url_of(entry);
-    if (!method || !url) {
+    const json::Value said = request["url"];
+    std::string url = url_of(entry);
+    if (!method || (!said && url.empty())) {
         return Error{
             Errc::required, !method ? "request.method is missing" : "request.url is missing", {}};
     }
-    if (!method.is_string() || !url.is_string()) {
+    if (!method.is_string() || (said && !said.is_string())) {
         return Error{Errc::structure, "request.method and request.url must be strings", {}};
     }
 
@@ -134,7 +142,7 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         return Error{
             Errc::value, "request.method must be GET, HEAD, POST, PUT, PATCH or DELETE", {}};
     }
-    ANNALS_TRY_VOID(read_url(url.string(), base_url, asked));
+    ANNALS_TRY_VOID(read_url(std::move(url), base_url, asked));
     ANNALS_TRY(asked.if_match, optional_text(request, "ifMatch"));
     ANNALS_TRY(asked.if_none_match, optional_text(request, "ifNoneMatch"));
     ANNALS_TRY(asked.if_none_exist, optional_text(request, "ifNoneExist"));
@@ -278,7 +286,7 @@ constexpr std::size_t kBytesMax = 200;
 
 /// What an entry's request names. Never a query.
 std::string asked_reference(json::Value entry) {
-    std::string url = url_of(entry).string();
+    std::string url = url_of(entry);
     url.resize(std::min(url.find('?'), url.size()));
     if (const std::size_t below = url.find(kBelow); below != std::string::npos) {
         url.erase(0, below + kBelow.size());
