@@ -130,10 +130,11 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
     auto converted = std::make_unique<ConvertedRequest>();
     converted->request = request;
     if (!request.body.empty()) {
-        const std::string_view type = request.header("Content-Type").value_or("");
+        // It can be nothing else; HAPI's client names none once it compresses the form.
+        constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+        const std::string_view type = request.header("Content-Type").value_or(kForm);
         const std::string_view name = type.substr(0, type.find(';'));
-        if (!equal_ignoring_case(name.substr(0, name.find_last_not_of(" \t") + 1),
-                                 "application/x-www-form-urlencoded")) {
+        if (!equal_ignoring_case(name.substr(0, name.find_last_not_of(" \t") + 1), kForm)) {
             return Error{Errc::unsupported_media,
                          "A search is sent as application/x-www-form-urlencoded", ""};
         }

@@ -756,6 +756,9 @@ TEST_F(Search, SearchesByFormsAndSystemWide) {
         send("POST", "/Patient/_search", "{}", {{"Content-Type", "application/fhir+json"}}).status,
         415);
     EXPECT_EQ(read(send("POST", "/Patient/_search")).matches, Names{"Patient/a"});
+    page = read(send("POST", "/Patient/_search", "family=nobody"));
+    EXPECT_EQ(page.status, 200);
+    EXPECT_EQ(page.matches, Names{});
     page = get("/?_type=Patient,Practitioner&_lastUpdated=gt2000");
     EXPECT_EQ(page.matches, (Names{"Practitioner/b", "Patient/a"}));
     page = get("/?_count=1");
