@@ -48,7 +48,7 @@ Result<void> take_count(const QueryPair& pair, Query& query) {
 Result<void> take_total(const QueryPair& pair, Query& query) {
     if (pair.second == "none") {
         query.total = TotalMode::none;
-    } else if (pair.second == "estimate") {
+    } else if (pair.second == "estimate" || pair.second == "estimated") {  // as HAPI's client says
         query.total = TotalMode::estimate;
     } else if (pair.second == "accurate") {
         query.total = TotalMode::accurate;

@@ -299,6 +299,7 @@ TEST(Query, ReadsResultParameters) {
     EXPECT_FALSE(corpus.parse("Patient", "_contained=false")->contained);
     EXPECT_EQ(corpus.parse("Patient", "_total=none")->total, TotalMode::none);
     EXPECT_EQ(corpus.parse("Patient", "_total=estimate")->total, TotalMode::estimate);
+    EXPECT_EQ(corpus.parse("Patient", "_total=estimated")->total, TotalMode::estimate);
     EXPECT_EQ(corpus.parse("Patient", "_elements=name,birthDate")->subset.elements.size(), 2U);
     EXPECT_EQ(corpus.parse("Patient", "_count=99999999999999999999")->count, UINT64_MAX);
 }
