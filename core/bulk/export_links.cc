@@ -38,24 +38,25 @@ void ExportLinks::take(std::span<const search::Match> matches) {
         for (const search::Column column : references) {
             const storage::LinkColumn links = match.run->links(column);
             for (const std::uint32_t link : links.of(match.document)) {
-                referred_to_.add(links.targets[link]);
+                referred_to_.push_back(search::identity(links.targets[link]));
             }
+        }
+        if (referred_to_.size() >= crowded_) {
+            make_unique();
         }
     }
 }
 
+void ExportLinks::make_unique() {
+    std::ranges::sort(referred_to_);
+    const auto rest = std::ranges::unique(referred_to_);
+    referred_to_.erase(rest.begin(), rest.end());
+    crowded_ = std::max(kCrowded, referred_to_.size() * 2);
+}
+
 search::Plan ExportLinks::plan(const ExportScope::Searched& one) {
-    std::vector<search::Term> terms;
-    if (one.link == Link::to_given) {
-        terms = given_;
-    } else {
-        referred_to_.seal(search::Pace());
-        for (const std::uint64_t key : referred_to_.keys()) {
-            terms.push_back(search::identity(key));
-        }
-    }
     std::vector<search::Plan> parts;
-    parts.push_back(search::carrying(std::move(terms)));
+    parts.push_back(search::carrying(one.link == Link::to_given ? given_ : referred_to_));
     parts.push_back(one.plan);
     return search::all_of(std::move(parts));
 }

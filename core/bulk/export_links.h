@@ -11,8 +11,8 @@
 #include "core/search/execute.h"
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
-#include "core/search/resolution.h"
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -39,13 +39,18 @@ class ExportLinks {
 
   private:
     std::vector<search::Column> columns(TypeId type) const;
+    void make_unique();
 
     const ExportScope& scope_;
     const search::ParameterSet& parameters_;
     const bool to_given_;
     const bool from_given_;
-    std::vector<search::Term> given_;  // what Provenances refer to it by
-    search::KeySet referred_to_;
+    // The same is referred to again and again: so many are made unique.
+    static constexpr std::size_t kCrowded = 16'384;
+
+    std::vector<search::Term> given_;        // what Provenances refer to it by
+    std::vector<search::Term> referred_to_;  // what carries one of these as its identity
+    std::size_t crowded_ = kCrowded;
 };
 
 }  // namespace annals::core

@@ -492,6 +492,34 @@ TEST_F(LinkedExportTest, OfAllPatientsGivesWhatTheirResourcesAreLinkedTo) {
                 UnorderedElementsAre("Practitioner/gp/2"));
 }
 
+/// What is referred to is gathered on and on, from each of the types that are linked.
+TEST_F(LinkedExportTest, OfVeryManyLinksLosesNone) {
+    constexpr int kPatients = 1'700;
+    put("Organization", "ward");
+    put("Practitioner", "gp");
+    put("PractitionerRole", "role", R"("organization":{"reference":"Organization/ward"})");
+    std::string entries;
+    for (int i = 0; i < kPatients; ++i) {
+        std::string who =
+            R"({"reference":"PractitionerRole/role"},{"reference":"Practitioner/gp"})";
+        for (int k = 0; k < 10; ++k) {
+            who += fmt::format(R"(,{{"reference":"Practitioner/{}-{}"}})", i, k);
+        }
+        entries += fmt::format(
+            R"({}{{"resource":{{"resourceType":"Patient","generalPractitioner":[{}]}},"request":{{"method":"POST","url":"Patient"}}}})",
+            i == 0 ? "" : ",", who);
+    }
+    ASSERT_EQ(
+        send("POST", "/", R"({"resourceType":"Bundle","type":"batch","entry":[)" + entries + "]}")
+            .status,
+        200);
+    const std::vector<std::string> names =
+        run("/Patient/$export?_type=Patient,PractitionerRole,Practitioner,Organization").names;
+    EXPECT_EQ(names.size(), kPatients + 3U);
+    EXPECT_THAT(names, testing::IsSupersetOf({"PractitionerRole/role/1", "Practitioner/gp/1",
+                                              "Organization/ward/1"}));
+}
+
 TEST_F(ExportTest, OfAGroupGivesWhatItsMembersHave) {
     for (const char* id : {"a", "b", "c", "d"}) {
         put("Patient", id);
