@@ -232,8 +232,9 @@ void append_detail(std::string& line, std::string_view type, std::string_view te
 
 bool is_form(const core::Request& request) {
     constexpr std::string_view kForm = "application/x-www-form-urlencoded";
-    return equal_ignoring_case(request.header("Content-Type").value_or("").substr(0, kForm.size()),
-                               kForm);
+    // Where none is named, a search takes it for one.
+    return equal_ignoring_case(
+        request.header("Content-Type").value_or(kForm).substr(0, kForm.size()), kForm);
 }
 
 /// What is sent in place of a form, a resource for instance, has no names, but tells of somebody.

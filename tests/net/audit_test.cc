@@ -45,11 +45,13 @@ class AuditedServer {
     HttpResponse send(const std::string& method, const std::string& target,
                       const std::string& body = {}, const std::string& prefer = "respond-sync",
                       const std::string& type = "application/fhir+json") {
-        return server_.send(method, target, body,
-                            {{"Authorization", "Bearer " + key_.sign(kClaims)},
-                             {"Content-Type", type},
-                             {"Prefer", prefer},
-                             {"X-Request-Id", fmt::format("r{}", ++sent_)}});
+        Headers headers{{"Authorization", "Bearer " + key_.sign(kClaims)},
+                        {"Prefer", prefer},
+                        {"X-Request-Id", fmt::format("r{}", ++sent_)}};
+        if (!type.empty()) {
+            headers.emplace_back("Content-Type", type);
+        }
+        return server_.send(method, target, body, headers);
     }
 
     GuardedServer& server() { return server_; }
@@ -135,6 +137,9 @@ TEST(Audit, TellsNothingOfWhatIsSentInPlaceOfAForm) {
     ASSERT_EQ(server.send("POST", "/Patient/_search", "family=Geheim", "respond-sync", form).status,
               200);
     EXPECT_THAT(server.line(), HasSubstr(R"({"type":"parameter","valueString":"family"})"));
+    server.send("POST", "/Patient/_search", "family=Geheim", "respond-sync", "");
+    EXPECT_THAT(server.line(), HasSubstr(R"({"type":"parameter","valueString":"family"})"));
+    EXPECT_THAT(server.line(), Not(HasSubstr("Geheim")));
 
     const std::string resource = R"({"resourceType":"Patient","name":[{"family":"Geheim"}]})";
     ASSERT_EQ(server.send("POST", "/Patient/_search", resource).status, 415);
