@@ -45,9 +45,9 @@ class AuditedServer {
     HttpResponse send(const std::string& method, const std::string& target,
                       const std::string& body = {}, const std::string& prefer = "respond-sync",
                       const std::string& type = "application/fhir+json") {
-        Headers headers{{"Authorization", "Bearer " + key_.sign(kClaims)},
-                        {"Prefer", prefer},
-                        {"X-Request-Id", fmt::format("r{}", ++sent_)}};
+        GuardedServer::Headers headers{{"Authorization", "Bearer " + key_.sign(kClaims)},
+                                       {"Prefer", prefer},
+                                       {"X-Request-Id", fmt::format("r{}", ++sent_)}};
         if (!type.empty()) {
             headers.emplace_back("Content-Type", type);
         }
