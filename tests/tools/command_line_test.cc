@@ -388,7 +388,7 @@ TEST(CommandLine, ExportsFromAServerWhatIsWholeAndNamesWhatIsDamagedThere) {
                      R"({"resourceType":"OperationOutcome","issue":[{"severity":"error",)"
                      R"("code":"exception","diagnostics":"This version is damaged"}]}}},)"
                      R"({"request":{"method":"DELETE","url":"Patient/b"},)"
-                     R"("response":{"status":"410 Gone"}}]})"};
+                     R"("response":{"status":"410 Gone","etag":"W/\"2\""}}]})"};
     });
     const TemporaryDirectory directory;
     const Finished done =
