@@ -44,6 +44,8 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
           std::vector<std::string>{"import", "--server", "ftp://h/fhir"},
           std::vector<std::string>{"replicate", "--from", "http://h/fhir", "--to", "http://i/fhir",
                                    "--verify", "--follow"},
+          std::vector<std::string>{"replicate", "--from", "http://h/fhir", "--to", "http://i/fhir",
+                                   "--retry-for", "9999999999"},
           std::vector<std::string>{"import", "--server", "http://h/fhir", "--set", "threads=1"},
           std::vector<std::string>{"bench", "unknown"},
           std::vector<std::string>{"compact", "--data", "x", "--keep", "Patient"},

@@ -34,6 +34,9 @@ constexpr milliseconds kLongestPoll{1000};
 // The total tells cheaply whether something is new, but as many versions may have been erased as were written.
 constexpr int kPollsByTotal = 10;
 
+// A year: many more have no place in a duration of nanoseconds.
+constexpr std::uint64_t kRetrySecondsMax = 366ULL * 24 * 60 * 60;
+
 // A lock-free atomic is what a signal handler may write.
 std::atomic<bool> g_stop{false};
 
@@ -287,6 +290,9 @@ int replicate(const ArgumentList& arguments) {
     to->credentials = options.to_credentials;
     if (options.page_size == 0) {
         return reader.refuse("--page must be at least 1");
+    }
+    if (options.retry_seconds > kRetrySecondsMax) {
+        return reader.refuse(fmt::format("--retry-for must be at most {}", kRetrySecondsMax));
     }
     if (options.verify &&
         (options.follow || !options.since.empty() || !options.state_file.empty())) {
