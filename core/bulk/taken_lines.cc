@@ -3,7 +3,6 @@
 #include "core/interactions/write.h"
 
 #include <optional>
-#include <vector>
 
 namespace annals::core {
 
@@ -30,21 +29,29 @@ bool TakenLines::has(TypeId type, std::string_view id, const json::ResourceFacts
     query.after->position = after_;
     query.bound = through_;
     query.count = plan ? 100 : 1;
-    const std::vector<storage::VersionInfo> versions = store_.history(query).versions;
-    for (const storage::VersionInfo& info : versions) {
-        bool same = info.deletion && !plan;
-        if (!info.deletion && plan) {
-            const auto stored = store_.load(info);
-            same = stored && is_body_of(*plan, stored->body);
+    storage::HistoryPage page = store_.history(query);
+    const bool any = !page.versions.empty();
+    while (!page.versions.empty()) {
+        for (const storage::VersionInfo& info : page.versions) {
+            bool same = info.deletion && !plan;
+            if (!info.deletion && plan) {
+                const auto stored = store_.load(info);
+                same = stored && is_body_of(*plan, stored->body);
+            }
+            if (same) {
+                after_ = info.position;
+                has_written_ = false;
+                return true;
+            }
         }
-        if (same) {
-            after_ = info.position;
-            has_written_ = false;
-            return true;
+        if (!plan || !page.more) {
+            break;
         }
+        query.after = page.versions.back();
+        page = store_.history(query);
     }
     // A deletion has no facts, and made a version of what stood right before it alone: none of what did not live.
-    return !plan && !versions.empty() && !lived_before(type, id);
+    return !plan && any && !lived_before(type, id);
 }
 
 // Before what the lines that are read again have become.

@@ -362,6 +362,16 @@ TEST_F(ImportJobTest, TakesALineThatSaysWhatAnEarlierOneDid) {
     EXPECT_TRUE(send("GET", "/Patient/p").says(R"("active":true)"));
 }
 
+TEST_F(ImportJobTest, FindsALineBehindWhateverElseWasWrittenOfItsResource) {
+    for (int i = 0; i < 250; ++i) {
+        put_patient("p");
+    }
+    const std::string text = "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":true}\n";
+    run(kBegun, text, 100);
+    run(kBegun, text, 100);
+    EXPECT_EQ(send("GET", "/Patient/p").etag, 251U);
+}
+
 /// From the beginning its lines would be taken twice.
 TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
     test::SimFileSystem files;
