@@ -294,7 +294,7 @@ std::optional<Compaction::Task> Compaction::next_task() const {
         const auto slot = table_.slot_of(number);
         const Segment* segment = slot ? table_.find(*slot) : nullptr;
         if (segment == nullptr || segment->packed != nullptr ||
-            (!whole_ && damaged_.contains(number))) {
+            (!whole_ && (damaged_.contains(number) || given_up_.contains(number)))) {
             continue;
         }
         const auto found = dead.find(number);
@@ -313,6 +313,9 @@ std::optional<Compaction::Task> Compaction::next_task() const {
 
 Result<bool> Compaction::begin_next() {
     count_dead();
+    std::erase_if(given_up_, [now = std::chrono::steady_clock::now(), this](const auto& one) {
+        return now >= one.second + packing_.after;
+    });
     const auto task = next_task();
     running_ = task && (whole_ || !task->pack);
     if (!task) {
@@ -408,6 +411,7 @@ void Compaction::erasing(std::span<const Position> erased) {
     const bool touched = std::ranges::any_of(
         erased, [&](Position position) { return index_.location(position).segment == *slot; });
     if (touched) {
+        given_up_[rewrite_->number()] = std::chrono::steady_clock::now();
         rewrite_.reset();
     }
 }

@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -136,13 +137,14 @@ class Compaction {
     /// No step does anything until the store is opened again, whatever was asked for.
     void end() noexcept { ended_.store(true); }
 
-    /// These versions are about to be blanked: gives up a copy that may hold their bodies.
+    /// These versions are about to be blanked: gives up a copy that may hold their bodies. It is not begun again for as long
+    /// as segments wait to be packed, unless somebody asks: where erasures never pause it would be for ever.
     void erasing(std::span<const Position> erased);
 
     CompactionProgress progress() const noexcept;
 
-    /// Whether segments are packed at all: then there may be something to do after a while.
-    bool packs() const noexcept { return packing_.enabled; }
+    /// Whether there may be something to do after a while, though nothing more is erased.
+    bool comes_back() const noexcept { return packing_.enabled || !given_up_.empty(); }
 
     /// The last step compressed: it took the processor more than the device.
     bool packed_last() const noexcept { return packed_last_; }
@@ -171,6 +173,8 @@ class Compaction {
     std::unique_ptr<SegmentRewrite> rewrite_;
     std::set<std::uint64_t> incompressible_;  ///< of which packing gained nothing
     std::set<std::uint64_t> damaged_;         ///< left alone, unless somebody asks for all
+    std::map<std::uint64_t, std::chrono::steady_clock::time_point>
+        given_up_;  ///< for an erasure, and when
     bool packed_last_ = false;
     bool broken_ = false;
     bool whole_ = false;             ///< of every segment, whatever its share

@@ -22,7 +22,7 @@ constexpr auto kCompactionPause = std::chrono::milliseconds(30);
 /// Where it compresses a step is some 25 ms of work: an eighth of a core.
 constexpr auto kPackPause = std::chrono::milliseconds(200);
 
-/// What is packed when it is old enough is looked for so often.
+/// What is packed when it is old enough, or was given up, is looked for so often.
 constexpr auto kPackInterval = std::chrono::seconds(10);
 
 }  // namespace
@@ -148,7 +148,7 @@ void Housekeeper::run() {
             (void)wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
         } else if (!compacting_) {
             const auto asked = [&] { return ready_ || stopping_ || compacting_; };
-            if (!compaction_.packs()) {
+            if (!compaction_.comes_back()) {
                 wake_.wait(lock, asked);
             } else if (!wake_.wait_for(lock, kPackInterval, asked)) {
                 compacting_ = true;

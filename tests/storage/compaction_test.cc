@@ -302,6 +302,42 @@ TEST(Compaction, DoesNothingMoreOnceItHasEnded) {
     EXPECT_EQ(fs.changing_calls(), calls);
 }
 
+TEST(Compaction, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
+    constexpr std::uint64_t kMebibyte = 1 << 20;
+    test::SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("/data"));
+    ASSERT_TRUE(fs.make_directory("/data/segments"));
+    SegmentTable table;
+    Index index;
+    SegmentWriter writer(fs, "/data/segments", {kMebibyte, false}, 7, table);
+    ASSERT_TRUE(writer.begin(1, {1}, {}));
+    ASSERT_TRUE(writer.make_room({.bytes = 2 * kMebibyte, .records = 1}, {1}, {}));
+    index.add({.key = hash128("a", 7),
+               .type = type_of("Patient"),
+               .position = {1},
+               .version = {1},
+               .instant = {1},
+               .location = {.segment = *table.slot_of(1), .offset = kSegmentHeaderBytes}});
+    index.publish({1});
+    std::mutex files;
+    Eraser eraser(fs, "/data", table, index, writer, {}, true, files);
+    eraser.set_dead_bytes(1, kMebibyte);
+    Compaction compaction(fs, "/data", table, index, writer, eraser,
+                          {.enabled = false, .after = std::chrono::hours(1), .clock = {}});
+    const auto begun = compaction.step();
+    ASSERT_TRUE(begun) << begun.error().detail;
+    EXPECT_TRUE(*begun);
+    EXPECT_FALSE(compaction.comes_back());
+    const Position erased[] = {{1}};
+    compaction.erasing(erased);
+    const std::uint64_t calls = fs.changing_calls();
+    const auto again = compaction.step();
+    ASSERT_TRUE(again) << again.error().detail;
+    EXPECT_FALSE(*again);
+    EXPECT_EQ(fs.changing_calls(), calls);
+    EXPECT_TRUE(compaction.comes_back());
+}
+
 TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
     const test::TemporaryDirectory directory;
     std::uint64_t foreseen = 0;
