@@ -38,9 +38,6 @@ constexpr std::size_t kBytesPerWindow = 4 << 20;
 constexpr std::size_t kHistoryEntriesMax = 1000;
 constexpr std::size_t kHistoryBytesMax = 8 << 20;
 
-/// What stands around a resource in the Bundle that it is submitted in: the entry, the entries, the Bundle.
-constexpr std::size_t kLevelsAround = 3;
-
 constexpr std::chrono::seconds kCheckpointInterval{2};
 constexpr std::chrono::milliseconds kPause{200};
 
@@ -218,7 +215,7 @@ class ImportJob {
         Result<json::Document> document = parse_submitted(service_.config(), thread_parser(), line);
         if (!document) {
             // An entry of history nests deeper than the resource in it, and has to go into a Bundle with others.
-            json::Parser parser(kJsonWrappedDepthMax - kLevelsAround);
+            json::Parser parser(kLineDepthMax);
             document = parse_submitted(service_.config(), parser, line);
         }
         if (!document) {

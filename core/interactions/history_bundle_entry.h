@@ -10,14 +10,19 @@
 #include "codec/json/resource.h"
 #include "core/base/ids.h"
 #include "core/base/instant.h"
+#include "core/base/limits.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace annals::core {
+
+/// How deep a line may nest that goes into a Bundle with others: the entry, the entries and the Bundle stand around it.
+inline constexpr std::size_t kLineDepthMax = kJsonWrappedDepthMax - 3;
 
 /// An entry, read. Lifetime: `facts` and `full_url` point into the bundle's Document.
 struct HistoryEntry {

@@ -1,5 +1,6 @@
 // The real binary's command line: exit codes, what goes to which stream, export and import.
 
+#include "core/base/limits.h"
 #include "tests/support/certificates.h"
 #include "tests/support/child_process.h"
 #include "tests/support/http_endpoint.h"
@@ -231,6 +232,22 @@ TEST(Import, NamesTheLinesThatAreRefusedAndTakesTheOthers) {
             << done.errors;
     }
     EXPECT_NE(done.output.find("imported 3: 0 there already, 5 refused"), std::string::npos)
+        << done.output;
+}
+
+TEST(Import, RefusesALineThatNestsTooDeepForABundleAndTakesTheOthers) {
+    const TemporaryDirectory directory;
+    const std::string file = directory / "in.ndjson";
+    const std::string deep = R"({"resourceType":"Patient","id":"a","x":)" +
+                             std::string(kJsonWrappedDepthMax - 3, '[') +
+                             std::string(kJsonWrappedDepthMax - 3, ']') + "}";
+    const std::string request = R"("request":{"method":"PUT","url":"Patient/a"})";
+    test::write_whole_file(file, deep + "\n" + R"({"resource":)" + deep + "," + request + "}\n" +
+                                     R"({"resourceType":"Patient","id":"b"})" + "\n");
+    const Finished done = annals({"import", "--data", directory / "data", file});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_EQ(done.errors.find("stopped here"), std::string::npos) << done.errors;
+    EXPECT_NE(done.output.find("imported 1: 0 there already, 2 refused"), std::string::npos)
         << done.output;
 }
 

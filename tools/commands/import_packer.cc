@@ -3,7 +3,6 @@
 #include "core/base/digest.h"
 #include "core/base/ids.h"
 #include "core/base/resource_types.h"
-#include "core/interactions/history_bundle_entry.h"
 #include "tools/commands/history_reader.h"
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "codec/json/document.h"
+#include "core/interactions/history_bundle_entry.h"
 #include "tools/commands/import_lane.h"
 
 #include <memory>
@@ -42,7 +43,7 @@ class ImportPacker {
 
     std::vector<std::unique_ptr<ImportLane>>& lanes_;
     ImportReport& report_;
-    json::Parser parser_{kJsonWrappedDepthMax};
+    json::Parser parser_{core::kLineDepthMax};
     std::vector<Pack> open_;
     std::size_t next_lane_ = 0;
     bool in_history_ = false;
