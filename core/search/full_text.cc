@@ -62,6 +62,19 @@ void append_entity(std::string_view name, std::string& out) {
     out += ' ';
 }
 
+// Where the entity ends whose ampersand stands at `at`; npos if it is none.
+std::size_t end_of_entity(std::string_view xhtml, std::size_t at) {
+    const auto is_of_name = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '#';
+    };
+    std::size_t end = at + 1;
+    while (end < xhtml.size() && is_of_name(xhtml[end])) {
+        ++end;
+    }
+    return end < xhtml.size() && xhtml[end] == ';' ? end : std::string_view::npos;
+}
+
 // A narrative's text: its markup separates words.
 std::string plain_text(std::string_view xhtml) {
     std::string out;
@@ -69,7 +82,7 @@ std::string plain_text(std::string_view xhtml) {
     for (std::size_t i = 0; i < xhtml.size();) {
         const char c = xhtml[i];
         const std::size_t end = c == '<'   ? xhtml.find('>', i)
-                                : c == '&' ? xhtml.find(';', i)
+                                : c == '&' ? end_of_entity(xhtml, i)
                                            : std::string_view::npos;
         if (c == '<') {
             out += ' ';
