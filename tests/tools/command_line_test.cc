@@ -308,6 +308,25 @@ TEST(Export, WritesLiveResourcesByTypeAndImportTakesThemBack) {
     EXPECT_NE(back.output.find("imported 2:"), std::string::npos) << back.output;
 }
 
+TEST(Generate, GivesAFileItsNameWhenItIsWhole) {
+    const TemporaryDirectory directory;
+    for (const char* form : {"transaction", "history", "ndjson"}) {
+        const std::string folder = directory / form;
+        const std::vector<std::string> arguments{"generate", "--patients", "1",   "--form",
+                                                 form,       "--to",       folder};
+        std::vector<std::string> limited{"-c", R"(ulimit -f 16; exec "$0" "$@")", kBinary};
+        limited.insert(limited.end(), arguments.begin(), arguments.end());
+        EXPECT_EQ(test::run_program("/bin/sh", limited).exit_code, 1) << form;
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            EXPECT_EQ(entry.path().extension(), ".partial") << entry.path();
+        }
+        EXPECT_EQ(annals(arguments).exit_code, 0) << form;
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
+        }
+    }
+}
+
 TEST(Export, BeginsItsUrlsWithNothingButAServersRoot) {
     const TemporaryDirectory directory;
     import_history(directory / "data");

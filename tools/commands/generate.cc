@@ -62,12 +62,16 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     return std::nullopt;
 }
 
-// Bundle after bundle into stdout, one a line, or into files of their own.
+// Bundle after bundle into stdout, one a line, or into files of their own, which have their names when they are whole.
 class Output {
   public:
     Output(const std::string& to, generate::Form form) : to_(to), form_(form) {}
 
-    ~Output() { close(); }
+    ~Output() {
+        if (file_ != nullptr) {
+            std::fclose(file_);
+        }
+    }
 
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
@@ -81,14 +85,14 @@ class Output {
             return std::fwrite(bundle.data(), 1, bundle.size(), stdout) == bundle.size();
         }
         if (file_ == nullptr) {
-            const std::string path = to_ + "/" + file_name(form_, number);
-            file_ = std::fopen(path.c_str(), "wb");
+            path_ = to_ + "/" + file_name(form_, number);
+            file_ = std::fopen(draft().c_str(), "wb");
             if (file_ == nullptr) {
                 return false;
             }
         }
         const bool written = std::fwrite(bundle.data(), 1, bundle.size(), file_) == bundle.size();
-        return (lines || close()) && written;
+        return written && (lines || close());
     }
 
     /// False if something did not reach its file.
@@ -96,14 +100,20 @@ class Output {
         if (to_ == "-") {
             return std::fflush(stdout) == 0;
         }
-        const bool closed = file_ == nullptr || std::fclose(file_) == 0;
+        if (file_ == nullptr) {
+            return true;
+        }
+        const bool closed = std::fclose(file_) == 0;
         file_ = nullptr;
-        return closed;
+        return closed && std::rename(draft().c_str(), path_.c_str()) == 0;
     }
 
   private:
+    std::string draft() const { return path_ + ".partial"; }
+
     std::string to_;
     generate::Form form_;
+    std::string path_;
     std::FILE* file_ = nullptr;
 };
 
