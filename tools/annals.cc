@@ -88,6 +88,21 @@ void hold_standard_descriptors() {
     }
 }
 
+/// The first process of a container is ended only by signals that it has asked for: Ctrl-C and `docker stop` waited for SIGKILL.
+void take_signals_as_first_process() {
+    if (::getpid() != 1) {
+        return;
+    }
+    struct sigaction ends{};
+    ends.sa_handler = [](int signal) { ::_exit(128 + signal); };
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+        struct sigaction before{};
+        if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
+            ::sigaction(signal, &ends, nullptr);
+        }
+    }
+}
+
 /// `code`, but that what was to be told on stdout and is not there (a full device) is a fault.
 int after_telling(int code) {
     const int fault = std::fflush(stdout) == 0 ? 0 : errno;
@@ -101,6 +116,7 @@ int after_telling(int code) {
 
 int run(const ArgumentList& arguments) {
     hold_standard_descriptors();
+    take_signals_as_first_process();
     // A write beyond the limit of a file's size (ulimit -f) is a write that fails, like one to a full device.
     std::signal(SIGXFSZ, SIG_IGN);
     if (arguments.empty()) {

@@ -8,6 +8,7 @@
 #include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -103,6 +104,32 @@ TEST(CommandLine, MeetsAFaultWhereStdoutDoesNotTakeWhatItTells) {
         const Finished done = with_full_stdout(arguments);
         EXPECT_EQ(done.exit_code, 1) << arguments[0];
         EXPECT_EQ(done.errors, "annals: stdout: No space left on device\n") << arguments[0];
+    }
+}
+
+TEST(CommandLine, IsEndedBySignalsAsTheFirstProcessOfAContainer) {
+    const TemporaryDirectory directory;
+    const std::string pipe = directory / "pipe";  // nobody writes into it
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        const std::string data = directory / std::to_string(signal);
+        test::ChildProcess container("/usr/bin/unshare",
+                                     {"--map-root-user", "--pid", "--fork", "--kill-child", kBinary,
+                                      "import", "--data", data, pipe});
+        const std::string children =
+            fmt::format("/proc/{}/task/{}/children", container.pid(), container.pid());
+        int first = 0;
+        for (int i = 0; i < 300 && first == 0 && container.running(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            if (std::filesystem::exists(data + "/segments")) {
+                std::ifstream(children) >> first;
+            }
+        }
+        if (first == 0) {
+            GTEST_SKIP() << "no namespaces here: " << container.errors();
+        }
+        ::kill(first, signal);
+        EXPECT_EQ(container.wait(seconds(20)), 128 + signal) << container.errors();
     }
 }
 
