@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 namespace annals::storage {
@@ -162,14 +163,22 @@ struct Place {
     const PackedSegment* packed;  ///< null: plain
     bool erased_from;
 
-    /// The record at `offset`, and its bytes if they are none of the mapping's.
-    Result<Record> record(std::uint64_t offset, std::shared_ptr<const char>& unpacked) const {
+    /// The record at `offset`, and its bytes if they are none of the mapping's. `copies`: they never are.
+    Result<Record> record(std::uint64_t offset, bool copies,
+                          std::shared_ptr<const char>& own) const {
         if (packed == nullptr) {
-            return decode_record(bytes, offset);
+            const auto length = copies ? record_length(bytes, offset) : std::nullopt;
+            if (!length) {
+                return decode_record(bytes, offset);
+            }
+            const auto copy = std::make_shared_for_overwrite<char[]>(*length);
+            std::memcpy(copy.get(), bytes.data() + offset, *length);
+            own = {copy, copy.get()};
+            return decode_record({own.get(), *length}, 0);
         }
         ANNALS_TRY(ImagePart part, packed->read(offset));
-        unpacked = std::move(part.data);
-        return parse_record({unpacked.get(), part.bytes}, offset - part.offset);
+        own = std::move(part.data);
+        return parse_record({own.get(), part.bytes}, offset - part.offset);
     }
 };
 
@@ -227,8 +236,9 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
     if (place.erased_from && index.link(info.position).erased) {
         return was_erased();
     }
-    std::shared_ptr<const char> unpacked;
-    const Result<Record> record = place.record(place.location.offset, unpacked);
+    // Another process that blanks it waits for nobody here: what is checked is what is given.
+    std::shared_ptr<const char> own;
+    const Result<Record> record = place.record(place.location.offset, read_only, own);
     if (!record) {
         return failed(place.packed == nullptr ? "damaged record" : "damaged block");
     }
@@ -244,7 +254,7 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
     return StoredVersion{.info = info,
                          .id = record->id,
                          .body = record->body,
-                         .pin = std::move(unpacked != nullptr ? unpacked : place.hold),
+                         .pin = std::move(own != nullptr ? own : place.hold),
                          .method = record->method};
 }
 
@@ -329,13 +339,13 @@ std::optional<CommitRequest> find_request(const SegmentTable& segments, const In
     }
     // It follows the last version. Where the next frame begins instead, no record fits: its magic is too large a length.
     std::shared_ptr<const char> unpacked;
-    const Result<Record> version = place->record(place->location.offset, unpacked);
+    const Result<Record> version = place->record(place->location.offset, false, unpacked);
     if (!version) {
         return std::nullopt;
     }
     const std::uint64_t behind =
         place->location.offset + record_bytes(*version, version->body.size());
-    const Result<Record> record = place->record(behind, unpacked);
+    const Result<Record> record = place->record(behind, false, unpacked);
     if (!record || record->kind != RecordKind::request || record->bodiless) {
         return std::nullopt;
     }

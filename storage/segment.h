@@ -109,7 +109,7 @@ Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const 
 Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment);
 
 /// The bytes of a version, checksum verified. `read_only`: another process may have erased it, of which the record tells and
-/// `index` does not. Errors: corrupt, not_found (it was erased).
+/// `index` does not, or erase it at any moment: they are a copy. Errors: corrupt, not_found (it was erased).
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info, bool read_only = false);
 

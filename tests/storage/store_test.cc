@@ -289,6 +289,27 @@ TEST(Store, ThatReadsOnlyTakesWhatTheWriterHasErasedSinceForErased) {
     EXPECT_TRUE(reader->load(reader->at({2}).value()));
 }
 
+TEST(Store, ThatReadsOnlyKeepsWhatItHasReadWhateverTheWriterErases) {
+    const test::TemporaryDirectory directory;
+    auto writer = open_store(directory.path());
+    ASSERT_NE(writer, nullptr);
+    put(*writer, "Patient", "a", "first");
+    StoreOptions options;
+    options.read_only = true;
+    auto reader = open_store(directory.path(), std::move(options));
+    ASSERT_NE(reader, nullptr);
+    const auto read = reader->load(reader->at({1}).value());
+    ASSERT_TRUE(read);
+    const std::string before(read->body);
+    CommitBuilder builder;
+    builder.erase("Patient", "a");
+    const Submission erased = writer->submit(builder.commit());
+    ASSERT_TRUE(writer->wait(erased.ticket));
+    ASSERT_TRUE(writer->wait_erased(erased.ticket));
+    EXPECT_EQ(read->body, before);
+    EXPECT_EQ(read->id, "a");
+}
+
 TEST(Store, SaysWhereThereIsNoStoreToRead) {
     const test::TemporaryDirectory directory;
     StoreOptions options;
