@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 namespace annals::storage {
 
@@ -154,6 +156,10 @@ namespace {
 /// While so many are looked at nobody can let go of a segment.
 constexpr std::size_t kLookedAtTogether = 128;
 
+/// How often a record that is not whole is looked at where another process may be writing there, and the time in between.
+constexpr int kLooks = 5;
+constexpr auto kBetweenLooks = std::chrono::microseconds(100);
+
 /// Where a version stands, and what keeps that.
 struct Place {
     Location location;
@@ -238,7 +244,12 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
     }
     // Another process that blanks it waits for nobody here: what is checked is what is given.
     std::shared_ptr<const char> own;
-    const Result<Record> record = place.record(place.location.offset, read_only, own);
+    Result<Record> record = place.record(place.location.offset, read_only, own);
+    // Half of it may be blanked just now; damage is so after a while, too.
+    for (int looks = 1; read_only && !record && looks < kLooks; ++looks) {
+        std::this_thread::sleep_for(kBetweenLooks);
+        record = place.record(place.location.offset, read_only, own);
+    }
     if (!record) {
         return failed(place.packed == nullptr ? "damaged record" : "damaged block");
     }
