@@ -19,17 +19,32 @@ bool is_word_byte(char c) {
            (static_cast<unsigned char>(c) & 0x80);
 }
 
+// How much of `text` is folded at once: fold() looks at the beginning of a text only. It ends where a word does, or, in one
+// that is longer, between two characters.
+std::size_t piece_of(std::string_view text) {
+    constexpr std::size_t kPieceBytes = 256;
+    if (text.size() <= kPieceBytes) {
+        return text.size();
+    }
+    std::size_t end = kPieceBytes;
+    while (end > 0 && (is_word_byte(text[end]) || (text[end] >= 'A' && text[end] <= 'Z'))) {
+        --end;
+    }
+    if (end > 0) {
+        return end;
+    }
+    end = kPieceBytes;
+    while (end > kPieceBytes - 4 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+        --end;
+    }
+    return end;
+}
+
 // Appends the words of `text`, folded, a blank behind each.
 void append_words(std::string_view text, std::string& out) {
-    // fold() looks at the beginning of a text only, so it gets no more than that at once.
-    constexpr std::size_t kPieceBytes = 256;
     std::string folded;
     while (!text.empty()) {
-        std::size_t size = text.size();
-        if (size > kPieceBytes) {
-            const std::size_t blank = text.find_last_of(" \t\r\n", kPieceBytes);
-            size = blank == std::string_view::npos || blank == 0 ? kPieceBytes : blank;
-        }
+        const std::size_t size = piece_of(text);
         fold(text.substr(0, size), folded);
         text.remove_prefix(size);
         for (const char c : folded) {

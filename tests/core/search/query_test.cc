@@ -221,6 +221,18 @@ TEST(Query, SearchesTextsForWordsAndPhrases) {
     EXPECT_TRUE(corpus.ask("Patient", words + ",w100").starts_with("invalid: "));
 }
 
+TEST(Query, FindsEachWordOfALongTextWithoutBlanks) {
+    Corpus corpus;
+    std::string text;
+    for (int i = 100; i < 300; ++i) {
+        text += "Word" + std::to_string(i) + "|";
+    }
+    corpus.add(R"({"resourceType":"Patient","id":"a","name":[{"text":")" + text + R"("}]})");
+    for (int i = 100; i < 300; ++i) {
+        EXPECT_EQ(corpus.ask("Patient", "_content=word" + std::to_string(i)), "a") << i;
+    }
+}
+
 TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"Patient","id":"tom","text":{"status":"generated",
