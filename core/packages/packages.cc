@@ -245,6 +245,10 @@ Result<std::string> Packages::read(const std::string& path) const {
     if (!bytes && bytes.error().code == Errc::corrupt) {
         return Error{Errc::answer_too_costly, "The package is too large", ""};
     }
+    if (!bytes && bytes.error().code == Errc::not_found) {
+        // Clients are told of this one: without the path.
+        return Error{Errc::not_found, "The package's file is not there", ""};
+    }
     return bytes;
 }
 

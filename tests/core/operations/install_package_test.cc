@@ -156,6 +156,15 @@ TEST_F(InstallPackage, PutsAnArchiveBackWhoseFolderIsGone) {
     EXPECT_EQ(codes("url=http://p/set"), "a b");
 }
 
+TEST_F(InstallPackage, SaysNoPathOfWhatIsOfferedAndNotThere) {
+    const std::string offered = service().config().data + "/packages";
+    std::filesystem::create_directories(offered);
+    std::filesystem::create_symlink(offered + "/nowhere", offered + "/lost#1.0.0.tgz");
+    const Answer answer = install_named("lost", "1.0.0");
+    EXPECT_EQ(outcome(answer), "404 not-found");
+    EXPECT_FALSE(answer.says(offered)) << answer.body;
+}
+
 TEST_F(InstallPackage, TellsOfWhatWasInstalledAndCannotBeRead) {
     ASSERT_EQ(install_inline(make_package("q", "2.0.0", {std::string(kCodes)})).status, 200);
     reopen();
