@@ -444,6 +444,7 @@ Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
 }
 
 Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::string_view name) {
+    const Error missing{Errc::not_found, "There is no such file", ""};
     {
         const std::lock_guard lock(impl_->mutex);
         const auto found = impl_->jobs.find(id);
@@ -453,7 +454,7 @@ Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::stri
             std::ranges::any_of(found->second->state.result.files,
                                 [&](const JobFile& file) { return file.name == name; });
         if (!there) {
-            return Error{Errc::not_found, "There is no such file", ""};
+            return missing;
         }
     }
     auto file = impl_->files.open(fmt::format("{}/{}", impl_->folder(id), name),
@@ -461,6 +462,9 @@ Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::stri
     if (!file && file.error().code == Errc::no_store) {
         // Who reads lacks no room: there are too few descriptors at the moment.
         file.error().code = Errc::overloaded;
+    }
+    if (!file && file.error().code == Errc::not_found) {
+        return missing;  // it has gone since, or somebody took it away; its path is told to nobody
     }
     return file;
 }

@@ -161,6 +161,11 @@ TEST_F(JobsTest, DoWhatTheirKindDoesAndKeepWhatItMade) {
     files_->set_descriptors(files_->open_files());
     EXPECT_EQ(jobs_->open(*id, "three.ndjson").error().code, Errc::overloaded);
     files_->set_descriptors({});
+    ASSERT_TRUE(files_->remove("data/jobs/" + *id + "/three.ndjson"));
+    const auto gone = jobs_->open(*id, "three.ndjson");
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().code, Errc::not_found);
+    EXPECT_EQ(gone.error().detail, "There is no such file") << "its path is told to nobody";
 }
 
 TEST_F(JobsTest, ThatAreUnderWaySayHowFarTheyAre) {
