@@ -408,7 +408,9 @@ Result<std::string> answer(terminology::Session& session, const Asked& asked) {
     if (!asked.excluded_systems.empty()) {
         // They may be named since their codes aren't here.
         options.skipped = [&](std::string_view system, std::string_view version) {
-            return leaves_out(asked, system, version);
+            const auto forced = asked.versions.forced.find(std::string(system));
+            return leaves_out(asked, system,
+                              forced == asked.versions.forced.end() ? version : forced->second);
         };
     }
     auto expansion = terminology::expand(session, value_set, options);

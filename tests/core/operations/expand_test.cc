@@ -413,6 +413,9 @@ TEST_F(Expand, TakesTheVersionsOfCodeSystemsThatAreAskedFor) {
     EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals|2"), "rock");
     EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals|3"), "unicorn rock");
     EXPECT_EQ(codes("url=http://v/both&exclude-system=http://s/animals"), "");
+    EXPECT_EQ(codes("url=http://v/one&force-system-version=http://s/animals|2"
+                    "&exclude-system=http://s/animals|1"),
+              "unicorn");
     EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals|2"), "");
     EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals|1"), "unicorn");
     compose("partly",
