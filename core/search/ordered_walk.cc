@@ -14,6 +14,8 @@ using storage::SearchRun;
 // About what it takes to test a document that comes in order, and to find and sort one among all (nanoseconds).
 constexpr double kTestCost = 600;
 constexpr double kSortCost = 60;
+// What matches may lie all at the end of the order. After so many tests, or twice what sorting costs, it is given up.
+constexpr double kTestsMin = 10'000;
 // Longer intervals are in no order of their ends: so many are put in one at once.
 constexpr std::size_t kLongerMax = 20'000;
 // Of one value no more are gathered: the duplicates among them are looked for one by one.
@@ -151,6 +153,7 @@ OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey
     if (!lost_) {
         open_lanes();
     }
+    tests_left_ = std::max(kTestsMin, 2 * estimated_matches() * kSortCost / kTestCost);
 }
 
 OrderedWalk::~OrderedWalk() = default;
@@ -238,14 +241,21 @@ bool OrderedWalk::must_fetch(const Lane& lane, Position position, const Pace& pa
     return pace.defer(snapshot_.unread({&position, 1}));
 }
 
+double OrderedWalk::estimated_matches() const noexcept {
+    double matches = 0;
+    for (const auto& lane : lanes_) {
+        matches += lane->condition.estimate;
+    }
+    return matches;
+}
+
 bool OrderedWalk::is_worthwhile() const noexcept {
     if (lost_) {
         return false;
     }
-    double matches = 0;
+    const double matches = estimated_matches();
     double documents = 0;
     for (const auto& lane : lanes_) {
-        matches += lane->condition.estimate;
         documents += static_cast<double>(lane->size());
     }
     const double looked_at = static_cast<double>(count_) * documents / std::max(1.0, matches);
@@ -353,6 +363,11 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
                 lost_ = true;  // so many of one value are sorted better with all others
                 matches_.clear();
             }
+        }
+        // What looks at bodies would look at all of them again.
+        if (!lane->condition.costly && --tests_left_ < 0) {
+            lost_ = true;
+            matches_.clear();
         }
         // One body alone may be large.
         if ((++looked % kTestsPerLook == 0 || lane->condition.costly) && pace.is_over()) {

@@ -35,7 +35,8 @@ class OrderedWalk {
     /// True when it has ended, false when the turn is over.
     Result<bool> advance(const Pace& pace);
 
-    /// False if fewer than `count` have a value after the edge, or the edge has none or is no match: sort all of them then.
+    /// False if fewer than `count` have a value after the edge, the edge has none or is no match, or too many others came
+    /// before them: sort all of them then.
     bool found_enough() const noexcept { return !lost_ && matches_.size() >= count_; }
 
     std::vector<Match>& matches() noexcept { return matches_; }
@@ -51,6 +52,7 @@ class OrderedWalk {
     void open_lanes();
     bool find_edge();
     bool edge_matches();
+    double estimated_matches() const noexcept;
     bool must_fetch(const Lane& lane, Position position, const Pace& pace);
     Lane* next_lane();
     bool accepts(const Lane& lane, Candidate candidate);
@@ -65,7 +67,8 @@ class OrderedWalk {
     Position edge_;
     std::int64_t edge_value_ = 0;
     std::size_t count_;
-    bool lost_ = false;  // the edge has no value, or is no match
+    bool lost_ = false;  // the edge has no value, or is no match; or it was given up
+    double tests_left_ = 0;
     Lane* edge_lane_ = nullptr;
     bool knows_edge_ = false;  // whether it matches
     std::vector<std::unique_ptr<Lane>> lanes_;

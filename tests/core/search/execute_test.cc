@@ -608,6 +608,45 @@ TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
     }
 }
 
+// As of a code that is no longer used, the newest first: all that is newer would be gone through.
+TEST_F(SearchModel, GivesUpAWalkWhoseMatchesAreAllAtItsEnd) {
+    constexpr std::uint64_t kDocuments = 40'000;
+    const TypeId type = types_.front();
+    const core::search::Term term = core::search::token(column(0), "old");
+    std::vector<SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        const auto date = static_cast<std::int64_t>(i * 7919 % kDocuments);
+        entries[i].intervals.push_back({column(2), date, date});
+        if (date < 4000) {
+            entries[i].terms.push_back(term);
+        }
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+
+    core::search::Parameter parameter;
+    parameter.type = schema::SearchType::date;
+    parameter.column = column(2);
+    const Plan plan = core::search::carrying({term});
+    Snapshot own = snapshot(Position{kDocuments});
+    Execution execution(own, type, plan);
+    ASSERT_EQ(run(execution, {}).size(), 4000U);
+    const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+    for (const bool descending : {false, true}) {
+        const core::search::SortKey key{&parameter, "c2", descending};
+        core::search::OrderedWalk walk(own, execution, key, {}, 20);
+        int turns = 0;
+        for (bool done = false; !done; ++turns) {
+            const Result<bool> advanced = walk.advance(pace);
+            ASSERT_TRUE(advanced.has_value());
+            done = *advanced;
+        }
+        EXPECT_EQ(walk.found_enough(), !descending);
+        EXPECT_LT(turns, 200) << descending;
+    }
+}
+
 // Of very many, too, others have their turns while values are taken and the page is found.
 TEST_F(SearchModel, SortsVeryManyInTurns) {
     constexpr std::size_t kDocuments = 40'000;
