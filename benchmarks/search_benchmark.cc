@@ -255,9 +255,9 @@ void bm_sort_date(benchmark::State& state) {
         execution.want({});
         benchmark::DoNotOptimize(execution.advance(Pace()));
         Sorter sorter(snapshot, keys, execution.matches());
+        sorter.want({}, false, 21);
         benchmark::DoNotOptimize(sorter.advance(Pace()));
-        bool found = false;
-        benchmark::DoNotOptimize(sorter.page({}, false, 21, found));
+        benchmark::DoNotOptimize(sorter.page());
     }
 }
 
