@@ -103,7 +103,8 @@ TEST(CommandLine, MeetsAFaultWhereStdoutDoesNotTakeWhatItTells) {
     for (const std::vector<std::string>& arguments : commands) {
         const Finished done = with_full_stdout(arguments);
         EXPECT_EQ(done.exit_code, 1) << arguments[0];
-        EXPECT_EQ(done.errors, "annals: stdout: No space left on device\n") << arguments[0];
+        EXPECT_EQ(done.errors.find("annals: stdout: "), 0U) << done.errors;
+        EXPECT_TRUE(one_line(done.errors)) << done.errors;
     }
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <stdio_ext.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -117,10 +119,13 @@ class Output {
     std::FILE* file_ = nullptr;
 };
 
-/// What stdout did not take is told by main().
 int tell_unwritten(const std::string& to) {
-    return to == "-" ? kExitFaults
-                     : fail(fmt::format("{}: {}", to, std::strerror(errno)), kExitFaults);
+    const int code =
+        fail(fmt::format("{}: {}", to == "-" ? "stdout" : to, std::strerror(errno)), kExitFaults);
+    // So that it is not told once more at the end.
+    std::clearerr(stdout);
+    ::__fpurge(stdout);
+    return code;
 }
 
 int run(const Request& request) {
