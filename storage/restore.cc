@@ -70,6 +70,8 @@ class Restoration {
             gone = fs_.remove(target(number));
         }
         if (gone) {
+            // Without it there is no store; an empty one is sound, and is served.
+            static_cast<void>(fs_.remove_directory(to_ + "/segments"));
             gone = fs_.remove(mark());
         }
         static_cast<void>(gone);  // the mark says the rest

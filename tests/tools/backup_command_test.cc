@@ -86,6 +86,7 @@ TEST_F(BackupCommand, RefusesWhatCannotBeWithCodeTwo) {
         arguments.insert(arguments.end(), more.begin(), more.end());
         const Finished done = annals(arguments);
         EXPECT_EQ(done.exit_code, 2) << more[1] << done.errors;
+        EXPECT_EQ(annals({"verify", "--data", directory_ / "new"}).exit_code, 2) << more[1];
     }
     EXPECT_EQ(annals({"serve", "--data", backup_, "--listen", "127.0.0.1:0"}).exit_code, 2)
         << "a backup is not written to";
