@@ -134,6 +134,30 @@ TEST(CommandLine, IsEndedBySignalsAsTheFirstProcessOfAContainer) {
     }
 }
 
+TEST(CommandLine, ReadsNoStoreThatIsServedAlsoWhereItMayNotBeWritten) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    import_history(data);
+    const auto verify_read_only = [&] {
+        return test::run_program(
+            "/usr/bin/unshare",
+            {"--map-root-user", "--mount", "/bin/sh", "-c",
+             R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$0" verify --data "$1")",
+             kBinary, data});
+    };
+    const Finished alone = verify_read_only();
+    if (alone.errors.find("mount") != std::string::npos ||
+        alone.errors.find("unshare") != std::string::npos) {
+        GTEST_SKIP() << "no namespaces here: " << alone.errors;
+    }
+    EXPECT_EQ(alone.exit_code, 0) << alone.errors;
+    RunningServer server(kBinary, data);
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    const Finished refused = verify_read_only();
+    EXPECT_EQ(refused.exit_code, 2) << refused.output;
+    EXPECT_EQ(refused.errors, "annals: " + data + ": in use by another process\n");
+}
+
 TEST(CommandLine, TakesADataDirectoryWhoseNameIsNoText) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);

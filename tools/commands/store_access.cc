@@ -3,7 +3,23 @@
 #include "core/definitions.h"
 #include "storage/backup_manifest.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+
 namespace annals::tools {
+
+namespace {
+
+/// Whether somebody has `directory` who may write it, which this process may not. If not, it is kept from them until this
+/// process ends.
+bool is_held(const std::string& directory) {
+    const int fd = ::open((directory + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
+    return fd >= 0 && ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
 
 int exit_code_of(const Error& error) noexcept {
     switch (error.code) {
@@ -49,6 +65,9 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
     ANNALS_TRY_VOID(storage::check_restored(files, directory));
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {
+        if (is_held(directory)) {
+            return Error{Errc::usage, directory + ": in use by another process", ""};
+        }
         return std::unique_ptr<storage::DirectoryLock>();
     }
     return lock;

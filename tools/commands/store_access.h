@@ -27,8 +27,8 @@ storage::StoreOptions store_options(const core::Config& config);
 /// Refuses to go on without what an installed package defines, unless damage is allowed for. Errors: corrupt, with the path.
 Result<void> check_packages(const core::Config& config, const core::Service& service);
 
-/// Keeps other processes from opening `directory` while the result lives; null where the directory can't be
-/// written, and so isn't written by anyone.
+/// Keeps other processes from opening `directory` while the result lives; null where this process can't write
+/// the directory: then until the process ends, as far as it may read the lock.
 /// Errors: usage (no store there, or half of one that was being restored; held by another process).
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory);
 
