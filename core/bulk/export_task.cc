@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/ids.h"
+#include "core/bulk/ndjson_files.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
 #include "core/jobs/job_folder.h"
@@ -16,9 +17,6 @@
 namespace annals::core {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> kFormats{"application/fhir+ndjson", "application/ndjson",
-                                                   "ndjson"};
 
 constexpr std::size_t kFiltersMax = 1000;
 constexpr std::size_t kPatientsMax = 100'000;
@@ -71,7 +69,7 @@ Result<void> check_format(const OperationInput& input) {
         return {};
     }
     std::replace(format->begin(), format->end(), ' ', '+');  // an unescaped plus of a query
-    if (std::find(kFormats.begin(), kFormats.end(), *format) == kFormats.end()) {
+    if (!is_ndjson(*format)) {
         return Error{
             Errc::invalid,
             fmt::format("_outputFormat: there is no '{}': use application/fhir+ndjson", *format),

@@ -3,27 +3,19 @@
 #include "codec/json/document.h"
 #include "core/base/plain_name.h"
 #include "core/base/resource_types.h"
+#include "core/bulk/ndjson_files.h"
 #include "core/interactions/negotiation.h"
 #include "core/operations/input.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 namespace annals::core {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kFormats{"application/fhir+ndjson", "application/ndjson",
-                                                   "ndjson"};
 constexpr std::size_t kInputsMax = 10'000;
 constexpr std::size_t kNameCharsMax = 200;
 constexpr std::string_view kUpload = "upload.ndjson";
-
-bool is_ndjson(std::string_view name) {
-    return std::find(kFormats.begin(), kFormats.end(), name) != kFormats.end();
-}
 
 Result<void> check_type(const std::string& type) {
     if (!type.empty() && !find_resource_type(type)) {

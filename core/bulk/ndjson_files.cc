@@ -27,6 +27,10 @@ void append_file(std::string& out, const NdjsonFiles::Series& series, std::strin
 
 }  // namespace
 
+bool is_ndjson(std::string_view name) noexcept {
+    return name == "application/fhir+ndjson" || name == "application/ndjson" || name == "ndjson";
+}
+
 NdjsonFiles::Series& NdjsonFiles::series(std::string_view part, std::string_view type,
                                          std::string_view stem) {
     for (const auto& one : series_) {

@@ -18,6 +18,9 @@
 
 namespace annals::core {
 
+/// Whether a format is called so in requests and headers.
+bool is_ndjson(std::string_view name) noexcept;
+
 class NdjsonFiles {
   public:
     /// Files in a job's folder; a new one is begun where a line would make one larger than `bytes_max`.
