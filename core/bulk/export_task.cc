@@ -70,10 +70,10 @@ Result<void> check_format(const OperationInput& input) {
     }
     std::replace(format->begin(), format->end(), ' ', '+');  // an unescaped plus of a query
     if (!is_ndjson(*format)) {
-        return Error{
-            Errc::invalid,
-            fmt::format("_outputFormat: there is no '{}': use application/fhir+ndjson", *format),
-            ""};
+        return Error{Errc::invalid,
+                     fmt::format("_outputFormat: there is no '{}': use application/fhir+ndjson",
+                                 format->substr(0, 100)),
+                     ""};
     }
     return {};
 }
@@ -95,7 +95,8 @@ Result<void> check_names(const OperationInput& input, ExportTask& task) {
                 pass_over(task, Errc::not_supported, fmt::format("{} is not supported", name)));
         } else if (std::ranges::find(kKnown, name) == kKnown.end()) {
             ANNALS_TRY_VOID(
-                pass_over(task, Errc::invalid, fmt::format("There is no parameter '{}'", name)));
+                pass_over(task, Errc::invalid,
+                          fmt::format("There is no parameter '{}'", name.substr(0, 100))));
         }
     }
     return {};
@@ -113,7 +114,8 @@ Result<void> read_types(const OperationInput& input, ExportTask& task) {
             task.types.push_back(*type);
         } else {
             ANNALS_TRY_VOID(
-                pass_over(task, Errc::invalid, fmt::format("_type: there is no type '{}'", name)));
+                pass_over(task, Errc::invalid,
+                          fmt::format("_type: there is no type '{}'", name.substr(0, 100))));
         }
     }
     task.no_type = task.types.empty() && !names.empty();
@@ -164,7 +166,8 @@ Result<void> read_patients(const OperationInput& input, const Request& request, 
                         reference.substr(0, at) == fmt::format("{}/", request.base_url));
         if (!local || !is_resource_id(id)) {
             return Error{Errc::invalid,
-                         fmt::format("patient: '{}' is no reference to a patient here", reference),
+                         fmt::format("patient: '{}' is no reference to a patient here",
+                                     reference.substr(0, 100)),
                          ""};
         }
         task.patients.push_back(id);

@@ -684,6 +684,21 @@ TEST_F(ExportTest, RefusesWhatItCannotDo) {
     }
 }
 
+TEST_F(ExportTest, QuotesOnlyTheBeginningOfWhatItRefuses) {
+    const std::string name(5'000, 'x');
+    for (const std::string& parameter :
+         {fmt::format(R"("name":"_outputFormat","valueString":"{}")", name),
+          fmt::format(R"("name":"_type","valueString":"{}")", name),
+          fmt::format(R"("name":"patient","valueReference":{{"reference":"{}"}})", name),
+          fmt::format(R"("name":"{}","valueString":"a")", name)}) {
+        const Answer refused = begin(
+            "/Patient/$export",
+            fmt::format(R"({{"resourceType":"Parameters","parameter":[{{{}}}]}})", parameter));
+        EXPECT_EQ(refused.status, 400) << parameter.substr(0, 40);
+        EXPECT_LT(refused.body.size(), 500U) << parameter.substr(0, 40);
+    }
+}
+
 TEST_F(ExportTest, PassesOverWhatIsUnknownWhereThatIsAskedForAndSaysSo) {
     put("Patient", "a", R"("name":[{"family":"Kunz"}],"active":true)");
     put("Patient", "b", R"("name":[{"family":"Kunz"}],"active":false)");
