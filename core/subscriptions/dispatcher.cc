@@ -110,7 +110,7 @@ std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
     scan();
     std::vector<Notification> out;
     for (auto& [id, running] : running_) {
-        if (!running.next || running.under_way) {
+        if (!running.next || running.under_way != 0) {
             continue;
         }
         if (running.not_before > time) {
@@ -277,8 +277,8 @@ Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription 
     running.attempts = 0;
     running.not_before = {};
     running.fault.reset();
-    running.replaced = running.under_way;
-    if (!running.under_way) {
+    running.replaced = running.under_way != 0;
+    if (!running.replaced) {
         running.next.reset();
     }
     if (is_new) {

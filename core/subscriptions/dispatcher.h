@@ -37,6 +37,7 @@ namespace annals::core {
 struct Notification {
     std::string subscription;  ///< its id
     Position position;         ///< of the version that it is about
+    std::uint64_t number = 0;  ///< of this attempt: one version may be under way to several places
     bool update = false;       ///< PUT, else POST
     std::string url;
     std::vector<std::string> headers;  ///< "Name: value"
@@ -97,7 +98,7 @@ class Dispatcher {
         storage::VersionInfo version;              ///< of the Subscription
         Position reached;                          ///< everything at or before it is done
         std::optional<storage::VersionInfo> next;  ///< to be sent
-        bool under_way = false;                    ///< ... and being sent
+        std::uint64_t under_way = 0;               ///< ... and being sent: Notification::number
         bool replaced = false;                     ///< the subscription has changed meanwhile
         std::uint64_t attempts = 0;
         Clock::time_point not_before;
@@ -141,6 +142,7 @@ class Dispatcher {
     bool has_more_ = false;
     Clock::time_point next_time_;
 
+    std::uint64_t sent_ = 0;
     std::uint64_t delivered_ = 0;
     std::uint64_t failed_ = 0;
     Clock::time_point published_;

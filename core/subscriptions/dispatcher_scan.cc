@@ -179,7 +179,8 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
         out.body = *text;
         out.pin = text;
     }
-    running.under_way = true;
+    out.number = ++sent_;
+    running.under_way = out.number;
     return out;
 }
 
@@ -187,12 +188,11 @@ void Dispatcher::settle(const Notification& notification, const Result<void>& ou
                         Clock::time_point time) {
     ++(outcome ? delivered_ : failed_);
     const auto found = running_.find(notification.subscription);
-    if (found == running_.end() || !found->second.under_way ||
-        found->second.next->position != notification.position) {
+    if (found == running_.end() || found->second.under_way != notification.number) {
         return;
     }
     Running& running = found->second;
-    running.under_way = false;
+    running.under_way = 0;
     const bool replaced = std::exchange(running.replaced, false);
     if (outcome) {
         running.reached = notification.position;

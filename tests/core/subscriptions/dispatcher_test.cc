@@ -531,6 +531,29 @@ TEST_F(DispatcherTest, AFailureIsTriedAgainAfterDelaysThatDouble) {
     EXPECT_EQ(status("s"), "active");
 }
 
+TEST_F(DispatcherTest, WhatIsUnderWayFromBeforeAnErrorSettlesNothingThatCameAfterIt) {
+    subscribe(hook("s", "Patient"));
+    put_patient("p");
+    const std::vector<Notification> first = advance();
+    ASSERT_EQ(first.size(), 1U);
+    std::string body = hook("s", "Patient");
+    body.replace(body.find("requested"), 9, "error");
+    subscribe(body);
+    body = hook("s", "Patient");
+    body.replace(body.find("http://hook/a"), 13, "http://hook/b");
+    ASSERT_EQ(put(body), 200);
+    const std::vector<Notification> second = advance();
+    ASSERT_EQ(second.size(), 1U);
+    EXPECT_EQ(second[0].position, first[0].position);
+    EXPECT_EQ(second[0].url, "http://hook/b");
+    dispatcher_->settle(first[0], {}, time_);
+    dispatcher_->settle(second[0], Error{Errc::io, "status 500", ""}, time_);
+    time_ += 1h;
+    const std::vector<Notification> again = advance();
+    ASSERT_EQ(again.size(), 1U) << "nobody at b has taken it";
+    EXPECT_EQ(again[0].position, second[0].position);
+}
+
 TEST_F(DispatcherTest, TooManyFailuresEndInTheStatusErrorWithTheReason) {
     subscribe(hook("s", "Patient", "id-only"));
     put_patient("a");
