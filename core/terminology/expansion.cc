@@ -135,11 +135,8 @@ Result<void> Builder::take_contained(const ValueSetPointer& value_set) {
 }
 
 bool Builder::is_open(const Include& part, const CodeSystemPointer& content) const {
-    return part.is_whole() &&
-           (content == nullptr ||
-            (session_.open_systems ? !content->is_complete()
-                                   : content->content() != Content::complete &&
-                                         content->content() != Content::fragment));
+    return session_.open_systems && part.is_whole() &&
+           (content == nullptr || !content->is_complete());
 }
 
 Result<void> Builder::compose(const ValueSet& value_set) {
@@ -237,15 +234,17 @@ Result<void> Builder::include_system(const Include& part) {
     if (part.lists) {
         return include_listed(part, content);
     }
-    if (session_.open_systems && is_open(part, content)) {
+    if (is_open(part, content)) {
         add_once(made_.open_systems, part.system);
         return {};
     }
     if (content == nullptr) {
         return not_here("The code system", canonical_of(part.system, part.version));
     }
+    // R4's own expansions have what an example of a code system lists.
+    const bool is_example = content->content() == Content::example;
     if (!content->is_complete() && content->content() != Content::fragment &&
-        !(session_.open_systems && content->size() > 0)) {
+        !((is_example || session_.open_systems) && content->size() > 0)) {
         return Error{Errc::not_computable,
                      fmt::format("The codes of {} are not here", part.system.substr(0, 200)), ""};
     }

@@ -189,6 +189,26 @@ TEST_F(Expand, SaysWhatIsNotHere) {
     EXPECT_EQ(codes("url=http://v/empty"), "422 not-supported");
 }
 
+TEST_F(Expand, ListsWhatACodeSystemHasOfItsCodes) {
+    const auto having = [&](const std::string& content, const std::string& concepts) {
+        put("CodeSystem/part", R"({"resourceType":"CodeSystem","id":"part","url":"http://s/part",
+            "status":"active","content":")" +
+                                   content + R"(")" + concepts + "}");
+        compose("part", R"("include":[{"system":"http://s/part"}])");
+        return send("GET", "/ValueSet/$expand?url=http://v/part");
+    };
+    const std::string concepts = R"(,"concept":[{"code":"x"},{"code":"y"}])";
+    for (const char* content : {"fragment", "example"}) {
+        const Answer part = having(content, concepts);
+        EXPECT_EQ(codes_of(part), "x y") << content;
+        EXPECT_TRUE(part.says(R"({"name":"fragment","valueUri":"http://s/part"})")) << part.body;
+    }
+    EXPECT_FALSE(having("complete", concepts).says("fragment"));
+    EXPECT_EQ(codes_of(having("example", "")), "422 not-supported");
+    EXPECT_EQ(codes_of(having("not-present", concepts)), "422 not-supported");
+    EXPECT_EQ(codes("url=http://hl7.org/fhir/ValueSet/service-category&filter=ado"), "1");
+}
+
 TEST_F(Expand, FallsBackOnTheExpansionThatCameWithAValueSet) {
     put("ValueSet/carried", R"({"resourceType":"ValueSet","id":"carried","url":"http://v/carried",
         "status":"active","compose":{"include":[{"system":"http://unknown","filter":[
