@@ -169,22 +169,16 @@ struct Place {
     const PackedSegment* packed;  ///< null: plain
     bool erased_from;
 
-    /// The record at `offset`, and its bytes if they are none of the mapping's. `copies`: they never are.
-    Result<Record> record(std::uint64_t offset, bool copies,
-                          std::shared_ptr<const char>& own) const {
+    std::uint64_t at;  ///< where in `bytes`, or among what is packed, the record begins
+
+    /// The record at `offset`, and its bytes if they are none of the mapping's.
+    Result<Record> record(std::uint64_t offset, std::shared_ptr<const char>& unpacked) const {
         if (packed == nullptr) {
-            const auto length = copies ? record_length(bytes, offset) : std::nullopt;
-            if (!length) {
-                return decode_record(bytes, offset);
-            }
-            const auto copy = std::make_shared_for_overwrite<char[]>(*length);
-            std::memcpy(copy.get(), bytes.data() + offset, *length);
-            own = {copy, copy.get()};
-            return decode_record({own.get(), *length}, 0);
+            return decode_record(bytes, offset);
         }
         ANNALS_TRY(ImagePart part, packed->read(offset));
-        own = std::move(part.data);
-        return parse_record({own.get(), part.bytes}, offset - part.offset);
+        unpacked = std::move(part.data);
+        return parse_record({unpacked.get(), part.bytes}, offset - part.offset);
     }
 };
 
@@ -196,7 +190,8 @@ std::optional<Place> find_place(const SegmentTable& segments, const Index& index
         const Location location = index.location(position);
         if (const Segment* segment = segments.find(location.segment)) {
             return Place{location,        segment->header,       segment->hold(),
-                         segment->view(), segment->packed.get(), segment->erased_from};
+                         segment->view(), segment->packed.get(), segment->erased_from,
+                         location.offset};
         }
         if (index.location(position).segment == location.segment) {
             return std::nullopt;
@@ -242,14 +237,8 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
     if (place.erased_from && index.link(info.position).erased) {
         return was_erased();
     }
-    // Another process that blanks it waits for nobody here: what is checked is what is given.
-    std::shared_ptr<const char> own;
-    Result<Record> record = place.record(place.location.offset, read_only, own);
-    // Half of it may be blanked just now; damage is so after a while, too.
-    for (int looks = 1; read_only && !record && looks < kLooks; ++looks) {
-        std::this_thread::sleep_for(kBetweenLooks);
-        record = place.record(place.location.offset, read_only, own);
-    }
+    std::shared_ptr<const char> unpacked;
+    const Result<Record> record = place.record(place.at, unpacked);
     if (!record) {
         return failed(place.packed == nullptr ? "damaged record" : "damaged block");
     }
@@ -265,8 +254,32 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
     return StoredVersion{.info = info,
                          .id = record->id,
                          .body = record->body,
-                         .pin = std::move(own != nullptr ? own : place.hold),
+                         .pin = std::move(unpacked != nullptr ? unpacked : place.hold),
                          .method = record->method};
+}
+
+/// The version at `place` beside another process that writes. Whoever blanks it there waits for nobody here: what is checked is a
+/// copy, which is what is given.
+[[gnu::noinline]] Result<StoredVersion> load_copy(const Index& index, const VersionInfo& info,
+                                                  const Place& place) {
+    for (int looks = 1;; ++looks) {
+        Place copied = place;
+        const auto length =
+            place.packed == nullptr ? record_length(place.bytes, place.at) : std::nullopt;
+        if (length) {
+            const auto copy = std::make_shared_for_overwrite<char[]>(*length);
+            std::memcpy(copy.get(), place.bytes.data() + place.at, *length);
+            copied.hold = {copy, copy.get()};
+            copied.bytes = {copy.get(), *length};
+            copied.at = 0;
+        }
+        Result<StoredVersion> loaded = load(index, info, std::move(copied), true);
+        // Half of it may be blanked just now; damage is so after a while, too.
+        if (loaded || loaded.error().code != Errc::corrupt || looks == kLooks) {
+            return loaded;
+        }
+        std::this_thread::sleep_for(kBetweenLooks);
+    }
 }
 
 }  // namespace
@@ -277,7 +290,10 @@ Result<StoredVersion> load_version(const SegmentTable& segments, const Index& in
     if (!place) {
         return was_erased();
     }
-    return load(index, info, *std::move(place), read_only);
+    if (read_only) [[unlikely]] {
+        return load_copy(index, info, *place);
+    }
+    return load(index, info, *std::move(place), false);
 }
 
 Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& index,
@@ -292,7 +308,10 @@ Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& i
         unread.unread = true;
         return unread;
     }
-    return load(index, info, *std::move(place), read_only);
+    if (read_only) [[unlikely]] {
+        return load_copy(index, info, *place);
+    }
+    return load(index, info, *std::move(place), false);
 }
 
 std::vector<Position> find_unread(const SegmentTable& segments, const Index& index,
@@ -350,13 +369,13 @@ std::optional<CommitRequest> find_request(const SegmentTable& segments, const In
     }
     // It follows the last version. Where the next frame begins instead, no record fits: its magic is too large a length.
     std::shared_ptr<const char> unpacked;
-    const Result<Record> version = place->record(place->location.offset, false, unpacked);
+    const Result<Record> version = place->record(place->at, unpacked);
     if (!version) {
         return std::nullopt;
     }
     const std::uint64_t behind =
         place->location.offset + record_bytes(*version, version->body.size());
-    const Result<Record> record = place->record(behind, false, unpacked);
+    const Result<Record> record = place->record(behind, unpacked);
     if (!record || record->kind != RecordKind::request || record->bodiless) {
         return std::nullopt;
     }
