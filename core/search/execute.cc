@@ -97,14 +97,14 @@ std::uint64_t Execution::counting_cost() {
     }
     std::uint64_t cost = 0;
     const auto& runs = snapshot_.runs(type_).runs;
-    for (std::size_t run = 0; run < runs.size() && cost <= kCostOfInterest; ++run) {
+    // The newest first, which a page has bound: to bind the others gathers what many terms have there.
+    for (std::size_t run = runs.size(); run-- > 0 && cost <= kCostOfInterest;) {
         const BoundPlan& condition = walk_->bound(run);
         if (condition.costly) {
             return std::numeric_limits<std::uint64_t>::max();
         }
-        const bool counted = condition.is_postings() ||
-                             condition.kind == BoundPlan::Kind::gathered ||
-                             condition.kind == BoundPlan::Kind::everything;
+        const bool counted =
+            condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
         cost += counted ? 1 + runs[run]->died_count()
                         : std::uint64_t{condition.work} + condition.estimate;
         walk_->let_go(run);

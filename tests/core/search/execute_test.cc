@@ -446,6 +446,33 @@ TEST_F(SearchModel, LooksIntoWhatManyTermsHaveAtOnce) {
     EXPECT_TRUE(any);
 }
 
+// As of 17 common codes: to gather them everywhere for a total that nobody asked for takes longer than the page.
+TEST_F(SearchModel, ReckonsWhatManyTermsHaveAsWorkOfCounting) {
+    constexpr std::uint64_t kDocuments = 30'000;
+    constexpr std::uint64_t kTerms = 17;
+    const TypeId type = types_.front();
+    std::vector<core::search::Term> terms;
+    for (std::uint64_t i = 0; i < kTerms; ++i) {
+        terms.push_back(core::search::token(column(0), std::to_string(i)));
+    }
+    std::vector<SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        entries[i].terms.push_back(terms[i % kTerms]);
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+
+    for (const std::size_t count : {kTerms - 1, kTerms}) {
+        const Plan plan = core::search::carrying(
+            {terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(count)});
+        Snapshot own = snapshot(Position{kDocuments});
+        Execution execution(own, type, plan);
+        EXPECT_EQ(run(execution, {.limit = 20}).size(), 20U);
+        EXPECT_GT(execution.counting_cost(), 20'000U) << count;
+    }
+}
+
 TEST_F(SearchModel, CountsWhereFewHaveDied) {
     keys_ = 20'000;
     write(200);
