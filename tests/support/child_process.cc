@@ -54,11 +54,12 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
-    // The tests themselves may be to outlive their terminal (nohup).
-    sigset_t hangup;
-    sigemptyset(&hangup);
-    sigaddset(&hangup, SIGHUP);
-    posix_spawnattr_setsigdefault(&attributes, &hangup);
+    // The tests themselves may be to outlive their terminal (nohup), or be in the background of a script, which ignores SIGINT.
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGHUP);
+    sigaddset(&defaults, SIGINT);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     const int failed =
         ::posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ);
