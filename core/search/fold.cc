@@ -159,6 +159,11 @@ bool is_blank(utf8proc_category_t category) {
            category == UTF8PROC_CATEGORY_ZP || category == UTF8PROC_CATEGORY_CC;
 }
 
+// They stand side by side: punctuation from PC to PO, symbols from SM to SO.
+bool is_punctuation_or_symbol(utf8proc_category_t category) {
+    return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_SO;
+}
+
 }  // namespace
 
 void fold(std::string_view text, std::string& folded) {
@@ -208,6 +213,30 @@ std::string fold(std::string_view text) {
     std::string folded;
     fold(text, folded);
     return folded;
+}
+
+void append_folded_words(std::string_view folded, std::string& out) {
+    const auto separate = [&out] {
+        if (!out.ends_with(' ')) {
+            out += ' ';
+        }
+    };
+    for (std::size_t at = 0; at < folded.size();) {
+        utf8proc_int32_t c = 0;
+        const auto read =
+            utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(folded.data() + at),
+                             static_cast<utf8proc_ssize_t>(folded.size() - at), &c);
+        const std::size_t size = read > 0 ? static_cast<std::size_t>(read) : 1;
+        const bool of_word = c < 0x80 ? (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+                                      : !is_punctuation_or_symbol(utf8proc_category(c));
+        if (of_word) {
+            out += folded.substr(at, size);
+        } else {
+            separate();
+        }
+        at += size;
+    }
+    separate();
 }
 
 }  // namespace annals::core::search

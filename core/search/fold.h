@@ -22,4 +22,8 @@ void fold(std::string_view text, std::string& folded);
 
 std::string fold(std::string_view text);
 
+/// Appends the words of what fold() gave to `out`, a blank behind each: what is no letter, mark or digit separates them, also
+/// where it is no ASCII (“ ” — • ° ®).
+void append_folded_words(std::string_view folded, std::string& out);
+
 }  // namespace annals::core::search

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kWordsMax = 100;  // of one value, all alternatives together
 
+// In text that isn't folded; of what is no ASCII append_folded_words() knows more.
 bool is_word_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (static_cast<unsigned char>(c) & 0x80);
 }
 
@@ -27,7 +28,7 @@ std::size_t piece_of(std::string_view text) {
         return text.size();
     }
     std::size_t end = kPieceBytes;
-    while (end > 0 && (is_word_byte(text[end]) || (text[end] >= 'A' && text[end] <= 'Z'))) {
+    while (end > 0 && is_word_byte(text[end])) {
         --end;
     }
     if (end > 0) {
@@ -47,16 +48,7 @@ void append_words(std::string_view text, std::string& out) {
         const std::size_t size = piece_of(text);
         fold(text.substr(0, size), folded);
         text.remove_prefix(size);
-        for (const char c : folded) {
-            if (is_word_byte(c)) {
-                out += c;
-            } else if (!out.ends_with(' ')) {
-                out += ' ';
-            }
-        }
-        if (!out.ends_with(' ')) {
-            out += ' ';
-        }
+        append_folded_words(folded, out);
     }
 }
 

@@ -233,6 +233,18 @@ TEST(Query, FindsEachWordOfALongTextWithoutBlanks) {
     }
 }
 
+TEST(Query, FindsWordsBesideAnyPunctuationAndSymbols) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Patient","id":"a","text":{"status":"generated","div":
+        "<div>„Diabetes“&#x2014;«insuline»•Aspirin®：37°C 糖尿病。高血圧 l’hôpital 120–80</div>"}})");
+    for (const char* const word :
+         {"diabetes", "insuline", "aspirin", "37", "c", "糖尿病", "高血圧", "hopital", "120", "80",
+          "„diabetes“", "%22diabetes—insuline%22", "%22120-80%22", "Aspirin®"}) {
+        EXPECT_EQ(corpus.ask("Patient", std::string("_text=") + word), "a") << word;
+    }
+    EXPECT_EQ(corpus.ask("Patient", "_text=lhopital"), "");
+}
+
 TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"Patient","id":"tom","text":{"status":"generated",
