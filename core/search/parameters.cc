@@ -17,7 +17,7 @@ namespace annals::core::search {
 namespace {
 
 /// Changes whenever the same resource and parameters yield other entries.
-constexpr std::uint64_t kVocabularyVersion = 5;
+constexpr std::uint64_t kVocabularyVersion = 6;
 
 constexpr std::string_view kStandardUrl = "http://hl7.org/fhir/SearchParameter/";
 constexpr std::size_t kCodeBytesMax = 64;

@@ -17,6 +17,12 @@ std::size_t slot_of(std::string_view name, std::size_t slots) noexcept {
     return ((features * 0x9e3779b1U) >> 16) & (slots - 1);
 }
 
+// Whether JSON has one value at most by this name: of a choice it says the type, too.
+bool has_one(schema::Type type, std::string_view member) {
+    const schema::Element element = type.is_primitive() ? schema::Element() : type.find(member);
+    return element && !element.is_choice() && !element.repeats();
+}
+
 std::string_view key_of(const json::Tree& tree, const json::Node& key) {
     return {tree.text().data() + key.begin + 1, key.end - key.begin - 2};
 }
@@ -88,7 +94,8 @@ bool Walk::can_follow(schema::Type type, const Path& path, std::size_t step) con
         if (wanted.only && !is_kept_by_as(element.type(), wanted.only)) {
             continue;
         }
-        if (wanted.condition.kind == Condition::Kind::equals && element.type().is_primitive()) {
+        if (wanted.condition.kind == Condition::Kind::equals &&
+            !has_one(element.type(), wanted.condition.member)) {
             return false;
         }
         if (step + 1 < path.steps.size() && !can_follow(element.type(), path, step + 1)) {

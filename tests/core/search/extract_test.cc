@@ -602,6 +602,23 @@ TEST(ExtractAdded, FollowsExtensions) {
     }
 }
 
+// In JSON a choice has another name than in FHIRPath, and what repeats is an array.
+TEST(ExtractAdded, ComparesAChoiceAndWhatRepeats) {
+    constexpr std::string_view kPatient =
+        R"({"resourceType":"Patient","extension":[{"url":"u","valueCode":"blue"},
+        {"url":"v","valueCode":"red"}],"name":[{"family":"C","given":["Peter"]},
+        {"family":"D","given":["Peter","James"]}]})";
+    const Column x = column_of("x");
+    const Found of_choice(kPatient,
+                          with_parameter("token", "Patient.extension.where(value = 'blue').value"));
+    EXPECT_TRUE(of_choice.has(token(x, "blue")));
+    EXPECT_FALSE(of_choice.has(token(x, "red")));
+    EXPECT_THAT(
+        Found(kPatient, with_parameter("string", "Patient.name.where(given = 'Peter').family"))
+            .texts(x),
+        ElementsAre("c"));
+}
+
 TEST(ExtractAdded, TakesComputedValues) {
     constexpr std::string_view kPatient = R"({"resourceType":"Patient","birthDate":"1974-12-25",
         "name":[{"given":["Peter","James"],"family":"C"}],"multipleBirthInteger":3})";
