@@ -411,7 +411,11 @@ void Compaction::erasing(std::span<const Position> erased) {
     const bool touched = std::ranges::any_of(
         erased, [&](Position position) { return index_.location(position).segment == *slot; });
     if (touched) {
-        given_up_[rewrite_->number()] = std::chrono::steady_clock::now();
+        const std::uint64_t number = rewrite_->number();
+        // Who asks for all waits for the others, too.
+        if (!given_up_.insert_or_assign(number, std::chrono::steady_clock::now()).second) {
+            passed_over_ = std::max(passed_over_, number);
+        }
         rewrite_.reset();
     }
 }

@@ -138,7 +138,7 @@ class Compaction {
     void end() noexcept { ended_.store(true); }
 
     /// These versions are about to be blanked: gives up a copy that may hold their bodies. It is not begun again for as long
-    /// as segments wait to be packed, unless somebody asks: where erasures never pause it would be for ever.
+    /// as segments wait to be packed, but once if somebody asks: where erasures never pause it would be for ever.
     void erasing(std::span<const Position> erased);
 
     CompactionProgress progress() const noexcept;

@@ -336,6 +336,16 @@ TEST(Compaction, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
     EXPECT_FALSE(*again);
     EXPECT_EQ(fs.changing_calls(), calls);
     EXPECT_TRUE(compaction.comes_back());
+
+    Compaction asked(fs, "/data", table, index, writer, eraser,
+                     {.enabled = true, .after = std::chrono::hours(1), .clock = {}});
+    asked.ask();
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(*asked.step()) << i;
+        asked.erasing(erased);
+    }
+    EXPECT_FALSE(*asked.step()) << "who asks does not wait for ever";
+    EXPECT_FALSE(asked.progress().running);
 }
 
 TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
