@@ -215,28 +215,23 @@ std::string fold(std::string_view text) {
     return folded;
 }
 
-void append_folded_words(std::string_view folded, std::string& out) {
-    const auto separate = [&out] {
-        if (!out.ends_with(' ')) {
-            out += ' ';
-        }
-    };
-    for (std::size_t at = 0; at < folded.size();) {
-        utf8proc_int32_t c = 0;
-        const auto read =
-            utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(folded.data() + at),
-                             static_cast<utf8proc_ssize_t>(folded.size() - at), &c);
-        const std::size_t size = read > 0 ? static_cast<std::size_t>(read) : 1;
-        const bool of_word = c < 0x80 ? (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
-                                      : !is_punctuation_or_symbol(utf8proc_category(c));
-        if (of_word) {
-            out += folded.substr(at, size);
-        } else {
-            separate();
-        }
-        at += size;
+std::size_t word_character(std::string_view text) {
+    const char first = text.front();
+    if (static_cast<unsigned char>(first) < 0x80) {
+        const bool of_word = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
+                             (first >= '0' && first <= '9');
+        return of_word ? 1 : 0;
     }
-    separate();
+    utf8proc_int32_t c = 0;
+    const auto size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                       static_cast<utf8proc_ssize_t>(text.size()), &c);
+    if (size <= 0) {
+        return 0;
+    }
+    const utf8proc_category_t category = utf8proc_category(c);
+    return is_blank(category) || is_punctuation_or_symbol(category)
+               ? 0
+               : static_cast<std::size_t>(size);
 }
 
 }  // namespace annals::core::search

@@ -22,8 +22,8 @@ void fold(std::string_view text, std::string& folded);
 
 std::string fold(std::string_view text);
 
-/// Appends the words of what fold() gave to `out`, a blank behind each: what is no letter, mark or digit separates them, also
-/// where it is no ASCII (“ ” — • ° ®).
-void append_folded_words(std::string_view folded, std::string& out);
+/// The size of the character that `text` begins with, if it is of a word: a letter, mark or digit; 0 if it separates words,
+/// also where it is no ASCII (“ ” — • ° ®). Requires: not empty.
+std::size_t word_character(std::string_view text);
 
 }  // namespace annals::core::search

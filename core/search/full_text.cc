@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::size_t kWordsMax = 100;  // of one value, all alternatives together
 
-// In text that isn't folded; of what is no ASCII append_folded_words() knows more.
-bool is_word_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (static_cast<unsigned char>(c) & 0x80);
-}
-
 // How much of `text` is folded at once: fold() looks at the beginning of a text only. It ends where a word does, or, in one
 // that is longer, between two characters.
 std::size_t piece_of(std::string_view text) {
@@ -27,18 +21,18 @@ std::size_t piece_of(std::string_view text) {
     if (text.size() <= kPieceBytes) {
         return text.size();
     }
-    std::size_t end = kPieceBytes;
-    while (end > 0 && is_word_byte(text[end])) {
-        --end;
+    const auto begin_of_character = [&](std::size_t at) {
+        while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) {
+            --at;
+        }
+        return at;
+    };
+    const std::size_t last = begin_of_character(kPieceBytes);
+    std::size_t end = last;
+    while (end > 0 && word_character(text.substr(end)) != 0) {
+        end = begin_of_character(end - 1);
     }
-    if (end > 0) {
-        return end;
-    }
-    end = kPieceBytes;
-    while (end > kPieceBytes - 4 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-        --end;
-    }
-    return end;
+    return end > 0 ? end : std::max<std::size_t>(last, 1);
 }
 
 // Appends the words of `text`, folded, a blank behind each.
@@ -48,7 +42,21 @@ void append_words(std::string_view text, std::string& out) {
         const std::size_t size = piece_of(text);
         fold(text.substr(0, size), folded);
         text.remove_prefix(size);
-        append_folded_words(folded, out);
+        std::string_view rest = folded;
+        while (!rest.empty()) {
+            std::size_t word = 0;
+            for (std::size_t one = 1; one > 0 && word < rest.size(); word += one) {
+                one = word_character(rest.substr(word));
+            }
+            out += rest.substr(0, word);
+            if (!out.ends_with(' ')) {
+                out += ' ';
+            }
+            rest.remove_prefix(std::min(rest.size(), word + 1));
+        }
+        if (!out.ends_with(' ')) {
+            out += ' ';
+        }
     }
 }
 

@@ -245,6 +245,18 @@ TEST(Query, FindsWordsBesideAnyPunctuationAndSymbols) {
     EXPECT_EQ(corpus.ask("Patient", "_text=lhopital"), "");
 }
 
+TEST(Query, FindsEachWordOfALongTextWithoutAsciiPunctuation) {
+    Corpus corpus;
+    std::string text;
+    for (int i = 100; i < 200; ++i) {
+        text += "糖尿病" + std::to_string(i) + "。";
+    }
+    corpus.add(R"({"resourceType":"Patient","id":"a","name":[{"text":")" + text + R"("}]})");
+    for (int i = 100; i < 200; ++i) {
+        EXPECT_EQ(corpus.ask("Patient", "_content=糖尿病" + std::to_string(i)), "a") << i;
+    }
+}
+
 TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"Patient","id":"tom","text":{"status":"generated",
