@@ -130,9 +130,11 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
     auto converted = std::make_unique<ConvertedRequest>();
     converted->request = request;
     if (!request.body.empty()) {
-        // It can be nothing else; HAPI's client names none once it compresses the form.
+        // HAPI's client names none once it compresses the form. What begins like a resource is none, and as one it would find all.
         constexpr std::string_view kForm = "application/x-www-form-urlencoded";
-        const std::string_view type = request.header("Content-Type").value_or(kForm);
+        const bool like_form = request.body.front() != '{' && request.body.front() != '<';
+        const std::string_view type =
+            request.header("Content-Type").value_or(like_form ? kForm : std::string_view());
         const std::string_view name = type.substr(0, type.find(';'));
         if (!equal_ignoring_case(name.substr(0, name.find_last_not_of(" \t") + 1), kForm)) {
             return Error{Errc::unsupported_media,

@@ -756,6 +756,8 @@ TEST_F(Search, SearchesByFormsAndSystemWide) {
         send("POST", "/Patient/_search", "{}", {{"Content-Type", "application/fhir+json"}}).status,
         415);
     EXPECT_EQ(read(send("POST", "/Patient/_search")).matches, Names{"Patient/a"});
+    EXPECT_EQ(send("POST", "/Patient/_search", R"({"family":"nobody"})").status, 415);
+    EXPECT_EQ(send("POST", "/Patient/_search", "<Parameters/>").status, 415);
     page = read(send("POST", "/Patient/_search", "family=nobody"));
     EXPECT_EQ(page.status, 200);
     EXPECT_EQ(page.matches, Names{});
