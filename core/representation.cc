@@ -130,13 +130,7 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
     auto converted = std::make_unique<ConvertedRequest>();
     converted->request = request;
     if (!request.body.empty()) {
-        // HAPI's client names none once it compresses the form. What begins like a resource is none, and as one it would find all.
-        constexpr std::string_view kForm = "application/x-www-form-urlencoded";
-        const bool like_form = request.body.front() != '{' && request.body.front() != '<';
-        const std::string_view type =
-            request.header("Content-Type").value_or(like_form ? kForm : std::string_view());
-        const std::string_view name = type.substr(0, type.find(';'));
-        if (!equal_ignoring_case(name.substr(0, name.find_last_not_of(" \t") + 1), kForm)) {
+        if (!is_search_form(request)) {
             return Error{Errc::unsupported_media,
                          "A search is sent as application/x-www-form-urlencoded", ""};
         }
@@ -155,6 +149,16 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
 }
 
 }  // namespace
+
+bool is_search_form(const Request& request) {
+    constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+    auto type = request.header("Content-Type");
+    if (!type) {
+        // HAPI's client names none once it compresses the form. What begins like a resource is none, and as one it would find all.
+        return !request.body.starts_with('{') && !request.body.starts_with('<');
+    }
+    return equal_ignoring_case(next_part(*type, ';'), kForm);
+}
 
 Result<void> read_representation(const Request& request, const Target& target,
                                  Representation& out) {

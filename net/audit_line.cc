@@ -4,6 +4,7 @@
 #include "codec/json/unicode.h"
 #include "codec/schema/primitive.h"
 #include "core/base/text.h"
+#include "core/representation.h"
 #include "core/service.h"
 #include "core/target.h"
 #include "net/audit.h"
@@ -230,13 +231,6 @@ void append_detail(std::string& line, std::string_view type, std::string_view te
     line += '}';
 }
 
-bool is_form(const core::Request& request) {
-    constexpr std::string_view kForm = "application/x-www-form-urlencoded";
-    // Where none is named, a search takes it for one.
-    return equal_ignoring_case(
-        request.header("Content-Type").value_or(kForm).substr(0, kForm.size()), kForm);
-}
-
 /// What is sent in place of a form, a resource for instance, has no names, but tells of somebody.
 bool is_name(std::string_view text) {
     return !text.empty() && std::ranges::all_of(text, is_plain);
@@ -341,7 +335,7 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
         append_detail(line, "operation", name);
     }
     append_names(line, request.query);
-    if (core::is_search_by_post(target.level) && is_form(request)) {
+    if (core::is_search_by_post(target.level) && core::is_search_form(request)) {
         append_names(line, request.body);
     }
     line += "]}]}";
