@@ -2,8 +2,10 @@
 
 #include "core/definitions.h"
 #include "core/search/compartments.h"
+#include "core/search/execute.h"
 #include "core/search/indexing.h"
 #include "core/search/query.h"
+#include "core/search/reading.h"
 #include "core/search/snapshot_resources.h"
 
 #include <algorithm>
@@ -21,6 +23,11 @@ constexpr std::size_t kDeletionsMax = 16;
 
 TypeId patient_type() {
     static const TypeId type = *find_resource_type("Patient");
+    return type;
+}
+
+TypeId provenance_type() {
+    static const TypeId type = *find_resource_type("Provenance");
     return type;
 }
 
@@ -64,13 +71,42 @@ Plan ScopedView::make_plan(TypeId type) const {
                 service_.store().search_key(patient_type(), principal.patient());
             std::optional<Plan> inside =
                 search::of_patients(*parameters_, std::span(&key, 1), type);
-            parts.push_back(inside ? *std::move(inside) : search::nothing());
+            std::vector<Plan> theirs;
+            theirs.push_back(inside ? *std::move(inside) : search::nothing());
+            if (type == provenance_type()) {
+                theirs.push_back(about_what_is_shown(std::span(&key, 1)));
+            }
+            parts.push_back(search::any_of(std::move(theirs)));
         }
         if (!grant.query.empty()) {
             std::optional<Plan> matching = read_query(type, grant.query);
             parts.push_back(matching ? *std::move(matching) : search::nothing());
         }
         any.push_back(search::all_of(std::move(parts)));
+    }
+    return search::any_of(std::move(any));
+}
+
+/// The Provenances of what is these patients' and shown: R4's compartment has those of the Patient himself alone.
+Plan ScopedView::about_what_is_shown(std::span<const std::uint64_t> patients) const {
+    // Who may write Provenances writes about what he may read.
+    const bool searches = permission_ == kMaySearch;
+    ScopedView shown(service_, request_, searches ? kMaySearch : kMayRead,
+                     searches ? "search" : "read");
+    shown.parameters_ = parameters_;
+    const search::Parameter* const target = parameters_->find(provenance_type(), "target");
+    std::vector<Plan> any;
+    for (std::uint16_t i = 0; target != nullptr && i < kResourceTypeCount; ++i) {
+        const TypeId type{i};
+        std::optional<Plan> theirs = type == provenance_type()
+                                         ? std::nullopt
+                                         : search::of_patients(*parameters_, patients, type);
+        if (theirs) {
+            std::vector<Plan> both;
+            both.push_back(shown.of(type));
+            both.push_back(*std::move(theirs));
+            any.push_back(search::chain(target->column, type, search::all_of(std::move(both))));
+        }
     }
     return search::any_of(std::move(any));
 }
@@ -139,6 +175,9 @@ bool ScopedView::shows_deletion(const storage::VersionInfo& info) const {
 /// False of what doesn't even have the patient's id in it, where nothing but a patient's scopes counts: for the sake of
 /// histories, which look at what is everybody's.
 bool ScopedView::may_be_of_patient(TypeId type, std::string_view body) const {
+    if (type == provenance_type()) {
+        return true;  // It is by what others say that it may be.
+    }
     const Principal& principal = *request_.principal;
     const bool only_patient = std::ranges::all_of(principal.grants(), [&](const Grant& grant) {
         return grant.of_patient || (grant.permissions & permission_) == 0 || !concerns(grant, type);
@@ -159,7 +198,37 @@ bool ScopedView::is_match(const Plan& plan, TypeId type, std::string_view id, In
     const storage::Store& store = service_.store();
     search::Extractor& extractor =
         search::thread_extractor(parameters_, store.search_seed(), service_.config().base_url);
-    return search::is_match(plan, extractor, type, store.search_key(type, id), written, resource);
+    const search::Related related = [&](const Plan& part, const storage::SearchEntries&) {
+        return is_about(part, resource);
+    };
+    return search::is_match(plan, extractor, type, store.search_key(type, id), written, resource,
+                            related);
+}
+
+/// Decides a chain, of which a view has none but those of about_what_is_shown(): by what is there now.
+bool ScopedView::is_about(const Plan& part, json::Value provenance) const {
+    const storage::Store& store = service_.store();
+    std::vector<search::Term> targets;
+    for (const json::Value target : provenance["target"].elements()) {
+        const std::string text = target["reference"].string();
+        const auto local = search::read_local(text, service_.config().base_url);
+        if (local && local->type == part.type) {
+            targets.push_back(search::identity(store.search_key(local->type, local->id)));
+        }
+    }
+    if (targets.empty()) {
+        return false;
+    }
+    std::vector<Plan> both;
+    both.push_back(search::carrying(std::move(targets)));
+    both.push_back(part.parts.front());
+    const Plan asked = search::all_of(std::move(both));
+    search::Snapshot snapshot(store);
+    search::Execution execution(snapshot, part.type, asked);
+    execution.want({.limit = 1});
+    // A pace without an end is never over.
+    const Result<bool> done = execution.advance(search::Pace());
+    return done && !execution.matches().empty();
 }
 
 storage::Head ScopedView::shown(TypeId type, std::string_view id, const storage::Head& head) const {

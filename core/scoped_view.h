@@ -14,8 +14,10 @@
 #include "core/service.h"
 #include "storage/types.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -61,12 +63,14 @@ class ScopedView final : public search::View {
 
   private:
     search::Plan make_plan(TypeId type) const;
+    search::Plan about_what_is_shown(std::span<const std::uint64_t> patients) const;
     std::optional<search::Plan> read_query(TypeId type, std::string_view query) const;
     Result<storage::StoredVersion> load(const storage::VersionInfo& info) const;
     bool shows_deletion(const storage::VersionInfo& info) const;
     bool may_be_of_patient(TypeId type, std::string_view body) const;
     bool is_match(const search::Plan& plan, TypeId type, std::string_view id, Instant written,
                   json::Value resource) const;
+    bool is_about(const search::Plan& part, json::Value provenance) const;
 
     const Service& service_;
     const Request& request_;

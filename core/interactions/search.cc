@@ -80,8 +80,8 @@ class Search {
             co_return std::move(read.error());
         }
         if (as_of_) {
-            read = co_await reach_back(service_, parameters_, types_looked_at(query_), *snapshot_,
-                                       turns_);
+            read = co_await reach_back(service_, parameters_, types_looked_at(query_, view_),
+                                       *snapshot_, turns_);
         } else if (std::vector<TypeId> types = carried_types(query_); !types.empty()) {
             read = co_await carry(std::move(types));
         }

@@ -53,16 +53,19 @@ Result<void> enter_compartment(const storage::Store& store, const search::Parame
     return {};
 }
 
-std::vector<TypeId> types_looked_at(const Query& query) {
+std::vector<TypeId> types_looked_at(const Query& query, const search::View& view) {
     std::vector<TypeId> types;
-    for (const Query::TypePlan& one : query.types) {
-        types.push_back(one.type);
-        const std::vector<TypeId> others = search::related_types(one.plan);
+    const auto add = [&](TypeId type, const search::Plan& plan) {
+        types.push_back(type);
+        const std::vector<TypeId> others = search::related_types(plan);
         types.insert(types.end(), others.begin(), others.end());
+    };
+    for (const Query::TypePlan& one : query.types) {
+        add(one.type, one.plan);
     }
     for (const search::Include& include : query.includes) {
         if (include.reverse && include.source) {
-            types.push_back(*include.source);
+            add(*include.source, view.of(*include.source));
         }
     }
     return types;

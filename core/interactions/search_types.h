@@ -7,6 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/search/query.h"
+#include "core/search/view.h"
 #include "core/target.h"
 #include "storage/store.h"
 
@@ -21,8 +22,8 @@ Result<std::vector<TypeId>> searched_types(const Target& target);
 Result<void> enter_compartment(const storage::Store& store, const search::ParameterSet& parameters,
                                const Target& target, search::Query& query);
 
-/// The types whose resources, or links, decide what is found.
-std::vector<TypeId> types_looked_at(const search::Query& query);
+/// The types whose resources, or links, decide what is found, and what of it `view` sees.
+std::vector<TypeId> types_looked_at(const search::Query& query, const search::View& view);
 
 /// Those that are looked at and that a package may define resources of.
 std::vector<TypeId> carried_types(const search::Query& query);

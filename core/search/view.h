@@ -31,9 +31,9 @@ const View& unheld() noexcept;
 /// What matches `plan`, as far as `view` sees it.
 Plan seen_of(const View& view, TypeId type, Plan plan);
 
-/// Whether a resource matches `plan`, in which there is no chain; `key` is its SearchRun::key(), `written` its
-/// lastUpdated.
+/// Whether a resource matches `plan`; `key` is its SearchRun::key(), `written` its lastUpdated. Without `related` chains match
+/// nothing.
 bool is_match(const Plan& plan, Extractor& extractor, TypeId type, std::uint64_t key,
-              Instant written, json::Value resource);
+              Instant written, json::Value resource, const Related& related = {});
 
 }  // namespace annals::core::search

@@ -237,6 +237,78 @@ TEST_F(ScopesTest, OfAPatientAreForHisDevices) {
               403);
 }
 
+/// (g)(10) and US Core ask for `_revinclude=Provenance:target`; R4's compartment has Provenances of the Patient alone.
+TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
+    fill();
+    send_as(&everybody_);
+    const auto provenance = [](std::string_view id, std::string_view target) {
+        return fmt::format(
+            R"({{"resourceType":"Provenance","id":"{}","target":[{{"reference":"{}"}}],"recorded":"2026-01-02T03:04:05Z",)"
+            R"("agent":[{{"who":{{"reference":"Practitioner/p"}}}}]}})",
+            id, target);
+    };
+    for (const auto& [id, target] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"of-vital", "Observation/m-o1"},
+             {"of-lab", "Observation/m-o2/_history/1"},
+             {"of-patient", "Patient/m"},
+             {"of-theirs", "Observation/t-o1"},
+             {"of-them", "Patient/t"},
+             {"of-gone", "Observation/m-gone"},
+             {"of-doctor", "Practitioner/p"}}) {
+        put(fmt::format("/Provenance/{}", id), provenance(id, target));
+    }
+    const auto found = [&](std::string_view path) {
+        return total(send("GET", fmt::format("{}_total=accurate", path)));
+    };
+
+    send_as(&mine_);
+    EXPECT_EQ(found("/Provenance?"), 3);
+    EXPECT_EQ(found("/Provenance?agent=Practitioner/p&"), 3);
+    EXPECT_EQ(found("/Provenance?target=Observation/m-o1&"), 1);
+    EXPECT_EQ(found("/Provenance?target=Observation/t-o1&"), 0);
+    EXPECT_EQ(total(send("GET", "/Provenance/_history")), 3);
+    for (const char* id : {"of-vital", "of-lab", "of-patient"}) {
+        EXPECT_EQ(send("GET", fmt::format("/Provenance/{}", id)).status, 200) << id;
+        EXPECT_EQ(send("GET", fmt::format("/Provenance/{}/_history/1", id)).status, 200) << id;
+    }
+    for (const char* id : {"of-theirs", "of-them", "of-gone", "of-doctor"}) {
+        EXPECT_EQ(send("GET", fmt::format("/Provenance/{}", id)).status, 404) << id;
+    }
+    const Answer included = send("GET", "/Observation?_revinclude=Provenance:target");
+    EXPECT_TRUE(included.says(R"("id":"of-vital")")) << included.body;
+    EXPECT_TRUE(included.says(R"("id":"of-lab")")) << included.body;
+    EXPECT_FALSE(included.says(R"("id":"of-theirs")")) << included.body;
+    EXPECT_EQ(found("/Observation?_has:Provenance:target:agent=Practitioner/p&"), 2);
+
+    const std::string own = provenance("x", "Observation/m-o1");
+    EXPECT_EQ(send("POST", "/Provenance", own, kJson).status, 201);
+    EXPECT_EQ(send("POST", "/Provenance", provenance("x", "Observation/t-o1"), kJson).status, 403);
+    EXPECT_EQ(send("DELETE", "/Provenance/of-theirs").status, 404);
+
+    // About what isn't permitted nothing is told.
+    Principal vital{"v", "patient/Observation.rs?category=vital-signs patient/Provenance.rs", "m"};
+    send_as(&vital);
+    EXPECT_EQ(found("/Provenance?target=Observation/m-o1&"), 2);
+    EXPECT_EQ(found("/Provenance?target=Observation/m-o2&"), 0);
+    EXPECT_EQ(send("GET", "/Provenance/of-vital").status, 200);
+    EXPECT_EQ(send("GET", "/Provenance/of-lab").status, 404);
+    Principal alone{"a", "patient/Provenance.rs", "m"};
+    send_as(&alone);
+    EXPECT_EQ(found("/Provenance?"), 1);
+    // All Observations are seen, and of Provenances those of the patient's.
+    Principal all{"o", "patient/Provenance.rs system/Observation.rs", "m"};
+    send_as(&all);
+    EXPECT_EQ(send("GET", "/Provenance/of-vital").status, 200);
+    EXPECT_EQ(send("GET", "/Provenance/of-theirs").status, 404);
+
+    // What became another's takes its Provenances along.
+    send_as(&everybody_);
+    put("/Observation/m-o1", observation("m-o1", "t", kMark));
+    send_as(&mine_);
+    EXPECT_EQ(send("GET", "/Provenance/of-vital").status, 404);
+    EXPECT_EQ(found("/Provenance?"), 2);
+}
+
 TEST_F(ScopesTest, FindWhatIsContainedInWhatIsShown) {
     send_as(&everybody_);
     for (const char* id : {"m", "t"}) {
