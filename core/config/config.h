@@ -115,6 +115,10 @@ struct Config {
             std::string revocation_endpoint;
             std::string management_endpoint;
             std::string registration_endpoint;
+            std::string jwks_uri;
+            std::string user_access_brand_bundle;
+            std::string user_access_brand_identifier;
+            std::vector<std::string> token_endpoint_auth_methods;
             std::vector<std::string> scopes;
             std::vector<std::string> capabilities;
         } smart;

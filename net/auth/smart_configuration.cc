@@ -58,7 +58,9 @@ std::string configuration(const core::Config& config) {
     std::string text = "{";
     const std::vector<core::Config::Auth::Issuer> issuers = issuers_of(config);
     add(text, "issuer", issuers.front().issuer);
-    add(text, "jwks_uri", issuers.front().jwks_url);
+    // Keys of a file may be had somewhere, and what this server gets them from need not be what clients do.
+    add(text, "jwks_uri",
+        smart.jwks_uri.empty() || auth.issues_tokens() ? issuers.front().jwks_url : smart.jwks_uri);
     if (issuers.size() > 1 || !auth.jwt_issuers.empty()) {
         std::vector<std::string> names;
         for (const core::Config::Auth::Issuer& issuer : issuers) {
@@ -74,11 +76,15 @@ std::string configuration(const core::Config& config) {
         add(text, "token_endpoint_auth_signing_alg_values_supported",
             std::vector<std::string>{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256",
                                      "ES384", "ES512", "EdDSA"});
+    } else {
+        add(text, "token_endpoint_auth_methods_supported", smart.token_endpoint_auth_methods);
     }
     add(text, "introspection_endpoint", smart.introspection_endpoint);
     add(text, "revocation_endpoint", smart.revocation_endpoint);
     add(text, "management_endpoint", smart.management_endpoint);
     add(text, "registration_endpoint", smart.registration_endpoint);
+    add(text, "user_access_brand_bundle", smart.user_access_brand_bundle);
+    add(text, "user_access_brand_identifier", smart.user_access_brand_identifier);
     std::vector<std::string> grants;
     std::vector<std::string> responses;
     std::vector<std::string> challenges;

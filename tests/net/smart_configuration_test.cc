@@ -82,6 +82,29 @@ TEST(SmartConfiguration, NamesAllIssuersWhereThereAreSeveral) {
             R"("authorization_servers":["https://auth.example.org","https://other.example.org"])"));
 }
 
+/// SMART asks for jwks_uri wherever there is sso-openid-connect, wherever the keys come from here.
+TEST(SmartConfiguration, NamesTheKeysAndWhatElseIsToldByHandWhereTheKeysAreAFile) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.auth.jwt_issuer = "https://auth.example.org";
+        config.auth.smart.token_endpoint = "https://auth.example.org/token";
+        config.auth.smart.jwks_uri = "https://auth.example.org/jwks";
+        config.auth.smart.user_access_brand_bundle = "https://example.org/brands.json";
+        config.auth.smart.user_access_brand_identifier = "urn:ietf:rfc:3986|https://example.org";
+        config.auth.smart.token_endpoint_auth_methods = {"client_secret_basic", "private_key_jwt"};
+    });
+    const std::string body = server.get(kPath).body;
+    EXPECT_THAT(body, HasSubstr(R"("jwks_uri":"https://auth.example.org/jwks")"));
+    EXPECT_THAT(body, HasSubstr(R"("user_access_brand_bundle":"https://example.org/brands.json")"));
+    EXPECT_THAT(
+        body,
+        HasSubstr(R"("user_access_brand_identifier":"urn:ietf:rfc:3986|https://example.org")"));
+    EXPECT_THAT(
+        body,
+        HasSubstr(
+            R"("token_endpoint_auth_methods_supported":["client_secret_basic","private_key_jwt"])"));
+}
+
 TEST(SmartConfiguration, IsNotThereWhereNoTokensAreTaken) {
     GuardedServer open([](core::Config&, GuardedServer&) {});
     EXPECT_EQ(open.get(kPath).status, 404);
