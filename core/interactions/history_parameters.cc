@@ -49,6 +49,17 @@ Result<InstantRange> read_range(std::string_view name, std::string_view text) {
     return range;
 }
 
+// `eq` is what no prefix means. The others ask for what was current at some time of a span, which is many versions of a resource.
+Result<InstantRange> read_at(std::string_view text) {
+    constexpr std::string_view kSpans[] = {"ne", "gt", "lt", "ge", "le", "sa", "eb", "ap"};
+    const std::string_view prefix = text.substr(0, 2);
+    if (std::ranges::find(kSpans, prefix) != std::end(kSpans)) {
+        return invalid(fmt::format(
+            "_at: the prefix '{}' is not supported: it names one instant; see _since", prefix));
+    }
+    return read_range("_at", prefix == "eq" ? text.substr(2) : text);
+}
+
 Result<HistoryOrder> read_sort(std::string_view text) {
     for (const SortName& sort : kSorts) {
         if (sort.name == text) {
@@ -186,7 +197,7 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
         asked.since = within_years(range.begin);
     }
     if (given.at) {
-        ANNALS_TRY(const InstantRange range, read_range("_at", *given.at));
+        ANNALS_TRY(const InstantRange range, read_at(*given.at));
         // The last instant of the time that the text means: a whole second sees what became current in it.
         asked.at = Instant{range.end.us - 1};
     }

@@ -179,6 +179,9 @@ TEST_F(History, RefusesWhatItDoesNotUnderstand) {
             EXPECT_TRUE(answer.says(R"("code":"invalid")")) << query;
         }
     }
+    for (const std::string at : {"ge2026", "lt2026-01-02", "eq", "eqx", "eqeq2026"}) {
+        EXPECT_EQ(send("GET", "/Patient/1/_history?_at=" + at).status, 400) << at;
+    }
     EXPECT_EQ(send("GET", "/Patient/_history?_offset=1").status, 400);
     EXPECT_EQ(send("GET", "/Patient/1/_history?_offset=-1").status, 400);
     EXPECT_EQ(send("GET", "/Patient/1/_history?_offset=99999999999999999999").status, 400);
@@ -400,6 +403,9 @@ TEST_F(History, ShowsTheVersionOfAnInstant) {
     EXPECT_EQ(get("/Patient/1/_history?_at=" + second).versions, Texts{"Patient/1/_history/2"});
     EXPECT_EQ(get("/Patient/1/_history?_at=2200").versions, Texts{"Patient/1/_history/3"});
     EXPECT_EQ(get("/Patient/2/_history?_at=2200").versions, Texts{"Patient/2/_history/4"});
+    // As HAPI's client writes one date.
+    EXPECT_EQ(get("/Patient/1/_history?_at=eq" + second).versions, Texts{"Patient/1/_history/2"});
+    EXPECT_EQ(follow("/_history?_count=1&_at=eq2200"), get("/_history?_at=2200").versions);
     EXPECT_EQ(get("/Patient/1/_history?_at=2000").total, 0U);
 
     const Page type = get("/Patient/_history?_at=" + second);
