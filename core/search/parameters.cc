@@ -17,7 +17,7 @@ namespace annals::core::search {
 namespace {
 
 /// Changes whenever the same resource and parameters yield other entries.
-constexpr std::uint64_t kVocabularyVersion = 6;
+constexpr std::uint64_t kVocabularyVersion = 7;
 
 constexpr std::string_view kStandardUrl = "http://hl7.org/fhir/SearchParameter/";
 constexpr std::size_t kCodeBytesMax = 64;
@@ -99,7 +99,7 @@ const std::unordered_map<std::string_view, schema::Element>& options_by_name() {
     return options;
 }
 
-/// `expression` with `.value.ofType(dateTime)` for `.valueDateTime` and its like, which FHIRPath doesn't know and guides write all
+/// `expression` with `value.ofType(dateTime)` for `valueDateTime` and its like, which FHIRPath doesn't know and guides write all
 /// the same: US Core's asserted-date, CARIN's service-start-date.
 std::string with_options_as_types(std::string_view expression) {
     std::string out;
@@ -117,7 +117,9 @@ std::string with_options_as_types(std::string_view expression) {
                 ++size;
             }
             const auto option = options_by_name().find(expression.substr(i, size));
-            if (i > 0 && expression[i - 1] == '.' && option != options_by_name().end()) {
+            const bool named =
+                i == 0 || std::string_view("%$").find(expression[i - 1]) == std::string_view::npos;
+            if (named && option != options_by_name().end()) {
                 out += fmt::format("{}.ofType({})", option->second.base_name(),
                                    option->second.type().name());
                 i += size;
@@ -128,6 +130,24 @@ std::string with_options_as_types(std::string_view expression) {
         i += size;
     }
     return out;
+}
+
+bool fits(const std::string& expression, schema::Type type) {
+    const auto parsed = fhirpath::Expression::parse(expression);
+    return parsed && parsed->check(type);
+}
+
+/// The same of what a component says of each of a composite's elements.
+std::string component_of(const std::string& elements, const std::string& expression,
+                         schema::Type type) {
+    const auto of_elements = [&](const std::string& part) {
+        return fmt::format("({}).select({})", elements, part);
+    };
+    std::string other = with_options_as_types(expression);
+    if (!fits(of_elements(expression), type) && fits(of_elements(other), type)) {
+        return other;
+    }
+    return expression;
 }
 
 }  // namespace
@@ -265,7 +285,7 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
     if (const auto checked = check(parameter.expression); !checked) {
         // Only then: what is an option of one type's choice is an element of another (Device.property.valueQuantity).
         parameter.expression = with_options_as_types(parameter.expression);
-        if (!check(parameter.expression)) {
+        if (!fits(parameter.expression, type)) {
             return definition.fault(
                 fmt::format("the expression for {}: {}", type.name(), checked.error().detail));
         }
@@ -302,10 +322,13 @@ void ParameterSet::add_components(schema::Type type, Definitions composites,
             own.begin(), own.end(), [&](const Parameter& p) { return p.code == composite->code; });
         for (const Definition::Component& component : composite->components) {
             const Parameter* of = find_url(component.url);
-            parameter.components.push_back(
-                {of, parameter.standard && is_path_below(parameter.expression, of->expression)
-                         ? of->expression.substr(parameter.expression.size() + 1)
-                         : component.expression});
+            std::string expression = component.expression;
+            if (!parameter.standard) {
+                expression = component_of(parameter.expression, component.expression, type);
+            } else if (is_path_below(parameter.expression, of->expression)) {
+                expression = of->expression.substr(parameter.expression.size() + 1);
+            }
+            parameter.components.push_back({of, std::move(expression)});
         }
     }
 }

@@ -91,6 +91,9 @@ bool Walk::can_follow(schema::Type type, const Path& path, std::size_t step) con
         return false;
     }
     for (const schema::Element element : elements) {
+        if (wanted.only && element.type().is_resource()) {
+            return false;
+        }
         if (wanted.only && !is_kept_by_as(element.type(), wanted.only)) {
             continue;
         }

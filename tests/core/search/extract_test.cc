@@ -619,6 +619,22 @@ TEST(ExtractAdded, ComparesAChoiceAndWhatRepeats) {
         ElementsAre("c"));
 }
 
+// An element of type Resource is of whichever type its resource says: ISiK and IPS ask for
+// Bundle.entry.resource.ofType(Composition).
+TEST(ExtractAdded, FollowsResourcesOfAType) {
+    constexpr std::string_view kPatient =
+        R"({"resourceType":"Patient","contained":[{"resourceType":"Organization","id":"o","name":"Hospital"},
+        {"resourceType":"Practitioner","id":"p","name":[{"text":"Doctor"}]}]})";
+    for (const char* expression : {"Patient.contained.ofType(Organization).name",
+                                   "Patient.contained[0].as(Organization).name",
+                                   "(Patient.contained[0] as Organization).name",
+                                   "Patient.contained.where($this is Organization).name"}) {
+        EXPECT_THAT(Found(kPatient, with_parameter("string", expression)).texts(column_of("x")),
+                    ElementsAre("hospital"))
+            << expression;
+    }
+}
+
 TEST(ExtractAdded, TakesComputedValues) {
     constexpr std::string_view kPatient = R"({"resourceType":"Patient","birthDate":"1974-12-25",
         "name":[{"given":["Peter","James"],"family":"C"}],"multipleBirthInteger":3})";

@@ -169,6 +169,35 @@ TEST(Parameters, TakeTheNamesOfChoicesInJson) {
     EXPECT_EQ(expression("Device.property.valueQuantity", "Device"),
               "Device.property.valueQuantity");
     EXPECT_EQ(expression("Condition.extension('a').valueNothing"), "");
+    // Also where nothing stands before it.
+    EXPECT_EQ(expression("Condition.extension.where(valueCode='valueCode').url"),
+              "Condition.extension.where(value.ofType(code)='valueCode').url");
+    EXPECT_EQ(expression("onsetDateTime | Condition.extension.select(valuePeriod).start"),
+              "onset.ofType(dateTime) | Condition.extension.select(value.ofType(Period)).start");
+}
+
+TEST(Parameters, TakeThemInComponentsAsWell) {
+    const auto component = [](const std::string& base, const std::string& said) {
+        const std::string of =
+            R"(","code":"it","base":["Observation"],"type":"composite","expression":")" + base +
+            R"(","component":[{"definition":"http://hl7.org/fhir/SearchParameter/clinical-code",)"
+            R"("expression":"code"},{"definition":)"
+            R"("http://hl7.org/fhir/SearchParameter/Observation-value-quantity","expression":")";
+        const std::string text =
+            R"({"resourceType":"SearchParameter","id":"p","url":"http://p","status":"active)" + of +
+            said + "\"}]}";
+        const auto document = parse(text);
+        const auto set = ParameterSet::with(std::vector{document.root()});
+        const Parameter* const parameter = set->find(type_of("Observation"), "it");
+        return parameter == nullptr ? "" : parameter->components.at(1).expression;
+    };
+    EXPECT_EQ(component("Observation", "valueQuantity"), "value.ofType(Quantity)");
+    EXPECT_EQ(component("Observation.component", "valueQuantity"), "value.ofType(Quantity)");
+    EXPECT_EQ(component("Observation | Observation.component", "value as Quantity"),
+              "value as Quantity");
+    EXPECT_EQ(component("Observation", "Observation.value.as(Quantity)"),
+              "Observation.value.as(Quantity)");
+    EXPECT_EQ(component("Observation", "valueNothing"), "valueNothing");
 }
 
 TEST(Parameters, LeaveOutWhatIsNotActive) {
