@@ -167,10 +167,6 @@ Service::Service(const Config& config, storage::Store& store, storage::FileSyste
                                    JobsOptions{.running_max = config.jobs_max_running,
                                                .keep = config.jobs_keep,
                                                .read_only = config.read_only})) {
-    // Without what a package defines nobody goes on with a service that writes, and its jobs must not either.
-    if (definitions_->packages().loaded()) {
-        jobs_->start();  // its threads ask this service for anything, its jobs too
-    }
 }
 
 Service::~Service() = default;

@@ -192,6 +192,7 @@ void Server::Impl::run() {
     if (shared.audit != nullptr) {
         shared.service.jobs().set_access_log(shared.audit);
     }
+    shared.service.jobs().start();
     accepting = true;
     core::spawn(shared.workers.front()->loop, "acceptor", accept());
     if (shared.tls != nullptr || shared.credentials != nullptr) {

@@ -54,8 +54,8 @@ class Jobs {
     /// Has all that is under way stop; it goes on with the next start.
     ~Jobs();
 
-    /// Takes up what lies there, and goes on with what was under way. Once, before anything else: `service` is whole from then on,
-    /// since what a job asks for may lead back to its jobs.
+    /// Takes up what lies there, and goes on with what was under way. Once, before anything else; by who serves alone, when
+    /// nothing can refuse that any more: a job writes by the settings of the server that it was begun at.
     void start();
 
     Jobs(const Jobs&) = delete;

@@ -1,6 +1,7 @@
 #include "tests/support/service_fixture.h"
 
 #include "codec/json/document.h"
+#include "core/jobs/jobs.h"
 
 #include <fmt/format.h>
 
@@ -87,6 +88,7 @@ void ServiceFixture::start(const core::Config& config) {
     core::Config settings = config;
     settings.data = directory_.path();
     service_ = std::make_unique<core::Service>(settings, *store_, *files_);
+    service_->jobs().start();
     loop_ = std::make_unique<core::Loop>(*store_);
     thread_ = std::thread([this] { loop_->run(); });
 }

@@ -158,6 +158,44 @@ TEST(Serve, DoesNotStartWithoutAPackageThatWasInstalledUnlessTold) {
     EXPECT_FALSE(server.url().empty()) << server.process().errors();
 }
 
+TEST(Serve, LeavesJobsAloneUntilItServes) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    import_history(data);
+    // Of a kind that nobody knows, so that it ends as soon as it goes on.
+    const std::string job = data + "/jobs/begun";
+    std::filesystem::create_directories(job);
+    test::write_whole_file(
+        job + "/job.json",
+        R"({"format":1,"kind":"none","begun":"2026-01-01T00:00:00Z","owner":"","url":"","baseUrl":"","task":{}})");
+    const auto has_gone_on = [&] { return std::filesystem::exists(job + "/state.json"); };
+
+    const std::vector<std::string> serve = {
+        "serve", "--data", data, "--listen", "127.0.0.1:0", "--set", "subscriptions.enabled=true"};
+    std::filesystem::create_directories(data + "/subscriptions/positions.json");
+    EXPECT_EQ(annals(serve).exit_code, 1);
+    EXPECT_FALSE(has_gone_on());
+    std::filesystem::remove(data + "/subscriptions/positions.json");
+
+    std::filesystem::create_directories(data + "/packages/installed");
+    test::write_whole_file(data + "/packages/installed/p#1.0.0.tgz", "rubbish");
+    EXPECT_EQ(annals(serve).exit_code, 1);
+    EXPECT_FALSE(has_gone_on());
+    std::filesystem::remove_all(data + "/packages");
+
+    // Its settings need not be the server's.
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    EXPECT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    EXPECT_FALSE(has_gone_on());
+
+    RunningServer server(kBinary, data);
+    EXPECT_FALSE(server.url().empty()) << server.process().errors();
+    for (int i = 0; i < 1000 && !has_gone_on(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(has_gone_on());
+}
+
 TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";

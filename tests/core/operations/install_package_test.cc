@@ -178,24 +178,6 @@ TEST_F(InstallPackage, TellsOfWhatWasInstalledAndCannotBeRead) {
     EXPECT_TRUE(loaded.error().detail.starts_with(path)) << loaded.error().detail;
 }
 
-TEST_F(InstallPackage, LeavesJobsAloneWithoutWhatWasInstalled) {
-    const std::string data = service().config().data;
-    const std::string path = data + "/packages/installed/q#2.0.0.tgz";
-    ASSERT_EQ(install_inline(make_package("q", "2.0.0", {std::string(kCodes)})).status, 200);
-    std::filesystem::create_directories(data + "/jobs/begun");
-    std::ofstream(data + "/jobs/begun/job.json")
-        << R"({"format":1,"kind":"none","begun":"2026-01-01T00:00:00Z","owner":"","url":"","baseUrl":"","task":{}})";
-    std::filesystem::rename(path, data + "/aside");
-    std::ofstream(path) << "rubbish";
-    reopen();
-    service().jobs().wait_until_idle();
-    EXPECT_FALSE(std::filesystem::exists(data + "/jobs/begun/state.json"));
-    std::filesystem::rename(data + "/aside", path);
-    reopen();
-    service().jobs().wait_until_idle();
-    EXPECT_TRUE(std::filesystem::exists(data + "/jobs/begun/state.json")) << "it has ended";
-}
-
 TEST_F(InstallPackage, InstallsWhatAPackageNeeds) {
     offer("base#1.0.1.tgz", make_package("base", "1.0.1", {std::string(kCodes)}));
     offer("base#1.0.10.tgz", make_package("base", "1.0.10", {std::string(kCodes)}));
