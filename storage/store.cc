@@ -261,13 +261,15 @@ std::shared_ptr<const SearchRuns> Store::search(TypeId type) const {
     return impl_->search->runs(type);
 }
 
+void Store::mix_search(TypeId type) {
+    impl_->search_fingerprints[type.value].store(0, std::memory_order_release);
+}
+
 void Store::rebuild_search(TypeId type, const SearchSetup& setup, std::function<void()> done) {
     if (impl_->search == nullptr) {
         done();
         return;
     }
-    // While it goes on, runs are of two kinds: a checkpoint must not take them for one.
-    impl_->search_fingerprints[type.value].store(0, std::memory_order_release);
     auto entries_of = [impl = impl_.get(), gate = impl_->gate, extract = setup.extractor()](
                           Position position, SearchEntries& entries) {
         const std::scoped_lock lock(gate->mutex);

@@ -388,9 +388,13 @@ class Store {
     /// then every version at or before it is there.
     std::shared_ptr<const SearchRuns> search(TypeId type) const;
 
+    /// What is submitted of a type from now on may be extracted by another setup than what is there, until rebuild_search() is
+    /// through. If the store is closed before, all of the type is extracted when it is opened.
+    void mix_search(TypeId type);
+
     /// Makes, in the background, all versions of a type that are visible now findable anew, by a setup that what is
     /// submitted from now on is extracted by, too; then calls `done` on a thread of the store. Not if the store is
-    /// closed before: then it is done when the store is opened with such a setup.
+    /// closed before: then what is not done is as it was.
     void rebuild_search(TypeId type, const SearchSetup& setup, std::function<void()> done);
 
     /// How far that is; none if nothing of the type is being rebuilt.

@@ -137,6 +137,7 @@ struct Indexing::Impl {
                 const TypeId type{static_cast<std::uint16_t>(i)};
                 if (set->fingerprint(type) != before->parameters()->fingerprint(type)) {
                     changed.push_back(type);
+                    store.mix_search(type);
                     add_unready(*set, *before->parameters(), type);
                 }
             }

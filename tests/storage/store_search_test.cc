@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <random>
 #include <thread>
@@ -24,6 +25,7 @@ using test::searchable;
 using test::SearchableCommit;
 using test::SimFileSystem;
 using test::type_of;
+using test::word_setup;
 using test::word_term;
 using Found = std::set<std::uint64_t>;
 using Status = Submission::Status;
@@ -229,6 +231,42 @@ TEST(StoreSearch, ExtractsAnewWhenParametersHaveChanged) {
     EXPECT_EQ(report.versions_extracted, 1U);
     open_store(fs, searchable(2), &report);
     EXPECT_EQ(report.versions_extracted, 0U);
+}
+
+TEST(StoreSearch, ThatWasClosedInARebuildByTheSameSetupIsNotExtractedAnew) {
+    SimFileSystem fs;
+    {
+        std::atomic<bool> closing = false;
+        const auto store = open_store(fs);
+        put_searchable(*store, "Patient", "a", "red");
+        SearchSetup setup = word_setup(*store);
+        setup.extractor = [&closing, words = setup.extractor()]() -> SearchExtract {
+            return [&closing, words](TypeId type, std::string_view id, std::string_view body,
+                                     SearchEntries& entries) {
+                closing.wait(false);
+                return words(type, id, body, entries);
+            };
+        };
+        store->rebuild_search(type_of("Patient"), setup, [] {});
+        closing = true;
+        closing.notify_all();
+    }
+    OpenReport report;
+    const auto store = open_store(fs, searchable(), &report);
+    EXPECT_EQ(report.versions_extracted, 0U);
+    EXPECT_EQ(find_word(*store, "Patient", "red").size(), 1U);
+}
+
+TEST(StoreSearch, OfTwoSetupsIsExtractedAnewWhenItWasClosedBeforeItsRebuild) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        put_searchable(*store, "Patient", "a", "red");
+        store->mix_search(type_of("Patient"));
+    }
+    OpenReport report;
+    open_store(fs, searchable(), &report);
+    EXPECT_EQ(report.versions_extracted, 1U);
 }
 
 TEST(StoreSearch, LeavesOutWhatCannotBeExtracted) {
