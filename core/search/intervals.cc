@@ -49,7 +49,7 @@ Lows candidates(Comparison comparison, Range asked, std::uint64_t span) noexcept
         case Comparison::lt:
             return {kMin, before(asked.low)};
         case Comparison::ge:
-            return {std::min(asked.low, minus(asked.high, span)), kMax};
+            return {minus(asked.low, span), kMax};
         case Comparison::le:
             return {kMin, asked.high};
         case Comparison::sa:
@@ -76,7 +76,7 @@ Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
         case Comparison::ge:
             return {asked.low, kMax};
         case Comparison::le:
-            return {kMin, std::max(before(asked.low), minus(asked.high, span))};
+            return {kMin, asked.high};
         case Comparison::sa:
             return candidates(comparison, asked, span);
         case Comparison::eb: {

@@ -25,8 +25,8 @@ enum class Comparison : std::uint8_t {
     ne,  ///< does not
     gt,  ///< reaches above it: high > asked high
     lt,  ///< reaches below it: low < asked low
-    ge,  ///< gt or eq
-    le,  ///< lt or eq
+    ge,  ///< reaches into or above it: high >= asked low
+    le,  ///< reaches into or below it: low <= asked high
     sa,  ///< begins after it: low > asked high
     eb,  ///< ends before it: high < asked low
     ap,  ///< overlaps it (it is widened already)
@@ -52,9 +52,9 @@ constexpr bool compares(Comparison comparison, Range own, Range asked) noexcept 
         case Comparison::lt:
             return own.low < asked.low;
         case Comparison::ge:
-            return own.high > asked.high || inside;
+            return own.high >= asked.low;
         case Comparison::le:
-            return own.low < asked.low || inside;
+            return own.low <= asked.high;
         case Comparison::sa:
             return own.low > asked.high;
         case Comparison::eb:

@@ -340,18 +340,20 @@ TEST(Intervals, CompareAsEachDoesByItselfHoweverLongTheyAre) {
         const storage::IntervalColumn column = run->intervals(1);
         for (std::size_t i = 0; i < 9 * (ends.size() - 2); ++i) {
             const auto comparison = static_cast<Comparison>(i % 9);
-            const std::int64_t end = ends[1 + i / 9];
-            const auto stretch = core::search::find_stretch(column, comparison, {end, end});
+            const std::size_t end = 1 + i / 9;
+            const core::search::Range asked{
+                ends[end], ends[end + random() % std::min<std::size_t>(3, ends.size() - 1 - end)]};
+            const auto stretch = core::search::find_stretch(column, comparison, asked);
             core::search::DocumentSet found;
             found.reset(run->size());
-            core::search::add_documents(column, stretch, comparison, {end, end}, found);
+            core::search::add_documents(column, stretch, comparison, asked, found);
             found.seal();
             for (std::uint32_t document = 0; document < run->size(); ++document) {
                 const auto& own = entries[document].intervals.front();
                 ASSERT_EQ(found.contains(document),
-                          core::search::compares(comparison, {own.low, own.high}, {end, end}))
+                          core::search::compares(comparison, {own.low, own.high}, asked))
                     << "round " << round << " comparison " << i % 9 << " of " << own.low << " to "
-                    << own.high << " with " << end;
+                    << own.high << " with " << asked.low << " to " << asked.high;
             }
         }
     }

@@ -362,6 +362,28 @@ TEST(DateQuery, OpenPeriodsReachForEver) {
            {"date=2013", "closed"}});
 }
 
+// An encounter that ended in the course of a day is of that day or later, and one that began then of that day or before.
+TEST(DateQuery, FindsByGeAndLeWhatEndsOrBeginsWithinWhatIsAsked) {
+    Corpus corpus;
+    corpus.add(
+        R"({"resourceType":"Encounter","id":"stay","status":"finished","class":{"code":"IMP"},
+        "period":{"start":"2024-05-01T08:00:00Z","end":"2024-05-03T10:00:00Z"}})");
+    corpus.add(
+        R"({"resourceType":"Encounter","id":"ended","status":"finished","class":{"code":"IMP"},
+        "period":{"end":"2024-05-02"}})");
+    check(corpus, "Encounter",
+          {{"date=ge2024-05-03", "stay"},
+           {"date=ge2024-05-03T10:00:00Z", "stay"},
+           {"date=ge2024-05-04", ""},
+           {"date=ge2024-05-02", "stay ended"},
+           {"date=le2024-05-01", "stay ended"},
+           {"date=le2024-05-01T08:00:00Z", "stay ended"},
+           {"date=le2024-04-30", "ended"},
+           {"date=ge2024-05-03&date=le2024-05-03", "stay"},
+           {"date=gt2024-05-03", ""},
+           {"date=lt2024-05-01", "ended"}});
+}
+
 TEST(DateQuery, ApproximatesByATenthOfTheDistanceToNow) {
     Corpus corpus;  // whose now is 2020-01-01
     const auto add = [&](const char* id) {
