@@ -3,11 +3,9 @@
 #include "codec/json/unicode.h"
 #include "core/base/base64.h"
 #include "core/base/check.h"
-
-#include <openssl/evp.h>
+#include "core/base/digest.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace annals::net {
@@ -37,13 +35,8 @@ std::optional<std::string> websocket_accept(std::string_view key) {
     if (key.size() != 24 || base64_size(key) != 16) {
         return {};
     }
-    const std::string text = std::string(key) + std::string(kGuid);
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned size = 0;
-    ANNALS_CHECK(EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr) ==
-                 1);
     std::string out;
-    append_base64({reinterpret_cast<const char*>(digest.data()), size}, out);
+    append_base64(sha1(std::string(key) + std::string(kGuid)), out);
     return out;
 }
 

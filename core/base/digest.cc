@@ -41,6 +41,12 @@ Hash128 hash128(std::string_view bytes, std::uint64_t seed) noexcept {
     return {hash.low64, hash.high64};
 }
 
+std::string sha1(std::string_view bytes) {
+    std::array<unsigned char, SHA_DIGEST_LENGTH> digest;
+    SHA1(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+    return {digest.begin(), digest.end()};
+}
+
 std::string sha256_hex(std::string_view bytes) {
     static constexpr std::string_view kDigits = "0123456789abcdef";
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;

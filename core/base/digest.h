@@ -50,6 +50,9 @@ class Hash64Stream {
 /// XXH3-128 of `bytes` with `seed`.
 Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0) noexcept;
 
+/// SHA-1 of `bytes`: its 20 bytes. For what others demand it of; it guards nothing.
+std::string sha1(std::string_view bytes);
+
 /// SHA-256 of `bytes` in lower-case hex.
 std::string sha256_hex(std::string_view bytes);
 

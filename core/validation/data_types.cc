@@ -1,5 +1,7 @@
 #include "codec/schema/primitive.h"
 #include "codec/xml/narrative.h"
+#include "core/base/base64.h"
+#include "core/base/digest.h"
 #include "core/validation/references.h"
 #include "core/validation/terminology.h"
 #include "core/validation/walk.h"
@@ -7,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
+#include <string>
 
 namespace annals::validation {
 
@@ -38,7 +42,23 @@ std::size_t decoded_size(std::string_view text) {
     return digits * 3 / 4;
 }
 
+/// Only a warning: some send another digest than R4's, or one in hex.
+void check_hash(Context& context, const Spot& spot) {
+    const json::Value hash = spot.value()["hash"];
+    const json::Value data = spot.value()["data"];
+    if (!hash.is_string() || !data.is_string()) {
+        return;
+    }
+    const std::optional<std::string> bytes = decode_base64(data.string());
+    const std::optional<std::string> stated = decode_base64(hash.string());
+    if (bytes && stated && *stated != sha1(*bytes)) {
+        context.tell(Severity::warning, "value", spot,
+                     "The attachment's hash is not the SHA-1 of its data");
+    }
+}
+
 void check_attachment(Context& context, const Spot& spot) {
+    check_hash(context, spot);
     const json::Value size = spot.value()["size"];
     const json::Value data = spot.value()["data"];
     if (!size || !data.is_string()) {
@@ -163,7 +183,7 @@ void check_data_type(Context& context, const Spot& spot) {
         check_system(context, spot);
         check_coding(context, spot);
     } else if (spot.type.is_a(kQuantity)) {
-        check_unit(context, spot);
+        check_coding(context, spot);
     }
 }
 

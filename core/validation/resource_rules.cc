@@ -356,6 +356,30 @@ void check_observation(Context& context, const Frame& frame) {
     }
 }
 
+// ---- ConceptMap ----
+
+void check_concept_map(Context& context, const Frame& frame) {
+    for (const json::Value group : frame.resource.value()["group"].elements()) {
+        const auto check = [&](json::Value coded, std::string_view system) {
+            const json::Value code = coded["code"];
+            if (code.is_string() && group[system].is_string() && context.spend()) {
+                check_code(context, code.index(),
+                           {.system = group[system].string(),
+                            .code = code.string(),
+                            .display = coded["display"].string(),
+                            .version = group[std::string(system) + "Version"].string()});
+            }
+        };
+        for (const json::Value element : group["element"].elements()) {
+            check(element, "source");
+            for (const json::Value target : element["target"].elements()) {
+                check(target, "target");
+            }
+        }
+        check(group["unmapped"], "target");
+    }
+}
+
 struct Rules {
     std::string_view type;
     void (*check)(Context&, const Frame&);
@@ -364,6 +388,7 @@ struct Rules {
 constexpr Rules kRules[] = {
     {"CapabilityStatement", check_capability_statement},
     {"CodeSystem", check_code_system},
+    {"ConceptMap", check_concept_map},
     {"Observation", check_observation},
     {"Questionnaire", check_questionnaire},
     {"SearchParameter", check_search_parameter},

@@ -241,30 +241,13 @@ void check_binding(Context& context, const Spot& spot, schema::Strength strength
                              : fmt::format("A code of {} is expected, found {}", value_set, what));
 }
 
-void check_unit(Context& context, const Spot& spot) {
-    const json::Value value = spot.value();
-    if (!value["system"].equals(fhirpath::kUcum) || !value["code"].is_string()) {
-        return;
-    }
-    if (const std::string code = value["code"].string(); !fhirpath::is_unit(code)) {
-        context.tell_unknown_code(spot.node(), fmt::format("'{}' is no code of UCUM", code));
-    }
-}
-
 void check_coding(Context& context, const Spot& spot) {
     const json::Value value = spot.value();
     if (!value["code"].is_string() || !value["system"].is_string()) {
         return;
     }
-    check_unit(context, spot);
-    const Code code = code_of(value);
-    if (*code.system == kSnomed) {
-        if (!is_snomed_code(code.code)) {
-            context.tell_unknown_code(spot.node(),
-                                      fmt::format("'{}' is no code of SNOMED CT", code.code));
-        }
-        return;
-    }
+    Code code = code_of(value);
+    code.version = value["version"].string();
     if (code.system->find("/ValueSet/") != std::string::npos) {
         const Definition value_set = find_definition(context.source, "ValueSet", *code.system, {});
         if (value_set || schema::find_value_set(*code.system)) {
@@ -274,14 +257,27 @@ void check_coding(Context& context, const Spot& spot) {
         }
         return;
     }
-    const auto content = content_of(context, *code.system, value["version"].string());
+    check_code(context, spot.node(), code);
+}
+
+void check_code(Context& context, std::uint32_t node, const Code& code) {
+    if (*code.system == kSnomed) {
+        if (!is_snomed_code(code.code)) {
+            context.tell_unknown_code(node, fmt::format("'{}' is no code of SNOMED CT", code.code));
+        }
+        return;
+    }
+    if (*code.system == fhirpath::kUcum && !fhirpath::is_unit(code.code)) {
+        context.tell_unknown_code(node, fmt::format("'{}' is no code of UCUM", code.code));
+    }
+    const auto content = content_of(context, *code.system, code.version);
     const auto number = content ? content->find(code.code) : std::nullopt;
     if (content && content->is_complete() && !number) {
-        context.tell_unknown_code(spot.node(),
+        context.tell_unknown_code(node,
                                   fmt::format("The code system has no code {}", described(code)));
     } else if (number && !code.display.empty() && !names(*content, *number, code.display)) {
         context.tell(context.options.refuse_wrong_displays ? Severity::error : Severity::warning,
-                     "invalid", spot,
+                     "invalid", node,
                      fmt::format("The code {} is not called '{}'", described(code), code.display));
     }
 }

@@ -8,6 +8,7 @@
 
 #include "core/validation/context.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,11 +35,11 @@ void check_binding(Context& context, const Spot& spot, schema::Strength strength
 /// Is the value in the value set (of a CodeableConcept, any of its codings)? Nothing if that can't be told.
 std::optional<bool> value_in(Context& context, const Spot& spot, std::string_view value_set);
 
-/// Checks that the code of a Quantity or Coding is one of UCUM, if it says so.
-void check_unit(Context& context, const Spot& spot);
-
-/// Checks that a Coding's code is one of its system, if the system is known.
+/// Checks that the code of a Coding or Quantity is one of its system, if the system is known.
 void check_coding(Context& context, const Spot& spot);
+
+/// The same of a code whose system is said elsewhere; `node` is where it stands.
+void check_code(Context& context, std::uint32_t node, const Code& code);
 
 /// Is this a SNOMED CT identifier (its length, its check digit), or else an expression with such?
 bool is_snomed_code(std::string_view code);

@@ -67,8 +67,8 @@ struct Report {
 
 /// Checks `resource`, and every resource in it, against what R4 and its profiles demand.
 ///
-/// `resource` is the root of its document. Its structure is checked first; what isn't built as FHIR has it is
-/// checked no further.
+/// `resource` is the root of its document. Its structure is checked first; where something isn't of the JSON kind that FHIR
+/// has, nothing else is checked.
 /// Cost: bounded by Options::steps and Options::issues_max.
 Report validate(json::Value resource, const Source& source, const Options& options = {});
 

@@ -159,6 +159,23 @@ std::optional<fhirpath::Item> referred_to(Context& context, std::string_view ref
     return target.type ? std::optional(fhirpath::Item::of_type(target.type)) : std::nullopt;
 }
 
+/// Whether all that is wrong with the structure is what is missing, what FHIR does not have, and values that are of their JSON
+/// kind: what looks further in relies on the kinds.
+bool has_its_kinds(json::Value resource) {
+    const Result<void> sound = schema::check_structure(resource, {.as_stored = true});
+    if (sound) {
+        return true;
+    }
+    // Inside of a resource of no type nothing was looked at.
+    const auto keeps_them = [](const Error& fault) {
+        return (fault.code == Errc::required || fault.code == Errc::value) &&
+               !fault.expression.ends_with("resourceType");
+    };
+    const std::vector<Error>& others = sound.error().others;
+    return others.size() + 1 < schema::kFaultsMax && keeps_them(sound.error()) &&
+           std::all_of(others.begin(), others.end(), keeps_them);
+}
+
 }  // namespace
 
 std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot,
@@ -220,7 +237,9 @@ Report validate(json::Value resource, const Source& source, const Options& optio
             };
             tell(sound.error());
             std::for_each(sound.error().others.begin(), sound.error().others.end(), tell);
-            return report;
+            if (!has_its_kinds(resource)) {
+                return report;
+            }
         }
     }
     thread_local fhirpath::Evaluator evaluator;

@@ -77,6 +77,8 @@ TEST(ResourceTypes, AreNotFoundByAnotherName) {
 }
 
 TEST(Digest, AgreesWithPublishedVectors) {
+    EXPECT_EQ(sha1("abc"),
+              "\xa9\x99\x3e\x36\x47\x06\x81\x6a\xba\x3e\x25\x71\x78\x50\xc2\x6c\x9c\xd0\xd8\x9d");
     EXPECT_EQ(sha256_hex("abc"),
               "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     EXPECT_EQ(hash64(""), 0x2d06800538d394c2U);

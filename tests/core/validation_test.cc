@@ -1221,5 +1221,61 @@ TEST(Validation, KnowsCodesOfUcumByTheirUnitsAndGrammar) {
               "error code-invalid Observation.valueCodeableConcept.coding[0]\n");
 }
 
+TEST(Validation, TellsBesideFaultsOfTheStructureWhatElseIsWrong) {
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","birthDate":"2000-02-30","gender":"x",
+        "contact":[{"gender":"male"}]})"),
+              "error value Patient.birthDate\nerror code-invalid Patient.gender\n"
+              "error invariant Patient.contact[0]\n");
+    EXPECT_EQ(against(R"({"resourceType":"Observation","code":{"text":"x"}})",
+                      R"({"id":"Observation.subject","path":"Observation.subject","min":1})"),
+              "error required Observation.status\nerror structure Observation\n");
+    Options options;
+    options.refuse_unknown_elements = true;
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","odd":{"a":[1]},"gender":"x"})", EmptySource(),
+                     options),
+              "error structure Patient.odd\nerror code-invalid Patient.gender\n");
+    // What looks further relies on it that an array is one.
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","name":{"family":"x"},"gender":"x"})"),
+              "error structure Patient.name\n");
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Patient","contained":[{"resourceType":"HumanName","id":"a","given":1}],"gender":"x"})"),
+        "error value Patient.contained[0].resourceType\n");
+}
+
+TEST(Validation, KnowsCodesOfQuantitiesAndConceptMapsBySystemsThatAreHere) {
+    TextSource source;
+    source.add(R"({"resourceType":"CodeSystem","url":"http://x.org/units","status":"active",
+        "content":"complete","concept":[{"code":"drop"}]})");
+    const auto quantity = [&](std::string_view code) {
+        return issues(R"({"resourceType":"Observation","status":"final","code":{"text":"t"},
+            "valueQuantity":{"value":1,"system":"http://x.org/units","code":")" +
+                          std::string(code) + R"("}})",
+                      source);
+    };
+    EXPECT_EQ(quantity("drop"), "");
+    EXPECT_EQ(quantity("drip"), "error code-invalid Observation.valueQuantity\n");
+    EXPECT_EQ(issues(R"({"resourceType":"ConceptMap","status":"draft","group":[
+        {"source":"http://x.org/units","target":"http://x.org/units","element":[
+        {"code":"drop","target":[{"code":"drop","equivalence":"equivalent"}]},
+        {"code":"drip","target":[{"code":"drap","equivalence":"equivalent"}]}],
+        "unmapped":{"mode":"fixed","code":"drup"}},
+        {"source":"http://x.org/others","element":[{"code":"drip"}]}]})",
+                     source),
+              "error code-invalid ConceptMap.group[0].element[1].code\n"
+              "error code-invalid ConceptMap.group[0].element[1].target[0].code\n"
+              "error code-invalid ConceptMap.group[0].unmapped.code\n");
+}
+
+TEST(Validation, ComparesAnAttachmentsHashWithItsData) {
+    const auto photo = [](std::string_view hash) {
+        return issues(
+            R"({"resourceType":"Patient","photo":[{"contentType":"text/plain","data":"YWJj","hash":")" +
+            std::string(hash) + R"("}]})");
+    };
+    EXPECT_EQ(photo("qZk+NkcGgWq6PiVxeFDCbJzQ2J0="), "");
+    EXPECT_EQ(photo("AAAANkcGgWq6PiVxeFDCbJzQ2J0="), "warning value Patient.photo[0]\n");
+}
+
 }  // namespace
 }  // namespace annals::validation
