@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
+#include <unordered_map>
 
 namespace annals::core::search {
 
@@ -60,8 +62,55 @@ void append_words(std::string_view text, std::string& out) {
     }
 }
 
+// XHTML's names of letters (HTML 4.01, section 24), of which a word may be made; 0: of none.
+std::uint32_t letter_of(std::string_view name) {
+    struct Letters {
+        std::uint32_t first;
+        std::string_view names;  // of one character after the other; -: of none
+    };
+
+    static constexpr Letters kLetters[] = {
+        {0xAA, "ordf"},
+        {0xB5, "micro"},
+        {0xBA, "ordm"},
+        {0xC0,
+         "Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave "
+         "Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml - Oslash Ugrave Uacute "
+         "Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave "
+         "eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml - "
+         "oslash ugrave uacute ucirc uuml yacute thorn yuml"},
+        {0x152, "OElig oelig"},
+        {0x160, "Scaron scaron"},
+        {0x178, "Yuml"},
+        {0x391,
+         "Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho "
+         "- Sigma Tau Upsilon Phi Chi Psi Omega"},
+        {0x3B1,
+         "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+         "sigmaf sigma tau upsilon phi chi psi omega"},
+    };
+    static const auto letters = [] {
+        std::unordered_map<std::string_view, std::uint32_t> all;
+        for (const Letters& some : kLetters) {
+            std::uint32_t letter = some.first;
+            for (std::string_view rest = some.names; !rest.empty(); ++letter) {
+                const std::string_view one = rest.substr(0, rest.find(' '));
+                all.emplace(one, letter);
+                rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+            }
+        }
+        return all;
+    }();
+    const auto found = letters.find(name);
+    return found == letters.end() ? 0 : found->second;
+}
+
 // What stands between `&` and `;`; what isn't known separates words.
 void append_entity(std::string_view name, std::string& out) {
+    if (const std::uint32_t letter = letter_of(name); letter != 0) {
+        json::append_utf8(out, letter);
+        return;
+    }
     if (name.starts_with('#')) {
         const bool hex = name.size() > 1 && (name[1] == 'x' || name[1] == 'X');
         const std::string_view digits = name.substr(hex ? 2 : 1);

@@ -119,7 +119,24 @@ std::string_view implied_system(schema::Element element) noexcept {
     const std::string_view system = codes[0].system;
     for (std::size_t i = 1; i < codes.size(); ++i) {
         if (codes[i].system != system) {
-            return {};
+            return codes.url();
+        }
+    }
+    return system;
+}
+
+std::string_view system_of(std::string_view implied, std::string_view code) noexcept {
+    if (!implied.starts_with("http://hl7.org/fhir/ValueSet/")) {
+        return implied;
+    }
+    const schema::ValueSet codes = schema::find_value_set(implied);
+    std::string_view system;
+    for (std::size_t i = 0; codes && i < codes.size(); ++i) {
+        if (codes[i].code == code) {
+            if (!system.empty()) {
+                return {};
+            }
+            system = codes[i].system;
         }
     }
     return system;

@@ -49,8 +49,11 @@ enum class ValueKind : std::uint8_t {
 /// What a parameter of `search` reads from an element of `type`.
 ValueKind value_kind(schema::SearchType search, schema::Type type) noexcept;
 
-/// The system that an element's codes are of, as its required binding says, if that is of one system alone. Lifetime:
-/// the program's.
+/// The system that an element's codes are of, as its required binding says; if that is of several, the URL of its value set,
+/// which system_of() reads. Lifetime: the program's.
 std::string_view implied_system(schema::Element element) noexcept;
+
+/// The system of `code`, where implied_system() gave `implied`; empty if that has it in none, or in several.
+std::string_view system_of(std::string_view implied, std::string_view code) noexcept;
 
 }  // namespace annals::core::search

@@ -153,7 +153,7 @@ void ValueWriter::write(ValueKind kind, std::string_view text, std::span<const U
     switch (kind) {
         case ValueKind::token_text:
             bare_code(text, uses, &Columns::column);
-            if (!system.empty()) {
+            if (system = system_of(system, text); !system.empty()) {
                 coded(system, text, uses, &Columns::column);
             }
             break;

@@ -227,6 +227,17 @@ TEST(ExtractToken, OfACodeKnowsTheSystemThatItIsBoundTo) {
     EXPECT_FALSE(found.has(token(column_of("active"), "false")));
 }
 
+/// Task.intent is bound to codes of two systems.
+TEST(ExtractToken, OfACodeKnowsWhichOfSeveralSystemsHasIt) {
+    const Column intent = column_of("intent");
+    const Found order(R"({"resourceType":"Task","status":"draft","intent":"order"})");
+    EXPECT_TRUE(order.has(token(intent, "order")));
+    EXPECT_TRUE(order.has(token(intent, "http://hl7.org/fhir/request-intent", "order")));
+    const Found unknown(R"({"resourceType":"Task","status":"draft","intent":"unknown"})");
+    EXPECT_TRUE(unknown.has(token(intent, "http://hl7.org/fhir/task-intent", "unknown")));
+    EXPECT_FALSE(unknown.has(token_system(intent, "http://hl7.org/fhir/request-intent")));
+}
+
 TEST(ExtractToken, OfDeceasedIsWhetherItIsSo) {
     const auto dead = [](std::string_view text) {
         return Found(text).has(token(column_of("deceased"), "true"));

@@ -273,6 +273,18 @@ TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
     EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10));
 }
 
+TEST(Query, TakesXhtmlsNamesOfLettersForLetters) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Patient","id":"a","text":{"status":"generated","div":
+        "<div>H&ocirc;pital Stra&szlig;e &Auml;rztin &alpha;-Blocker&nbsp;5&times;2 &nosuch;</div>"}})");
+    check(corpus, "Patient",
+          {{"_text=hopital", "a"},
+           {"_text=h%C3%B4pital", "a"},
+           {"_text=%22stra%C3%9Fe%20%C3%A4rztin%20%CE%B1%20blocker%205%202%22", "a"},
+           {"_text=pital", ""},
+           {"_text=nosuch", ""}});
+}
+
 TEST(Query, SearchesSeveralTypesByWhatTheyHaveInCommon) {
     Corpus corpus;
     fill(corpus);
