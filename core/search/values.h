@@ -66,10 +66,10 @@ struct Use {
     bool is_key = false;              ///< ... and its key
 };
 
-/// At most so much is kept of one version; what is beyond is not found.
-inline constexpr std::size_t kTermsMax = 10'000;
-inline constexpr std::size_t kIntervalsMax = 10'000;
-inline constexpr std::size_t kLinksMax = 10'000;
+/// At most so much is kept of one version; what is beyond is not found. A member of a Group is a link and four terms at most.
+inline constexpr std::size_t kTermsMax = 250'000;
+inline constexpr std::size_t kIntervalsMax = 250'000;
+inline constexpr std::size_t kLinksMax = 250'000;
 inline constexpr std::size_t kTextBytesMax = 1 << 20;
 /// A longer uri is found by its whole, and not by a part of it.
 inline constexpr std::size_t kUriBytesMax = 1000;
