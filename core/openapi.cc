@@ -158,11 +158,13 @@ void add_interaction(Paths& paths, const Interaction& row, const Described& desc
         const std::string_view path = next_word(list);
         told.parameters = references("parameters", shape->parameters);
         told.body = shape->body;
-        told.id = fmt::format("{}{}", shape->id, turn == 0 ? "" : std::to_string(turn + 1));
+        const std::string id =
+            fmt::format("{}{}", shape->id, turn == 0 ? "" : std::to_string(turn + 1));
+        told.id = id;
         told.tag = row.page;
         if (is_compartment(row.level)) {
             for (const std::string_view type : search::compartment_types()) {
-                told.id = fmt::format("{}{}", shape->id, type);
+                told.id = id + std::string(type);
                 paths.add(replaced(path, "{compartment}", type), row.method, told);
             }
             continue;

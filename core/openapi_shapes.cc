@@ -115,7 +115,7 @@ std::string_view paths_of(Level level) noexcept {
         case Level::compartment:
             return "/{compartment}/{id}/{member}";
         case Level::compartment_search:
-            return "/{compartment}/{id}/{member}/_search";
+            return "/{compartment}/{id}/{member}/_search /{compartment}/{id}/_search";
         case Level::job:
             return "/_jobs/{job} /_export-status/{job}";
         case Level::job_file:

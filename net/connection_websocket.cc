@@ -38,7 +38,7 @@ bool has_token(const core::Request& request, std::string_view name, std::string_
 
 bool Connection::asks_for_websocket(const core::Request& request) const {
     return worker_.shared.notifier != nullptr && request.path == kPath &&
-           request.method == core::HttpMethod::get;
+           (request.method == core::HttpMethod::get || request.method == core::HttpMethod::head);
 }
 
 /// What a page of this server would send as Origin, so that no proxy need be configured for it.
@@ -71,7 +71,8 @@ std::optional<core::Response> Connection::refuse_websocket(const core::Request& 
     if (const Result<void> allowed = judge_websocket(request); !allowed) {
         return challenge(allowed.error(), request);
     }
-    const bool upgrades = has_token(request, "Connection", "upgrade") &&
+    const bool upgrades = request.method == core::HttpMethod::get &&
+                          has_token(request, "Connection", "upgrade") &&
                           has_token(request, "Upgrade", "websocket") && !reader_.http_1_0();
     const bool version = request.header("Sec-WebSocket-Version") == "13";
     if (upgrades && version && websocket_accept(request.header("Sec-WebSocket-Key").value_or(""))) {

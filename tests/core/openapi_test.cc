@@ -343,6 +343,9 @@ TEST_F(OpenApi, TellsWhatIsDispatchedAndNothingElse) {
         EXPECT_EQ(calls.size(), expected);
         EXPECT_EQ(types.size(), kResourceTypeCount - 1);
         EXPECT_EQ(compartments.size(), search::compartment_types().size());
+        // Of one level there are two paths.
+        EXPECT_TRUE(document()["paths"]["/Patient/{id}/_search"]["post"]);
+        EXPECT_TRUE(document()["paths"]["/Patient/{id}/{member}/_search"]["post"]);
     }
 }
 

@@ -353,6 +353,7 @@ TEST_F(WebsocketTest, AnotherRequestIsToldWhatIsExpected) {
         101);
     EXPECT_EQ(status("Connection: keep-alive\r\n" + upgrade + key + version).status, 101);
     EXPECT_EQ(status("").status, 426);
+    EXPECT_EQ(server_->send("HEAD", "/websocket").status, 426);
     EXPECT_EQ(status("").header("Upgrade"), "websocket");
     EXPECT_EQ(status("Connection: close\r\nUpgrade: websocket\r\n" + key + version).status, 426);
     EXPECT_EQ(status("Connection: Upgrade\r\nUpgrade: h2c\r\n" + key + version).status, 426);
