@@ -19,9 +19,23 @@ namespace {
 
 using settings::Key;
 
+/// The first key that begins with `name` and a dot; null if `name` is no table of keys.
+const Key* first_key_below(std::string_view name) {
+    for (const Key& key : settings::keys()) {
+        if (key.name.starts_with(name) && key.name.substr(name.size()).starts_with('.')) {
+            return &key;
+        }
+    }
+    return nullptr;
+}
+
 Result<const Key*> known_key(std::string_view name, std::string_view source) {
     const Key* key = settings::find_key(name);
     if (key == nullptr) {
+        if (const Key* const below = first_key_below(name)) {
+            return usage(fmt::format("{}: {} must be a table of keys, such as {}", source, name,
+                                     below->name));
+        }
         return usage(fmt::format("{}: unknown key '{}'", source, one_line(name)));
     }
     return key;
@@ -33,14 +47,7 @@ Result<void> apply_table(Config& config, const toml::table& table, const std::st
         const std::string full =
             prefix.empty() ? std::string(name.str()) : fmt::format("{}.{}", prefix, name.str());
         if (const toml::table* inner = node.as_table();
-            inner != nullptr && settings::find_key(full) == nullptr) {
-            const std::string start = full + ".";
-            const bool leads_somewhere =
-                std::any_of(settings::keys().begin(), settings::keys().end(),
-                            [&](const Key& key) { return key.name.starts_with(start); });
-            if (!leads_somewhere) {
-                return usage(fmt::format("{}: unknown key '{}'", source, one_line(full)));
-            }
+            inner != nullptr && first_key_below(full) != nullptr) {
             ANNALS_TRY_VOID(apply_table(config, *inner, full, source));
             continue;
         }

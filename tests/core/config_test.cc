@@ -168,7 +168,7 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"base_url=http://x/a b/fhir", "base_url must"},
              {"base_url=\"http://x\\r\\n/fhir\"", "base_url must"},
              {"nonsense=1", "unknown key 'nonsense'"},
-             {"limits=1", "unknown key 'limits'"},
+             {"limits=1", "--set: limits must be a table of keys, such as limits."},
              {"=1", "expected KEY=VALUE"},
              {"data", "expected KEY=VALUE"},
              {"data=", "data must name a directory"},
