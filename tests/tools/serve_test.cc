@@ -60,6 +60,18 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
     }
 }
 
+TEST(Serve, RefusesTwoDirectoriesOrAddresses) {
+    const TemporaryDirectory directory;
+    for (const std::string name : {"--data", "--listen"}) {
+        const Finished done = annals({"serve", "--data", directory / "a", "--listen", "127.0.0.1:0",
+                                      name, name == "--data" ? directory / "b" : "127.0.0.1:1"});
+        EXPECT_EQ(done.exit_code, 2);
+        EXPECT_NE(done.errors.find(name + " is given more than once"), std::string::npos)
+            << done.errors;
+        EXPECT_FALSE(std::filesystem::exists(directory / "a"));
+    }
+}
+
 TEST(Serve, MayHaveItsAuditLogInADataDirectoryThatItMakes) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";

@@ -153,6 +153,13 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     if (exit_code = reader.parse(arguments); exit_code) {
         return core::Config();
     }
+    for (const auto& [name, values] :
+         {std::pair("--data", &data), std::pair("--listen", &listen)}) {
+        if (values->size() > 1) {
+            exit_code = reader.refuse(fmt::format("{} is given more than once", name));
+            return core::Config();
+        }
+    }
     sources.environment = core::config_environment();
     if (!listen.empty()) {
         sources.sets.push_back("listen=" + json::quoted(listen.back()));
