@@ -321,6 +321,17 @@ TEST(HttpClient, WaitsForASilentServerNoLongerThanSomebodyWantsTo) {
     }
 }
 
+TEST(HttpClient, TellsWhereARedirectLeads) {
+    ScriptedServer server(
+        {{"HTTP/1.1 301 Moved Permanently\r\nLocation: https://host/fhir/\r\n"
+          "Content-Length: 6\r\n\r\n<html>"}});
+    HttpClient client(server.url());
+    const auto reply = client.send_patiently(get("/"), Patience());
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->status, 301);
+    EXPECT_EQ(reply->body, "it leads to https://host/fhir/");
+}
+
 TEST(HttpClient, DoesNotRepeatWhatIsRefusedFromTheStart) {
     const test::TemporaryDirectory directory;
     test::write_whole_file(directory / "token", "wrong");

@@ -359,6 +359,12 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
         }
     }
     impl_->let_in = impl_->let_in || (reply && reply->status != 401);
+    // What is told of an answer is its body.
+    if (reply && reply->status / 100 == 3) {
+        if (const auto location = reply->header("Location")) {
+            reply->body = fmt::format("it leads to {}", *location);
+        }
+    }
     return reply;
 }
 
