@@ -48,6 +48,8 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
                                    "--verify", "--follow"},
           std::vector<std::string>{"replicate", "--from", "http://h/fhir", "--to", "http://i/fhir",
                                    "--retry-for", "9999999999"},
+          std::vector<std::string>{"replicate", "--from", "http://h/fhir", "--to",
+                                   "http://h:80/fhir/"},
           std::vector<std::string>{"import", "--server", "http://h/fhir", "--set", "threads=1"},
           std::vector<std::string>{"bench", "unknown"},
           std::vector<std::string>{"compact", "--data", "x", "--keep", "Patient"},

@@ -281,6 +281,9 @@ int replicate(const ArgumentList& arguments) {
             return reader.refuse(url->error().detail);
         }
     }
+    if (from->text() == to->text()) {
+        return reader.refuse("--from and --to are the same server");
+    }
     for (Credentials* credentials : {&options.from_credentials, &options.to_credentials}) {
         if (const auto usable = settle_credentials(*credentials); !usable) {
             return reader.refuse(usable.error().detail);
