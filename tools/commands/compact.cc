@@ -2,6 +2,7 @@
 
 #include "core/config/history_limits.h"
 #include "storage/file_system.h"
+#include "storage/format.h"
 #include "storage/history_cleanup.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/progress.h"
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <future>
 
@@ -39,6 +41,19 @@ Result<std::string> foresee(const Wanted& wanted, const storage::HistoryLimits& 
         surplus.versions, surplus.resources, dead.dead_bytes, dead.segments_left);
 }
 
+/// What there is to be written anew at most: not the newest segment, whose file has room for what comes.
+std::uint64_t sealed_bytes(const storage::Store& store, const std::string& data) {
+    std::uint64_t bytes = store.metrics().log_bytes;
+    if (const auto end = store.log_end(); end && end->segment != 0) {
+        const auto newest = storage::posix_file_system().open(
+            fmt::format("{}/segments/{}", data, storage::segment_name(end->segment)),
+            storage::FileSystem::Mode::read);
+        const Result<std::uint64_t> size = newest ? (*newest)->size() : newest.error();
+        bytes -= size ? std::min(bytes, *size) : 0;
+    }
+    return bytes;
+}
+
 Result<std::string> run(const Wanted& wanted, core::Config config,
                         const storage::HistoryLimits& limits) {
     if (!storage::posix_file_system().exists(wanted.data + "/segments")) {
@@ -52,7 +67,7 @@ Result<std::string> run(const Wanted& wanted, core::Config config,
     store->compact(true);
     auto done = std::async(std::launch::async, [&] { return store->wait_compacted(); });
     // Mebibytes, so that the rate reads well.
-    Progress progress("MiB", store->metrics().log_bytes, wanted.quiet);
+    Progress progress("MiB", sealed_bytes(*store, wanted.data), wanted.quiet);
     while (done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
         const storage::CompactionProgress now = store->compaction();
         const std::uint64_t bytes = now.bytes_read + now.pack_bytes_read;
