@@ -292,6 +292,9 @@ TEST(Bench, RefusesWhatItCannotSend) {
     EXPECT_EQ(ladder.exit_code, 2);
     const test::Finished entries = test::run_program(ANNALS_BINARY, {"bench", "read/10"});
     EXPECT_EQ(entries.exit_code, 2);
+    for (const char* many : {"history-apply/0", "history-apply/99999999999"}) {
+        EXPECT_EQ(test::run_program(ANNALS_BINARY, {"bench", many}).exit_code, 2) << many;
+    }
     const test::Finished elsewhere = test::run_program(
         ANNALS_BINARY, {"bench", "recover", "--server", "http://127.0.0.1:1/fhir"});
     EXPECT_EQ(elsewhere.exit_code, 2);
@@ -352,11 +355,13 @@ TEST(Bench, CountsNoHistoryThatTheServerHasAlready) {
     test::RunningServer server(ANNALS_BINARY, directory / "data");
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
     const auto apply = [&](const std::string& seed) {
-        return test::run_program(ANNALS_BINARY,
-                                 {"bench", "--smoke", "--server", server.url(), "--seed", seed,
-                                  "--directory", directory / "work", "history-apply/10:1"});
+        return test::run_program(ANNALS_BINARY, {"bench", "--smoke", "--server", server.url(),
+                                                 "--seed", seed, "--directory", directory / "work",
+                                                 "--json", "-", "history-apply/10:1"});
     };
-    EXPECT_EQ(apply("1").exit_code, 0);
+    const test::Finished first = apply("1");
+    EXPECT_EQ(first.exit_code, 0);
+    EXPECT_TRUE(json::Parser().parse(first.output)) << first.output;
     const test::Finished again = apply("1");
     EXPECT_EQ(again.exit_code, 1);
     EXPECT_NE((again.output + again.errors).find("informational"), std::string::npos)

@@ -31,6 +31,9 @@ constexpr auto kWorkloads = std::to_array<Workload>({
     {"footprint", "versions/s", Bound::append, true, true},
 });
 
+/// Of a bundle, which is made in memory: twice as many as a server takes that is not told otherwise.
+constexpr std::uint64_t kBundleEntriesMax = 100'000;
+
 void add_limit(Measurement& measurement, const Limits& limits) {
     // So many bare GETs and bare durable POSTs are one round.
     const auto of_both = [&](double gets, double posts) {
@@ -101,12 +104,16 @@ Result<Asked> read_workload(const std::string& text, const Settings& settings) {
     if (slash != std::string::npos) {
         asked.bundle_entries =
             parse_number(std::string_view(text).substr(0, colon).substr(slash + 1)).value_or(0);
-        if (name != "history-apply" || asked.bundle_entries == 0) {
-            return Error{
-                Errc::usage,
-                fmt::format("'{}': only history-apply/N has a number of entries, from 1", text),
-                ""};
+        if (name != "history-apply") {
+            return Error{Errc::usage,
+                         fmt::format("'{}': only history-apply/N has a number of entries", text),
+                         ""};
         }
+    }
+    if (asked.bundle_entries == 0 || asked.bundle_entries > kBundleEntriesMax) {
+        return Error{
+            Errc::usage,
+            fmt::format("'{}': a number of entries is from 1 to {}", text, kBundleEntriesMax), ""};
     }
     return asked;
 }

@@ -47,7 +47,13 @@ std::optional<int> read_core(const std::string& text, int automatic) {
     return core < ::sysconf(_SC_NPROCESSORS_CONF) ? std::optional(core) : std::nullopt;
 }
 
+/// Instead of a file: stdout.
+constexpr std::string_view kStdout = "-";
+
 bool write_file(const std::string& path, const std::string& text) {
+    if (path == kStdout) {
+        return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    }
     std::FILE* const file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) {
         return false;
@@ -57,6 +63,9 @@ bool write_file(const std::string& path, const std::string& text) {
 }
 
 bool can_be_written(const std::string& path) {
+    if (path == kStdout) {
+        return true;
+    }
     std::error_code ignored;
     const bool there = std::filesystem::exists(path, ignored);
     std::FILE* const file = std::fopen(path.c_str(), "ab");
@@ -158,8 +167,8 @@ void declare(Arguments& declared, Asked& asked) {
                    "KEY=VALUE, a setting of our own server; may be repeated");
     declared.text("--directory", settings.directory,
                   "where our own server keeps its data while it is measured (.)");
-    declared.text("--json", asked.json, "file for all figures");
-    declared.text("--html", asked.html, "file for a page with plots");
+    declared.text("--json", asked.json, "file for all figures; -: stdout, instead of the table");
+    declared.text("--html", asked.html, "file for a page with plots; - as well");
     declared.flag("--smoke", asked.smoke,
                   "half a second each with few connections: does it work at all?");
     declared.flag("-q,--quiet", asked.quiet, "no progress");
@@ -192,6 +201,9 @@ Result<void> settle(Asked& asked) {
     settings.headers = *lines;
     const std::vector<int> cores = allowed_cores();
     const bool split = cores.size() > 1 && settings.client_threads == 1;
+    if (asked.json == kStdout && asked.html == kStdout) {
+        return Error{Errc::usage, "only one of --json and --html can go to stdout", ""};
+    }
     const std::optional<int> on_server = read_core(asked.server_cpu, split ? cores[0] : -1);
     const std::optional<int> on_client = read_core(asked.client_cpu, split ? cores[1] : -1);
     if (!on_server || !on_client) {
@@ -245,7 +257,9 @@ int measure(const Arguments& declared, const Asked& asked) {
         return ran.error().code == Errc::usage ? declared.refuse(ran.error().detail)
                                                : fail(ran.error().detail, kExitFaults);
     }
-    std::fputs(bench::table_of(report).c_str(), stdout);
+    if (asked.json != kStdout && asked.html != kStdout) {
+        std::fputs(bench::table_of(report).c_str(), stdout);
+    }
     if (!asked.json.empty() && !write_file(asked.json, bench::json_of(report))) {
         return fail(fmt::format("{}: cannot be written", asked.json), kExitFaults);
     }
