@@ -166,7 +166,12 @@ Result<void> read_representation(const Request& request, const Target& target,
         return {};  // no resource: core/interactions/changes.cc knows what it can be
     }
     if (target.level == Level::job_file || target.level == Level::openapi) {
-        return {};  // it is what it is
+        // It is what it is; what is said in its place is an OperationOutcome like any other.
+        if (const Result<AnswerFormat> format = read_accept(request);
+            format && !request.inside_bundle) {
+            out.format = *format;
+        }
+        return {};
     }
     // A search of Binary and a history of it are Bundles like any other.
     const bool gets = request.method == HttpMethod::get || request.method == HttpMethod::head;
