@@ -69,8 +69,8 @@ struct Lookup {
 
 Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(
-        input.only({"code", "system", "version", "coding", "date", "displayLanguage", "property"}));
+    ANNALS_TRY_VOID(input.only({"code", "system", "version", "coding", "date", "displayLanguage",
+                                "language", "property"}));
     ANNALS_TRY_VOID(check_date(input));
     auto lookup = std::make_shared<Lookup>();
     ANNALS_TRY(std::vector<GivenCode> codes, read_codes(input, {.concept_name = ""}));
@@ -80,8 +80,9 @@ Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
     }
     ANNALS_TRY(lookup->properties, input.texts("property"));
     std::sort(lookup->properties.begin(), lookup->properties.end());
-    ANNALS_TRY(const auto language, input.text("displayLanguage"));
-    lookup->language = language.value_or("");
+    ANNALS_TRY(const auto display_language, input.text("displayLanguage"));
+    ANNALS_TRY(const auto language, input.text("language"));  // HAPI's validator calls it so
+    lookup->language = display_language.value_or(language.value_or(""));
     return std::shared_ptr<const Lookup>(lookup);
 }
 

@@ -76,7 +76,7 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "codeableConcept:CodeableConcept date:dateTime abstract:boolean displayLanguage:code"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup",
      "Tells what is known of a code",
-     "code:code system:uri version:string coding:Coding date:dateTime displayLanguage:code property:code*"},
+     "code:code system:uri version:string coding:Coding date:dateTime displayLanguage:code language:code property:code*"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes",
      "Tells how two codes stand to each other",
      "codeA:code codeB:code system:uri version:string codingA:Coding codingB:Coding"},

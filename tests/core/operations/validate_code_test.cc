@@ -357,6 +357,10 @@ TEST_F(Codes, AreLookedUp) {
     EXPECT_FALSE(german.says("Chien") || german.says("legs")) << german.body;
     EXPECT_TRUE(send("GET", names + "legs&property=lang.fr").says("Chien")) << "fr-CH is French";
     EXPECT_TRUE(send("GET", names + "designation").says("Chien"));
+    for (const std::string named : {"displayLanguage", "language"}) {  // the second is HAPI's word
+        const Answer hund = send("GET", names + "legs&" + named + "=de");
+        EXPECT_TRUE(hund.says(R"({"name":"display","valueString":"Hund"})")) << hund.body;
+    }
     EXPECT_TRUE(send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=poodle")
                     .says("A dog with curls"));
     EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=cat"), "404 not-found");
