@@ -1,18 +1,14 @@
 #include "core/exchange.h"
 
-#include <algorithm>
+#include "core/base/text.h"
 
 namespace annals::core {
 
 namespace {
 
-char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
+/// Nearly all spell a name as we do.
 bool same_name(std::string_view a, std::string_view b) noexcept {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                              [](char x, char y) { return lower(x) == lower(y); });
+    return a == b || equal_ignoring_case(a, b);
 }
 
 std::string_view trim(std::string_view text) noexcept {
