@@ -24,21 +24,55 @@ constexpr std::size_t kSendBytesMax = 4 << 20;
 constexpr std::size_t kTextBytesKept = 64 << 10;
 constexpr std::size_t kSegmentsKept = 4 << 10;
 
-void put(std::string& text, std::uint64_t number, int base = 10) {
-    std::array<char, 20> digits;
-    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number, base);
-    text.append(digits.data(), written.ptr);
-}
+/// Puts text together in a buffer, from which it goes to where it belongs at once: that it fits is asked of the buffer, and
+/// not of a string for each of a head's thirty pieces.
+class Buffered {
+  public:
+    explicit Buffered(std::string& to) : to_(to) {}
 
-void put_header(std::string& text, std::string_view name, std::string_view value) {
-    text.append(name);
-    text.append(": ");
-    // Whatever a handler made of a client's words, it does not end the line.
-    if (value.find('\n') == std::string_view::npos && value.find('\r') == std::string_view::npos) {
-        text.append(value);
+    Buffered& add(std::string_view piece) {
+        if (piece.size() > kBytes - used_) [[unlikely]] {
+            add_long(piece);
+        } else {
+            used_ += piece.copy(buffer_.data() + used_, piece.size());
+        }
+        return *this;
     }
-    text.append("\r\n");
-}
+
+    Buffered& add(std::uint64_t number, int base = 10) {
+        std::array<char, 20> digits;
+        const auto end =
+            std::to_chars(digits.data(), digits.data() + digits.size(), number, base).ptr;
+        return add({digits.data(), end});
+    }
+
+    void add_header(std::string_view name, std::string_view value) {
+        add(name).add(": ");
+        // Whatever a handler made of a client's words, it does not end the line.
+        if (value.find('\n') == std::string_view::npos &&
+            value.find('\r') == std::string_view::npos) {
+            add(value);
+        }
+        add("\r\n");
+    }
+
+    void flush() {
+        to_.append(buffer_.data(), used_);
+        used_ = 0;
+    }
+
+  private:
+    static constexpr std::size_t kBytes = 1024;
+
+    [[gnu::cold, gnu::noinline]] void add_long(std::string_view piece) {
+        flush();
+        to_.append(piece);
+    }
+
+    std::string& to_;
+    std::size_t used_ = 0;
+    std::array<char, kBytes> buffer_;
+};
 
 bool has_body(int status) noexcept {
     return status >= 200 && status != 204 && status != 304;
@@ -65,88 +99,68 @@ void Output::extend_text(std::size_t from) {
 
 void Output::add(core::Response& response, const Framing& framing) {
     const std::size_t from = text_.size();
-    std::string& text = text_;
-    text.append("HTTP/1.1 ");
-    put(text, static_cast<std::uint64_t>(response.status));
-    text.push_back(' ');
-    text.append(core::reason_phrase(response.status));
-    text.append("\r\nDate: ");
-    text.append(framing.date);
-    text.append("\r\n");
+    Buffered head(text_);
+    head.add("HTTP/1.1 ").add(static_cast<std::uint64_t>(response.status)).add(" ");
+    head.add(core::reason_phrase(response.status)).add("\r\nDate: ").add(framing.date).add("\r\n");
 
     const bool body = has_body(response.status);
     const bool sliced = response.more != nullptr;
     // Content may be empty and be of a type: a Binary's.
     if (body && (sliced || !response.body.empty() || !response.media_type.empty())) {
         if (response.media_type.empty()) {
-            text.append("Content-Type: ");
-            text.append(core::content_type_name(response.content_type));
-            text.append("\r\n");
+            head.add("Content-Type: ").add(core::content_type_name(response.content_type));
+            head.add("\r\n");
         } else {
-            put_header(text, "Content-Type", response.media_type);
+            head.add_header("Content-Type", response.media_type);
         }
     }
     const std::optional<std::uint64_t> more =
         sliced ? response.more->size_left() : std::optional<std::uint64_t>(0);
     const bool chunked = !more && !framing.http_1_0;
     if (body && more) {
-        text.append("Content-Length: ");
-        put(text, response.body.size() + *more);
-        text.append("\r\n");
+        head.add("Content-Length: ").add(response.body.size() + *more).add("\r\n");
     } else if (body && chunked) {
-        text.append("Transfer-Encoding: chunked\r\n");
+        head.add("Transfer-Encoding: chunked\r\n");
     }
     if (response.etag) {
-        text.append("ETag: W/\"");
-        put(text, response.etag->value);
-        text.append("\"\r\n");
+        head.add("ETag: W/\"").add(response.etag->value).add("\"\r\n");
     }
     if (response.last_modified) {
-        text.append("Last-Modified: ");
-        const std::size_t place = text.size();
-        text.resize(place + kHttpDateChars);
-        write_http_date(*response.last_modified, text.data() + place);
-        text.append("\r\n");
+        std::array<char, kHttpDateChars> date;
+        write_http_date(*response.last_modified, date.data());
+        head.add("Last-Modified: ").add({date.data(), date.size()}).add("\r\n");
     }
     if (response.position) {
-        text.append("X-Annals-Position: ");
-        put(text, response.position->value);
-        text.append("\r\n");
+        head.add("X-Annals-Position: ").add(response.position->value).add("\r\n");
     }
     if (!response.location.empty()) {
-        put_header(text, "Location", response.location);
+        head.add_header("Location", response.location);
     }
     if (!response.content_location.empty()) {
-        put_header(text, "Content-Location", response.content_location);
+        head.add_header("Content-Location", response.content_location);
     }
     if (!response.cache_control.empty()) {
-        text.append("Cache-Control: ");
-        text.append(response.cache_control);
-        text.append("\r\n");
+        head.add("Cache-Control: ").add(response.cache_control).add("\r\n");
     }
     // RFC 9110 sections 10.2.1 and 15.5.6: always with 405, and empty where nothing is taken at present.
     if (!response.allow.empty() || response.status == 405) {
-        put_header(text, "Allow", response.allow);
+        head.add_header("Allow", response.allow);
     }
     for (const auto& [name, value] : response.headers) {
-        put_header(text, name, value);
+        head.add_header(name, value);
     }
     if (!framing.vary.empty()) {
-        text.append("Vary: ");
-        text.append(framing.vary);
-        text.append("\r\n");
+        head.add("Vary: ").add(framing.vary).add("\r\n");
     }
-    text.append(framing.lines);
-    text.append(framing.more_lines);
-    text.append("X-Request-Id: ");
-    text.append(framing.request_id);
-    text.append("\r\n");
+    head.add(framing.lines).add(framing.more_lines);
+    head.add("X-Request-Id: ").add(framing.request_id).add("\r\n");
     if (framing.close) {
-        text.append("Connection: close\r\n");
+        head.add("Connection: close\r\n");
     } else if (framing.http_1_0) {
-        text.append("Connection: keep-alive\r\n");
+        head.add("Connection: keep-alive\r\n");
     }
-    text.append("\r\n");
+    head.add("\r\n");
+    head.flush();
     extend_text(from);
     if (!body || framing.head) {
         return;
@@ -167,8 +181,9 @@ void Output::add_slice(core::Body slice, bool chunked) {
         return;
     }
     const std::size_t from = text_.size();
-    put(text_, slice.size(), 16);
-    text_.append("\r\n");
+    Buffered frame(text_);
+    frame.add(slice.size(), 16).add("\r\n");
+    frame.flush();
     extend_text(from);
     add_body(std::move(slice));
     add_text("\r\n");

@@ -362,6 +362,16 @@ TEST(HttpResponses, CarryTypedHeaders) {
     EXPECT_EQ(response.header("Content-Type"), "text/plain; charset=utf-8");
 }
 
+TEST(HttpResponses, CarryHeadersOfAnyLengthWhole) {
+    for (std::size_t size = 500; size < 2600; size += size > 600 && size < 1100 ? 1 : 100) {
+        const HttpResponse response =
+            exchange(server().port(), "GET", "/fhir/location?" + std::to_string(size));
+        ASSERT_EQ(response.status, 200) << size;
+        ASSERT_EQ(response.header("Location"), std::string(size, 'x'));
+        ASSERT_EQ(response.header("X-Content-Type-Options"), "nosniff");
+    }
+}
+
 TEST(HttpResponses, ToHeadHaveTheHeadersOfGetAndNoBody) {
     Connection connection(server().port());
     ASSERT_TRUE(connection.send("HEAD /fhir/view?1500 HTTP/1.1\r\n" + kHost + "\r\n"));

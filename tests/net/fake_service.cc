@@ -66,6 +66,8 @@ std::optional<core::Response> plain(const core::Service&, const core::Request& r
                                   nullptr);
         response.etag = VersionNumber{3};
         response.last_modified = Instant{1'767'323'045'678'000};
+    } else if (request.path == "/location") {
+        response.location = filler().substr(0, number_of(request.query));
     } else if (request.path == "/pieces") {
         for (std::uint64_t i = 0; i < number_of(request.query); ++i) {
             response.body.append_view(std::string_view(filler()).substr(0, 1000), nullptr);

@@ -3,6 +3,7 @@
 // Below /fhir:
 //   /text            "hello"
 //   /view?N          N bytes in one view, with ETag and Last-Modified
+//   /location?N      a Location of N characters
 //   /pieces?N        N views of 1000 bytes
 //   /status?N        status N, empty body
 //   /echo            awaited; the request's body, method, base URL and headers as a client sent them
