@@ -117,7 +117,6 @@ void LogCheck::verify_frame(std::string_view bytes, const FrameAt& frame) {
     report_.commits += frame.header.record_count == 0 ? 0 : 1;
 
     RecordReader reader(bytes, frame.offset, frame.header);
-    std::uint64_t end = frame.offset + kFrameHeaderBytes;
     while (true) {
         const auto read = reader.next();
         if (!read) {
@@ -128,11 +127,10 @@ void LogCheck::verify_frame(std::string_view bytes, const FrameAt& frame) {
         if (!*read) {
             break;
         }
-        end = reader.offset() + reader.size();
         verify_record(**read, reader.offset(), reader.size());
     }
-    if (end > frame.offset + frame.header.length) {
-        damage(frame.offset + 16, "frame that ends before its records");
+    if (reader.offset() + reader.size() != frame.offset + frame.header.length) {
+        damage(frame.offset + 16, "frame that is longer than its records");
     }
 }
 

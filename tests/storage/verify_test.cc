@@ -2,7 +2,9 @@
 
 #include "storage/verify.h"
 
+#include "core/base/bytes.h"
 #include "storage/format.h"
+#include "storage/segment_footer.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
 #include "tests/support/temporary_directory.h"
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 
 namespace annals::storage {
@@ -78,6 +81,26 @@ class StoredHistory : public testing::Test {
 
     static void set_content(const std::string& path, const std::string& bytes) {
         std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    }
+
+    /// Whether verify names `offset` of a segment for this reason once `change` was done to its bytes, whose checksums were
+    /// made right again.
+    void expect_damage(std::size_t which, std::uint64_t offset, std::string_view reason,
+                       const std::function<void(std::string&)>& change) {
+        const std::string whole = content(files_[which]);
+        const auto header = decode_segment_header(whole, files_[which]);
+        ASSERT_TRUE(header);
+        std::string bytes = whole;
+        change(bytes);
+        // A changed header has its own.
+        restore_checksums(bytes.data(), kSegmentHeaderBytes, bytes.size(), header->salt);
+        set_content(files_[which], bytes);
+        const VerifyReport report = verified();
+        EXPECT_TRUE(std::ranges::any_of(report.damages, [&](const Damage& damage) {
+            return damage.segment == segment_name(which + 1) && damage.offset == offset &&
+                   damage.reason.find(reason) != std::string::npos;
+        })) << reason;
+        set_content(files_[which], whole);
     }
 
     test::TemporaryDirectory directory_;
@@ -174,6 +197,114 @@ TEST_F(StoredHistory, NoticesAnyBitThatChanges) {
         }
         set_content(path, whole);
     }
+}
+
+constexpr std::uint64_t kFrame = kSegmentHeaderBytes;
+
+TEST_F(StoredHistory, IsHeldToWhatItsRecordsSayToo) {
+    const auto put_byte = [](std::uint64_t offset, char value) {
+        return [=](std::string& bytes) { bytes[offset] = value; };
+    };
+    const std::string bytes = content(files_[0]);
+    const std::uint64_t record = bytes.find("Patientp20") - kRecordHeaderBytes;
+    expect_damage(0, record, "names no resource", put_byte(record + kRecordHeaderBytes, 'B'));
+    expect_damage(0, record + 13, "unknown method", put_byte(record + 13, 99));
+    expect_damage(0, record + 36, "erased version with a body",
+                  put_byte(record + kRecordFlagsAt, kFlagBodiless));
+    expect_damage(0, record + 36, "deletion with a body", put_byte(record + kRecordFlagsAt, 1));
+    expect_damage(0, record + 16, "version number 0", put_byte(record + 16, 0));
+    expect_damage(0, record + 16, "version number 72057594037927937", put_byte(record + 16 + 7, 1));
+
+    const std::uint64_t second =
+        bytes.find("Patientp20", record + 2 * kRecordHeaderBytes) - kRecordHeaderBytes;
+    expect_damage(0, second + 16, "version 1 of Patient/p20 follows version 1",
+                  put_byte(second + 16, 1));
+    const std::uint64_t deletion =
+        bytes.find("Patientp16", bytes.find("Patientp16") + 1) - kRecordHeaderBytes;
+    expect_damage(0, deletion + 36, "version without a body",
+                  put_byte(deletion + kRecordFlagsAt, 0));
+}
+
+TEST_F(StoredHistory, IsHeldToTheOrderOfItsCommits) {
+    const auto put = [](std::uint64_t offset, std::uint64_t value) {
+        return [=](std::string& bytes) { store_le(bytes.data() + offset, value); };
+    };
+    expect_damage(0, kFrame + 24, "the first position is 9, expected 1", put(kFrame + 24, 9));
+    expect_damage(0, kFrame + 40, "before what it calls durable", put(kFrame + 40, kFrame + 8));
+    const std::string bytes = content(files_[0]);
+    const std::uint64_t second_frame = kFrame + load_le<std::uint64_t>(bytes.data() + kFrame + 16);
+    expect_damage(0, second_frame + 32, "older than the one before", put(second_frame + 32, 7));
+    // A record fewer: what is behind the others belongs to none.
+    expect_damage(0, kFrame + 16, "longer than its records", [](std::string& bytes_of_it) {
+        store_le(bytes_of_it.data() + kFrame + 48, std::uint32_t{3});
+        const auto header = decode_segment_header(bytes_of_it, "");
+        const FrameHeader frame{
+            .length = load_le<std::uint64_t>(bytes_of_it.data() + kFrame + 16),
+            .first_position = {1},
+            .instant = {load_le<std::int64_t>(bytes_of_it.data() + kFrame + 32)},
+            .synced_offset = load_le<std::uint64_t>(bytes_of_it.data() + kFrame + 40),
+            .record_count = 3};
+        finish_frame(frame, header->salt, bytes_of_it.data() + kFrame);
+    });
+}
+
+TEST_F(StoredHistory, IsHeldToWhatItsErasuresName) {
+    const std::size_t last = files_.size() - 1;
+    const std::string bytes = content(files_[last]);
+    // The newest erasure's record is the only one of its frame, and has no body.
+    const std::uint64_t name = bytes.rfind("Patientp9");
+    ASSERT_NE(name, std::string::npos);
+    const std::uint64_t record = name - kRecordHeaderBytes;
+    expect_damage(last, record + 13, "erase of an unknown scope",
+                  [&](std::string& changed) { changed[record + 13] = 99; });
+    expect_damage(last, record, "erase of a resource that has no versions",
+                  [&](std::string& changed) { changed[name + 7] = 'q'; });
+}
+
+TEST_F(StoredHistory, IsHeldToTheHeadersOfItsSegments) {
+    const auto with = [](const std::function<void(SegmentHeader&)>& change) {
+        return [=](std::string& bytes) {
+            auto header = decode_segment_header(bytes, "");
+            change(*header);
+            encode_segment_header(*header, bytes.data());
+        };
+    };
+    expect_damage(1, 24, "the header is that of segment 7",
+                  with([](SegmentHeader& header) { header.number = 7; }));
+    expect_damage(1, 16, "of another store",
+                  with([](SegmentHeader& header) { ++header.store_id; }));
+    expect_damage(1, 32, "the first position is 1, expected",
+                  with([](SegmentHeader& header) { header.first_position = {1}; }));
+    expect_damage(1, 48, "is not that of the last commit",
+                  with([](SegmentHeader& header) { ++header.last_instant.us; }));
+}
+
+TEST_F(StoredHistory, IsHeldToItsFooters) {
+    const std::string bytes = content(files_[0]);
+    const auto header = decode_segment_header(bytes, "");
+    const auto footer = FooterReader::open(bytes, *header);
+    ASSERT_TRUE(footer);
+    const std::uint64_t offset = footer->offset();
+    std::vector<Hint> hints;
+    footer->for_each([&](const Hint& hint) { hints.push_back(hint); });
+    const auto with = [&](std::vector<Hint> said, Instant last_instant) {
+        return [=](std::string& changed) {
+            FooterBuilder builder(header->first_position);
+            for (const Hint& hint : said) {
+                builder.add(hint);
+            }
+            changed.replace(offset, std::string::npos,
+                            builder.build(offset, last_instant, header->salt));
+        };
+    };
+    std::vector<Hint> fewer = hints;
+    fewer.pop_back();
+    const Instant last = footer->last_instant();
+    expect_damage(0, offset, "hints for", with(fewer, last));
+    std::vector<Hint> others = hints;
+    others.front().version = {7};
+    expect_damage(0, offset, "hint 0 of the footer", with(others, last));
+    expect_damage(0, offset, "the footer's counts", with(hints, {last.us + 1}));
 }
 
 TEST(Verify, NeedsAStore) {
