@@ -123,6 +123,34 @@ TEST(ErasureJournal, KeepsTheOneBeforeUntilTheNextIsWhole) {
     }
 }
 
+TEST(ErasureJournal, CountsForNothingWhereItIsNotWhole) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory(kDirectory));
+    ErasureJournal journal(fs, kDirectory, 0);
+    ErasureJournal::Content content{.erases_done = 5, .blankings = {}, .dead_bytes = {{1, 2}}};
+    content.blankings.resize(3);
+    ASSERT_TRUE(journal.write(content));
+    const std::string path = kDirectory + "/" + ErasureJournal::path_of(1);
+    const std::string whole = fs.content(path);
+    ASSERT_EQ(ErasureJournal::read(fs, kDirectory)->erases_done, 5U);
+    // Zeros up to a whole block follow.
+    const std::size_t end = whole.find_last_not_of('\0') + 1;
+    ASSERT_GT(end, 100U);
+    for (std::size_t at = 0; at < end; ++at) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ 1);
+        fs.set_content(path, damaged);
+        const auto read = ErasureJournal::read(fs, kDirectory);
+        if (!read) {
+            EXPECT_TRUE(at >= 8 && at < 12) << at;  // the version
+            continue;
+        }
+        EXPECT_EQ(read->sequence, 0U) << at;
+        fs.set_content(path, whole.substr(0, at));
+        EXPECT_EQ(ErasureJournal::read(fs, kDirectory)->sequence, 0U) << at;
+    }
+}
+
 TEST(ErasureJournal, OfANewerFormatRefusesTheStoreAndTouchesNothing) {
     SimFileSystem fs;
     {
