@@ -19,8 +19,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
+#include <set>
 #include <thread>
 
 namespace annals::storage {
@@ -273,6 +275,81 @@ TEST(PackedSegment, LosesTheBodiesThatAreErased) {
     for (int i = 0; i < kResources; i += 10) {
         EXPECT_FALSE(on_disk(fs, marker(i))) << i;
     }
+}
+
+/// Resources of the first segment that have no pieces in its dictionary: erased from it, they leave it packed.
+std::vector<std::string> apart_from_dictionary(SimFileSystem& fs) {
+    const auto packed = packed_at(fs, segment_path(1));
+    const std::shared_ptr<const char> image = *packed->image();
+    const std::string_view frames(image.get(), packed->frames_end());
+    std::set<std::string> sources;
+    for (const std::uint64_t offset : packed->sources()) {
+        sources.insert(std::string(decode_record(frames, offset)->id));
+    }
+    std::vector<std::string> others;
+    for (int i = 0; i < kResources && frames.find(marker(i)) != std::string_view::npos; ++i) {
+        if (!sources.contains(id_of(i))) {
+            others.push_back(id_of(i));
+        }
+    }
+    return others;
+}
+
+class PackedTooOften : public testing::Test {
+  protected:
+    /// Erases from the first segment as often as it is packed once more: with the next erasure it is to be unpacked.
+    void SetUp() override {
+        store_ = open(fs_, options());
+        fill(*store_);
+        compact(*store_);
+        ids_ = apart_from_dictionary(fs_);
+        ASSERT_GT(ids_.size(), kTimes + 1);
+        for (std::size_t i = 0; i < kTimes; ++i) {
+            erase(*store_, ids_[i]);
+            ASSERT_TRUE(test::is_packed(fs_.content(segment_path(1)))) << i;
+        }
+    }
+
+    std::string marker_of(const std::string& id) const { return marker(std::stoi(id.substr(1))); }
+
+    static constexpr std::size_t kTimes = 8;
+
+    SimFileSystem fs_;
+    std::unique_ptr<Store> store_;
+    std::vector<std::string> ids_;
+};
+
+TEST_F(PackedTooOften, StaysPackedWhereTheDeviceHasNoSpaceForAPlainOne) {
+    // The write after that of the log.
+    fs_.fail_next(SimFileSystem::Call::write, Errc::no_store, 1, 1);
+    erase(*store_, ids_[kTimes]);
+    EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes])));
+    EXPECT_TRUE(test::is_packed(fs_.content(segment_path(1))));
+    erase(*store_, ids_[kTimes + 1]);
+    EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes + 1])));
+    EXPECT_FALSE(test::is_packed(fs_.content(segment_path(1))));
+    expect_all(*store_, [&](int i) {
+        return std::ranges::find(ids_, id_of(i)) < ids_.begin() + kTimes + 2;
+    });
+    store_.reset();
+    expect_sound(fs_, kDirectory);
+}
+
+TEST_F(PackedTooOften, IsNotErasedFromWhereItCannotBeReplaced) {
+    fs_.fail_next(SimFileSystem::Call::write, Errc::io, 1, 1);
+    CommitBuilder builder;
+    builder.erase("Patient", ids_[kTimes]);
+    const Submission submission = store_->submit(builder.commit());
+    ASSERT_TRUE(store_->wait(submission.ticket));
+    const auto erased = store_->wait_erased(submission.ticket);
+    ASSERT_FALSE(erased);
+    EXPECT_EQ(erased.error().code, Errc::io);
+    EXPECT_TRUE(on_disk(fs_, marker_of(ids_[kTimes])));
+    store_.reset();
+    store_ = open(fs_, options());
+    EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes])));
+    store_.reset();
+    expect_sound(fs_, kDirectory);
 }
 
 TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
