@@ -548,6 +548,23 @@ TEST(LogWriter, AcknowledgesBeforeTheSyncWhereDurabilityIsAnInterval) {
     EXPECT_TRUE(open_store(*after)->current(type_of("Patient"), "a"));
 }
 
+TEST(LogWriter, PoisonsItselfAfterTheFailedSyncOfAnInterval) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 64 << 10, Durability::interval);
+    fs.fail_next(SimFileSystem::Call::sync, Errc::io);
+    put(*store, "Patient", "a", "x");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (store->write_state() != WriteState::failed &&
+           std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(store->write_state(), WriteState::failed);
+    EXPECT_EQ(submit(*store, "b").status, Status::failed);
+    const std::uint64_t before = fs.calls(SimFileSystem::Call::sync);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(fs.calls(SimFileSystem::Call::sync), before);
+}
+
 TEST(LogWriter, NeverSyncsACommitWhereDurabilityIsNone) {
     SimFileSystem fs;
     auto store = open_store(fs, 64 << 10, Durability::none);
