@@ -195,6 +195,16 @@ TEST_F(HistoryCleanupTest, TakesALongHistoryInBoundedCommits) {
     EXPECT_EQ(versions("Patient", "after"), (Numbers{5, 4, 3}));
 }
 
+TEST_F(HistoryCleanupTest, SaysThatWhatWentIsOnTheDeviceStill) {
+    write("Patient", "a", 5);
+    // The file that says what is to be taken out.
+    fs_.fail_next(SimFileSystem::Call::create, Errc::no_store);
+    const auto cleaned = clean_history(*store_, limits_, false, no_pause);
+    ASSERT_FALSE(cleaned);
+    EXPECT_EQ(cleaned.error().code, Errc::no_store);
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5, 4, 3}));
+}
+
 TEST_F(HistoryCleanupTest, WaitsAndTriesAgainWhereWritersLeaveItNoRoom) {
     for (int i = 0; i < 200; ++i) {
         write("Patient", fmt::format("p{}", i), 4);
