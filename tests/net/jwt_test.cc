@@ -2,9 +2,11 @@
 
 #include "net/auth/jwt.h"
 
+#include "core/base/base64.h"
 #include "net/auth/key_set.h"
 #include "tests/support/tokens.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace annals::net::auth {
@@ -99,8 +101,8 @@ TEST(Jwt, RefusesTokensWithoutASignature) {
 TEST(Jwt, NeverTakesAPublicKeyForASharedSecret) {
     const SigningKey key("RS256", "k1");
     const KeySet set = keys({key.jwk()});
-    // What an attacker has: the key as published, in whatever form.
-    for (const std::string& secret : {key.jwk(), jwk_set({key.jwk()})}) {
+    // What an attacker has: the key as published, in whatever form, and no secret where there is none.
+    for (const std::string& secret : {key.jwk(), jwk_set({key.jwk()}), std::string()}) {
         EXPECT_EQ(fault(sign_hs256(secret, kClaims), set), "The token's signature is wrong");
     }
     TokenRules rules = kRules;
@@ -108,6 +110,25 @@ TEST(Jwt, NeverTakesAPublicKeyForASharedSecret) {
     EXPECT_TRUE(verify_token(sign_hs256(rules.secret, kClaims), set, rules, kNow));
     EXPECT_EQ(fault(sign_hs256("another secret of thirty-two byte", kClaims), set, rules),
               "The token's signature is wrong");
+}
+
+TEST(Jwt, HoldsASignatureToItsLength) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    TokenRules rules = kRules;
+    rules.secret = "0123456789abcdef0123456789abcdef";
+    for (const std::string& good : {key.sign(kClaims), sign_hs256(rules.secret, kClaims)}) {
+        ASSERT_TRUE(verify_token(good, set, rules, kNow));
+        const std::size_t at = good.rfind('.') + 1;
+        const std::string signature = *decode_base64url(good.substr(at));
+        for (const std::string& other :
+             {std::string(), signature.substr(1), signature.substr(0, signature.size() - 1),
+              signature + signature.front(), signature + signature}) {
+            EXPECT_EQ(fault(good.substr(0, at) + test::base64url(other), set, rules),
+                      "The token's signature is wrong")
+                << other.size();
+        }
+    }
 }
 
 TEST(Jwt, HoldsAKeyToItsAlgorithm) {
@@ -140,6 +161,7 @@ TEST(Jwt, RefusesWhatIsNoToken) {
           key.sign("[1]"), std::string(kTokenBytesMax + 1, 'a')}) {
         EXPECT_NE(fault(token, set), "it was taken") << token.substr(0, 100);
     }
+    EXPECT_EQ(fault(good + std::string(kTokenBytesMax, 'A'), set), "The token is too long");
 }
 
 TEST(Jwt, ChecksTimesWithTheLeewayAllowed) {
@@ -155,7 +177,14 @@ TEST(Jwt, ChecksTimesWithTheLeewayAllowed) {
     EXPECT_TRUE(taken(R"({"exp":1800000001,"nbf":1800000060,"iat":1800000060})"));
     EXPECT_FALSE(taken(R"({"exp":1800000001,"nbf":1800000061})"));
     EXPECT_FALSE(taken(R"({"exp":1800000001,"iat":1800000061})"));
-    EXPECT_FALSE(taken(R"({"scope":"x"})"));
+    // No date at all, however far away it would be.
+    for (const char* date : {"1e300", "1e400", "-1", "\"1800000000\"", "null"}) {
+        for (const char* name : {"nbf", "iat"}) {
+            EXPECT_FALSE(taken(fmt::format(R"({{"exp":1800000001,"{}":{}}})", name, date)))
+                << name << date;
+        }
+    }
+    EXPECT_EQ(fault(key.sign(R"({"scope":"x"})"), set, {}), "The token has no exp");
     EXPECT_FALSE(taken(R"({"exp":"1800000001"})"));
     EXPECT_FALSE(taken(R"({"exp":1e300})"));
     EXPECT_FALSE(taken(R"({"exp":-1})"));
@@ -208,6 +237,18 @@ TEST(Jwt, ReadsScopesAsTextOrList) {
     EXPECT_EQ(scopes(R"(,"scope":["a","b"])"), "a b ");
     EXPECT_EQ(scopes(R"(,"scp":["a"])"), "a ");
     EXPECT_EQ(scopes(""), "");
+}
+
+TEST(Jwt, SaysWhoseItIs) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const auto name = [&](const std::string& more) {
+        return verify_token(key.sign(claims_with(more)), set, kRules, kNow)->name;
+    };
+    EXPECT_EQ(name(R"(,"azp":"c","client_id":"b","sub":"a")"), "a");
+    EXPECT_EQ(name(R"(,"azp":"c","client_id":"b","sub":7)"), "b");
+    EXPECT_EQ(name(R"(,"azp":"c","client_id":["b"])"), "c");
+    EXPECT_EQ(name(R"(,"azp":null)"), "");
 }
 
 TEST(Jwt, KeepsLongSubjectsApart) {
