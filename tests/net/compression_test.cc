@@ -163,6 +163,47 @@ TEST(Compression, TellsHeadWhatGetWouldSay) {
     }
 }
 
+/// What `response` says of its coding once it may be gzip.
+std::string coding_of(core::Response& response) {
+    net::compress(response, "gzip");
+    for (const auto& [name, value] : response.headers) {
+        if (name == "Content-Encoding") {
+            return value;
+        }
+    }
+    return {};
+}
+
+TEST(Compression, IsOfTextsAlone) {
+    const auto of_type = [](const char* media_type, int status = 200) {
+        core::Response response;
+        response.status = status;
+        response.media_type = media_type;
+        response.body = core::Body(std::string(5000, 'x'));
+        return coding_of(response);
+    };
+    for (const char* text :
+         {"", "text/csv", "application/fhir+xml; charset=utf-8", "application/fhir+ndjson"}) {
+        EXPECT_EQ(of_type(text), "gzip") << text;
+        EXPECT_EQ(of_type(text, 206), "") << text;
+    }
+    for (const char* other : {"image/png", "application/pdf", "application/zip"}) {
+        EXPECT_EQ(of_type(other), "") << other;
+    }
+}
+
+TEST(Compression, OfSeveralPiecesIsOfThemAllAndWeakensTheirTag) {
+    const std::string pieces[] = {std::string(3000, 'a'), std::string(3000, 'b')};
+    core::Response response;
+    for (const std::string& piece : pieces) {
+        response.body.append_view(piece, nullptr);
+    }
+    response.headers.emplace_back("ETag", "\"5-7\"");
+    EXPECT_EQ(coding_of(response), "gzip");
+    EXPECT_EQ(decoded(Coding::gzip, response.body.str()), pieces[0] + pieces[1]);
+    EXPECT_EQ(response.headers[0].second, "W/\"5-7\"");
+}
+
 TEST(RequestDecoding, HandsOverTheDecodedBody) {
     std::string text;
     while (text.size() < 900'000) {
