@@ -15,9 +15,6 @@
 
 namespace annals::core {
 
-/// At most so many observations are looked at.
-inline constexpr std::size_t kObservationsMax = 50'000;
-
 /// An observation and when it was made.
 struct Made {
     Instant at;
@@ -35,7 +32,7 @@ using TakeObservation = std::function<Result<void>(json::Value observation, cons
 /// Calls `take` with each Observation that is shown and meets the criteria of a search; in turns, with an end to them.
 /// The value lives until `take` returns.
 ///
-/// Errors: of the criteria; of `take`; too_costly where more match than kObservationsMax; timeout.
+/// Errors: of for_each_match().
 /// Lifetime: all arguments outlive it.
 asio::awaitable<Result<void>> for_each_observation(const Service& service, const Request& request,
                                                    const std::vector<search::QueryPair>& criteria,

@@ -36,6 +36,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
     {"http://hl7.org/fhir/OperationDefinition/Observation-stats",
      "Tells statistics of a subject's Observations",
      "subject:uri! code:string* system:uri coding:Coding* duration:decimal period:Period statistic:code* include:boolean limit:positiveInt"},
+    {"http://hl7.org/fhir/us/core/OperationDefinition/docref",
+     "Finds the documents of a patient", "patient:id! start:dateTime end:dateTime type:CodeableConcept on-demand:boolean", "Bundle"},
     {"http://hl7.org/fhir/OperationDefinition/Patient-match",
      "Finds which patients one may be", "resource:Patient! onlyCertainMatches:boolean count:integer", "Bundle"},
     {"http://hl7.org/fhir/OperationDefinition/Resource-graphql",

@@ -6,6 +6,7 @@
 #include "core/operations/compact.h"
 #include "core/operations/diff.h"
 #include "core/operations/digest.h"
+#include "core/operations/docref.h"
 #include "core/operations/document.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
@@ -61,6 +62,8 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Observation-lastn", lastn_operation, "Observation", kInPart},
     {"$stats", kOnType, kOnType, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Observation-stats", stats_operation, "Observation", kInPart},
+    {"$docref", kOnType, kOnType, false, Access::search,
+     "http://hl7.org/fhir/us/core/OperationDefinition/docref", docref_operation, "DocumentReference", kInPart},
     {"$match", kOnType, 0, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Patient-match", match_operation, "Patient", kInPart},
     {"$graphql", kOnSystem, kOnSystem, false, Access::judged,

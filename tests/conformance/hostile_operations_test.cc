@@ -117,6 +117,8 @@ class HostileOperations : public testing::TestWithParam<std::size_t> {
                     ? R"(,"status":"active","url":"http://example.org/1")"
                 : type == "CodeSystem"
                     ? R"(,"status":"active","content":"complete","url":"http://example.org/1")"
+                : type == "DocumentReference"
+                    ? R"(,"status":"current","content":[{"attachment":{"title":"a"}}])"
                 : type == "Observation" ? R"(,"status":"final","code":{"text":"a"})"
                                         : "";
             const auto put =

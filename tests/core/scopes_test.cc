@@ -68,6 +68,7 @@ TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
         "/$meta",
         "/Observation/$lastn?patient=t&code=c",
         "/Observation/$lastn?patient=t,m&code=c&max=9",
+        "/DocumentReference/$docref?patient=t",
         "/Composition/m-c/$document",
         "/metadata",
         graphql(

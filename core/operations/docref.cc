@@ -1,0 +1,176 @@
+#include "core/operations/docref.h"
+
+#include "core/base/ids.h"
+#include "core/interactions/search_bundle.h"
+#include "core/operations/each_match.h"
+#include "core/operations/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+struct Document {
+    Instant at;
+    storage::VersionInfo info;
+};
+
+/// The later one first.
+bool is_later(const Document& a, const Document& b) {
+    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
+}
+
+/// When the reference was made.
+Instant made_at(json::Value document, Instant written) {
+    const Result<InstantRange> date = parse_date_time(document["date"].string());
+    return date ? date->begin : written;
+}
+
+/// What tells one kind of document from another.
+std::string kind_of(json::Value type) {
+    for (const json::Value coding : type["coding"].elements()) {
+        return fmt::format("{}|{}", coding["system"].string(), coding["code"].string());
+    }
+    return type["text"].string();
+}
+
+struct DocrefAsked {
+    std::vector<search::QueryPair> criteria;
+    bool newest = false;  ///< of each kind
+    std::string url;
+};
+
+Result<std::string> read_patient(const OperationInput& input) {
+    ANNALS_TRY(std::optional<std::string> patient, input.text("patient"));
+    if (!patient) {
+        return Error{Errc::required, "The parameter patient is required", ""};
+    }
+    constexpr std::string_view kType = "Patient/";
+    patient->erase(0, patient->starts_with(kType) ? kType.size() : 0);
+    if (!is_resource_id(*patient)) {
+        return Error{Errc::invalid, "The parameter 'patient' is no id of a Patient", ""};
+    }
+    return *std::move(patient);
+}
+
+/// A token as a search has it: of a CodeableConcept any of its codings. Empty: any type.
+Result<std::string> read_type(const OperationInput& input) {
+    const json::Value given = input.value("type");
+    if (!given) {
+        ANNALS_TRY(const std::optional<std::string> token, input.text("type"));
+        return token.value_or("");
+    }
+    ANNALS_TRY_VOID(input.once({"type"}));
+    std::string tokens;
+    const auto add = [&](json::Value coding) {
+        if (!coding["code"].is_string()) {
+            return;
+        }
+        tokens += tokens.empty() ? "" : ",";
+        if (coding["system"].is_string()) {
+            tokens += search::escape_value(coding["system"].string()) + "|";
+        }
+        tokens += search::escape_value(coding["code"].string());
+    };
+    if (given["coding"]) {
+        for (const json::Value coding : given["coding"].elements()) {
+            add(coding);
+        }
+    } else {
+        add(given);
+    }
+    if (tokens.empty()) {
+        return Error{Errc::invalid, "The parameter 'type' has no code", ""};
+    }
+    return tokens;
+}
+
+/// Of care that doesn't lie on the other side of `date`; of what doesn't say, when it was made.
+Result<search::QueryPair> bound(std::string_view name, std::string_view comparison,
+                                const std::string& date) {
+    if (!parse_date_time(date)) {
+        return Error{Errc::invalid, fmt::format("The parameter '{}' is no date and time", name),
+                     ""};
+    }
+    return search::QueryPair(
+        "_filter", fmt::format("(period {0} {1}) or ((period pr false) and (date {0} {1}))",
+                               comparison, date));
+}
+
+Result<DocrefAsked> read_docref_asked(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"patient", "start", "end", "type", "on-demand"}));
+    DocrefAsked asked;
+    asked.url = fmt::format("{}/DocumentReference/$docref", request.base_url);
+    const auto keep = [&](std::string_view name, std::string_view value) {
+        asked.url +=
+            fmt::format("{}{}={}", name == "patient" ? "?" : "&", name, percent_encode(value));
+    };
+    ANNALS_TRY(const std::string patient, read_patient(input));
+    keep("patient", patient);
+    asked.criteria.emplace_back("patient", "Patient/" + patient);
+    asked.criteria.emplace_back("status", "current");
+    asked.newest = true;
+    for (const auto& [name, comparison] : {std::pair("start", "ge"), std::pair("end", "le")}) {
+        ANNALS_TRY(const std::optional<std::string> date, input.text(name));
+        if (date) {
+            ANNALS_TRY(search::QueryPair criterion, bound(name, comparison, *date));
+            keep(name, *date);
+            asked.criteria.push_back(std::move(criterion));
+            asked.newest = false;
+        }
+    }
+    ANNALS_TRY(const std::string type, read_type(input));
+    if (input.has("type")) {
+        keep("type", type);
+        asked.criteria.emplace_back("type", type);
+    }
+    // Those that could be made are none.
+    ANNALS_TRY_VOID(input.boolean("on-demand"));
+    return asked;
+}
+
+}  // namespace
+
+asio::awaitable<Response> docref_operation(const Service& service, const Request& request,
+                                           const Target& target) {
+    const Result<DocrefAsked> asked = read_docref_asked(request);
+    if (!asked) {
+        co_return asked.error();
+    }
+    std::vector<Document> documents;
+    std::map<std::string, std::size_t> newest;  // by kind: its place among them
+    const TakeMatch take = [&](json::Value document, const storage::VersionInfo& info) {
+        const Document one{made_at(document, info.instant), info};
+        std::size_t place = documents.size();
+        if (asked->newest) {
+            place = newest.try_emplace(kind_of(document["type"]), place).first->second;
+        }
+        if (place == documents.size()) {
+            documents.push_back(one);
+        } else if (is_later(one, documents[place])) {
+            documents[place] = one;
+        }
+        return Result<void>();
+    };
+    const Result<void> done =
+        co_await for_each_match(service, request, target.type, asked->criteria, take);
+    if (!done) {
+        co_return done.error();
+    }
+    std::ranges::sort(documents, is_later);
+    SearchBundleContent content;
+    content.links.emplace_back("self", asked->url);
+    for (const Document& document : documents) {
+        content.matches.push_back(document.info);
+    }
+    content.total = content.matches.size();
+    co_return answer_search(service, request.base_url, std::move(content));
+}
+
+}  // namespace annals::core
