@@ -175,6 +175,11 @@ std::string Store::request_of(Position commit_end) const {
     return request ? request->id : std::string();
 }
 
+Store::Trace Store::trace(Position position) const noexcept {
+    const Index::Link link = impl_->index.link(position);
+    return {.key = link.key.low, .deletion = link.info.deletion};
+}
+
 std::optional<LogEnd> Store::log_end() const {
     return impl_->log_writer == nullptr ? std::nullopt : std::optional(impl_->log_writer->end());
 }

@@ -313,6 +313,15 @@ class Store {
     /// visible one, `position` itself. A commit is visible as a whole or not at all. Cost: of the versions between.
     Position commit_end(Position position) const noexcept;
 
+    /// Of the version at a position, erased or not: search_key() of its resource, and whether it is a deletion.
+    struct Trace {
+        std::uint64_t key = 0;
+        bool deletion = false;
+    };
+
+    /// Requires: the position is visible.
+    Trace trace(Position position) const noexcept;
+
     /// The first position of the commit that the version at `position`, erased or not, is of. Requires: it is visible.
     /// Cost: of the versions between.
     Position commit_begin(Position position) const noexcept;

@@ -2,13 +2,16 @@
 
 #include "core/interactions/write.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace annals::core {
 
 void TakenLines::begin(Position position) {
     after_ = position;
     through_ = store_.last_position();
+    written_.clear();
 }
 
 Position TakenLines::position() const {
@@ -29,19 +32,21 @@ bool TakenLines::has(TypeId type, std::string_view id, const json::ResourceFacts
     query.after->position = after_;
     query.bound = through_;
     query.count = plan ? 100 : 1;
+    const Position erased = first_erased(type, id, !plan);
     storage::HistoryPage page = store_.history(query);
     const bool any = !page.versions.empty();
     while (!page.versions.empty()) {
         for (const storage::VersionInfo& info : page.versions) {
+            if (erased.value != 0 && erased < info.position) {
+                return take(erased);
+            }
             bool same = info.deletion && !plan;
             if (!info.deletion && plan) {
                 const auto stored = store_.load(info);
                 same = stored && is_body_of(*plan, stored->body);
             }
             if (same) {
-                after_ = info.position;
-                has_written_ = false;
-                return true;
+                return take(info.position);
             }
         }
         if (!plan || !page.more) {
@@ -50,8 +55,45 @@ bool TakenLines::has(TypeId type, std::string_view id, const json::ResourceFacts
         query.after = page.versions.back();
         page = store_.history(query);
     }
+    if (erased.value != 0) {
+        return take(erased);
+    }
     // A deletion has no facts, and made a version of what stood right before it alone: none of what did not live.
     return !plan && any && !lived_before(type, id);
+}
+
+bool TakenLines::take(Position position) {
+    after_ = position;
+    has_written_ = false;
+    return true;
+}
+
+// The first version of the resource, of a deletion or of something else, that stands there and was erased; 0: none.
+Position TakenLines::first_erased(TypeId type, std::string_view id, bool deletion) {
+    if (store_.totals().erased == 0) {
+        return {};
+    }
+    if (written_.empty()) {
+        list_written();
+    }
+    const std::uint64_t key = store_.search_key(type, id);
+    auto at = std::ranges::lower_bound(
+        written_, std::pair(key, Position{after_.value + 1}), {},
+        [](const Written& one) { return std::pair(one.key, one.position); });
+    while (at != written_.end() && at->key == key &&
+           (at->deletion != deletion || store_.at(at->position))) {
+        ++at;
+    }
+    return at != written_.end() && at->key == key ? at->position : Position{};
+}
+
+void TakenLines::list_written() {
+    for (Position position{after_.value + 1}; position <= through_; ++position.value) {
+        const storage::Store::Trace trace = store_.trace(position);
+        written_.push_back({trace.key, position, trace.deletion});
+    }
+    std::ranges::sort(written_, {},
+                      [](const Written& one) { return std::pair(one.key, one.position); });
 }
 
 // Before what the lines that are read again have become.

@@ -12,12 +12,15 @@
 #include "core/interactions/history_bundle_entry.h"
 #include "storage/store.h"
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace annals::core {
 
 /// Lines became versions in their order, so what a line is found as stands behind what was found for the line before: of two
-/// lines that say the same each has its own.
+/// lines that say the same each has its own. What was erased meanwhile says no more what it was: the first version of the line's
+/// resource that is erased, there, is taken for the line's, so that nothing comes back.
 class TakenLines {
   public:
     /// Lifetime: `store` outlives it.
@@ -43,9 +46,21 @@ class TakenLines {
     bool has(const HistoryEntry& entry);
 
   private:
+    /// A version between the two positions, erased or not.
+    struct Written {
+        std::uint64_t key;  ///< of its resource
+        Position position;
+        bool deletion;
+    };
+
+    bool take(Position position);
     bool lived_before(TypeId type, std::string_view id) const;
+    Position first_erased(TypeId type, std::string_view id, bool deletion);
+    void list_written();
 
     const storage::Store& store_;
+    std::vector<Written>
+        written_;  ///< by resource, as far as anything was ever erased from the store
     // Versions between these may be of lines that are read again.
     Position after_;
     Position through_;

@@ -372,6 +372,44 @@ TEST_F(ImportJobTest, FindsALineBehindWhateverElseWasWrittenOfItsResource) {
     EXPECT_EQ(send("GET", "/Patient/p").etag, 251U);
 }
 
+TEST_F(ImportJobTest, ReadingAgainBringsNothingBackThatWasErased) {
+    const auto erase = [&](std::string_view id, storage::Erase::Scope scope) {
+        storage::Erase what;
+        what.type = find_resource_type("Patient").value();
+        what.id = id;
+        what.scope = scope;
+        storage::Commit commit;
+        commit.erases = std::span(&what, 1);
+        const storage::Submission submission = store().submit(commit);
+        ASSERT_EQ(submission.status, storage::Submission::Status::accepted);
+        ASSERT_TRUE(store().wait(submission.ticket));
+    };
+    using Scope = storage::Erase::Scope;
+    put_patient("was");
+    erase("was", Scope::everything);
+    std::string begun(kBegun);
+    begun.replace(begun.find(R"("position":0)"), 12, R"("position":1)");
+    const std::string gone = "{\"resourceType\":\"Patient\",\"id\":\"gone\"}\n";
+    const std::string text = "{\"resourceType\":\"Patient\",\"id\":\"was\"}\n" + gone +
+                             "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":true}\n"
+                             "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":false}\n" +
+                             gone;
+    run(begun, text, 100);
+    EXPECT_EQ(send("GET", "/Patient/was").status, 200) << "that was before";
+    erase("gone", Scope::everything);
+    erase("p", Scope::all_but_current);
+    run(begun, text, 100);
+    EXPECT_EQ(send("GET", "/Patient/was").etag, 1U);
+    EXPECT_EQ(send("GET", "/Patient/gone").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/p").etag, 2U);
+    EXPECT_TRUE(send("GET", "/Patient/p").says(R"("active":false)"));
+    EXPECT_EQ(store().totals().versions, 2U);
+
+    // What comes after it is there as ever.
+    run(begun, text + gone, 100);
+    EXPECT_EQ(send("GET", "/Patient/gone").status, 200);
+}
+
 /// From the beginning its lines would be taken twice.
 TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
     test::SimFileSystem files;
