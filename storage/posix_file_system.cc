@@ -1,8 +1,10 @@
-// The operating system's files. The only place of the project that makes file calls.
+// The operating system's files. No other place of the project makes file calls, but for the lock of a directory.
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
 #include "storage/file_system.h"
+#include "storage/posix_call.h"
+#include "storage/posix_directory_lock.h"
 #include "storage/unreadable_pages.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,6 @@
 #include <filesystem>
 #include <mutex>
 #include <ranges>
-#include <shared_mutex>
 #include <utility>
 
 namespace annals::storage {
@@ -34,28 +35,6 @@ constexpr std::uint64_t kWriteBackBytes = 8 << 20;
 
 /// Of so many pages it is asked at once whether they are in memory.
 constexpr std::size_t kPagesAtOnce = 64;
-
-/// What there may be more of later, without anybody having to look after the device.
-bool is_shortage(int error) noexcept {
-    return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE ||
-           error == ENFILE || error == ENOMEM;
-}
-
-Error os_error(std::string_view call, std::string_view path, int error) {
-    const Errc code = is_shortage(error) ? Errc::no_store
-                      : error == ENOENT  ? Errc::not_found
-                                         : Errc::io;
-    return {code, fmt::format("{} {}: {}", call, path, std::generic_category().message(error)), {}};
-}
-
-template <typename Call>
-auto retried(Call call) {
-    auto result = call();
-    while (result < 0 && errno == EINTR) {
-        result = call();
-    }
-    return result;
-}
 
 /// The path that the file of a descriptor has by now, which may have been renamed since it was opened at `path`.
 std::string present_path(int fd, const std::string& path) {
@@ -269,78 +248,6 @@ class PosixFile final : public File {
     std::uint64_t unstarted_ = 0;  ///< bytes written since the device was last told to begin
 };
 
-class PosixDirectoryLock;
-
-/// The directories that this process has locked.
-struct HeldDirectories {
-    std::shared_mutex mutex;
-    std::vector<const PosixDirectoryLock*> all;
-};
-
-HeldDirectories& held_directories() {
-    static HeldDirectories held;
-    return held;
-}
-
-class PosixDirectoryLock final : public DirectoryLock {
-  public:
-    /// `directory`: less than 0 if it could not be opened.
-    PosixDirectoryLock(std::string path, int file, int directory)
-        : path_(std::move(path)), file_(file), directory_(directory) {
-        HeldDirectories& held = held_directories();
-        const std::unique_lock lock(held.mutex);
-        held.all.push_back(this);
-    }
-
-    PosixDirectoryLock(const PosixDirectoryLock&) = delete;
-    PosixDirectoryLock& operator=(const PosixDirectoryLock&) = delete;
-
-    ~PosixDirectoryLock() override {
-        {
-            HeldDirectories& held = held_directories();
-            const std::unique_lock lock(held.mutex);
-            std::erase(held.all, this);
-        }
-        ::close(file_);
-        if (directory_ >= 0) {
-            ::close(directory_);
-        }
-    }
-
-    /// The path that was locked.
-    const std::string& path() const noexcept { return path_; }
-
-    /// Whether `path` is below it, and it leads to another directory by now.
-    bool misleads(std::string_view path) const noexcept {
-        struct stat ours{};
-        struct stat found{};
-        return path.size() > path_.size() && path.starts_with(path_) && path[path_.size()] == '/' &&
-               ::fstat(directory_, &ours) == 0 && ::stat(path_.c_str(), &found) == 0 &&
-               (ours.st_dev != found.st_dev || ours.st_ino != found.st_ino);
-    }
-
-  private:
-    const std::string path_;
-    int file_;
-    int directory_;
-};
-
-/// Whether `path` is where it seems to be: a directory that this process has locked may have been moved, and the one that
-/// has its name by now is another store. Errors: io.
-Result<void> check_place(std::string_view path) {
-    HeldDirectories& held = held_directories();
-    const std::shared_lock lock(held.mutex);
-    for (const PosixDirectoryLock* const directory : held.all) {
-        if (directory->misleads(path)) {
-            return Error{
-                Errc::io,
-                fmt::format("{}: another directory has this name by now", directory->path()),
-                {}};
-        }
-    }
-    return {};
-}
-
 class PosixFileSystem final : public FileSystem {
   public:
     Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
@@ -481,27 +388,7 @@ class PosixFileSystem final : public FileSystem {
     }
 
     Result<std::unique_ptr<DirectoryLock>> lock(const std::string& directory) override {
-        const std::string path = directory + "/LOCK";
-        const int fd =
-            retried([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640); });
-        if (fd < 0) {
-            return os_error("open", path, errno);
-        }
-        const int folder =
-            retried([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-        auto held = std::make_unique<PosixDirectoryLock>(directory, fd, folder);
-        const int refused = ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-        // Not every file system has that of a directory. Where it has, who takes LOCK for something left over, and removes it,
-        // does no harm.
-        const bool folder_held =
-            refused == 0 && ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-        if (refused == EWOULDBLOCK || folder_held) {
-            return Error{Errc::usage, fmt::format("{}: in use by another process", directory), {}};
-        }
-        if (refused != 0) {
-            return os_error("flock", path, refused);
-        }
-        return std::unique_ptr<DirectoryLock>(std::move(held));
+        return lock_directory(directory);
     }
 
     bool exists(const std::string& path) override {
