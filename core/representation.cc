@@ -150,14 +150,15 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
 
 }  // namespace
 
+bool is_form(const Request& request) {
+    std::string_view type = request.header("Content-Type").value_or("");
+    return equal_ignoring_case(next_part(type, ';'), "application/x-www-form-urlencoded");
+}
+
 bool is_search_form(const Request& request) {
-    constexpr std::string_view kForm = "application/x-www-form-urlencoded";
-    auto type = request.header("Content-Type");
-    if (!type) {
-        // HAPI's client names none once it compresses the form. What begins like a resource is none, and as one it would find all.
-        return !request.body.starts_with('{') && !request.body.starts_with('<');
-    }
-    return equal_ignoring_case(next_part(*type, ';'), kForm);
+    // HAPI's client names none once it compresses the form. What begins like a resource is none, and as one it would find all.
+    return is_form(request) || (!request.header("Content-Type") && !request.body.starts_with('{') &&
+                                !request.body.starts_with('<'));
 }
 
 Result<void> read_representation(const Request& request, const Target& target,

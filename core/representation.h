@@ -63,6 +63,9 @@ inline void represent(const Representation& asked, const Request& request, Respo
 /// The same for an answer that was made without read_representation(): an error before or beside the dispatch.
 void represent_error(const Request& request, Response& response);
 
+/// Whether it says that it sends a form.
+bool is_form(const Request& request);
+
 /// Whether what a search by POST sends is a form: it says so, or it says nothing and doesn't begin like JSON or XML.
 bool is_search_form(const Request& request);
 

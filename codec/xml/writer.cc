@@ -1,6 +1,7 @@
 #include "codec/xml/writer.h"
 
 #include "codec/json/unicode.h"
+#include "codec/xml/characters.h"
 #include "codec/xml/namespaces.h"
 #include "codec/xml/narrative.h"
 #include "codec/xml/scan.h"
@@ -27,18 +28,6 @@ bool is_noncharacter(const char* at, const char* end) noexcept {
 
 void append_special(std::string& out, unsigned char c) {
     switch (c) {
-        case '&':
-            out += "&amp;";
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
         case '\t':
             out += "&#9;";
             break;
@@ -52,7 +41,8 @@ void append_special(std::string& out, unsigned char c) {
             if (c < 0x20) {
                 out += kReplacement;
             } else {
-                out += static_cast<char>(c);
+                const auto character = static_cast<char>(c);
+                append_xml_characters(out, {&character, 1});
             }
     }
 }

@@ -3,7 +3,7 @@
 #include "codec/json/document.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
-#include "core/interactions/media_type.h"
+#include "core/representation.h"
 #include "core/target.h"
 #include "net/auth/files.h"
 #include "net/auth/granted_scopes.h"
@@ -22,7 +22,6 @@ using core::HttpMethod;
 using Endpoint = core::Config::Auth::TokenEndpoint;
 
 constexpr std::size_t kParametersMax = 20;
-constexpr std::string_view kForm = "application/x-www-form-urlencoded";
 constexpr std::string_view kAssertionType =
     "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
@@ -73,12 +72,6 @@ std::optional<std::uint64_t> announced_bytes(const core::Request& request) {
         return std::nullopt;
     }
     return bytes;
-}
-
-bool is_form(const core::Request& request) {
-    std::string_view type = request.header("Content-Type").value_or("");
-    const std::string_view name = core::next_part(type, ';');
-    return equal_ignoring_case(name, kForm);
 }
 
 Result<TokenSigner> read_signer(const Endpoint& config) {
@@ -210,7 +203,7 @@ Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) c
     if (!request.query.empty()) {
         return invalid_request("Parameters belong into the body");
     }
-    if (request.body.size() > kRequestBytesMax || !is_form(request)) {
+    if (request.body.size() > kRequestBytesMax || !core::is_form(request)) {
         return invalid_request("The body must be a short application/x-www-form-urlencoded");
     }
     const auto parameters = core::parse_query(request.body);
