@@ -3,6 +3,7 @@
 // Layer:   storage.
 // Threads: of one thread; the runs are only read.
 
+#include "storage/merge_heads.h"
 #include "storage/search_run_parts.h"
 
 #include <algorithm>
@@ -12,69 +13,6 @@ namespace annals::storage {
 namespace {
 
 constexpr std::uint32_t kDropped = 0xffff'ffff;
-
-/// The heads of several ascending sequences: the least of them again and again. Equal ones in order of the sequences.
-template <typename Key>
-class Heads {
-  public:
-    void clear() noexcept { heap_.clear(); }
-
-    bool empty() const noexcept { return heap_.empty(); }
-
-    const Key& key() const noexcept { return heap_.front().key; }
-
-    std::uint32_t sequence() const noexcept { return heap_.front().sequence; }
-
-    void add(Key key, std::uint32_t sequence) {
-        heap_.push_back({key, sequence});
-        std::ranges::push_heap(heap_, above);
-    }
-
-    /// The least one's sequence goes on with `key`.
-    void replace(Key key) noexcept {
-        heap_.front().key = key;
-        sink();
-    }
-
-    /// The least one's sequence has ended.
-    void drop() noexcept {
-        heap_.front() = heap_.back();
-        heap_.pop_back();
-        sink();
-    }
-
-  private:
-    struct Head {
-        Key key;
-        std::uint32_t sequence;
-    };
-
-    static bool above(const Head& a, const Head& b) noexcept {
-        return b.key < a.key || (b.key == a.key && b.sequence < a.sequence);
-    }
-
-    void sink() noexcept {
-        const std::size_t count = heap_.size();
-        if (count < 2) {
-            return;
-        }
-        const Head sinking = heap_.front();
-        std::size_t at = 0;
-        for (std::size_t child = 1; child < count; child = 2 * at + 1) {
-            if (child + 1 < count && above(heap_[child], heap_[child + 1])) {
-                ++child;
-            }
-            if (!above(sinking, heap_[child])) {
-                break;
-            }
-            heap_[at] = heap_[child];
-            at = child;
-        }
-        heap_[at] = sinking;
-    }
-
-    std::vector<Head> heap_;
-};
 
 /// What becomes of one run's documents.
 struct Source {
@@ -207,7 +145,7 @@ void SearchRun::Merger::number_documents(std::span<const std::shared_ptr<const S
 }
 
 void SearchRun::Merger::merge_terms() {
-    Heads<std::uint64_t> heads;
+    MergeHeads<std::uint64_t> heads;
     std::vector<std::size_t> next(sources_.size(), 0);
     std::size_t terms = 0;
     std::size_t lists = 0;
@@ -242,7 +180,7 @@ void SearchRun::Merger::merge_terms() {
 }
 
 void SearchRun::Merger::merge_texts() {
-    Heads<std::string_view> heads;
+    MergeHeads<std::string_view> heads;
     std::vector<TextRange> left(sources_.size());
     std::vector<std::vector<std::uint32_t>> indexes(sources_.size());  // new ones, of one column
     for (const std::uint64_t column :
@@ -331,7 +269,7 @@ void SearchRun::Merger::merge_interval_column(std::uint64_t column) {
     std::vector<IntervalColumn> columns(sources_.size());
     std::vector<std::vector<std::uint32_t>> indexes(sources_.size());  // new ones; or kDropped
     std::vector<Sequence> sequences;
-    Heads<std::int64_t> heads;
+    MergeHeads<std::int64_t> heads;
     ShortSpan short_span;
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
@@ -395,7 +333,7 @@ void SearchRun::Merger::merge_interval_column(std::uint64_t column) {
 
 void SearchRun::Merger::merge_targets() {
     new_targets_.resize(sources_.size());
-    Heads<std::uint64_t> heads;
+    MergeHeads<std::uint64_t> heads;
     std::vector<std::size_t> next(sources_.size(), 0);
     // Where documents are dropped, kDropped marks the targets that only they refer to.
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
