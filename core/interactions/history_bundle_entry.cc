@@ -164,7 +164,8 @@ Result<void> read_version(const Parts& parts, HistoryEntry& entry) {
     const auto set = [&](std::string_view text, std::string_view place) -> Result<void> {
         entry.version = text.empty() ? std::nullopt : parse_version_number(text);
         if (!entry.version) {
-            return bad(Errc::value, std::string(place) + " is not a version number");
+            return bad(Errc::value,
+                       std::string(place) + " is not a version number, such as 1 or 42");
         }
         if (entry.version->value == 0) {
             return bad(Errc::value, fmt::format("{} is beyond {}, the largest version number that "

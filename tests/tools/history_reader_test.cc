@@ -165,8 +165,9 @@ TEST(HistoryReader, IsRefusedAtOnceByVersionsThatAreNoNumbers) {
     });
     const auto refused = reader_of(endpoint).first_target({}, 10);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("meta.versionId is not a version number"),
-              std::string::npos)
+    EXPECT_NE(
+        refused.error().detail.find("meta.versionId is not a version number, such as 1 or 42"),
+        std::string::npos)
         << refused.error().detail;
 }
 
