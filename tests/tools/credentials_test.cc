@@ -93,8 +93,8 @@ TEST(Credentials, OfACommandThatAreOfNoUseAreAUsageFault) {
          {std::vector<std::string>{"import", "--server", url, "--header", "secret"},
           std::vector<std::string>{"export", "--server", url, "--history", "--to", "/nowhere/out",
                                    "--token-file", "/nowhere/token"},
-          std::vector<std::string>{"replicate", "--from", url, "--to", url, "--to-token-file",
-                                   "/nowhere/token"},
+          std::vector<std::string>{"replicate", "--from", url, "--to", "http://127.0.0.1:10/fhir",
+                                   "--to-token-file", "/nowhere/token"},
           std::vector<std::string>{"bench", "--server", url, "--header", "secret"}}) {
         const Finished done = annals(wrong);
         EXPECT_EQ(done.exit_code, 2) << wrong[0];
@@ -173,8 +173,9 @@ TEST(Replicate, RefusesASinceThatTheSourceCannotMakeAnythingOfAsAUsageFault) {
     const TemporaryDirectory directory;
     RunningServer server(kBinary, directory / "a");
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
-    const Finished done = annals({"replicate", "--from", server.url(), "--to", server.url(),
-                                  "--since", "garbage", "--state", directory / "state"});
+    const Finished done =
+        annals({"replicate", "--from", server.url(), "--to", "http://127.0.0.1:9/fhir", "--since",
+                "garbage", "--state", directory / "state"});
     EXPECT_EQ(done.exit_code, 2);
     EXPECT_NE(done.errors.find("--since"), std::string::npos) << done.errors;
     EXPECT_NE(done.errors.find("usage: annals"), std::string::npos) << done.errors;

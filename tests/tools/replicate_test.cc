@@ -72,8 +72,9 @@ TEST(Replicate, BeginsOnlyWhereItCanSayHowFarItHasCome) {
     const TemporaryDirectory directory;
     RunningServer source(kBinary, directory / "a");
     ASSERT_FALSE(source.url().empty()) << source.process().errors();
-    const Finished done = annals({"replicate", "--from", source.url(), "--to", source.url(),
-                                  "--state", directory / "nowhere/state"});
+    const Finished done =
+        annals({"replicate", "--from", source.url(), "--to", "http://127.0.0.1:9/fhir", "--state",
+                directory / "nowhere/state"});
     EXPECT_EQ(done.exit_code, 2);
     EXPECT_EQ(done.errors.find("annals: --state: open "), 0U) << done.errors;
     EXPECT_TRUE(one_line(done.errors)) << done.errors;
@@ -383,8 +384,8 @@ TEST(Replicate, ReportsAConflictAndKeepsWhatIsThere) {
 TEST(Replicate, GivesUpOnAServerThatIsNotThere) {
     const TemporaryDirectory directory;
     const Finished done =
-        annals({"replicate", "--from", "http://127.0.0.1:9/fhir", "--to", "http://127.0.0.1:9/fhir",
-                "--retry-for", "1", "--state", directory / "state"});
+        annals({"replicate", "--from", "http://127.0.0.1:9/fhir", "--to",
+                "http://127.0.0.1:10/fhir", "--retry-for", "1", "--state", directory / "state"});
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_NE(done.errors.find("127.0.0.1:9"), std::string::npos) << done.errors;
 }
