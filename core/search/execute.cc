@@ -4,13 +4,40 @@
 #include "core/search/run_walk.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 namespace annals::core::search {
 
 namespace {
 
+using Kind = Plan::Kind;
+
+// Where what else is asked for leaves so few resources, chains are looked at for these alone, each by so many terms at most.
+constexpr std::size_t kFew = 64;
+constexpr std::size_t kFewTermsMax = 1000;
+
 // What counting costs beyond this nobody asks.
 constexpr std::uint64_t kCostOfInterest = 20'000;
+
+bool leads_away(const Plan& plan) noexcept {
+    return plan.kind == Kind::chain || plan.kind == Kind::has;
+}
+
+// Whether the index of its own type decides it.
+bool is_plain(const Plan& plan) {
+    return !leads_away(plan) && plan.kind != Kind::verified && plan.kind != Kind::contained &&
+           std::ranges::all_of(plan.parts, is_plain);
+}
+
+// What of a conjunction is plain; everything if that is nothing.
+Plan plain_part(const Plan& plan) {
+    std::vector<Plan> parts;
+    if (plan.kind == Kind::all_of) {
+        std::ranges::copy_if(plan.parts, std::back_inserter(parts), is_plain);
+    }
+    return all_of(std::move(parts));
+}
 
 }  // namespace
 
@@ -32,23 +59,89 @@ void add_keys(const Match& match, KeySet& keys) {
 struct Execution::Step {
     const Plan* plan = nullptr;
     KeySet* keys = nullptr;
-    std::unique_ptr<RunWalk> walk;
+    bool own = false;  // asked of the execution's own resources, and its plan asks of no others
+    std::optional<Plan> narrowed = {};  // that plan, for few of them
+    std::unique_ptr<RunWalk> walk = {};
 };
 
 Execution::Execution(Snapshot& snapshot, TypeId type, const Plan& plan)
     : snapshot_(snapshot), type_(type), plan_(plan) {
-    plan_steps(plan);
+    plan_steps(plan, true);
 }
 
 Execution::~Execution() = default;
 
-void Execution::plan_steps(const Plan& plan) {
-    for (const Plan& part : plan.parts) {
-        plan_steps(part);
+void Execution::plan_steps(const Plan& plan, bool own) {
+    for (std::size_t i = 0; i < plan.parts.size(); ++i) {
+        // What is asked of inner resources is asked of any.
+        plan_steps(plan.parts[i],
+                   own && !leads_away(plan) && (plan.kind != Kind::contained || i == 0));
     }
-    if (plan.kind == Plan::Kind::chain || plan.kind == Plan::Kind::has) {
-        steps_.push_back({&plan, &resolution_.keys[&plan], nullptr});
+    if (leads_away(plan)) {
+        steps_.push_back(
+            {&plan, &resolution_.keys[&plan], own && related_types(plan.parts.front()).empty()});
     }
+}
+
+// Goes on until the turn is over (false) or it is known whether there are few, and chains are narrowed to them (true).
+bool Execution::find_few(const Pace& pace) {
+    if (looked_for_few_) {
+        return true;
+    }
+    if (few_walk_ == nullptr) {
+        const bool of_use = wanted_.limit > 0 && std::ranges::any_of(steps_, &Step::own);
+        beside_ = of_use ? plain_part(plan_) : everything();
+        if (beside_.kind == Kind::everything) {
+            looked_for_few_ = true;
+            return true;
+        }
+        few_walk_ =
+            std::make_unique<RunWalk>(snapshot_, type_, beside_, resolution_,
+                                      [this](const Match& match) { few_.push_back(match); });
+        few_walk_->begin({.limit = kFew + 1});
+    }
+    if (!few_walk_->advance(pace)) {
+        return false;
+    }
+    looked_for_few_ = true;
+    few_walk_.reset();
+    if (few_.size() <= kFew) {
+        std::ranges::for_each(steps_, [this](Step& step) { narrow(step); });
+    }
+    return true;
+}
+
+// To what the few refer to, or what refers to them.
+void Execution::narrow(Step& step) const {
+    if (!step.own) {
+        return;
+    }
+    const Column column = step.plan->column;
+    std::vector<Term> terms;
+    if (step.plan->kind == Kind::chain) {
+        for (const Match& match : few_) {
+            const storage::LinkColumn links = match.run->links(column);
+            for (const std::uint32_t target : links.of(match.document)) {
+                terms.push_back(identity(links.targets[target]));
+            }
+        }
+    } else {
+        KeySet keys;
+        for (const Match& match : few_) {
+            add_keys(match, keys);
+        }
+        static_cast<void>(keys.seal(Pace()));  // a turn without an end
+        for (const std::uint64_t key : keys.keys()) {
+            terms.push_back(reference(column, key));
+        }
+    }
+    if (terms.size() > kFewTermsMax) {
+        return;
+    }
+    std::vector<Plan> both;
+    both.push_back(carrying(std::move(terms)));
+    both.push_back(step.plan->parts.front());
+    step.narrowed = all_of(std::move(both));
 }
 
 void Execution::want(const Wanted& wanted) {
@@ -60,6 +153,9 @@ void Execution::want(const Wanted& wanted) {
 }
 
 Result<bool> Execution::advance(const Pace& pace) {
+    if (!find_few(pace)) {
+        return false;
+    }
     while (next_step_ < steps_.size()) {
         ANNALS_TRY(const bool done, resolve(steps_[next_step_], pace));
         if (!done) {
@@ -130,8 +226,9 @@ Result<bool> Execution::resolve(Step& step, const Pace& pace) {
                 }
             };
         }
-        step.walk = std::make_unique<RunWalk>(snapshot_, plan.type, plan.parts.front(), resolution_,
-                                              std::move(found));
+        step.walk = std::make_unique<RunWalk>(snapshot_, plan.type,
+                                              step.narrowed ? *step.narrowed : plan.parts.front(),
+                                              resolution_, std::move(found));
         step.walk->begin({.limit = kMatchesMax});
     }
     if (!step.walk->advance(pace)) {

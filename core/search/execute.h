@@ -101,7 +101,8 @@ class Execution {
 
     TypeId type() const noexcept { return type_; }
 
-    /// What chains and has came to. Requires: advance() was true once. Lifetime: of this.
+    /// What chains and has came to, as far as it matters for the resources that match what else is asked for; all of it if the
+    /// first that was wanted was nothing (limit 0). Requires: advance() was true once. Lifetime: of this.
     const Resolution& resolution() const noexcept { return resolution_; }
 
     /// The plan bound to a run. Requires: advance() was true once. Lifetime: of this.
@@ -124,7 +125,9 @@ class Execution {
   private:
     struct Step;
 
-    void plan_steps(const Plan& plan);
+    void plan_steps(const Plan& plan, bool own);
+    bool find_few(const Pace& pace);
+    void narrow(Step& step) const;
     Result<bool> resolve(Step& step, const Pace& pace);
 
     Snapshot& snapshot_;
@@ -133,6 +136,10 @@ class Execution {
     Resolution resolution_;
     std::vector<Step> steps_;  // chains and has, inner ones first
     std::size_t next_step_ = 0;
+    Plan beside_;  // what is asked for beside them
+    std::unique_ptr<RunWalk> few_walk_;
+    std::vector<Match> few_;  // what that leaves, if it is few
+    bool looked_for_few_ = false;
     std::unique_ptr<RunWalk> walk_;
     std::vector<Match> matches_;
     Wanted wanted_;

@@ -410,6 +410,32 @@ TEST_F(SearchModel, LooksAtNothingElseWhereARunHasNoneOfAPart) {
     }
 }
 
+TEST_F(SearchModel, LooksAtChainsForWhatElseLeavesAlone) {
+    write(20);
+    int asked = 0;
+    Plan quantity;
+    quantity.kind = Plan::Kind::quantity;
+    quantity.column = column(3);
+    quantity.in_unit = [&asked](std::string_view) {
+        ++asked;
+        return std::optional(core::search::Range{0, 100});
+    };
+    const Plan nobody = core::search::carrying({core::search::token(column(0), "absent")});
+    for (const bool forwards : {false, true}) {
+        const Plan link = forwards ? core::search::chain(column(4), types_[1], quantity)
+                                   : core::search::has(column(4), types_[1], quantity);
+        const Plan plan = core::search::all_of(parts(link, nobody));
+        Snapshot own = snapshot(last_);
+        Execution few(own, types_[0], plan);
+        EXPECT_EQ(run(few, {}), std::vector<std::uint64_t>());
+        EXPECT_EQ(asked, 0);
+        // Who wants nothing wants to know what chains come to.
+        Execution all(own, types_[0], plan);
+        run(all, {.limit = 0});
+        EXPECT_GT(std::exchange(asked, 0), 0);
+    }
+}
+
 // As of an `_id` with very many values: a document is not looked for in what each of them has.
 TEST_F(SearchModel, LooksIntoWhatManyTermsHaveAtOnce) {
     write(80);
