@@ -64,9 +64,17 @@ struct Execution::Step {
     std::unique_ptr<RunWalk> walk = {};
 };
 
+// The resources that match what is asked for beside chains, as far as they are few.
+struct Execution::Few {
+    Plan beside;
+    std::unique_ptr<RunWalk> walk;
+    std::vector<Match> matches;
+};
+
 Execution::Execution(Snapshot& snapshot, TypeId type, const Plan& plan)
     : snapshot_(snapshot), type_(type), plan_(plan) {
     plan_steps(plan, true);
+    looks_for_few_ = std::ranges::any_of(steps_, &Step::own);
 }
 
 Execution::~Execution() = default;
@@ -85,29 +93,25 @@ void Execution::plan_steps(const Plan& plan, bool own) {
 
 // Goes on until the turn is over (false) or it is known whether there are few, and chains are narrowed to them (true).
 bool Execution::find_few(const Pace& pace) {
-    if (looked_for_few_) {
-        return true;
-    }
-    if (few_walk_ == nullptr) {
-        const bool of_use = wanted_.limit > 0 && std::ranges::any_of(steps_, &Step::own);
-        beside_ = of_use ? plain_part(plan_) : everything();
-        if (beside_.kind == Kind::everything) {
-            looked_for_few_ = true;
+    if (few_ == nullptr) {
+        Plan beside = wanted_.limit > 0 ? plain_part(plan_) : everything();
+        if (beside.kind == Kind::everything) {
             return true;
         }
-        few_walk_ =
-            std::make_unique<RunWalk>(snapshot_, type_, beside_, resolution_,
-                                      [this](const Match& match) { few_.push_back(match); });
-        few_walk_->begin({.limit = kFew + 1});
+        few_ = std::make_unique<Few>();
+        few_->beside = std::move(beside);
+        few_->walk = std::make_unique<RunWalk>(
+            snapshot_, type_, few_->beside, resolution_,
+            [this](const Match& match) { few_->matches.push_back(match); });
+        few_->walk->begin({.limit = kFew + 1});
     }
-    if (!few_walk_->advance(pace)) {
+    if (!few_->walk->advance(pace)) {
         return false;
     }
-    looked_for_few_ = true;
-    few_walk_.reset();
-    if (few_.size() <= kFew) {
+    if (few_->matches.size() <= kFew) {
         std::ranges::for_each(steps_, [this](Step& step) { narrow(step); });
     }
+    few_->walk.reset();  // and not the plan: the resolution knows its quantities by where they stand
     return true;
 }
 
@@ -119,7 +123,7 @@ void Execution::narrow(Step& step) const {
     const Column column = step.plan->column;
     std::vector<Term> terms;
     if (step.plan->kind == Kind::chain) {
-        for (const Match& match : few_) {
+        for (const Match& match : few_->matches) {
             const storage::LinkColumn links = match.run->links(column);
             for (const std::uint32_t target : links.of(match.document)) {
                 terms.push_back(identity(links.targets[target]));
@@ -127,7 +131,7 @@ void Execution::narrow(Step& step) const {
         }
     } else {
         KeySet keys;
-        for (const Match& match : few_) {
+        for (const Match& match : few_->matches) {
             add_keys(match, keys);
         }
         static_cast<void>(keys.seal(Pace()));  // a turn without an end
@@ -153,8 +157,11 @@ void Execution::want(const Wanted& wanted) {
 }
 
 Result<bool> Execution::advance(const Pace& pace) {
-    if (!find_few(pace)) {
-        return false;
+    if (looks_for_few_) {
+        if (!find_few(pace)) {
+            return false;
+        }
+        looks_for_few_ = false;
     }
     while (next_step_ < steps_.size()) {
         ANNALS_TRY(const bool done, resolve(steps_[next_step_], pace));

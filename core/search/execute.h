@@ -124,6 +124,7 @@ class Execution {
 
   private:
     struct Step;
+    struct Few;
 
     void plan_steps(const Plan& plan, bool own);
     bool find_few(const Pace& pace);
@@ -136,10 +137,8 @@ class Execution {
     Resolution resolution_;
     std::vector<Step> steps_;  // chains and has, inner ones first
     std::size_t next_step_ = 0;
-    Plan beside_;  // what is asked for beside them
-    std::unique_ptr<RunWalk> few_walk_;
-    std::vector<Match> few_;  // what that leaves, if it is few
-    bool looked_for_few_ = false;
+    bool looks_for_few_ = false;  // before the first step
+    std::unique_ptr<Few> few_;
     std::unique_ptr<RunWalk> walk_;
     std::vector<Match> matches_;
     Wanted wanted_;
