@@ -111,7 +111,8 @@ bool Execution::find_few(const Pace& pace) {
     if (few_->matches.size() <= kFew) {
         std::ranges::for_each(steps_, [this](Step& step) { narrow(step); });
     }
-    few_->walk.reset();  // and not the plan: the resolution knows its quantities by where they stand
+    // The plan stays: the resolution knows its quantities by where they stand.
+    few_->walk.reset();
     return true;
 }
 
