@@ -147,6 +147,12 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
     }
     Response response = co_await route.row->awaiting(service, as_read, route.target);
     represent(asked, as_read, response);
+    if (service.config().read_only && response.failure &&
+        response.failure->code == Errc::no_store) {
+        // It will not be otherwise later.
+        std::erase_if(response.headers,
+                      [](const auto& header) { return header.first == "Retry-After"; });
+    }
     co_return response;
 }
 

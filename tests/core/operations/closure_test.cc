@@ -101,6 +101,7 @@ TEST_F(Closure, IsReadButDoesNotGrowOnAReadOnlyServer) {
     restart(config);
     EXPECT_EQ(rows(call(adding({"rock"}))), "503 no-store");
     EXPECT_EQ(rows(call("")), "503 no-store");
+    EXPECT_EQ(call("").header("Retry-After"), "") << "it will not be otherwise later";
     EXPECT_EQ(rows(call(adding({"dog"}))), "2") << "it is there";
     EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"1"})")), "2 poodle<dog");
 }
