@@ -73,7 +73,7 @@ std::string_view content_type_name(ContentType type) noexcept {
         case ContentType::prometheus:
             return "text/plain; version=0.0.4; charset=utf-8";
         case ContentType::event_stream:
-            return "text/event-stream";
+            return "text/event-stream; charset=utf-8";  // without: Latin-1 to Python's requests
     }
     return "";
 }

@@ -44,7 +44,9 @@ class ChangesOverHttp : public ::testing::Test {
                          more + "\r\n");
         const std::string head = connection->read_through("retry: 1000\n\n");
         EXPECT_TRUE(head.starts_with("HTTP/1.1 200 OK\r\n")) << head;
-        EXPECT_NE(head.find("Content-Type: text/event-stream\r\n"), std::string::npos) << head;
+        EXPECT_NE(head.find("Content-Type: text/event-stream; charset=utf-8\r\n"),
+                  std::string::npos)
+            << head;
         EXPECT_EQ(head.find("Content-Encoding"), std::string::npos) << head;
         return connection;
     }
