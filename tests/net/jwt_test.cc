@@ -137,6 +137,15 @@ TEST(Jwt, HoldsAKeyToItsAlgorithm) {
               "The token's signature is wrong");
     EXPECT_EQ(fault(key.sign(R"({"alg":"ES256"})", kClaims), keys({key.jwk()})),
               "The token's signature is wrong");
+    // What it could be used for as well, or with anything where its issuer leaves that open, as many do.
+    const auto declared = [&](std::string_view as) {
+        const std::string_view said = R"("alg":"RS256",)";
+        std::string jwk = key.jwk();
+        return keys({jwk.replace(jwk.find(said), said.size(), as)});
+    };
+    EXPECT_EQ(fault(key.sign(kClaims), declared(R"("alg":"RS512",)")),
+              "The token's signature is wrong");
+    EXPECT_EQ(fault(key.sign(kClaims), declared("")), "it was taken");
 }
 
 TEST(Jwt, RefusesHeadersThatBringKeysOrAskForMore) {
