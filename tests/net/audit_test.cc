@@ -105,6 +105,13 @@ TEST(Audit, SaysWhoDidWhatToWhichVersion) {
                   .status,
               200);
     EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p/_history/2")"));
+    // One that was, one that never was, and what can be none.
+    ASSERT_EQ(server.send("GET", "/Patient/p/_history/1").status, 200);
+    EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p/_history/1")"));
+    ASSERT_EQ(server.send("GET", "/Patient/p/_history/7").status, 404);
+    EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p/_history/7")"));
+    ASSERT_EQ(server.send("GET", "/Patient/p/_history/a_b").status, 404);
+    EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p")"));
     ASSERT_EQ(server.send("GET", "/Patient/p/$everything").status, 200);
     EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p")"));
 
