@@ -49,6 +49,31 @@ TEST_F(ScopesTest, WriteWhatIsOfThePatientBeforeAndAfter) {
     EXPECT_TRUE(send("GET", "/Observation/m-o2").says("Patient/m"));
 }
 
+TEST_F(ScopesTest, WriteNothingByCriteriaThatTheySearchOnly) {
+    fill();
+    const Principal searches("x", "user/Observation.rs patient/Observation.cud", "m");
+    send_as(&searches);
+    ASSERT_EQ(total(send("GET", "/Observation?identifier=i-t-o1")), 1);
+    std::string body = observation("i", "m", "taken over");
+    body.erase(body.find(R"("id":"i",)"), 9);
+    const Headers patch{{"Content-Type", "application/json-patch+json"}};
+    const std::string edit =
+        R"([{"op":"replace","path":"/subject/reference","value":"Patient/m"}])";
+    EXPECT_EQ(send("PUT", "/Observation?identifier=i-m-o1", body, kJson).status, 200);
+    const std::string url = "Observation?identifier=i-t-o1";
+    EXPECT_EQ(send("PUT", "/" + url, body, kJson).status, 403);
+    EXPECT_EQ(send("PATCH", "/" + url, edit, patch).status, 403);
+    EXPECT_EQ(send("DELETE", "/" + url).status, 403);
+    for (const std::string& one : {entry("PUT", url, body), entry("DELETE", url)}) {
+        EXPECT_GE(send("POST", "/", bundle("transaction", one), kJson).status, 400) << one;
+        EXPECT_TRUE(send("POST", "/", bundle("batch", one), kJson).says(R"("status":"403)")) << one;
+    }
+    send_as(&everybody_);
+    const Answer theirs = send("GET", "/Observation/t-o1");
+    EXPECT_TRUE(theirs.says(kMark));
+    EXPECT_EQ(theirs.etag, 2U);
+}
+
 TEST_F(ScopesTest, EveryRefusalForWantOfOneNamesIt) {
     fill();
     const auto challenge = [](const Answer& answer) {
