@@ -260,6 +260,9 @@ TEST_F(AccessTest, WhatIsPublicNeedsNobody) {
     const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
         {"metadata", {"/metadata", "/openapi.json", "/$versions"}},
         {"read", {"/Patient/a", "/Patient/a/_history/1"}},
+        {"search",
+         {"/Patient?family=x", "/?_type=Patient",
+          "/Patient?_has:Observation:subject:status=final&_revinclude=Encounter:subject"}},
         {"history", {"/Patient/a/_history", "/Patient/_history", "/_history"}}};
     for (const auto& [name, targets] : cases) {
         guard(false, {name});
