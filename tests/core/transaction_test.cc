@@ -664,6 +664,25 @@ TEST(Transaction, DeletesForGoodWhereThatIsConfigured) {
     EXPECT_EQ(server.get("/Patient/1").status, 404);
 }
 
+TEST(Transaction, DeletesWhatNeverWasWhereThatIsNoFailure) {
+    const std::string absent = entry_of("DELETE", "Patient/none");
+    const std::string meant = entry_of("DELETE", "Patient/none", {}, {}, R"("ifMatch":"W/\"1\"")");
+    for (const std::uint64_t delete_absent : {204U, 404U}) {
+        Config config;
+        config.delete_absent = delete_absent;
+        TestService server(config);
+        const Received answer = server.submit(
+            bundle_of("transaction", {absent, entry_of("PUT", "Patient/1", patient_json("1"))}));
+        if (delete_absent == 204) {
+            EXPECT_EQ(Json(answer.body).statuses(), "204 201");
+        } else {
+            expect_failure(answer, "not-found", "Patient/none does not exist");
+        }
+        expect_failure(server.submit(bundle_of("transaction", {meant})), "not-found",
+                       "Patient/none does not exist");
+    }
+}
+
 TEST(Transaction, DeletesWhatIsDeletedWithoutANewVersion) {
     TestService server;
     server.put("/Patient/1", patient_json("1"));
@@ -711,6 +730,11 @@ TEST(Transaction, RequiresWhatItRefersToWhereThatIsConfigured) {
                        entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:2"))}))
                   .status,
               200);
+    expect_failure(
+        server.submit(bundle_of("transaction",
+                                {entry_of("DELETE", "Patient/1"),
+                                 entry_of("POST", "Observation", observation("", "Patient/1"))})),
+        "conflict", "Bundle.entry[1] POST Observation: 409 ");
 }
 
 TEST(Transaction, DecidesAgainWhereWhatItsCriteriaFoundIsBeingDeleted) {
