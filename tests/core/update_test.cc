@@ -275,6 +275,10 @@ TEST_F(ConditionalUpdate, CreatesWithoutAMatch) {
     EXPECT_EQ(named.status, 201);
     EXPECT_EQ(named.location, "http://test/fhir/Patient/8/_history/1");
     EXPECT_EQ(send("PUT", "/Patient?identifier=9", patient_with("8", {{"mrn", "9"}})).status, 409);
+    const Answer no_id = send("PUT", "/Patient?identifier=9", patient_with("a b", {{"mrn", "9"}}));
+    EXPECT_EQ(no_id.status, 400);
+    EXPECT_TRUE(no_id.says(R"("code":"value")")) << no_id.body;
+    EXPECT_EQ(store().totals().resources, 2U);
 
     core::Config config;
     config.update_create = false;
