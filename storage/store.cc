@@ -267,7 +267,8 @@ std::shared_ptr<const SearchRuns> Store::search(TypeId type) const {
 }
 
 void Store::mix_search(TypeId type) {
-    impl_->search_fingerprints[type.value].store(0, std::memory_order_release);
+    impl_->search_mixes[type.value].fetch_add(1);
+    impl_->search_fingerprints[type.value].store(0);
 }
 
 void Store::rebuild_search(TypeId type, const SearchSetup& setup, std::function<void()> done) {
@@ -290,12 +291,17 @@ void Store::rebuild_search(TypeId type, const SearchSetup& setup, std::function<
         return true;
     };
     auto end = [impl = impl_.get(), gate = impl_->gate, type,
+                mixes = impl_->search_mixes[type.value].load(),
                 fingerprint = setup.fingerprints[type.value], done = std::move(done)] {
         const std::scoped_lock lock(gate->mutex);
         if (!gate->open) {
             return;
         }
-        impl->search_fingerprints[type.value].store(fingerprint, std::memory_order_release);
+        impl->search_fingerprints[type.value].store(fingerprint);
+        if (impl->search_mixes[type.value].load() != mixes) {
+            // Of what was submitted meanwhile some may be of another setup. Looked at after the store, as mix_search() counts before it.
+            impl->search_fingerprints[type.value].store(0);
+        }
         if (impl->saver != nullptr) {
             impl->saver->ask();
         }

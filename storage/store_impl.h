@@ -44,6 +44,7 @@ struct Store::Impl {
     std::unique_ptr<SearchIndex> search;
     SearchSetup setup;
     PerType<std::atomic<std::uint64_t>> search_fingerprints{};  ///< 0: of nothing that is whole
+    PerType<std::atomic<std::uint64_t>> search_mixes{};         ///< calls of mix_search()
     std::unique_ptr<SearchFeed> feed;
     std::unique_ptr<SearchCheckpoint> checkpoint;
     std::unique_ptr<SearchSaver> saver;  ///< none in a read-only store either

@@ -269,6 +269,35 @@ TEST(StoreSearch, OfTwoSetupsIsExtractedAnewWhenItWasClosedBeforeItsRebuild) {
     EXPECT_EQ(report.versions_extracted, 1U);
 }
 
+TEST(StoreSearch, ThatWasMixedWhileItWasRebuiltIsExtractedAnew) {
+    SimFileSystem fs;
+    {
+        std::atomic<bool> mixed = false;
+        std::atomic<bool> done = false;
+        const auto store = open_store(fs);
+        put_searchable(*store, "Patient", "a", "red");
+        SearchSetup setup = word_setup(*store);
+        setup.extractor = [&mixed, words = setup.extractor()]() -> SearchExtract {
+            return [&mixed, words](TypeId type, std::string_view id, std::string_view body,
+                                   SearchEntries& entries) {
+                mixed.wait(false);
+                return words(type, id, body, entries);
+            };
+        };
+        store->rebuild_search(type_of("Patient"), setup, [&done] {
+            done = true;
+            done.notify_all();
+        });
+        store->mix_search(type_of("Patient"));
+        mixed = true;
+        mixed.notify_all();
+        done.wait(false);
+    }
+    OpenReport report;
+    open_store(fs, searchable(), &report);
+    EXPECT_EQ(report.versions_extracted, 1U);
+}
+
 TEST(StoreSearch, LeavesOutWhatCannotBeExtracted) {
     SimFileSystem fs;
     {
