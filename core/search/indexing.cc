@@ -130,7 +130,7 @@ struct Indexing::Impl {
         stored.refresh();
         const auto before = now_current();
         faults.clear();
-        auto set = stored.make({}, before == nullptr ? &faults : nullptr);
+        auto set = stored.make({}, &faults);
         if (before != nullptr) {
             std::vector<TypeId> changed;
             for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
@@ -141,7 +141,10 @@ struct Indexing::Impl {
                     add_unready(*set, *before->parameters(), type);
                 }
             }
-            set = stored.make(unready, &faults);
+            if (!unready.empty()) {
+                faults.clear();
+                set = stored.make(unready, &faults);
+            }
             if (!changed.empty()) {
                 retired.push_back(before);
                 ask(changed);
