@@ -2,6 +2,7 @@
 
 #include "codec/json/resource.h"
 #include "core/bulk/export_links.h"
+#include "core/bulk/export_moment.h"
 #include "core/bulk/export_scope.h"
 #include "core/bulk/export_task.h"
 #include "core/bulk/ndjson_files.h"
@@ -36,38 +37,6 @@ constexpr std::uint64_t kBytesPerCheckpoint = 256 << 20;
 constexpr std::chrono::seconds kTimePerCheckpoint{10};
 
 constexpr std::size_t kDeletionsPerBundle = 100;
-
-/// A position at which everything is there that was submitted before `time`, so that whoever asks for what came since
-/// then misses nothing.
-struct Moment {
-    Position position;
-    Instant time;
-};
-
-Moment take_moment(storage::Store& store) {
-    Moment moment;
-    moment.time = now();
-    moment.time.us -= moment.time.us % 1000;
-    // Dropped or not: it has settled.
-    static_cast<void>(store.wait(store.last_ticket()));
-    moment.position = store.last_position();
-    return moment;
-}
-
-/// The same of an earlier position: nothing that came behind it is younger than what came next, or than now.
-Moment earlier_moment(const storage::Store& store, Position position, const Moment& last) {
-    Moment moment{position, last.time};
-    const storage::LogScan what{.bound = last.position, .every_version = true};
-    std::vector<storage::VersionInfo> found;
-    Position after = position;
-    while (after < last.position && found.empty()) {
-        store.scan(what, after, 1, found);
-    }
-    if (!found.empty()) {
-        moment.time = std::min(moment.time, found.front().instant);
-    }
-    return moment;
-}
 
 class ExportJob {
   public:
@@ -491,7 +460,7 @@ class ExportJob {
     std::string deletions_;
     std::size_t deletion_count_ = 0;
 
-    Moment moment_;
+    ExportMoment moment_;
     std::uint64_t pass_ = 0;  // 0: the log; from 1 on the types that are searched
     Position after_;          // of the pass, all up to here is done
     std::uint64_t resources_ = 0;
