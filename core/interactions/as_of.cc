@@ -49,6 +49,16 @@ Result<std::optional<Position>> find_as_of(const storage::Store& store, std::str
     return found;
 }
 
+std::optional<storage::VersionInfo> current_as_of(const storage::Store& store, TypeId type,
+                                                  std::string_view id, Position position) {
+    auto info = store.current(type, id, position);
+    // The store goes on to tell of a removed deletion, so that what it deleted does not come back.
+    if (info && !store.at(info->position)) {
+        info.reset();
+    }
+    return info;
+}
+
 asio::awaitable<Result<void>> reach_back(const Service& service,
                                          std::shared_ptr<const search::ParameterSet> parameters,
                                          std::span<const TypeId> types, search::Snapshot& snapshot,

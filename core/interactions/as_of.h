@@ -28,6 +28,10 @@ Result<Position> read_as_of(const storage::Store& store, std::string_view text);
 /// The same of a query; none if it has no _asOf. Errors: invalid (also if there are several).
 Result<std::optional<Position>> find_as_of(const storage::Store& store, std::string_view query);
 
+/// What a resource was at `position`, deleted or not; none also where that deletion was removed from the history since.
+std::optional<storage::VersionInfo> current_as_of(const storage::Store& store, TypeId type,
+                                                  std::string_view id, Position position);
+
 /// Makes `snapshot` answer for each of `types`, be it by looking at the bodies that were current then.
 /// Errors: too_costly, timeout.
 asio::awaitable<Result<void>> reach_back(const Service& service,

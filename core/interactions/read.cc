@@ -64,8 +64,9 @@ Response read(const Service& service, const Request& request, const Target& targ
     if (as_of && as_of->value == 0) {
         return no_such_resource(target.type, target.id);
     }
-    const Position bound = as_of.value_or(request.seen_at.value_or(Position{}));
-    const auto info = service.store().current(target.type, target.id, bound);
+    const auto info = as_of ? current_as_of(service.store(), target.type, target.id, *as_of)
+                            : service.store().current(target.type, target.id,
+                                                      request.seen_at.value_or(Position{}));
     if (!info) {
         std::optional<Response> carried =
             as_of ? std::nullopt : answer_carried(service, request, target);

@@ -162,7 +162,9 @@ asio::awaitable<Response> graphql_operation(const Service& service, const Reques
     search::Snapshot snapshot(service.store(), *position);
     std::optional<storage::VersionInfo> focus;
     if (target.level == Level::instance_operation) {
-        focus = service.store().current(target.type, target.id, snapshot.position());
+        focus = sent->as_of
+                    ? current_as_of(service.store(), target.type, target.id, snapshot.position())
+                    : service.store().current(target.type, target.id, snapshot.position());
         if (focus) {
             co_await fetch_version(service, request, target.id, *focus);
         }

@@ -164,6 +164,24 @@ TEST_F(AsOfTest, OfAnInstantIsNotHiddenByWhatCameLaterAndWasErased) {
     EXPECT_EQ(send("GET", "/Patient/a?_asOf=2020-01-01T12:30:00Z").etag, 3u);
 }
 
+TEST_F(AsOfTest, ADeletionThatWasRemovedIsInNoState) {
+    Config config;
+    put_patient("a", "A");
+    ASSERT_EQ(send("DELETE", "/Patient/a").status, 204);
+    const std::uint64_t deleted = store().last_position().value;
+    put_patient("a", "B");
+    EXPECT_EQ(send("GET", fmt::format("/Patient/a?_asOf={}", deleted)).status, 410);
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(send("DELETE", "/Patient/a/_history/2").status, 204);
+    for (const char* target :
+         {"/Patient/a?", "/Patient/a/$everything?", "/Patient/a/$graphql?query=%7Bid%7D&"}) {
+        EXPECT_EQ(send("GET", fmt::format("{}_asOf={}", target, deleted)).status, 404) << target;
+    }
+    EXPECT_EQ(send("GET", fmt::format("/Patient/a?_asOf={}", deleted - 1)).etag, 1u);
+    EXPECT_EQ(send("GET", "/Patient/a").etag, 3u);
+}
+
 TEST_F(AsOfTest, PagesStayInTheirState) {
     for (int i = 0; i < 5; ++i) {
         put_patient(std::to_string(i), "A");
