@@ -1,6 +1,7 @@
 #include "core/interactions/criteria.h"
 
 #include "core/definitions.h"
+#include "core/interactions/binary.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
@@ -195,8 +196,9 @@ Result<void> check_no_criteria(const Request& request, const Target& target) {
         return {};
     }
     ANNALS_TRY(const Parameters parameters, parse_query(request.query));
+    const bool uploads = creates && is_binary(target);  // Medplum's client names the file it sends
     for (const auto& [name, value] : parameters) {
-        if (!search::is_about_the_answer(name)) {
+        if (!search::is_about_the_answer(name) && !(uploads && name == "_filename")) {
             return Error{
                 Errc::invalid,
                 fmt::format("{} takes no parameter '{}' here: nothing is written{}",

@@ -34,6 +34,16 @@ TEST_F(Binary, IsMadeOfABodyWithoutAFhirType) {
     EXPECT_TRUE(post.says(R"("contentType":"text/plain; charset=utf-8","data":"dGV4dA==")"));
 }
 
+TEST_F(Binary, IsMadeThoughItsFileIsNamed) {
+    const auto post = [&](std::string_view target) {
+        return send("POST", target, "text", {{"Content-Type", "text/plain"}}).status;
+    };
+    EXPECT_EQ(post("/Binary?_filename=a.txt"), 201);
+    EXPECT_EQ(post("/Binary?_id=a"), 400);
+    EXPECT_EQ(send("POST", "/Patient?_filename=a.txt", R"({"resourceType":"Patient"})").status,
+              400);
+}
+
 TEST_F(Binary, IsMadeOfAResourceAsWell) {
     EXPECT_EQ(send("PUT", "/Binary/b",
                    R"({"resourceType":"Binary","id":"b","contentType":"a/b","data":"Zg=="})")
