@@ -288,6 +288,12 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_EQ(refused.allow, "GET, HEAD");
     EXPECT_TRUE(refused.says("not-supported"));
     EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+    const test::Answer rolled_back = send("POST", "", R"({"resourceType":"Bundle",
+        "type":"transaction","entry":[{"request":{"method":"GET","url":"Patient/1"}},
+        {"request":{"method":"DELETE","url":"Patient/1"}}]})",
+                                          {{"Content-Type", "application/fhir+json"}});
+    EXPECT_EQ(rolled_back.status, 400);
+    EXPECT_TRUE(rolled_back.says("Bundle.entry[1] DELETE Patient/1: 405")) << rolled_back.body;
 }
 
 TEST_F(Statement, NamesClosureWhereATableCanBegin) {
