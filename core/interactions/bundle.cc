@@ -56,7 +56,8 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool o
         return BundleType::transaction;
     }
     if (type.equals("history")) {
-        if (!config.allow_history_bundles || !config.interactions.system_history_bundle) {
+        if (!config.allow_history_bundles || !config.interactions.system_history_bundle ||
+            config.read_only) {
             return Error{Errc::method_not_allowed,
                          "history bundles are switched off on this server", "Bundle.type"};
         }

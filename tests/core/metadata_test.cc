@@ -294,6 +294,10 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
                                           {{"Content-Type", "application/fhir+json"}});
     EXPECT_EQ(rolled_back.status, 400);
     EXPECT_TRUE(rolled_back.says("Bundle.entry[1] DELETE Patient/1: 405")) << rolled_back.body;
+    EXPECT_EQ(send("POST", "", R"({"resourceType":"Bundle","type":"history","entry":[]})",
+                   {{"Content-Type", "application/fhir+json"}})
+                  .status,
+              405);
 }
 
 TEST_F(Statement, NamesClosureWhereATableCanBegin) {
