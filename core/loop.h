@@ -96,6 +96,11 @@ class Loop : private storage::SettleListener {
     /// Ends all waits for news, and those that begin later, at once: the server stops. Threads: this loop's.
     void end_waits();
 
+    /// Ends what takes turns (Turns) as if its time were over: nobody waits for its answer any more. Threads: this loop's.
+    void give_up() noexcept { given_up_ = true; }
+
+    bool given_up() const noexcept { return given_up_; }
+
   private:
     void settled(storage::Ticket through, bool ok, Errc why) noexcept override;
     void erased(storage::Ticket through, bool ok, Errc why) noexcept override;
@@ -113,6 +118,7 @@ class Loop : private storage::SettleListener {
     std::unique_ptr<Waiters> erased_;   ///< for erased()
     std::unique_ptr<Fetches> fetches_;
     std::atomic<bool> stopping_{false};
+    bool given_up_ = false;
 };
 
 /// Starts `task` on `loop`; names it, and logs and aborts if an exception escapes it.

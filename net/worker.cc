@@ -82,6 +82,7 @@ void Worker::close_idle() {
 }
 
 void Worker::close_all() {
+    loop.give_up();
     for (Connection* connection = connections; connection != nullptr;
          connection = connection->next()) {
         connection->abandon();

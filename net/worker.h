@@ -92,7 +92,7 @@ struct Worker : private core::Pings::Listener {
     /// responses.
     void close_idle();
 
-    /// Closes all connections.
+    /// Closes all connections, and ends what takes turns for them.
     void close_all();
 
     /// Moves `date` on if its second is over at `now`: no answer is dated before what it tells of.

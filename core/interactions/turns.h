@@ -70,8 +70,8 @@ class Turns {
     /// Of the turn under way.
     const search::Pace& pace() const noexcept { return pace_; }
 
-    /// Whether the time for all of it is over.
-    bool is_late() const { return std::chrono::steady_clock::now() >= end_; }
+    /// Whether the time for all of it is over, or nobody waits for it any more.
+    bool is_late() const { return loop_.given_up() || std::chrono::steady_clock::now() >= end_; }
 
     /// Lets others have theirs, in which what the work waits for is fetched, and begins a new one. Errors: timeout.
     asio::awaitable<Result<void>> next();

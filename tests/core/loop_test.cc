@@ -1,8 +1,10 @@
 #include "core/loop.h"
 
+#include "core/interactions/turns.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
 
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -123,6 +125,26 @@ TEST_F(Loops, AnswerWhoBeginsToWaitForWhatHasSettledMeanwhile) {
     disk_.fail_next(SimFileSystem::Call::sync, Errc::io);
     loop_->post([&] { start(wait_afterwards(loop_.get(), submit("2").ticket, &dropped)); });
     EXPECT_EQ(dropped.get_future().get(), Errc::no_store);
+}
+
+asio::awaitable<void> take_turns(core::Loop* loop, std::promise<void>* begun,
+                                 std::promise<Errc>* done) {
+    core::Turns turns(*loop, std::chrono::hours(1));
+    Result<void> in_time = co_await turns.next();
+    begun->set_value();
+    while (in_time) {
+        in_time = co_await turns.next();
+    }
+    done->set_value(in_time.error().code);
+}
+
+TEST_F(Loops, EndWhatTakesTurnsWhenNobodyWaitsForItAnyMore) {
+    std::promise<void> begun;
+    std::promise<Errc> done;
+    loop_->post([&] { start(take_turns(loop_.get(), &begun, &done)); });
+    begun.get_future().wait();
+    loop_->post([&] { loop_->give_up(); });
+    EXPECT_EQ(done.get_future().get(), Errc::timeout);
 }
 
 /// Counts how often it was called.
