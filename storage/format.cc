@@ -28,6 +28,30 @@ std::size_t decimal_digits(std::uint64_t value) noexcept {
     return digits;
 }
 
+/// Appends the body that `pieces` make of a version.
+void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
+                 std::string& out) {
+    for (const BodyPiece& piece : pieces) {
+        switch (piece.kind) {
+            case BodyPiece::Kind::text:
+                out.append(piece.text);
+                break;
+            case BodyPiece::Kind::version: {
+                char digits[kDecimalMax];
+                const auto end = std::to_chars(digits, digits + sizeof digits, version.value).ptr;
+                out.append(digits, end);
+                break;
+            }
+            case BodyPiece::Kind::instant: {
+                char text[kInstantChars];
+                write_instant(instant, text);
+                out.append(text, sizeof text);
+                break;
+            }
+        }
+    }
+}
+
 Error corrupt(std::uint64_t offset, std::string_view what) {
     return {Errc::corrupt, fmt::format("offset {}: {}", offset, what), {}};
 }
@@ -144,30 +168,8 @@ std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber versio
     return bytes;
 }
 
-void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
-                 std::string& out) {
-    for (const BodyPiece& piece : pieces) {
-        switch (piece.kind) {
-            case BodyPiece::Kind::text:
-                out.append(piece.text);
-                break;
-            case BodyPiece::Kind::version: {
-                char digits[kDecimalMax];
-                const auto end = std::to_chars(digits, digits + sizeof digits, version.value).ptr;
-                out.append(digits, end);
-                break;
-            }
-            case BodyPiece::Kind::instant: {
-                char text[kInstantChars];
-                write_instant(instant, text);
-                out.append(text, sizeof text);
-                break;
-            }
-        }
-    }
-}
-
-void append_record(const Record& record, std::span<const BodyPiece> pieces, std::string& out) {
+std::string_view append_record(const Record& record, std::span<const BodyPiece> pieces,
+                               std::string& out) {
     ANNALS_CHECK(out.size() % kAlignment == 0);
     ANNALS_CHECK(record.type.empty() == (record.kind == RecordKind::request) &&
                  record.type.size() <= 0xff && record.id.size() <= 0xffff);
@@ -204,6 +206,7 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
     ANNALS_CHECK(out.size() == start + length);
     store_le(out.data() + start, hash64({out.data() + start + 8, length - 8}));
     out.append(padded(length) - length, '\0');
+    return std::string_view(out).substr(start + length - body_size, body_size);
 }
 
 std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept {

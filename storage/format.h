@@ -96,9 +96,10 @@ Record request_record(std::string_view id) noexcept;
 /// Bytes that a record takes with its padding, for a body of `body_bytes`.
 std::uint64_t record_bytes(const Record& record, std::uint64_t body_bytes) noexcept;
 
-/// Appends `record` with padding to `out`, the body made of `pieces` (record.body is not used).
+/// Appends `record` with padding to `out`, the body made of `pieces` (record.body is not used). Returns the body there.
 /// Requires: out.size() is a multiple of kAlignment; sizes within the format's limits.
-void append_record(const Record& record, std::span<const BodyPiece> pieces, std::string& out);
+std::string_view append_record(const Record& record, std::span<const BodyPiece> pieces,
+                               std::string& out);
 
 /// Bytes that `pieces` make for version number `version`.
 std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber version) noexcept;

@@ -303,7 +303,10 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         Hint hint = hint_of(record, write.type, keys_[i]);
         hint.position = write.outcome.position;
         hint.offset = out.size();
-        append_record(record, write.body, out);
+        const std::string_view body = append_record(record, write.body, out);
+        if (write.stored != nullptr) {
+            write.stored->assign(body);
+        }
         hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
         gathering_.records.push_back(hint);
         const std::uint64_t key = keys_[i].low;

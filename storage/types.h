@@ -66,10 +66,6 @@ struct BodyPiece {
     std::string_view text;
 };
 
-/// Appends the body that `pieces` make of a version, as it is stored.
-void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
-                 std::string& out);
-
 /// One version to append. `outcome` is filled by Store::submit.
 ///
 /// Lifetime: what the views point at is read during submit() only.
@@ -84,6 +80,7 @@ struct VersionWrite {
     VersionNumber expected_version;        ///< for Expect::version
     std::optional<VersionNumber> version;  ///< keep this number (history bundle); else newest + 1
     std::optional<Instant> instant;  ///< keep this instant (history bundle); else the commit's
+    std::string* stored = nullptr;  ///< takes the body as it is stored, once the commit is accepted
 
     struct Outcome {
         VersionNumber version;

@@ -236,8 +236,7 @@ void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& 
 
 storage::Submission SubmittedResource::submit(const Service& service, storage::VersionWrite& write,
                                               std::span<const storage::Guard> guards,
-                                              std::string_view client_request_id,
-                                              std::string* stored) {
+                                              std::string_view client_request_id) {
     const json::BodyPlan plan(facts_, write.id, {});
     std::vector<storage::BodyPiece> pieces;
     pieces.reserve(plan.runs().size());
@@ -266,9 +265,6 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     write.search = &epoch->entries_of(write.type, facts_.resource);
     storage::Submission submission = service.store().submit(commit);
     search::Indexing::submitted(*epoch, submission.ticket);
-    if (stored != nullptr && submission.status == storage::Submission::Status::accepted) {
-        storage::append_body(pieces, write.outcome.version, write.outcome.instant, *stored);
-    }
     write.body = {};
     write.search = nullptr;
     return submission;

@@ -92,11 +92,9 @@ class SubmittedResource {
 
     /// Submits `write`, completed by its body and what it can be found by, with `guards` and what the configuration requires of
     /// references. Requires: read() succeeded.
-    /// `stored`: where the body goes as it is stored, if the submission is accepted; null: nowhere.
     storage::Submission submit(const Service& service, storage::VersionWrite& write,
                                std::span<const storage::Guard> guards = {},
-                               std::string_view client_request_id = {},
-                               std::string* stored = nullptr);
+                               std::string_view client_request_id = {});
 
     /// Gives the parser its buffers back; only read(), take() or destruction may follow.
     void release() noexcept;

@@ -34,14 +34,14 @@ std::optional<Error> final_error(const storage::Submission& submission,
 /// it is decided again.
 std::optional<Error> submit(const Service& service, const Request& request,
                             SubmittedResource& resource, storage::VersionWrite& write,
-                            std::span<const storage::Guard> guards, std::string* stored,
+                            std::span<const storage::Guard> guards,
                             storage::Submission& submission) {
     if (is_held(request)) {
         if (Result<void> fit = resource.check_scopes(service, request, write); !fit) {
             return std::move(fit.error());
         }
     }
-    submission = resource.submit(service, write, guards, request.client_request_id, stored);
+    submission = resource.submit(service, write, guards, request.client_request_id);
     return final_error(submission, resource);
 }
 
@@ -200,9 +200,10 @@ std::optional<Response> commit_early(const Service& service, const Request& requ
     const bool outcome = preference.return_form == Preference::Return::operation_outcome;
     const bool body = !outcome && preference.return_form != Preference::Return::minimal;
     std::string stored;
+    write.stored = body ? &stored : nullptr;
     storage::Submission submission;
     if (const std::optional<Error> refusal =
-            submit(service, request, resource, write, {}, body ? &stored : nullptr, submission)) {
+            submit(service, request, resource, write, {}, submission)) {
         return *refusal;
     }
     if (submission.status != storage::Submission::Status::accepted) {
@@ -237,7 +238,7 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
     }
     storage::Submission submission;
     if (const std::optional<Error> refusal =
-            submit(service, request, resource, write, guards, nullptr, submission)) {
+            submit(service, request, resource, write, guards, submission)) {
         co_return *refusal;
     }
     if (submission.status == storage::Submission::Status::accepted) {

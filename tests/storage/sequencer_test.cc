@@ -95,6 +95,28 @@ TEST_F(SequencerTest, NumbersVersionsOfCommitsThatAreNotDurableYet) {
     EXPECT_EQ(store_->head(type_of("Patient"), "a").version, VersionNumber{5});
 }
 
+TEST_F(SequencerTest, HandsOverTheBodyOfWhatItAcceptsAsItIsStored) {
+    for (std::uint64_t v = 1; v <= 12; ++v) {  // numbers of one and of two digits
+        std::string stored = "of before";
+        const Submission submission = submit([&](CommitBuilder& b) {
+            b.put("Observation", "b", "beside");
+            b.put("Patient", "a", std::string(v, 'x')).stored = &stored;
+        });
+        ASSERT_EQ(submission.status, Status::accepted);
+        const VersionWrite::Outcome& written = builder_.writes().at(1).outcome;
+        EXPECT_EQ(stored, test::expected_body("Patient", "a", std::string(v, 'x'), written.version,
+                                              written.instant));
+    }
+    std::string untouched = "of before";
+    const Submission refused = submit([&](CommitBuilder& b) {
+        VersionWrite& write = b.put("Patient", "a", "x");
+        write.expect = Expect::absent;
+        write.stored = &untouched;
+    });
+    EXPECT_EQ(refused.status, Status::expectation_failed);
+    EXPECT_EQ(untouched, "of before");
+}
+
 TEST_F(SequencerTest, LetsOneOfTwoEqualIfMatchWritersWin) {
     done(put("a"));
     EXPECT_EQ(put("a", Expect::version, {1}).status, Status::accepted);
