@@ -230,11 +230,11 @@ Connection::Turn Connection::answer_ready() {
                 const Handlers& handlers = worker_.shared.handlers;
                 response = handlers.plain(worker_.shared.service, request, route_);
                 if (!response) {
-                    response = handlers.early(worker_.shared.service, request, route_);
-                }
-                if (response && response->unsettled.value != 0) {
-                    early_ = std::move(response);
-                    return Turn::settle;
+                    early_ = handlers.early(worker_.shared.service, request, route_);
+                    if (early_ && early_->unsettled.value != 0) {
+                        return Turn::settle;
+                    }
+                    response = std::exchange(early_, std::nullopt);
                 }
             }
         } else {
