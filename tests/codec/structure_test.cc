@@ -226,6 +226,11 @@ TEST(Structure, AcceptsUnknownElementsUnlessItIsToldNotTo) {
     }
     EXPECT_EQ(faults_of(patient(R"("birth\u0044ate":"2024")"), strict), Faults());
     EXPECT_EQ(faults_of(patient(R"("birth\u0044ate":"x")")), Faults{"value Patient.birthDate"});
+    EXPECT_EQ(faults_of(patient(R"("deceased\u0042oolean":true,"deceasedDateTime":"2024")")),
+              Faults{"structure Patient.deceasedDateTime"});
+    EXPECT_EQ(faults_of(patient(R"("managingOrganization":{"d\u0069splay":"a"})")), Faults());
+    EXPECT_EQ(faults_of(patient(R"("managingOrganization":{"\u0069d":"a"})")),
+              Faults{"structure Patient.managingOrganization"});
 }
 
 // A name that was seen right before must not be taken for another of the same ends.

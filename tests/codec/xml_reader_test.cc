@@ -92,6 +92,8 @@ TEST(XmlReader, ResolvesReferencesAndKeepsWrittenWhiteSpace) {
     EXPECT_EQ(json_of(R"(<id value="&lt;&amp;&gt;&quot;&apos;\/&#65;&#x1F600;"/>)"),
               "\"id\":\"<&>\\\"'\\\\/A\xf0\x9f\x98\x80\"");
     EXPECT_EQ(json_of("<id value=\" a&#10;&#9;&#13;b  c \"/>"), R"("id":" a\n\t\rb  c ")");
+    EXPECT_EQ(json_of("<id value='&#xD7FF;&#xE000;&#xFFFD;&#x10000;&#x10FFFF;'/>"),
+              "\"id\":\"\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbd\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"");
     // A literal line break in an attribute is a blank (XML 1.0 section 3.3.3).
     EXPECT_EQ(json_of("<id value='a\r\nb\tc\"'/>"), R"("id":"a b c\"")");
 }
