@@ -53,6 +53,15 @@ std::vector<std::string> read_all(std::string_view bytes, std::size_t step,
     }
 }
 
+TEST(RequestReader, TakesOneTransferCodingOnceAndNoneOfBefore) {
+    const std::string coding = "Transfer-Encoding: chunked\r\n";
+    const std::string end = "\r\n0\r\n\r\n";
+    EXPECT_EQ(read_all("POST /c HTTP/1.1\r\nHost: y\r\n" + coding + coding + end, 1000),
+              std::vector<std::string>{"refused: the only transfer coding taken is chunked"});
+    EXPECT_EQ(read_all("POST /c HTTP/1.0\r\nHost: y\r\n" + coding + end, 1000),
+              std::vector<std::string>{"refused: Transfer-Encoding is not in its place"});
+}
+
 TEST(RequestReader, GivesTheSameForEveryWayOfArriving) {
     std::string bytes = "GET /a?b HTTP/1.1\r\nHost: x\r\n\r\n";
     bytes += "POST /c HTTP/1.1\r\nHost: y:80\r\nX: 1\r\nTransfer-Encoding: chunked\r\n\r\n";
