@@ -134,8 +134,12 @@ TEST(JsonPatch, TestsByValue) {
     EXPECT_TRUE(equal(R"("\u00e9\/")", "\"\u00e9/\""));
     EXPECT_FALSE(equal(R"("a")", R"("b")"));
     EXPECT_TRUE(equal(R"({"a":1,"b":[true,null]})", R"({"b":[true,null],"\u0061":1.0})"));
+    EXPECT_TRUE(equal(R"("a")", R"("\u0061")"));
+    EXPECT_FALSE(equal(R"({"a":1,"b":2})", R"({"a":1,"b":3})"));
     EXPECT_FALSE(equal(R"({"a":1,"b":2})", R"({"a":1})"));
+    EXPECT_FALSE(equal(R"({"a":1})", R"({"a":1,"b":2})"));
     EXPECT_FALSE(equal(R"({"a":1,"b":2})", R"({"a":1,"c":2})"));
+    EXPECT_TRUE(equal("[1,[2]]", "[1.0,[2e0000000000000000000000]]"));
     EXPECT_FALSE(equal("[1,2]", "[2,1]"));
     EXPECT_FALSE(equal("[1,2]", "[1,2,3]"));
     EXPECT_FALSE(equal("null", "false"));
@@ -147,6 +151,26 @@ TEST(JsonPatch, TestsWhatEarlierOperationsMade) {
                           {"op":"add","path":"/a/y/0","value":0},
                           {"op":"test","path":"/a","value":{"y":[0,1,{"k":"v"}],"x":1.0}}])"),
               R"({"a":{"x":1,"y":[0,1,{"k":"v"}]}})");
+    const auto tested = [](std::string_view changed, std::string_view path,
+                           std::string_view value) {
+        std::string patch = "[";
+        patch.append(changed).append(R"(,{"op":"test","path":")").append(path);
+        patch.append(R"(","value":)").append(value).append("}]");
+        const Result<std::string> result = patched(R"({"l":[1,2],"o":{"x":1}})", patch);
+        return result ? "same"
+                      : std::string(result.error().code == Errc::processing ? "other" : "?");
+    };
+    const std::string_view longer = R"({"op":"add","path":"/l/-","value":3})";
+    EXPECT_EQ(tested(longer, "/l", "[1,2,3]"), "same");
+    for (const char* other : {"[1,2,4]", "[1,0,3]", "[1,2]", "[1,2,3,4]", R"({"a":1})", "3"}) {
+        EXPECT_EQ(tested(longer, "/l", other), "other") << other;
+    }
+    const std::string_view wider = R"({"op":"add","path":"/o/y","value":"b"})";
+    EXPECT_EQ(tested(wider, "/o", R"({"y":"b","x":1})"), "same");
+    for (const char* other : {R"({"x":1,"y":"c"})", R"({"x":2,"y":"b"})", R"({"x":1,"z":"b"})",
+                              R"({"x":1})", R"([1,"b"])"}) {
+        EXPECT_EQ(tested(wider, "/o", other), "other") << other;
+    }
 }
 
 TEST(JsonPatch, AFailedTestIsAnErrorOfItsOwn) {
