@@ -411,6 +411,28 @@ TEST(Format, RefusesFlagsOfAFrameThatItDoesNotKnow) {
     EXPECT_NE(refused.error().detail.find("0x10"), std::string::npos);
 }
 
+TEST(Record, IsOfAKindThatIsKnownAndARequestOfNoResource) {
+    std::string bytes = encoded(deletion_record());
+    const auto length = load_le<std::uint32_t>(bytes.data() + 8);
+    const auto taken_as = [&](int kind) {
+        bytes[12] = static_cast<char>(kind);
+        store_le(bytes.data(), hash64({bytes.data() + 8, length - 8}));
+        return decode_record(bytes, 0).has_value();
+    };
+    EXPECT_TRUE(taken_as(1));
+    EXPECT_TRUE(taken_as(2));
+    for (const int kind : {0, 3, 127, 128, 129, 255}) {
+        EXPECT_FALSE(taken_as(kind)) << kind;
+    }
+}
+
+TEST(Record, MayEndWithWhatHoldsIt) {
+    const std::string bytes = encoded(deletion_record());
+    const auto length = load_le<std::uint32_t>(bytes.data() + 8);
+    EXPECT_TRUE(decode_record(std::string_view(bytes).substr(0, length), 0));
+    EXPECT_FALSE(decode_record(std::string_view(bytes).substr(0, length - 1), 0));
+}
+
 TEST(Format, RefusesANewerFormatByName) {
     std::string bytes = encoded_header();
     store_le(bytes.data() + 8, kFormatVersion + 1);
