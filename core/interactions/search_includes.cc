@@ -2,11 +2,11 @@
 
 #include "codec/json/resource.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/references.h"
 #include "core/search/canonical_links.h"
 #include "core/search/parameter_values.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -22,10 +22,10 @@ using search::Include;
 using search::Parameter;
 using storage::VersionInfo;
 
-// What a reference names.
+// What a reference names. Lifetime: points into the reference.
 struct Named {
     TypeId type;
-    std::string id;
+    std::string_view id;
     std::optional<VersionNumber> version;
 };
 
@@ -36,36 +36,11 @@ struct Canonical {
 };
 
 // A literal reference to a resource of this server; none for any other.
-std::optional<Named> read_reference(std::string_view text, std::string_view base_url) {
-    if (text.starts_with(base_url) && text.size() > base_url.size() &&
-        text[base_url.size()] == '/') {
-        text.remove_prefix(base_url.size() + 1);
-    }
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos) {
-        return {};
-    }
-    const std::optional<TypeId> type = find_resource_type(text.substr(0, slash));
-    text.remove_prefix(slash + 1);
-    const std::string_view id = text.substr(0, text.find('/'));
-    if (!type || !is_resource_id(id)) {
-        return {};
-    }
-    Named named{*type, std::string(id), {}};
-    text.remove_prefix(id.size());
-    constexpr std::string_view kHistory = "/_history/";
-    if (text.starts_with(kHistory)) {
-        std::uint64_t number = 0;
-        const std::string_view digits = text.substr(kHistory.size());
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (error == std::errc() && end == digits.data() + digits.size()) {
-            named.version = VersionNumber{number};
-        }
-    } else if (!text.empty()) {
-        return {};
-    }
-    return named;
+std::optional<Named> read_reference(std::string_view reference, std::string_view base_url) {
+    const auto key = local_reference(reference, base_url);
+    return key ? std::optional(
+                     Named{key->first, key->second, required_version(referred_version(reference))})
+               : std::nullopt;
 }
 
 std::optional<VersionInfo> version_of(const Named& named, const storage::Store& store,

@@ -589,6 +589,18 @@ TEST_F(Search, IncludesTheVersionThatAReferenceNames) {
               std::string::npos);
 }
 
+TEST_F(Search, IncludesNothingForWhatIsNoVersion) {
+    put_named("a", "First");
+    put_named("a", "Second");
+    for (const std::string_view version : {"abc", "01", "3", "1/x"}) {
+        put("Observation", "x",
+            fmt::format(
+                R"("status":"final","code":{{"text":"x"}},"subject":{{"reference":"Patient/a/_history/{}"}})",
+                version));
+        EXPECT_TRUE(get("/Observation?_include=Observation:subject").included.empty()) << version;
+    }
+}
+
 TEST_F(Search, IncludesWhatACanonicalUrlNames) {
     put("Questionnaire", "q1", R"("url":"http://example.org/q","version":"1","status":"active")");
     put("Questionnaire", "q2", R"("url":"http://example.org/q","version":"2","status":"active")");
