@@ -39,12 +39,7 @@ Plan plain_part(const Plan& plan) {
     return all_of(std::move(parts));
 }
 
-}  // namespace
-
-Error too_many_matches() {
-    return {Errc::too_costly, "The search matches too much to be evaluated; narrow it down", ""};
-}
-
+// The keys by which others refer to what matches.
 void add_keys(const Match& match, KeySet& keys) {
     keys.add(match.key());
     if (may_be_named(match.type)) {
@@ -52,6 +47,23 @@ void add_keys(const Match& match, KeySet& keys) {
         for (const std::uint32_t name : names.of(match.document)) {
             keys.add(names.targets[name]);
         }
+    }
+}
+
+}  // namespace
+
+Error too_many_matches() {
+    return {Errc::too_costly, "The search matches too much to be evaluated; narrow it down", ""};
+}
+
+void add_linked(const Plan& link, const Match& match, KeySet& keys) {
+    if (link.kind == Kind::chain) {
+        add_keys(match, keys);
+        return;
+    }
+    const storage::LinkColumn links = match.run->links(link.column);
+    for (const std::uint32_t target : links.of(match.document)) {
+        keys.add(links.targets[target]);
     }
 }
 
@@ -223,20 +235,9 @@ Result<bool> Execution::resolve(Step& step, const Pace& pace) {
         if (!snapshot_.answers(plan.type)) {
             return expired_snapshot();
         }
-        RunWalk::Found found;
-        if (plan.kind == Plan::Kind::chain) {
-            found = [&keys](const Match& match) { add_keys(match, keys); };
-        } else {
-            found = [&keys, column = plan.column](const Match& match) {
-                const storage::LinkColumn links = match.run->links(column);
-                for (const std::uint32_t target : links.of(match.document)) {
-                    keys.add(links.targets[target]);
-                }
-            };
-        }
-        step.walk = std::make_unique<RunWalk>(snapshot_, plan.type,
-                                              step.narrowed ? *step.narrowed : plan.parts.front(),
-                                              resolution_, std::move(found));
+        step.walk = std::make_unique<RunWalk>(
+            snapshot_, plan.type, step.narrowed ? *step.narrowed : plan.parts.front(), resolution_,
+            [&keys, &plan](const Match& match) { add_linked(plan, match, keys); });
         step.walk->begin({.limit = kMatchesMax});
     }
     if (!step.walk->advance(pace)) {

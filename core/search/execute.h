@@ -70,8 +70,9 @@ struct Match {
     std::uint64_t key() const noexcept { return run->key(document); }
 };
 
-/// Adds the keys by which others refer to what matches.
-void add_keys(const Match& match, KeySet& keys);
+/// Adds what `link`, a chain or a has, leads to by `match`, which matches its own plan: of a chain the keys by which others
+/// refer to it, of a has those that it refers to.
+void add_linked(const Plan& link, const Match& match, KeySet& keys);
 
 /// What of the matches is wanted.
 struct Wanted {

@@ -114,7 +114,7 @@ bool Matcher::is_related(const search::Plan& part, const storage::SearchEntries&
                        });
 }
 
-// Of a chain the resources that match, of a _has those that they refer to.
+// What a chain or a _has leads to.
 Result<search::KeySet> Matcher::resolve(const search::Plan& part) const {
     search::Snapshot snapshot(service_.store());
     if (!snapshot.answers(part.type)) {
@@ -122,17 +122,10 @@ Result<search::KeySet> Matcher::resolve(const search::Plan& part) const {
     }
     search::KeySet keys;
     search::Execution execution(snapshot, part.type, part.parts.front());
-    execution.want({.limit = search::kMatchesMax});
+    execution.want({});
     ANNALS_TRY_VOID(execution.advance(search::Pace()));
     for (const search::Match& match : execution.matches()) {
-        if (part.kind == search::Plan::Kind::chain) {
-            search::add_keys(match, keys);
-            continue;
-        }
-        const storage::LinkColumn links = match.run->links(part.column);
-        for (const std::uint32_t target : links.of(match.document)) {
-            keys.add(links.targets[target]);
-        }
+        search::add_linked(part, match, keys);
     }
     keys.seal(search::Pace());
     return keys;
