@@ -54,8 +54,7 @@ Deletion decide(const Config& config, const Preconditions& conditions, TypeId ty
     Deletion deletion;
     if (!head.exists) {
         if (conditions.match || config.delete_absent == 404) {
-            deletion.refusal = Error{Errc::not_found,
-                                     fmt::format("{} does not exist", resource_name(type, id)), ""};
+            deletion.refusal = no_such_resource(type, id);
         }
         return deletion;
     }

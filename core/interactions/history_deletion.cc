@@ -17,13 +17,9 @@ using storage::Head;
 using storage::Submission;
 using Status = storage::Submission::Status;
 
-Error no_such_version(const Target& target) {
-    return {Errc::not_found,
-            target.level == Level::version
-                ? fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
-                              target.version)
-                : fmt::format("{} does not exist", resource_name(target.type, target.id)),
-            ""};
+Error not_there(const Target& target) {
+    return target.level == Level::version ? no_such_version(target.type, target.id, target.version)
+                                          : no_such_resource(target.type, target.id);
 }
 
 Error is_current(const Target& target) {
@@ -83,7 +79,7 @@ asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
         const Head head = service.store().head(target.type, target.id);
         std::optional<Error> refusal;
         if (!head.exists) {
-            refusal = no_such_version(target);
+            refusal = not_there(target);
         } else if (const Result<void> fit =
                        check_preconditions(*conditions, target.type, target.id, head);
                    !fit && !met) {
@@ -121,7 +117,7 @@ asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
         commit.erases = std::span(&erase, 1);
         const Submission submission = service.store().submit(commit);
         if (submission.status == Status::version_unknown) {
-            co_return no_such_version(target);
+            co_return not_there(target);
         }
         if (submission.status != Status::accepted) {
             std::optional<Error> error = co_await settle_refusal(*request.loop, submission);
@@ -173,7 +169,7 @@ asio::awaitable<Response> delete_version(const Service& service, const Request& 
                                          const Target& target) {
     const std::optional<VersionNumber> number = read_version_number(target.version);
     if (!number) {
-        co_return no_such_version(target);
+        co_return not_there(target);
     }
     Response response =
         co_await answer_deletion(service, request, target, Erase::Scope::version, *number);

@@ -74,9 +74,7 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
     decision.head = head;
     if (!head.exists) {
         if (config_.delete_absent == 404 || entry.conditions.match) {
-            return Error{Errc::not_found,
-                         fmt::format("{} does not exist", resource_name(type, decision.id)),
-                         {}};
+            return no_such_resource(type, decision.id);
         }
         return {};
     }
@@ -172,7 +170,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
         return {};
     }
     if (!head.exists) {
-        return Error{Errc::not_found, fmt::format("{} does not exist", name), {}};
+        return no_such_resource(type, decision.id);
     }
     if (head.deletion) {
         torn_ = entry.criteria && head.position > looked_;
@@ -186,7 +184,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     const auto info = store_.version(type, decision.id, head.version);
     if (!info) {
-        return Error{Errc::not_found, fmt::format("{} does not exist", name), {}};
+        return no_such_resource(type, decision.id);
     }
     ANNALS_TRY(const auto stored,
                may_block(&entry) ? store_.load(*info) : store_.load_resident(*info));

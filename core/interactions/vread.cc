@@ -7,6 +7,13 @@
 
 namespace annals::core {
 
+namespace {
+
+/// Of a text that should be a version number.
+constexpr std::size_t kTold = 64;
+
+}  // namespace
+
 std::optional<VersionNumber> read_version_number(std::string_view text) noexcept {
     if (text.empty() || text.size() > 10 || text.front() == '0') {
         return {};
@@ -22,6 +29,13 @@ std::optional<VersionNumber> read_version_number(std::string_view text) noexcept
         return {};
     }
     return VersionNumber{number};
+}
+
+Error no_such_version(TypeId type, std::string_view id, std::string_view version) {
+    return {
+        Errc::not_found,
+        fmt::format("{} has no version '{}'", resource_name(type, id), version.substr(0, kTold)),
+        ""};
 }
 
 Response vread(const Service& service, const Request& request, const Target& target) {
@@ -46,10 +60,7 @@ Response vread(const Service& service, const Request& request, const Target& tar
         if (!newest || !view.shows(*newest)) {
             return no_such_resource(target.type, target.id);
         }
-        return Error{Errc::not_found,
-                     fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
-                                 target.version),
-                     ""};
+        return no_such_version(target.type, target.id, target.version);
     }
     if (info->deletion) {
         Response response =

@@ -20,4 +20,7 @@ Response vread(const Service& service, const Request& request, const Target& tar
 /// The number that a path's [vid] means: decimal digits without leading zeros, at least 1.
 std::optional<VersionNumber> read_version_number(std::string_view text) noexcept;
 
+/// 404: the resource has no version that is called so.
+Error no_such_version(TypeId type, std::string_view id, std::string_view version);
+
 }  // namespace annals::core

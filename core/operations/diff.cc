@@ -23,11 +23,6 @@ struct Sides {
     bool meta = false;  ///< is compared, too
 };
 
-Error no_version(TypeId type, std::string_view id, std::string_view text) {
-    return {Errc::not_found,
-            fmt::format("{} has no version '{}'", resource_name(type, id), text.substr(0, 20)), ""};
-}
-
 Result<VersionInfo> with_content(const VersionInfo& info) {
     if (info.deletion) {
         return Error{Errc::invalid,
@@ -48,7 +43,7 @@ Result<VersionInfo> find_version(const Service& service, const ScopedView& view,
     const auto info =
         number ? service.store().version(type, id, *number) : std::optional<VersionInfo>();
     if (!info || !view.shows(*info)) {
-        return no_version(type, id, text);
+        return no_such_version(type, id, text);
     }
     return with_content(*info);
 }
@@ -82,17 +77,12 @@ Result<VersionInfo> find_referred(const Service& service, const Request& request
                      ""};
     }
     ANNALS_TRY_VOID(require(service, request, kMayRead, named->first, Extent::part));
-    constexpr std::string_view kHistory = "/_history/";
-    const std::size_t history = reference.find(kHistory);
-    if (history != std::string_view::npos) {
-        return find_version(service, view, named->first, named->second,
-                            reference.substr(history + kHistory.size()));
+    if (const std::string_view version = referred_version(reference); !version.empty()) {
+        return find_version(service, view, named->first, named->second, version);
     }
     const auto info = service.store().current(named->first, named->second);
     if (!info || !view.shows(*info)) {
-        return Error{Errc::not_found,
-                     fmt::format("{} does not exist", resource_name(named->first, named->second)),
-                     ""};
+        return no_such_resource(named->first, named->second);
     }
     if (info->deletion) {
         return Error{Errc::deleted,
@@ -123,9 +113,7 @@ Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
     } else {
         const auto newest = service.store().current(target.type, target.id);
         if (!newest) {  // Erased since it was looked for.
-            return Error{Errc::not_found,
-                         fmt::format("{} does not exist", resource_name(target.type, target.id)),
-                         ""};
+            return no_such_resource(target.type, target.id);
         }
         ANNALS_TRY(sides.to, with_content(*newest));
     }

@@ -265,10 +265,7 @@ asio::awaitable<Response> meta_of_instance(const Service& service, const Request
         if (!view.shows(*newest)) {
             co_return no_such_resource(target.type, target.id);
         }
-        co_return Error{Errc::not_found,
-                        fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
-                                    target.version),
-                        ""};
+        co_return no_such_version(target.type, target.id, target.version);
     }
     if (info->deletion) {
         co_return answer_deleted(service, target.id, *info);

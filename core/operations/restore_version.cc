@@ -25,10 +25,7 @@ Result<storage::VersionInfo> find_version(const Service& service, const Request&
     const auto info = number ? service.store().version(target.type, target.id, *number)
                              : std::optional<storage::VersionInfo>();
     if (!info) {
-        return Error{Errc::not_found,
-                     fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
-                                 text->substr(0, 20)),
-                     ""};
+        return no_such_version(target.type, target.id, *text);
     }
     if (info->deletion) {
         return Error{Errc::invalid,

@@ -26,8 +26,7 @@ Result<std::string_view> body_of(const Service& service, const Target& target,
                 service.definitions().packages().read(target.type, target.id, pin)) {
             return packaged->body;
         }
-        return Error{Errc::not_found,
-                     fmt::format("{} does not exist", resource_name(target.type, target.id)), ""};
+        return no_such_resource(target.type, target.id);
     }
     if (info->deletion) {
         return Error{Errc::deleted,
