@@ -36,6 +36,11 @@ class Slices final : public BodySource {
 
 }  // namespace
 
+std::string escaped_base(std::string_view base_url) {
+    const std::string quoted = json::quoted(base_url);
+    return quoted.substr(1, quoted.size() - 2);
+}
+
 void append_links(std::string& head, const std::vector<BundleLink>& links) {
     head += R"("link":[)";
     std::string_view before = R"({"relation":")";

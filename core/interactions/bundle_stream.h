@@ -31,6 +31,9 @@ class EntrySource {
 /// A link of a Bundle: relation (static text), URL.
 using BundleLink = std::pair<std::string_view, std::string>;
 
+/// `base_url` as it stands in a JSON string, for URLs that are put together there.
+std::string escaped_base(std::string_view base_url);
+
 /// Appends `"link":[...]` to the head of a Bundle.
 void append_links(std::string& head, const std::vector<BundleLink>& links);
 

@@ -1,6 +1,6 @@
 #include "core/interactions/change_source.h"
 
-#include "codec/json/document.h"
+#include "core/interactions/bundle_stream.h"
 #include "core/interactions/history_page.h"
 
 #include <fmt/format.h>
@@ -26,9 +26,7 @@ using Clock = std::chrono::steady_clock;
 class ChangeWriter {
   public:
     ChangeWriter(const Service& service, std::string_view base_url)
-        : service_(service), base_url_(json::quoted(base_url)) {
-        base_url_ = base_url_.substr(1, base_url_.size() - 2);
-    }
+        : service_(service), base_url_(escaped_base(base_url)) {}
 
     /// Appends a line that begins with `prefix`; nothing if the version was erased meanwhile.
     void append(Body& body, std::string_view prefix, const Change& change) const {

@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/bundle_stream.h"
 #include "core/interactions/history_bundle_answer.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/submitted_resource.h"
@@ -100,9 +101,11 @@ std::optional<bool> same_content(const storage::Store& store, const HistoryEntry
 class HistoryRun {
   public:
     HistoryRun(const Service& service, const Request& request, json::Value list)
-        : service_(service), request_(request), list_(list), records_(list.size()) {
-        json::append_quoted(escaped_base_, request.base_url);
-        escaped_base_ = escaped_base_.substr(1, escaped_base_.size() - 2);
+        : service_(service),
+          request_(request),
+          escaped_base_(escaped_base(request.base_url)),
+          list_(list),
+          records_(list.size()) {
         pace_.begin_turn();
     }
 

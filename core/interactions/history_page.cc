@@ -1,6 +1,5 @@
 #include "core/interactions/history_page.h"
 
-#include "codec/json/document.h"
 #include "core/base/log.h"
 #include "core/interactions/bundle_stream.h"
 #include "core/outcome.h"
@@ -15,9 +14,7 @@ class HistoryEntries final : public EntrySource {
   public:
     HistoryEntries(const Service& service, std::string_view base_url,
                    std::vector<storage::VersionInfo> versions)
-        : service_(service), base_url_(json::quoted(base_url)), versions_(std::move(versions)) {
-        base_url_ = base_url_.substr(1, base_url_.size() - 2);
-    }
+        : service_(service), base_url_(escaped_base(base_url)), versions_(std::move(versions)) {}
 
     std::size_t size() const noexcept override { return versions_.size(); }
 

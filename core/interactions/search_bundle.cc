@@ -13,9 +13,7 @@ namespace {
 class SearchEntries final : public EntrySource {
   public:
     SearchEntries(const Service& service, std::string_view base_url, SearchBundleContent content)
-        : service_(service), base_url_(json::quoted(base_url)), content_(std::move(content)) {
-        base_url_ = base_url_.substr(1, base_url_.size() - 2);
-    }
+        : service_(service), base_url_(escaped_base(base_url)), content_(std::move(content)) {}
 
     std::size_t size() const noexcept override {
         return content_.matches.size() + content_.contained.size() + content_.included.size() +

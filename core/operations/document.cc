@@ -40,9 +40,7 @@ constexpr std::size_t kFaultsMax = 20;
 class DocumentEntries final : public EntrySource {
   public:
     DocumentEntries(std::string_view base_url, std::vector<StoredVersion> versions)
-        : base_url_(json::quoted(base_url)), versions_(std::move(versions)) {
-        base_url_ = base_url_.substr(1, base_url_.size() - 2);
-    }
+        : base_url_(escaped_base(base_url)), versions_(std::move(versions)) {}
 
     std::size_t size() const noexcept override { return versions_.size(); }
 
