@@ -159,6 +159,11 @@ class ImportJob {
             return add_error({Errc::not_found, "The file can't be opened", ""}, 0);
         }
         ANNALS_TRY(const std::uint64_t size, (*file)->size());
+        if (size < offset_) {
+            // What stands where it stopped can't be told from what it has taken: it is another file.
+            return add_error(
+                {Errc::invalid, "The file has become shorter than what was read of it", ""}, 0);
+        }
         LineReader reader(*std::move(file), offset_,
                           service_.config().limits.max_body + kBundleWrapBytes);
         std::size_t lines = 0;

@@ -410,6 +410,26 @@ TEST_F(ImportJobTest, ReadingAgainBringsNothingBackThatWasErased) {
     EXPECT_EQ(send("GET", "/Patient/gone").status, 200);
 }
 
+TEST_F(ImportJobTest, SaysOfAFileThatItHasBecomeShorterThanWhatWasRead) {
+    const std::string text = "{\"resourceType\":\"Patient\",\"id\":\"p\"}\n";
+    std::string saved(kBegun);
+    saved.replace(saved.find(R"("counts":[0)"), 11, R"("counts":[1)");
+    saved.replace(saved.find(R"("line":0)"), 8, R"("line":1)");
+    for (const std::size_t read : {text.size(), text.size() + 1}) {
+        const std::string begun = std::string(saved).replace(saved.find(R"("offset":0)"), 10,
+                                                             fmt::format("\"offset\":{}", read));
+        files_.set_content("j/upload.ndjson", text);
+        JobRun job("j", order_, "j", begun, files_,
+                   {.stopping = [] { return false; }, .say = [](const std::string&) {}});
+        const auto result = import_job(service(), job);
+        ASSERT_TRUE(result);
+        EXPECT_EQ(result->files.size(), read > text.size() ? 2U : 1U);
+        EXPECT_EQ(result->files.front().count, 1U);
+        EXPECT_EQ(result->files.back().part, read > text.size() ? "error" : "output");
+    }
+    EXPECT_EQ(store().totals().versions, 0U);
+}
+
 /// From the beginning its lines would be taken twice.
 TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
     test::SimFileSystem files;
