@@ -105,7 +105,7 @@ class TlsStream {
     Step step_after(int result);
 
     std::unique_ptr<SSL, Free> ssl_;  ///< null: there is no socket any more
-    std::unique_ptr<char[]> record_;  ///< allocated while there is something to send
+    std::unique_ptr<char[]> record_;  ///< allocated once there is something to send
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     bool usable_ = false;  ///< the handshake is done and nothing has gone wrong since

@@ -1,7 +1,7 @@
 // ImportLane: one connection of an import, with its queue, its retries and its reports.
 //
 // Layer:   tools.
-// Threads: push(), drain() and finish() from the reader's thread; submission on the lane's own.
+// Threads: push() and drain() from the reader's thread; submission on the lane's own.
 
 #pragma once
 
@@ -91,7 +91,7 @@ class ImportLane {
   public:
     ImportLane(std::unique_ptr<Destination> destination, ImportReport& report);
 
-    /// Drops what is queued unless finish() was called.
+    /// Waits as drain() does.
     ~ImportLane();
     ImportLane(const ImportLane&) = delete;
     ImportLane& operator=(const ImportLane&) = delete;
