@@ -127,7 +127,6 @@ class SearchCheckpoint {
     /// What a write and a forget() must know of each other.
     struct Writing {
         bool active = false;
-        Position through;                           ///< nothing of later versions is written
         std::optional<std::size_t> type;            ///< whose files are being written
         PerType<std::vector<std::uint64_t>> files;  ///< those that are written
         PerType<bool> left_out{};
