@@ -128,12 +128,8 @@ class Verification {
     }
 
     std::uint64_t size_of(std::uint64_t number) {
-        const auto file = fs_.open(segments_ + "/" + segment_name(number), FileSystem::Mode::read);
-        if (!file) {
-            return 0;
-        }
-        const auto size = (*file)->size();
-        return size ? *size : 0;
+        const auto facts = fs_.facts(segments_ + "/" + segment_name(number));
+        return facts ? facts->bytes : 0;
     }
 
     /// Reads the file into bytes_; what can't be read is damage and stays zero.
