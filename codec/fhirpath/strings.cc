@@ -295,6 +295,7 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
             return false;
         }
         std::string out;
+        bool any = false;
         for (std::uint32_t i = input.begin; i < input.end; ++i) {
             Item value;
             bool there = false;
@@ -307,8 +308,9 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
             if (value.kind() != Item::Kind::string) {
                 return fail("join() of what is no string");
             }
-            out += i > input.begin ? separator : std::string_view();
+            out += any ? separator : std::string_view();
             out += value.as_string();
+            any = true;
             if (out.size() > environment_->limits.string_bytes) {
                 return fail(Errc::too_costly, "a string is too long");
             }

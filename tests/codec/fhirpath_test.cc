@@ -201,6 +201,9 @@ TEST_F(FhirPath, CountsCharactersAndNotBytes) {
     EXPECT_EQ(eval("'\u00c4 b' ~ '\u00e4\tB'"), "[true]");
     EXPECT_EQ(eval("'\u00e4\u00f6'.toChars().count()"), "[2]");
     EXPECT_EQ(eval("'a-b-c'.split('-').join('+')"), "[a+b+c]");
+    EXPECT_EQ(eval("(name[1].given.last() | name[0].given).join('+')"),
+              "[Anna+Bj\u00f6rn \U0001f600]")
+        << "the first has no value";
     EXPECT_EQ(eval("'abc'.substring(1, 0) = ''"), "[true]");
     EXPECT_EQ(eval("'abc'.substring(3)"), "");
     EXPECT_EQ(eval("'x'.decode('base64') | 'ff'.decode('hex') | '0'.decode('hex')"), "");
