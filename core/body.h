@@ -154,6 +154,9 @@ class BodySource {
     /// there is a newer one, and is called again in kSourcePauseMax at the latest, so that it can say that it lives.
     /// None: it can be called at once.
     virtual std::optional<Position> waits_after() const noexcept { return std::nullopt; }
+
+    /// Whether it never gives its last slice, so that whoever draws from it has to end it.
+    virtual bool endless() const noexcept { return false; }
 };
 
 /// How long a BodySource that waits is left alone.

@@ -173,6 +173,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
         core::Body slice;
         more = slices_->next(slice);
         const std::optional<Position> seen = more ? slices_->waits_after() : std::nullopt;
+        const bool endless = more && slices_->endless();
         output_.add_slice(std::move(slice), slices_chunked_);
         if (!more) {
             end_slices();
@@ -188,7 +189,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
             static_cast<void>(news);  // a source that has none says that it lives
         }
         bool ends = false;
-        if (seen) {
+        if (endless) {
             const bool let_in = co_await is_still_let_in();
             ends = !let_in || worker_.shared.stopping.load(std::memory_order_relaxed);
         }

@@ -115,6 +115,8 @@ class ChangeEvents final : public BodySource {
         return waits_ ? std::optional(reader_.reached()) : std::nullopt;
     }
 
+    bool endless() const noexcept override { return true; }
+
   private:
     void look() {
         if (next_ == changes_.size()) {

@@ -273,6 +273,7 @@ TEST_F(ChangesTest, ACommitIsOneEvent) {
     EXPECT_EQ(places(text), "1/1 2/4 3/4 4/4 5/5 6/6");
     EXPECT_EQ(ids(text), "1 4 5 6");
     EXPECT_EQ(source->waits_after(), std::optional(Position{6}));
+    EXPECT_TRUE(source->endless());
     EXPECT_EQ(drain(*source), "") << "nothing is new";
     put_patient("e");
     EXPECT_EQ(ids(drain(*source)), "7");

@@ -207,6 +207,38 @@ TEST(Authentication, IsAskedForAgainBeforeAStreamOfChangesGoesOn) {
     EXPECT_THAT(goes_on.read_through("id: 1\n\n"), HasSubstr("Patient/1"));
 }
 
+TEST(Authentication, IsAskedForAgainAlsoWhileAStreamOfChangesIsBehind) {
+    const std::string scopes = R"(["system/*.cruds"])";
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_keys("api_key", jwk_set({}))(config, self);
+        write_whole_file(self.file("keys.toml"),
+                         key_entry("a", "one", scopes) + key_entry("b", "other", scopes));
+    });
+    // More than the sockets' buffers hold.
+    constexpr int kCount = 30;
+    for (int i = 1; i <= kCount; ++i) {
+        const std::string id = std::to_string(i);
+        ASSERT_EQ(server
+                      .send("PUT", "/Basic/" + id,
+                            R"({"resourceType":"Basic","id":")" + id + R"(","code":{"text":")" +
+                                std::string(900 << 10, 'x') + "\"}}",
+                            {{"X-API-Key", "other"}, {"Content-Type", "application/fhir+json"}})
+                      .status,
+                  201);
+    }
+    Connection behind(server.port());
+    behind.send(
+        "GET /fhir/_changes HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n"
+        "X-API-Key: one\r\n\r\n");
+    EXPECT_THAT(behind.read_through("id: 1\n\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
+    write_whole_file(server.file("keys.toml"), key_entry("b", "other", scopes));
+    ASSERT_TRUE(becomes_true(
+        [&] { return server.get("/Patient/1", {{"X-API-Key", "one"}}).status == 401; }));
+    const std::string rest = behind.read_through("\r\n0\r\n\r\n");
+    EXPECT_TRUE(rest.ends_with("0\r\n\r\n")) << rest.size();
+    EXPECT_EQ(rest.find("id: " + std::to_string(kCount) + "\n\n"), std::string::npos);
+}
+
 TEST(Authentication, OfOneRequestSaysNothingOfTheNextOverTheSameConnection) {
     const SigningKey key("ES256");
     GuardedServer server([&](core::Config& config, GuardedServer& self) {
