@@ -299,6 +299,11 @@ void SearchIndex::rebuild(TypeId type, EntriesOf entries_of, std::function<void(
     impl_->wake();
 }
 
+void SearchIndex::give_up_rebuilds() {
+    const std::scoped_lock lock(impl_->edit);
+    impl_->rebuilds_given_up = true;
+}
+
 std::optional<SearchIndex::Progress> SearchIndex::rebuilding(TypeId type) const {
     const std::lock_guard lock(impl_->edit);
     std::optional<Progress> progress;

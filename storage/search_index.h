@@ -94,8 +94,11 @@ class SearchIndex {
 
     /// Rewrites, in the background, all runs that the type has now with what `entries_of` says (it is called by the
     /// merging thread); deaths stay as they are. What is added meanwhile may be among it. Then calls `done`, on that
-    /// thread; not if the index is destroyed before. Several run one after the other.
+    /// thread; not if they are given up, or the index destroyed, before. Several run one after the other.
     void rebuild(TypeId type, EntriesOf entries_of, std::function<void()> done = {});
+
+    /// Ends rebuilds, before what `entries_of` reads from goes: one that is under way leaves the run that it is at as it was.
+    void give_up_rebuilds();
 
     /// How far the rebuilds of a type are; none if there is none.
     std::optional<Progress> rebuilding(TypeId type) const;

@@ -136,6 +136,7 @@ struct SearchIndex::Impl {
     std::bitset<kResourceTypeCount> folds;  ///< types of which a run is to be made
     std::optional<Active> active;
     std::deque<Rebuild> rebuilds;
+    bool rebuilds_given_up = false;
     bool erased_wanted = false;
     bool merged_last = false;  ///< then other work goes first
     bool woken = false;

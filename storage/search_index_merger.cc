@@ -142,7 +142,7 @@ std::optional<SearchIndex::Impl::Job> SearchIndex::Impl::next_erased() {
 }
 
 std::optional<SearchIndex::Impl::Job> SearchIndex::Impl::next_rebuild() {
-    if (rebuilds.empty()) {
+    if (rebuilds.empty() || rebuilds_given_up) {
         return std::nullopt;
     }
     Rebuild& rebuild = rebuilds.front();
@@ -156,7 +156,7 @@ std::optional<SearchIndex::Impl::Job> SearchIndex::Impl::next_rebuild() {
 
 /// True if the rebuild under way had nothing left to do.
 bool SearchIndex::Impl::end_rebuild(std::unique_lock<std::mutex>& lock) {
-    if (rebuilds.empty() || next_rebuild()) {
+    if (rebuilds.empty() || rebuilds_given_up || next_rebuild()) {
         return false;
     }
     const std::function<void()> say_so = std::move(rebuilds.front().done);
@@ -190,13 +190,11 @@ void SearchIndex::Impl::perform(Job job, std::unique_lock<std::mutex>& lock,
     } else {
         dropped_through = merged.dropped_through;
     }
-    if (stop.stop_requested()) {
-        lock.lock();
+    lock.lock();
+    if (stop.stop_requested() || (job.rebuild != nullptr && rebuilds_given_up)) {
         active.reset();
         return;
     }
-
-    lock.lock();
     while (active->deaths.size() > kMarksAtEndMax) {
         const std::vector<Death> deaths = std::exchange(active->deaths, {});
         lock.unlock();

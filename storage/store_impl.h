@@ -58,6 +58,10 @@ struct Store::Impl {
     std::shared_ptr<Gate> gate = std::make_shared<Gate>();
 
     ~Impl() {
+        if (search != nullptr) {
+            search
+                ->give_up_rebuilds();  // behind the gate nothing is found any more, as if it had been erased
+        }
         const std::scoped_lock closing(gate->mutex);
         gate->open = false;
     }

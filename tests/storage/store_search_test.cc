@@ -233,28 +233,33 @@ TEST(StoreSearch, ExtractsAnewWhenParametersHaveChanged) {
     EXPECT_EQ(report.versions_extracted, 0U);
 }
 
+/// Nor does it lose what was being extracted when it closed.
 TEST(StoreSearch, ThatWasClosedInARebuildByTheSameSetupIsNotExtractedAnew) {
-    SimFileSystem fs;
-    {
-        std::atomic<bool> closing = false;
-        const auto store = open_store(fs);
-        put_searchable(*store, "Patient", "a", "red");
-        SearchSetup setup = word_setup(*store);
-        setup.extractor = [&closing, words = setup.extractor()]() -> SearchExtract {
-            return [&closing, words](TypeId type, std::string_view id, std::string_view body,
-                                     SearchEntries& entries) {
-                closing.wait(false);
-                return words(type, id, body, entries);
+    for (int round = 0; round < 10; ++round) {
+        SimFileSystem fs;
+        {
+            std::atomic<bool> closing = false;
+            const auto store = open_store(fs);
+            for (int i = 0; i < 20; ++i) {
+                put_searchable(*store, "Patient", "a" + std::to_string(i), "red");
+            }
+            SearchSetup setup = word_setup(*store);
+            setup.extractor = [&closing, words = setup.extractor()]() -> SearchExtract {
+                return [&closing, words](TypeId type, std::string_view id, std::string_view body,
+                                         SearchEntries& entries) {
+                    closing.wait(false);
+                    return words(type, id, body, entries);
+                };
             };
-        };
-        store->rebuild_search(type_of("Patient"), setup, [] {});
-        closing = true;
-        closing.notify_all();
+            store->rebuild_search(type_of("Patient"), setup, [] {});
+            closing = true;
+            closing.notify_all();
+        }
+        OpenReport report;
+        const auto store = open_store(fs, searchable(), &report);
+        EXPECT_EQ(report.versions_extracted, 0U);
+        EXPECT_EQ(find_word(*store, "Patient", "red").size(), 20U);
     }
-    OpenReport report;
-    const auto store = open_store(fs, searchable(), &report);
-    EXPECT_EQ(report.versions_extracted, 0U);
-    EXPECT_EQ(find_word(*store, "Patient", "red").size(), 1U);
 }
 
 TEST(StoreSearch, OfTwoSetupsIsExtractedAnewWhenItWasClosedBeforeItsRebuild) {
