@@ -121,7 +121,7 @@ TEST(Replicate, ThatIsStoppedBeforeItsEndDoesNotSayThatItIsDone) {
     // Nobody listens there, so it waits.
     test::ChildProcess stopped(kBinary,
                                {"replicate", "--from", "http://127.0.0.1:1/fhir", "--to",
-                                "http://127.0.0.1:1/fhir", "--state", directory / "state"});
+                                "http://127.0.0.1:2/fhir", "--state", directory / "state"});
     while (stopped.running() && stopped.errors().find("trying again") == std::string::npos) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
