@@ -15,13 +15,13 @@ namespace annals::core {
 
 namespace {
 
-struct Document {
+struct Listed {
     Instant at;
     storage::VersionInfo info;
 };
 
 /// The later one first.
-bool is_later(const Document& a, const Document& b) {
+bool is_later(const Listed& a, const Listed& b) {
     return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
 }
 
@@ -143,10 +143,10 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
     if (!asked) {
         co_return asked.error();
     }
-    std::vector<Document> documents;
+    std::vector<Listed> documents;
     std::map<std::string, std::size_t> newest;  // by kind: its place among them
     const TakeMatch take = [&](json::Value document, const storage::VersionInfo& info) {
-        const Document one{made_at(document, info.instant), info};
+        const Listed one{made_at(document, info.instant), info};
         std::size_t place = documents.size();
         if (asked->newest) {
             place = newest.try_emplace(kind_of(document["type"]), place).first->second;
@@ -166,7 +166,7 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
     std::ranges::sort(documents, is_later);
     SearchBundleContent content;
     content.links.emplace_back("self", asked->url);
-    for (const Document& document : documents) {
+    for (const Listed& document : documents) {
         content.matches.push_back(document.info);
     }
     content.total = content.matches.size();
