@@ -1,6 +1,6 @@
 #include "core/bulk/export_scope.h"
 
-#include "core/base/ids.h"
+#include "core/interactions/references.h"
 #include "core/search/compartments.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
@@ -23,26 +23,6 @@ constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       
 
 TypeId group_type() {
     return *find_resource_type("Group");
-}
-
-// The type and id of "Patient/1" or of the same below `base_url`.
-std::optional<std::pair<TypeId, std::string>> local_key(std::string_view reference,
-                                                        std::string_view base_url) {
-    if (!base_url.empty() && reference.starts_with(base_url) &&
-        reference.substr(base_url.size()).starts_with('/')) {
-        reference.remove_prefix(base_url.size() + 1);
-    }
-    const std::size_t slash = reference.find('/');
-    if (slash == std::string_view::npos) {
-        return {};
-    }
-    const auto type = find_resource_type(reference.substr(0, slash));
-    const std::string_view rest = reference.substr(slash + 1);
-    const std::string_view id = rest.substr(0, rest.find('/'));
-    if (!type || !is_resource_id(id)) {
-        return {};
-    }
-    return std::pair{*type, std::string(id)};
 }
 
 class ScopeFinder {
@@ -160,14 +140,15 @@ class ScopeFinder {
             if (member["inactive"].raw() == "true") {
                 continue;
             }
-            const auto key = local_key(member["entity"]["reference"].string(), base_url_);
+            const std::string reference = member["entity"]["reference"].string();
+            const auto key = local_reference(reference, base_url_);
             if (!key) {
                 continue;
             }
             if (key->first == search::patient_type()) {
-                scope_.patients->insert(key->second);
+                scope_.patients->emplace(key->second);
             } else if (key->first == group_type()) {
-                ANNALS_TRY_VOID(add_members(key->second, depth + 1));
+                ANNALS_TRY_VOID(add_members(std::string(key->second), depth + 1));
             }
         }
         if (scope_.patients->size() > kMembersMax) {

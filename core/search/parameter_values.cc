@@ -1,5 +1,7 @@
 #include "core/search/parameter_values.h"
 
+#include "core/search/values.h"
+
 namespace annals::core::search {
 
 void for_each_parameter_item(const Parameter& parameter, json::Value resource,
@@ -13,21 +15,9 @@ void for_each_parameter_item(const Parameter& parameter, json::Value resource,
     // `where(resolve() is Patient)` is decided by what the reference says.
     static const fhirpath::Hooks hooks{
         .resolve = [](std::string_view reference) -> Result<std::optional<fhirpath::Item>> {
-            const std::size_t history = reference.find("/_history/");
-            reference = reference.substr(0, history);
-            const std::size_t slash = reference.rfind('/');
-            if (slash == std::string_view::npos) {
-                return std::optional<fhirpath::Item>();
-            }
-            const std::string_view path = reference.substr(0, slash);
-            const std::size_t before = path.rfind('/');
-            const std::string_view name =
-                before == std::string_view::npos ? path : path.substr(before + 1);
-            const std::optional<TypeId> type = find_resource_type(name);
-            if (!type) {
-                return std::optional<fhirpath::Item>();
-            }
-            return std::optional(fhirpath::Item::of_type(schema::Type(*type)));
+            const auto type = read_reference(reference, {}).type;
+            return type ? std::optional(fhirpath::Item::of_type(schema::Type(*type)))
+                        : std::nullopt;
         },
         .member_of = {},
         .subsumes = {},
