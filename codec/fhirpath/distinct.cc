@@ -38,7 +38,7 @@ std::uint64_t Machine::hash_json(json::Value value) {
     steps_ += 1;
     switch (value.node().kind) {
         case Kind::string:
-            return value.node().escaped ? 2 : hash_text(value.raw_string());
+            return value.node().escaped ? hash_text(value.string()) : hash_text(value.raw_string());
         case Kind::array: {
             std::uint64_t hash = 3;
             for (const json::Value element : value.elements()) {

@@ -371,6 +371,15 @@ TEST_F(FhirPath, ComparesWholeElementsInAnyOrderOfMembers) {
     EXPECT_EQ(eval("name.isDistinct()"), "[false]");
     EXPECT_EQ(eval("(1 | 1.0 | 1.00 | '1' | 2).count()"), "[3]");
     EXPECT_EQ(eval("(1|2|3|4|5|6|7|8|9|10|1.0|10.0|'10').count()"), "[11]");
+
+    std::string many =
+        "{\"resourceType\":\"Patient\",\"name\":[{\"text\":\"\\u00fc\"},{\"text\":\"\u00fc\"}";
+    for (int i = 0; i < 8; ++i) {
+        many += R"(,{"text":")" + std::to_string(i) + R"("})";
+    }
+    many += "]}";
+    use(many);
+    EXPECT_EQ(eval("name.distinct().count()"), "[9]") << "an escape is the character it means";
 }
 
 TEST_F(FhirPath, ChecksNamesAgainstTheSchema) {
