@@ -293,11 +293,6 @@ std::optional<Decimal> Decimal::divide(const Decimal& a, const Decimal& b) {
     if (rest >= divisor - rest && rest != 0) {
         ++quotient;
     }
-    while (scale > kScaleMax) {
-        const unsigned last = static_cast<unsigned>(quotient % 10);
-        quotient = quotient / 10 + (last >= 5 ? 1 : 0);
-        --scale;
-    }
     const std::optional<Decimal> result = make(quotient, a.is_negative() != b.is_negative(), scale);
     return result ? std::optional(result->normalized()) : std::nullopt;
 }

@@ -323,7 +323,7 @@ class Parser {
         if (!quoted && lexer_.is_operator("(")) {
             return call(node, text);
         }
-        // The words that are operators can't stand as a path's first name, but for these four.
+        // The words that are operators can't stand as a path's first name, but for as, contains, in and is.
         constexpr auto kReserved = std::to_array<std::string_view>(
             {"and", "div", "implies", "mod", "or", "xor", "true", "false"});
         if (!quoted && input == kNone && std::ranges::find(kReserved, text) != kReserved.end()) {
