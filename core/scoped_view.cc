@@ -198,32 +198,38 @@ bool ScopedView::is_match(const Plan& plan, TypeId type, std::string_view id, In
     const storage::Store& store = service_.store();
     search::Extractor& extractor =
         search::thread_extractor(parameters_, store.search_seed(), service_.config().base_url);
-    const search::Related related = [&](const Plan& part, const storage::SearchEntries&) {
-        return is_about(part, resource);
-    };
+    search::Related related;  // A view has no chains but those of about_what_is_shown().
+    if (type == provenance_type()) {
+        related = [this, targets = targets_of(resource)](const Plan& part,
+                                                         const storage::SearchEntries&) {
+            const auto of_type = targets.find(part.type.value);
+            return of_type != targets.end() && is_about(part, of_type->second);
+        };
+    }
     return search::is_match(plan, extractor, type, store.search_key(type, id), written, resource,
                             related);
 }
 
-/// Decides a chain, of which a view has none but those of about_what_is_shown(): by what is there now.
-bool ScopedView::is_about(const Plan& part, json::Value provenance) const {
-    const storage::Store& store = service_.store();
-    std::vector<search::Term> targets;
+/// Once for the chains to all types: of a Provenance of all that one import brought these are thousands.
+ScopedView::Targets ScopedView::targets_of(json::Value provenance) const {
+    Targets targets;
     for (const json::Value target : provenance["target"].elements()) {
         const std::string text = target["reference"].string();
-        const auto local = search::read_local(text, service_.config().base_url);
-        if (local && local->type == part.type) {
-            targets.push_back(search::identity(store.search_key(local->type, local->id)));
+        if (const auto local = search::read_local(text, service_.config().base_url)) {
+            targets[local->type.value].push_back(
+                search::identity(service_.store().search_key(local->type, local->id)));
         }
     }
-    if (targets.empty()) {
-        return false;
-    }
+    return targets;
+}
+
+/// Whether one of these matches what a chain leads to: by what is there now.
+bool ScopedView::is_about(const Plan& part, const std::vector<search::Term>& targets) const {
     std::vector<Plan> both;
-    both.push_back(search::carrying(std::move(targets)));
+    both.push_back(search::carrying(targets));
     both.push_back(part.parts.front());
     const Plan asked = search::all_of(std::move(both));
-    search::Snapshot snapshot(store);
+    search::Snapshot snapshot(service_.store());
     search::Execution execution(snapshot, part.type, asked);
     execution.want({.limit = 1});
     // A pace without an end is never over.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/search/parameters.h"
+#include "core/search/terms.h"
 #include "core/search/view.h"
 #include "core/service.h"
 #include "storage/types.h"
@@ -62,6 +63,9 @@ class ScopedView final : public search::View {
     }
 
   private:
+    /// The identities of what a Provenance is about, by type.
+    using Targets = std::unordered_map<std::uint16_t, std::vector<search::Term>>;
+
     search::Plan make_plan(TypeId type) const;
     search::Plan about_what_is_shown(std::span<const std::uint64_t> patients) const;
     std::optional<search::Plan> read_query(TypeId type, std::string_view query) const;
@@ -70,7 +74,8 @@ class ScopedView final : public search::View {
     bool may_be_of_patient(TypeId type, std::string_view body) const;
     bool is_match(const search::Plan& plan, TypeId type, std::string_view id, Instant written,
                   json::Value resource) const;
-    bool is_about(const search::Plan& part, json::Value provenance) const;
+    Targets targets_of(json::Value provenance) const;
+    bool is_about(const search::Plan& part, const std::vector<search::Term>& targets) const;
 
     const Service& service_;
     const Request& request_;

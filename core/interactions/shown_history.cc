@@ -49,9 +49,12 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
             if (must_fetch(pace)) {
                 return false;
             }
-            take(walk_->page());
+            if (!take(walk_->page(), pace)) {
+                return false;
+            }
             walk_.reset();
             asked_ = 0;
+            taken_ = 0;
         }
         if (pace.is_over()) {
             return !fills_ && !counts_;
@@ -94,10 +97,15 @@ bool ShownHistory::shows(const storage::VersionInfo& info) const {
     return (!at_ || store_.was_live_at(info, *at_, query_.bound)) && view_.shows(info);
 }
 
-void ShownHistory::take(const storage::HistoryPage& found) {
-    for (const storage::VersionInfo& info : found.versions) {
+/// False: the turn is over before the last of them. What is held is parsed, and may be large.
+bool ShownHistory::take(const storage::HistoryPage& found, const search::Pace& pace) {
+    while (taken_ < found.versions.size()) {
+        const storage::VersionInfo& info = found.versions[taken_++];
         if (shows(info)) {
             take(info);
+        }
+        if (pace.is_over() && taken_ < found.versions.size()) {
+            return false;
         }
     }
     if (!found.versions.empty()) {
@@ -109,6 +117,7 @@ void ShownHistory::take(const storage::HistoryPage& found) {
         then_counts_ = false;
         after_.reset();
     }
+    return true;
 }
 
 void ShownHistory::take(const storage::VersionInfo& info) {

@@ -12,6 +12,7 @@
 #include "core/search/execute.h"
 #include "storage/history_walk.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -34,7 +35,7 @@ class ShownHistory {
     bool must_fetch(const search::Pace& pace);
     std::vector<storage::VersionInfo> deleted();
     bool shows(const storage::VersionInfo& info) const;
-    void take(const storage::HistoryPage& found);
+    bool take(const storage::HistoryPage& found, const search::Pace& pace);
     void take(const storage::VersionInfo& info);
 
     const storage::Store& store_;
@@ -49,6 +50,7 @@ class ShownHistory {
     std::optional<storage::HistoryWalk> walk_;  ///< to the next ones; none: to be begun
     int asked_ =
         0;  ///< whether what it came to has to be fetched: versions, then what deletions among them deleted
+    std::size_t taken_ = 0;  ///< of what it came to
     storage::HistoryPage page_;
 };
 

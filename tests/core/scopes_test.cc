@@ -1,9 +1,12 @@
 // Scopes that permit a part: of two patients' data, whose scopes are for one never gets to see the other's, by any route.
 
+#include "core/interactions/shown_history.h"
+#include "core/scoped_view.h"
 #include "core/search/cursor.h"
 #include "tests/core/scopes_fixture.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 namespace annals::core {
@@ -308,6 +311,31 @@ TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
     send_as(&mine_);
     EXPECT_EQ(send("GET", "/Provenance/of-vital").status, 404);
     EXPECT_EQ(found("/Provenance?"), 2);
+}
+
+/// What is held is parsed to tell whether it is shown, and may be large.
+TEST_F(ScopesTest, GoThroughAHistoryInTurnsOfOneVersionAtLeast) {
+    send_as(&everybody_);
+    for (int i = 0; i < 5; ++i) {
+        const std::string id = fmt::format("o{}", i);
+        put("/Observation/" + id, observation(id, i == 2 ? "t" : "m", "text"));
+    }
+    Request request;
+    request.principal = &mine_;
+    const ScopedView view(service(), request, kMaySearch);
+    storage::HistoryQuery query;
+    query.type = find_resource_type("Observation");
+    query.count = 3;
+    ShownHistory history(store(), view, query);
+    const search::Pace over(std::chrono::microseconds(1));  // each turn is over when it begins
+    int turns = 1;
+    for (; !*history.advance(over); ++turns) {
+        ASSERT_LT(turns, 100);
+    }
+    EXPECT_GE(turns, 5);
+    EXPECT_EQ(history.page().versions.size(), 3U);
+    EXPECT_TRUE(history.page().more);
+    EXPECT_EQ(history.page().total, 4U);
 }
 
 TEST_F(ScopesTest, FindWhatIsContainedInWhatIsShown) {
