@@ -81,7 +81,7 @@ Result<json::Document> PatchDocument::apply(const Config& config, std::string_vi
 Error fault_of_patched(Error error) {
     if (meaning_of(error.code).status == 400) {
         error.code = Errc::business_rule;
-        error.detail = fmt::format("The patched resource: {}", error.detail);
+        error.detail = fmt::format("The resource as it would be: {}", error.detail);
         for (Error& other : error.others) {
             other.code = Errc::business_rule;
         }

@@ -37,8 +37,8 @@ class PatchDocument {
     json::Document document_;
 };
 
-/// What a fault of a patched resource is to a client: not its body is wrong, but what its patch would leave. The
-/// 400s of a PUT become business_rule (422), all else stays.
+/// What a fault of a resource is to a client that did not send it, but a patch or what else makes it of the one before:
+/// not its body is wrong, but what it would leave. The 400s of a PUT become business_rule (422), all else stays.
 Error fault_of_patched(Error error);
 
 }  // namespace annals::core
