@@ -58,6 +58,19 @@ class PageFinder {
 
     Position edge() const noexcept { return cursor_ ? cursor_->edge : Position{0}; }
 
+    // Puts what `execution` finds behind `matches`.
+    asio::awaitable<Result<void>> add_matches(Execution& execution, search::Wanted wanted,
+                                              std::vector<Match>& matches) {
+        execution.want(wanted);
+        Result<void> done = co_await turns_.finish(execution);
+        if (done && matches.empty()) {
+            matches = std::move(execution.matches());
+        } else if (done) {
+            matches.insert(matches.end(), execution.matches().begin(), execution.matches().end());
+        }
+        co_return done;
+    }
+
     asio::awaitable<Result<void>> newest_first() {
         search::Wanted wanted;
         wanted.limit = count_ + 1;
@@ -67,16 +80,9 @@ class PageFinder {
         }
         std::vector<Match> matches;
         for (const auto& execution : executions_) {
-            execution->want(wanted);
-            Result<void> done = co_await turns_.finish(*execution);
+            Result<void> done = co_await add_matches(*execution, wanted, matches);
             if (!done) {
                 co_return std::move(done.error());
-            }
-            if (executions_.size() == 1) {
-                matches = std::move(execution->matches());
-            } else {
-                matches.insert(matches.end(), execution->matches().begin(),
-                               execution->matches().end());
             }
         }
         if (executions_.size() > 1) {
@@ -137,16 +143,9 @@ class PageFinder {
         }
         std::vector<Match> matches;
         for (const auto& execution : executions_) {
-            execution->want({});
-            Result<void> done = co_await turns_.finish(*execution);
+            Result<void> done = co_await add_matches(*execution, {}, matches);
             if (!done) {
                 co_return std::move(done.error());
-            }
-            if (executions_.size() == 1) {
-                matches = std::move(execution->matches());
-            } else {
-                matches.insert(matches.end(), execution->matches().begin(),
-                               execution->matches().end());
             }
             execution->want({});
             if (matches.size() > search::kMatchesMax) {
