@@ -113,7 +113,9 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
         }
         read = tree.idle();
     }
-    co_return under_way(request, "$digest",
+    co_return under_way(request,
+                        prefix->text.empty() ? std::string("$digest")
+                                             : fmt::format("$digest?prefix={}", prefix->text),
                         fmt::format("position {} of {}", tree.reading().value,
                                     service.store().last_position().value),
                         "The store is being read");

@@ -13,7 +13,8 @@
 
 namespace annals::core {
 
-/// 202 with `progress` in X-Progress, when to ask again, where ("$name" of the system), and an OperationOutcome that says `said`.
+/// 202 with `progress` in X-Progress, when to ask again, where (`operation`: "$name" of the system, with its parameters), and an
+/// OperationOutcome that says `said`.
 Response under_way(const Request& request, std::string_view operation, std::string progress,
                    std::string_view said);
 

@@ -67,6 +67,15 @@ TEST_F(DigestTest, SaysWhenThereIsNoThreadToReadWith) {
     EXPECT_EQ(node().versions.size(), 3U);
 }
 
+TEST_F(DigestTest, WhileItReadsItSaysWhereToAskAgainForTheSameNode) {
+    fill(1);
+    // A server that stops answers at once.
+    on_loop([&] { loop().end_waits(); });
+    const Answer answer = send("GET", "/$digest?prefix=3F");
+    EXPECT_EQ(answer.status, 202);
+    EXPECT_EQ(answer.content_location, "/fhir/$digest?prefix=3F");
+}
+
 TEST_F(DigestTest, OfAnEmptyStoreIsNothing) {
     const auto empty = node();
     EXPECT_EQ(empty.sum, tools::DigestNode::Sum());
