@@ -105,24 +105,10 @@ class Search {
         SearchBundleContent content;
         content.warnings = std::move(query_.warnings);
         if (!query_.includes.empty()) {
-            const Shown shown{[this](const storage::VersionInfo& info) {
-                                  return require_search(service_, request_, info.type,
-                                                        Extent::part) &&
-                                         view_.shows(info);
-                              },
-                              !view_.is_whole()};
-            Result<Included> included = co_await find_included(
-                service_, *snapshot_, parameters_, view_, request_.base_url, query_.includes,
-                page->matches, shown, as_of_.has_value(), turns_);
-            if (!included) {
-                co_return std::move(included.error());
-            }
-            content.included = std::move(included->versions);
-            if (included->cut_short) {
-                content.warnings.push_back(
-                    fmt::format("More than {} resources would be included; the rest is left out",
-                                kIncludedMax));
-            }
+            read = co_await include(page->matches, content);
+        }
+        if (!read) {
+            co_return std::move(read.error());
         }
         content.carried = snapshot_->carried();
         if (takes_out()) {
@@ -145,6 +131,28 @@ class Search {
             co_await request_.loop->fetched(content.included);
         }
         co_return answer_search(service_, request_.base_url, std::move(content));
+    }
+
+    // Puts what the page's matches bring with them into the content.
+    asio::awaitable<Result<void>> include(const std::vector<storage::VersionInfo>& matches,
+                                          SearchBundleContent& content) {
+        const Shown shown{[this](const storage::VersionInfo& info) {
+                              return require_search(service_, request_, info.type, Extent::part) &&
+                                     view_.shows(info);
+                          },
+                          !view_.is_whole()};
+        Result<Included> included =
+            co_await find_included(service_, *snapshot_, parameters_, view_, request_.base_url,
+                                   query_.includes, matches, shown, as_of_.has_value(), turns_);
+        if (!included) {
+            co_return std::move(included.error());
+        }
+        content.included = std::move(included->versions);
+        if (included->cut_short) {
+            content.warnings.push_back(fmt::format(
+                "More than {} resources would be included; the rest is left out", kIncludedMax));
+        }
+        co_return Result<void>();
     }
 
     Result<void> read_request() {
