@@ -315,7 +315,7 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
                 return fail(Errc::too_costly, "a string is too long");
             }
         }
-        return push_text(out);
+        return !any || push_text(out);
     }
     Item value;
     bool present = false;

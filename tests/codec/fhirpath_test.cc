@@ -204,6 +204,7 @@ TEST_F(FhirPath, CountsCharactersAndNotBytes) {
     EXPECT_EQ(eval("(name[1].given.last() | name[0].given).join('+')"),
               "[Anna+Bj\u00f6rn \U0001f600]")
         << "the first has no value";
+    EXPECT_EQ(eval("{}.join(',') | photo.title.join() | name[1].given.last().join()"), "");
     EXPECT_EQ(eval("'abc'.substring(1, 0) = ''"), "[true]");
     EXPECT_EQ(eval("'abc'.substring(3)"), "");
     EXPECT_EQ(eval("'x'.decode('base64') | 'ff'.decode('hex') | '0'.decode('hex')"), "");
