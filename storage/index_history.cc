@@ -257,60 +257,65 @@ bool HistoryWalk::fill_by_instant(std::uint64_t& looks) {
 }
 
 HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain& chain) const {
-    HistoryPage page;
     if (chain.newest == 0) {
-        return page;
+        return {};
     }
     const bool in_chain_order =
         !by_instant(query.order) || (flags(chain.newest) & kInstantsAscend) != 0;
-    if (!query.since && in_chain_order && chain.holes() == 0) {
-        // Every ordinal of the range is there, so that the page is a range of ordinals.
-        const std::int64_t first = first_ordinal(chain);
-        const std::int64_t last = link_of(chain.newest).ordinal;
-        page.total = static_cast<std::uint64_t>(last - first + 1);
-        const auto skip = static_cast<std::int64_t>(std::min(query.skip, page.total));
-        const auto count =
-            static_cast<std::int64_t>(std::min<std::uint64_t>(query.count, page.total));
-        // The ordinal of the newest version at or before `after`, or just before it, in the order asked for.
-        const auto ordinal_through = [&](const VersionInfo& after, bool itself) -> std::int64_t {
-            const std::uint32_t found = walk_back(chain.newest, [&](std::uint32_t position) {
-                const Rank rank{by_instant(query.order) ? entry(position).instant : 0, position};
-                const Rank mark{by_instant(query.order) ? after.instant.us : 0,
-                                after.position.value};
-                return itself ? rank <= mark : rank < mark;
-            });
-            return found == 0 ? -1 : std::int64_t{link_of(found).ordinal};
-        };
-        if (count == 0) {
-            return page;
-        }
-        std::int64_t low = first;
-        std::int64_t high = last;
-        if (downwards(query.order)) {
-            high = query.after ? ordinal_through(*query.after, false) : last;
-            high = std::min(high, last) - skip;
-            low = std::max(first, high - count + 1);
-            page.more = low > first && high >= low;
-        } else {
-            low = query.after ? ordinal_through(*query.after, true) + 1 : first;
-            low = std::max(low, first) + skip;
-            high = std::min(last, low + count - 1);
-            page.more = high < last && high >= low;
-        }
-        if (high < low) {
-            return page;
-        }
-        std::uint32_t position = find_ordinal(chain.newest, static_cast<std::uint64_t>(high));
-        for (std::int64_t ordinal = high; ordinal >= low; --ordinal) {
-            page.versions.push_back(info(position));
-            position = link_of(position).previous;
-        }
-        if (!downwards(query.order)) {
-            std::reverse(page.versions.begin(), page.versions.end());
-        }
+    return !query.since && in_chain_order && chain.holes() == 0 ? whole_history(query, chain)
+                                                                : ranked_history(query, chain);
+}
+
+// Every ordinal of the range is there, so that the page is a range of ordinals.
+HistoryPage Index::Impl::whole_history(const HistoryQuery& query, const Chain& chain) const {
+    HistoryPage page;
+    const std::int64_t first = first_ordinal(chain);
+    const std::int64_t last = link_of(chain.newest).ordinal;
+    page.total = static_cast<std::uint64_t>(last - first + 1);
+    const auto skip = static_cast<std::int64_t>(std::min(query.skip, page.total));
+    const auto count = static_cast<std::int64_t>(std::min<std::uint64_t>(query.count, page.total));
+    // The ordinal of the newest version at or before `after`, or just before it, in the order asked for.
+    const auto ordinal_through = [&](const VersionInfo& after, bool itself) -> std::int64_t {
+        const std::uint32_t found = walk_back(chain.newest, [&](std::uint32_t position) {
+            const Rank rank{by_instant(query.order) ? entry(position).instant : 0, position};
+            const Rank mark{by_instant(query.order) ? after.instant.us : 0, after.position.value};
+            return itself ? rank <= mark : rank < mark;
+        });
+        return found == 0 ? -1 : std::int64_t{link_of(found).ordinal};
+    };
+    if (count == 0) {
         return page;
     }
+    std::int64_t low = first;
+    std::int64_t high = last;
+    if (downwards(query.order)) {
+        high = query.after ? ordinal_through(*query.after, false) : last;
+        high = std::min(high, last) - skip;
+        low = std::max(first, high - count + 1);
+        page.more = low > first && high >= low;
+    } else {
+        low = query.after ? ordinal_through(*query.after, true) + 1 : first;
+        low = std::max(low, first) + skip;
+        high = std::min(last, low + count - 1);
+        page.more = high < last && high >= low;
+    }
+    if (high < low) {
+        return page;
+    }
+    std::uint32_t position = find_ordinal(chain.newest, static_cast<std::uint64_t>(high));
+    for (std::int64_t ordinal = high; ordinal >= low; --ordinal) {
+        page.versions.push_back(info(position));
+        position = link_of(position).previous;
+    }
+    if (!downwards(query.order)) {
+        std::reverse(page.versions.begin(), page.versions.end());
+    }
+    return page;
+}
 
+// All that matches is looked at and sorted.
+HistoryPage Index::Impl::ranked_history(const HistoryQuery& query, const Chain& chain) const {
+    HistoryPage page;
     std::vector<Rank> ranks;
     const bool reverse = downwards(query.order);
     const auto rank_in_order = [&](std::int64_t instant, std::uint64_t position) {

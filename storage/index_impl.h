@@ -243,6 +243,8 @@ struct Index::Impl {
     std::uint32_t standing_at(const Chain& chain, Instant instant) const;
 
     HistoryPage resource_history(const HistoryQuery& query, const Chain& chain) const;
+    HistoryPage whole_history(const HistoryQuery& query, const Chain& chain) const;
+    HistoryPage ranked_history(const HistoryQuery& query, const Chain& chain) const;
     bool matches(std::uint64_t position, const HistoryQuery& query) const noexcept;
 
     void append(VersionList& list, std::uint32_t position, std::int64_t instant);
