@@ -48,7 +48,10 @@ class CodeSystem {
 
     std::size_t size() const noexcept { return concepts_.size(); }
 
-    /// Upper and lower case are the same where the code system says so.
+    /// Whether it says that upper and lower case are the same in its codes.
+    bool ignores_case() const noexcept { return ignores_case_; }
+
+    /// In whatever case if it ignores that.
     std::optional<Number> find(std::string_view code) const;
 
     std::string_view code(Number number) const noexcept { return concepts_[number].code; }

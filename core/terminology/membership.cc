@@ -45,8 +45,7 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
         // Codes may be the same in another case.
         ANNALS_TRY(const CodeSystemPointer system,
                    session.code_system(include.system, include.version));
-        const auto number = system ? system->find(code.code) : std::nullopt;
-        if (!number || !include.by_code.contains(system->code(*number))) {
+        if (system == nullptr || !system->ignores_case() || !include.lists_in_any_case(code.code)) {
             return Member::no;
         }
     }

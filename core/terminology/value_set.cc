@@ -8,7 +8,7 @@ namespace annals::terminology {
 namespace {
 
 constexpr std::size_t kKeptValueSetBytesMax = 256 << 20;
-constexpr std::size_t kBytesPerCode = 120;
+constexpr std::size_t kBytesPerCode = 180;
 constexpr std::size_t kIncludesMax = 1000;
 constexpr std::size_t kRegexesMax = 100;
 constexpr std::uint64_t kStepsPerRegex = 10'000;
@@ -64,6 +64,9 @@ Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort
             const auto number = static_cast<std::uint32_t>(include.concepts.size());
             if (!code.empty() && include.by_code.try_emplace(code, number).second) {
                 include.concepts.push_back({code, keep(item["display"]), item});
+                if (std::string lower = ascii_lower(code); lower != code) {
+                    include.in_lower_case.insert(std::move(lower));
+                }
             }
         }
         for (const json::Value item : part["filter"].elements()) {

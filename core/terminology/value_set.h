@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text.h"
 #include "core/terminology/effort.h"
 #include "core/terminology/filter.h"
 #include "core/terminology/source.h"
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace annals::terminology {
@@ -33,11 +35,19 @@ struct Include {
     bool lists = false;   ///< it has `concept`
     std::vector<Listed> concepts;
     std::unordered_map<std::string_view, std::uint32_t> by_code;  ///< of `concepts`
+    std::unordered_set<std::string>
+        in_lower_case;  ///< of `concepts`, those that are not so themselves
     std::vector<Filter> filters;
     std::vector<std::string> value_sets;
 
     /// All of its system, whatever that has.
     bool is_whole() const noexcept { return !lists && filters.empty(); }
+
+    /// Whether it lists the code, in whatever case.
+    bool lists_in_any_case(std::string_view code) const {
+        const std::string lower = ascii_lower(code);
+        return by_code.contains(lower) || in_lower_case.contains(lower);
+    }
 };
 
 /// An element of expansion.contains that stands for a code.

@@ -38,6 +38,27 @@ class Codes : public test::TerminologyFixture {
     std::string get(std::string_view target) { return said(send("GET", target)); }
 };
 
+TEST_F(Codes, AreTheSameInAnyCaseWhereTheirSystemSaysSo) {
+    put("CodeSystem/loose",
+        R"({"resourceType":"CodeSystem","id":"loose","url":"http://s/loose","status":"active",
+        "content":"complete","caseSensitive":false,
+        "concept":[{"code":"Red"},{"code":"blue"},{"code":"GREEN"}]})");
+    compose("listed", R"("include":[{"system":"http://s/loose",
+        "concept":[{"code":"red"},{"code":"BLUE"}]}])");
+    const std::string url = "/ValueSet/$validate-code?url=http://v/listed&system=http://s/loose";
+    for (const char* code : {"red", "Red", "RED", "rED", "blue", "BLUE", "Blue"}) {
+        EXPECT_TRUE(get(url + "&code=" + code).starts_with("result=true")) << code;
+    }
+    EXPECT_EQ(get(url + "&code=GREEN"), "result=false");
+    EXPECT_EQ(get(url + "&code=green"), "result=false");
+    compose("left", R"("include":[{"system":"http://s/loose"}],
+        "exclude":[{"system":"http://s/loose","concept":[{"code":"red"},{"code":"BLUE"}]}])");
+    EXPECT_EQ(codes("url=http://v/left"), "GREEN");
+    compose("strict", R"("include":[{"system":"http://s/animals","concept":[{"code":"dog"}]}])");
+    EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/strict&system=http://s/animals&code=DOG"),
+              "result=false");
+}
+
 TEST_F(Codes, AreValidatedAgainstAValueSet) {
     filter("isa", "concept", "is-a", "dog");
     const std::string url = "/ValueSet/$validate-code?url=http://v/isa";
