@@ -26,6 +26,9 @@ using Entry = terminology::Expansion::Entry;
 /// Each is an object and an array; what is in the last, and a Bundle around all, has room in kJsonDepthMax.
 constexpr std::size_t kNestingMax = 24;
 
+/// Where FHIR's integers end, and no expansion goes on.
+constexpr std::uint64_t kIntegerMax = 2'147'483'647;
+
 /// What is asked for; owns all of it, since the answer may be made elsewhere.
 struct Asked {
     Meant meant;
@@ -84,6 +87,16 @@ Result<void> read_flag(const OperationInput& input, std::string_view name, bool&
     return {};
 }
 
+Result<std::optional<std::uint64_t>> read_count(const OperationInput& input, std::string_view name,
+                                                ParametersWriter& echo) {
+    ANNALS_TRY(std::optional<std::uint64_t> given, input.number(name));
+    if (given) {
+        given = std::min(*given, kIntegerMax);
+        echo.add(name, "valueInteger", fmt::to_string(*given));
+    }
+    return given;
+}
+
 Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
                                                 const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
@@ -129,14 +142,9 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     if (date) {
         echo.add_text("date", "valueDateTime", *date);
     }
-    ANNALS_TRY(asked->count, input.number("count"));
-    ANNALS_TRY(const auto offset, input.number("offset"));
+    ANNALS_TRY(asked->count, read_count(input, "count", echo));
+    ANNALS_TRY(const auto offset, read_count(input, "offset", echo));
     asked->offset = offset.value_or(0);
-    for (const auto& [name, number] : {std::pair("count", asked->count), {"offset", offset}}) {
-        if (number) {
-            echo.add(name, "valueInteger", fmt::to_string(*number));
-        }
-    }
     bool exclude_nested = true;
     bool ignored = false;
     ANNALS_TRY_VOID(read_flag(input, "activeOnly", asked->active_only, echo));

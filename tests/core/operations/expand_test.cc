@@ -291,7 +291,11 @@ TEST_F(Expand, CutsPages) {
     EXPECT_TRUE(page.says(R"({"name":"count","valueInteger":3})")) << page.body;
     EXPECT_EQ(codes("url=http://v/all&offset=7"), "");
     EXPECT_EQ(codes("url=http://v/all&count=0"), "");
-    EXPECT_EQ(codes("url=http://v/all&offset=99999999999&count=99999999999"), "");
+    const Answer beyond =
+        send("GET", "/ValueSet/$expand?url=http://v/all&offset=99999999999&count=99999999999");
+    EXPECT_EQ(codes_of(beyond), "");
+    EXPECT_TRUE(beyond.says(R"("total":7,"offset":2147483647)")) << "FHIR's integers end there";
+    EXPECT_TRUE(beyond.says(R"({"name":"count","valueInteger":2147483647})")) << beyond.body;
 }
 
 TEST_F(Expand, NestsWhereThatIsAskedFor) {
