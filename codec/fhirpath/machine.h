@@ -233,6 +233,10 @@ class Machine {
     // strings.cc
 
     bool on_string(const Node& node, const Scope& scope, Range input);
+    bool join(const Node& node, const Scope& scope, Range input);
+    bool substring(const Node& node, const Scope& scope, std::string_view text);
+    bool split(std::string_view text, std::string_view separator);
+    bool replace(std::string_view text, std::string_view pattern, std::string_view substitution);
     bool matches(const Node& node, std::string_view text, std::string_view pattern,
                  std::string_view substitution);
     const re2::RE2* compiled(const Node& node, std::string_view pattern, bool full);

@@ -287,35 +287,104 @@ bool Machine::encode(Function function, std::string_view text, std::string_view 
     return step(text.size() / 16) && (!out || push_text(*out));
 }
 
-bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
-    if (node.function == Function::join) {
-        std::string_view separator;
-        bool present = true;
-        if (node.count > 0 && !string_argument(node, 0, scope, separator, present)) {
+bool Machine::join(const Node& node, const Scope& scope, Range input) {
+    std::string_view separator;
+    bool present = true;
+    if (node.count > 0 && !string_argument(node, 0, scope, separator, present)) {
+        return false;
+    }
+    std::string out;
+    bool any = false;
+    for (std::uint32_t i = input.begin; i < input.end; ++i) {
+        Item value;
+        bool there = false;
+        if (!step() || !system_value(at(i), value, there)) {
             return false;
         }
-        std::string out;
-        bool any = false;
-        for (std::uint32_t i = input.begin; i < input.end; ++i) {
-            Item value;
-            bool there = false;
-            if (!step() || !system_value(at(i), value, there)) {
-                return false;
-            }
-            if (!there) {
-                continue;
-            }
-            if (value.kind() != Item::Kind::string) {
-                return fail("join() of what is no string");
-            }
-            out += any ? separator : std::string_view();
-            out += value.as_string();
-            any = true;
-            if (out.size() > environment_->limits.string_bytes) {
-                return fail(Errc::too_costly, "a string is too long");
-            }
+        if (!there) {
+            continue;
         }
-        return !any || push_text(out);
+        if (value.kind() != Item::Kind::string) {
+            return fail("join() of what is no string");
+        }
+        out += any ? separator : std::string_view();
+        out += value.as_string();
+        any = true;
+        if (out.size() > environment_->limits.string_bytes) {
+            return fail(Errc::too_costly, "a string is too long");
+        }
+    }
+    return !any || push_text(out);
+}
+
+bool Machine::substring(const Node& node, const Scope& scope, std::string_view text) {
+    std::int64_t start = 0;
+    std::int64_t length = 0;
+    bool has_start = false;
+    bool has_length = false;
+    if (!integer_argument(node, 0, scope, start, has_start) ||
+        (node.count > 1 && !integer_argument(node, 1, scope, length, has_length))) {
+        return false;
+    }
+    if (!has_start || start < 0) {
+        return true;
+    }
+    const std::size_t begin = character_offset(text, static_cast<std::size_t>(start));
+    if (!step(text.size() / 64) || begin == text.size()) {
+        return steps_ <= steps_max_;
+    }
+    const std::string_view rest = text.substr(begin);
+    if (!has_length) {
+        return push(Item::string(rest));
+    }
+    const std::size_t count =
+        length <= 0 ? 0 : character_offset(rest, static_cast<std::size_t>(length));
+    return push(Item::string(rest.substr(0, count)));
+}
+
+bool Machine::split(std::string_view text, std::string_view separator) {
+    if (separator.empty()) {
+        return push(Item::string(text));
+    }
+    while (true) {
+        const std::size_t end = std::min(text.find(separator), text.size());
+        if (!step() || !push(Item::string(text.substr(0, end)))) {
+            return false;
+        }
+        if (end == text.size()) {
+            return true;
+        }
+        text.remove_prefix(end + separator.size());
+    }
+}
+
+bool Machine::replace(std::string_view text, std::string_view pattern,
+                      std::string_view substitution) {
+    std::string out;
+    const std::size_t limit = environment_->limits.string_bytes;
+    std::size_t at = 0;
+    while (at < text.size() && out.size() <= limit) {
+        if (pattern.empty()) {
+            const std::size_t length = character_offset(text.substr(at), 1);
+            out.append(substitution).append(text.substr(at, length));
+            at += length;
+            continue;
+        }
+        const std::size_t found = std::min(text.find(pattern, at), text.size());
+        out += text.substr(at, found - at);
+        at = found;
+        if (found < text.size()) {
+            out += substitution;
+            at += pattern.size();
+        }
+    }
+    out += pattern.empty() ? substitution : std::string_view();
+    return push_text(out);
+}
+
+bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
+    if (node.function == Function::join) {
+        return join(node, scope, input);
     }
     Item value;
     bool present = false;
@@ -351,30 +420,8 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
                 text.remove_prefix(length);
             }
             return true;
-        case Function::substring: {
-            std::int64_t start = 0;
-            std::int64_t length = 0;
-            bool has_start = false;
-            bool has_length = false;
-            if (!integer_argument(node, 0, scope, start, has_start) ||
-                (node.count > 1 && !integer_argument(node, 1, scope, length, has_length))) {
-                return false;
-            }
-            if (!present || !has_start || start < 0) {
-                return true;
-            }
-            const std::size_t begin = character_offset(text, static_cast<std::size_t>(start));
-            if (!step(text.size() / 64) || begin == text.size()) {
-                return steps_ <= steps_max_;
-            }
-            const std::string_view rest = text.substr(begin);
-            if (!has_length) {
-                return push(Item::string(rest));
-            }
-            const std::size_t count =
-                length <= 0 ? 0 : character_offset(rest, static_cast<std::size_t>(length));
-            return push(Item::string(rest.substr(0, count)));
-        }
+        case Function::substring:
+            return substring(node, scope, text);  // of nothing as of an empty string: nothing
         default:
             break;
     }
@@ -412,43 +459,10 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
                     : static_cast<std::int64_t>(character_count(text.substr(0, found)));
             return push(Item::integer(index));
         }
-        case Function::split: {
-            if (first.empty()) {
-                return push(Item::string(text));
-            }
-            while (true) {
-                const std::size_t end = std::min(text.find(first), text.size());
-                if (!step() || !push(Item::string(text.substr(0, end)))) {
-                    return false;
-                }
-                if (end == text.size()) {
-                    return true;
-                }
-                text.remove_prefix(end + first.size());
-            }
-        }
-        case Function::replace: {
-            std::string out;
-            const std::size_t limit = environment_->limits.string_bytes;
-            std::size_t at = 0;
-            while (at < text.size() && out.size() <= limit) {
-                if (first.empty()) {
-                    const std::size_t length = character_offset(text.substr(at), 1);
-                    out.append(second).append(text.substr(at, length));
-                    at += length;
-                    continue;
-                }
-                const std::size_t found = std::min(text.find(first, at), text.size());
-                out += text.substr(at, found - at);
-                at = found;
-                if (found < text.size()) {
-                    out += second;
-                    at += first.size();
-                }
-            }
-            out += first.empty() ? second : std::string_view();
-            return push_text(out);
-        }
+        case Function::split:
+            return split(text, first);
+        case Function::replace:
+            return replace(text, first, second);
         case Function::matches:
         case Function::matches_full:
         case Function::replace_matches:
