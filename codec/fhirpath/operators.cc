@@ -336,7 +336,7 @@ bool Machine::negate(const Node& node, const Scope& scope) {
     const bool negative = node.op == Op::negative;
     switch (value.kind()) {
         case Item::Kind::integer:
-            return negative && value.as_integer() == INT32_MIN
+            return negative && value.as_integer() <= INT32_MIN
                        ? true
                        : push(Item::integer(negative ? -value.as_integer() : value.as_integer()));
         case Item::Kind::decimal:

@@ -127,6 +127,8 @@ TEST_F(FhirPath, ComputesExactlyInDecimals) {
     EXPECT_EQ(eval("2147483647 + 1"), "");
     EXPECT_EQ(eval("-2147483648"), "[-2147483648]");
     EXPECT_EQ(eval("2147483648"), "error");
+    use(R"({"resourceType":"Patient","multipleBirthInteger":-9223372036854775808})");
+    EXPECT_EQ(eval("-multipleBirth"), "") << "no integer of 32 bits, nor of 64";
     EXPECT_EQ(eval("(2.5).round() | (-2.5).round() | 2.675.round(2)"), "[3][-3][2.68]");
     EXPECT_EQ(eval("2.power(30) | 2.power(0.5).round(4) | 10.power(-2)"),
               "[1073741824][1.4142][0.01]");
