@@ -5,6 +5,7 @@
 // Spec:    FHIRPath N1 "Type Safety and Strict Evaluation".
 
 #include "codec/fhirpath/program.h"
+#include "codec/fhirpath/text.h"
 
 #include <algorithm>
 
@@ -86,14 +87,15 @@ class Checker {
         return all;
     }
 
-    static Error error(const Node& node, std::string what) {
+    Error error(const Node& node, const std::string& what) const {
+        const std::string_view before = std::string_view(program_.text).substr(0, node.position);
         return Error{
             Errc::invalid,
-            "FHIRPath: " + std::move(what) + " at character " + std::to_string(node.position + 1),
+            "FHIRPath: " + what + " at character " + std::to_string(character_count(before) + 1),
             {}};
     }
 
-    static Result<void> require_order(const Node& node, const Inferred& input) {
+    Result<void> require_order(const Node& node, const Inferred& input) const {
         if (!input.ordered) {
             return error(node, "an order is asked of what has none");
         }

@@ -19,7 +19,8 @@ bool is_name_start(char c) {
 
 Error Lexer::error_at(std::size_t at, std::string_view what) const {
     std::string detail = "FHIRPath: ";
-    detail.append(what).append(" at character ").append(std::to_string(at + 1));
+    detail.append(what).append(" at character ");
+    detail.append(std::to_string(character_count(text_.substr(0, at)) + 1));
     return Error{Errc::invalid, std::move(detail), {}};
 }
 
@@ -115,7 +116,7 @@ Result<void> Lexer::next() {
     const bool pair = two == "<=" || two == ">=" || two == "!=" || two == "!~";
     token_.text = text_.substr(at_, pair ? 2 : 1);
     if (!pair && std::string_view("()[]{}.,+-*/&|<>=~").find(c) == std::string_view::npos) {
-        ++at_;
+        at_ += character_offset(text_.substr(at_), 1);
         return unexpected();
     }
     at_ += token_.text.size();

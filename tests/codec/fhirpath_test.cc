@@ -103,6 +103,9 @@ TEST_F(FhirPath, RefusesWhatIsNoExpression) {
     const Result<Expression> broken = Expression::parse("name.given +* 2");
     ASSERT_FALSE(broken);
     EXPECT_EQ(broken.error().detail, "FHIRPath: unexpected * at character 13");
+    const Result<Expression> curly = Expression::parse("'\u00e9' = \u2018\u00e9\u2019");
+    ASSERT_FALSE(curly);
+    EXPECT_EQ(curly.error().detail, "FHIRPath: unexpected \u2018 at character 7");
 }
 
 TEST_F(FhirPath, ReadsStringsWithEscapesAndComments) {
@@ -392,6 +395,8 @@ TEST_F(FhirPath, ChecksNamesAgainstTheSchema) {
     };
     EXPECT_EQ(check("Patient.name.where(use = 'official').given.first()"), "");
     EXPECT_EQ(check("name.givn"), "FHIRPath: no element givn in HumanName at character 6");
+    EXPECT_EQ(check("'\u00e9' = name.givn"),
+              "FHIRPath: no element givn in HumanName at character 12");
     EXPECT_EQ(check("deceased.foo"), "FHIRPath: no element foo in boolean at character 10");
     EXPECT_EQ(check("deceasedBoolean"),
               "FHIRPath: no element deceasedBoolean in Patient at character 1");
