@@ -27,6 +27,11 @@ search::References references_of(const Config& config) noexcept {
     return config.integrity_on_delete ? search::References::all : search::References::as_searched;
 }
 
+// check_config() has loaded it.
+std::shared_ptr<const TimeZone> zone_of(const Config& config) {
+    return TimeZone::load(config.search_time_zone).value();
+}
+
 bool writes(const Interaction& row) {
     return row.access == Access::create || row.access == Access::update ||
            row.access == Access::remove || row.access == Access::erase;
@@ -164,7 +169,8 @@ Service::Service(const Config& config, storage::Store& store, storage::FileSyste
       store_(store),
       started_(now()),
       definitions_(std::make_unique<Definitions>(config, store)),
-      indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))),
+      indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config),
+                                                   zone_of(config))),
       backup_run_(std::make_unique<BackupRun>(config, store)),
       digest_tree_(std::make_unique<DigestTree>(store)),
       descriptions_(std::make_unique<Descriptions>(*this)),
@@ -178,7 +184,7 @@ Service::Service(const Config& config, storage::Store& store, storage::FileSyste
 Service::~Service() = default;
 
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config) {
-    return search::search_setup(config.base_url, references_of(config));
+    return search::search_setup(config.base_url, references_of(config), zone_of(config));
 }
 
 bool is_on(const Interaction& row, const Config& config) noexcept {

@@ -37,6 +37,7 @@ struct Config {
     bool allow_history_bundles = true;
     std::uint64_t history_page_size = 100;
     std::uint64_t search_page_size = 20;
+    std::string search_time_zone = "UTC";
     std::uint64_t instance_history_page_size = 10;
     std::uint64_t max_page_size = 1000;
 

@@ -1,5 +1,6 @@
 #include "core/config/config_checks.h"
 
+#include "core/base/time_zone.h"
 #include "core/config/history_limits.h"
 #include "core/config/listen_address.h"
 #include "core/subscriptions/endpoint.h"
@@ -269,6 +270,10 @@ Result<void> check_config(const Config& config) {
     if (config.sync_interval > kSyncIntervalMax) {
         return usage(
             fmt::format("sync_interval must be at most {} days", kSyncIntervalMax.count()));
+    }
+    if (const auto zone = TimeZone::load(config.search_time_zone); !zone) {
+        return usage(fmt::format("search.time_zone: '{}': {}", one_line(config.search_time_zone),
+                                 zone.error().detail));
     }
     if (config.delete_absent != 404 && config.delete_absent != 204) {
         return usage("delete_absent must be 404 or 204");

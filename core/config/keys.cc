@@ -45,6 +45,8 @@ const std::vector<Key>& keys() {
         {"history_page_size", Number{ANNALS_U64(history_page_size), 1},
          "default page of type and system history"},
         {"search_page_size", Number{ANNALS_U64(search_page_size), 1}, "default page of search"},
+        {"search.time_zone", ANNALS_TEXT(search_time_zone),
+         "what dates without a zone are in, in resources and searches: a name as Europe/Berlin"},
         {"instance_history_page_size", Number{ANNALS_U64(instance_history_page_size), 1},
          "default page of instance history"},
         {"max_page_size", Number{ANNALS_U64(max_page_size), 1, 1'000'000},

@@ -4,6 +4,7 @@
 #include "core/interactions/search_bundle.h"
 #include "core/operations/each_match.h"
 #include "core/operations/input.h"
+#include "core/search/ranges.h"
 
 #include <fmt/format.h>
 
@@ -26,9 +27,9 @@ bool is_later(const Listed& a, const Listed& b) {
 }
 
 /// When the reference was made.
-Instant made_at(json::Value document, Instant written) {
-    const Result<InstantRange> date = parse_date_time(document["date"].string());
-    return date ? date->begin : written;
+Instant made_at(json::Value document, Instant written, const TimeZone* zone) {
+    const auto date = search::date_range(document["date"].string(), zone);
+    return date ? Instant{date->low} : written;
 }
 
 /// What tells one kind of document from another.
@@ -145,8 +146,9 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
     }
     std::vector<Listed> documents;
     std::map<std::string, std::size_t> newest;  // by kind: its place among them
+    const auto parameters = service.indexing().parameters();
     const TakeMatch take = [&](json::Value document, const storage::VersionInfo& info) {
-        const Listed one{made_at(document, info.instant), info};
+        const Listed one{made_at(document, info.instant, parameters->zone()), info};
         std::size_t place = documents.size();
         if (asked->newest) {
             place = newest.try_emplace(kind_of(document["type"]), place).first->second;

@@ -24,8 +24,9 @@ struct Made {
 /// The later one first.
 bool made_later(const Made& a, const Made& b);
 
-/// When it was made: the effective time, else when it was issued, else when it was `written`.
-Instant made_at(json::Value observation, Instant written);
+/// When it was made: the effective time, else when it was issued, else when it was `written`. Of dates without a zone
+/// `zone` is meant; null: UTC.
+Instant made_at(json::Value observation, Instant written, const TimeZone* zone);
 
 using TakeObservation = std::function<Result<void>(json::Value observation, const Made& made)>;
 

@@ -231,7 +231,9 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
 
 asio::awaitable<Response> stats_operation(const Service& service, const Request& request,
                                           const Target& /*target*/) {
-    Result<StatsInput> asked = StatsInput::read(request, service.config().max_page_size);
+    const auto parameters = service.indexing().parameters();
+    Result<StatsInput> asked =
+        StatsInput::read(request, service.config().max_page_size, parameters->zone());
     if (!asked) {
         co_return std::move(asked.error());
     }

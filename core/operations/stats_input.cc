@@ -1,6 +1,7 @@
 #include "core/operations/stats_input.h"
 
 #include "codec/fhirpath/decimal.h"
+#include "core/search/ranges.h"
 
 #include <fmt/format.h>
 
@@ -102,20 +103,20 @@ Result<void> read_duration(std::string_view text, StatsInput& asked) {
     return {};
 }
 
-Result<void> read_period(json::Value period, StatsInput& asked) {
+Result<void> read_period(json::Value period, const TimeZone* zone, StatsInput& asked) {
     asked.start = period["start"].string();
     asked.end = period["end"].string();
-    const Result<InstantRange> start = parse_date_time(asked.start);
-    const Result<InstantRange> end = parse_date_time(asked.end);
+    const auto start = search::date_range(asked.start, zone);
+    const auto end = search::date_range(asked.end, zone);
     if ((asked.start.empty() && asked.end.empty()) || (!asked.start.empty() && !start) ||
-        (!asked.end.empty() && !end) || (start && end && start->begin >= end->end)) {
+        (!asked.end.empty() && !end) || (start && end && start->low > end->high)) {
         return Error{Errc::invalid, "period is none: start and end are dates, start the earlier",
                      ""};
     }
     return {};
 }
 
-Result<void> read_time(const OperationInput& input, StatsInput& asked) {
+Result<void> read_time(const OperationInput& input, const TimeZone* zone, StatsInput& asked) {
     ANNALS_TRY(const auto duration, input.text("duration"));
     ANNALS_TRY(const std::vector<json::Value> periods, objects(input, "period"));
     if (periods.size() + (duration ? 1 : 0) > 1) {
@@ -124,12 +125,13 @@ Result<void> read_time(const OperationInput& input, StatsInput& asked) {
     if (duration) {
         return read_duration(*duration, asked);
     }
-    return periods.empty() ? Result<void>() : read_period(periods.front(), asked);
+    return periods.empty() ? Result<void>() : read_period(periods.front(), zone, asked);
 }
 
 }  // namespace
 
-Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max) {
+Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max,
+                                    const TimeZone* zone) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"subject", "code", "system", "coding", "duration", "period",
                                 "statistic", "include", "limit"}));
@@ -144,7 +146,7 @@ Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max
     asked.subject = *std::move(subject);
     ANNALS_TRY(asked.codes, read_asked_codes(input));
     ANNALS_TRY(asked.statistics, read_statistics(input));
-    ANNALS_TRY_VOID(read_time(input, asked));
+    ANNALS_TRY_VOID(read_time(input, zone, asked));
     ANNALS_TRY(const auto include, input.boolean("include"));
     if (!include.value_or(false)) {
         return asked;

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/time_zone.h"
 #include "core/exchange.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/statistics.h"
@@ -24,8 +25,10 @@ struct StatsInput {
     std::string end;                               ///< empty: for ever
     std::size_t sources_max = 0;                   ///< observations to show; 0: none are asked for
 
-    /// Errors: invalid; required. `page_max`: so many sources are shown at most.
-    static Result<StatsInput> read(const Request& request, std::size_t page_max);
+    /// Errors: invalid; required. `page_max`: so many sources are shown at most. Dates without a zone are in `zone`; null:
+    /// in UTC.
+    static Result<StatsInput> read(const Request& request, std::size_t page_max,
+                                   const TimeZone* zone);
 
     /// The search for what may be counted.
     std::vector<search::QueryPair> criteria() const;

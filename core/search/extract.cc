@@ -177,7 +177,7 @@ void sort_entries(SearchEntries& entries) {
 struct Extractor::Impl {
     Impl(std::shared_ptr<const ParameterSet> set, std::uint64_t seed, std::string base_url)
         : parameters(std::move(set)),
-          writer(seed, base_url),
+          writer(seed, base_url, parameters->zone()),
           store_seed(seed),
           base(std::move(base_url)) {
         hooks.resolve = [this](std::string_view text) -> Result<std::optional<Item>> {

@@ -68,10 +68,11 @@ storage::SearchSetup setup_of(std::shared_ptr<const ParameterSet> parameters, st
 
 }  // namespace
 
-std::function<storage::SearchSetup(const storage::Store&)> search_setup(std::string base_url,
-                                                                        References references) {
-    return [base_url = std::move(base_url), references](const storage::Store& store) {
-        StoredParameters stored(store, references);
+std::function<storage::SearchSetup(const storage::Store&)> search_setup(
+    std::string base_url, References references, std::shared_ptr<const TimeZone> zone) {
+    return [base_url = std::move(base_url), references,
+            zone = std::move(zone)](const storage::Store& store) {
+        StoredParameters stored(store, references, zone);
         stored.refresh();
         return setup_of(stored.make(), store.search_seed(), base_url);
     };
@@ -112,8 +113,12 @@ const storage::SearchEntries& Indexing::Epoch::entries_of(TypeId type, json::Val
 }
 
 struct Indexing::Impl {
-    Impl(storage::Store& of, std::string base, References references)
-        : store(of), base_url(std::move(base)), stored(of, references), thread([this] { run(); }) {}
+    Impl(storage::Store& of, std::string base, References references,
+         std::shared_ptr<const TimeZone> zone)
+        : store(of),
+          base_url(std::move(base)),
+          stored(of, references, std::move(zone)),
+          thread([this] { run(); }) {}
 
     ~Impl() {
         {
@@ -290,8 +295,9 @@ struct Indexing::Impl {
     std::thread thread;  // the last: it uses what stands above
 };
 
-Indexing::Indexing(storage::Store& store, std::string base_url, References references)
-    : impl_(std::make_unique<Impl>(store, std::move(base_url), references)) {
+Indexing::Indexing(storage::Store& store, std::string base_url, References references,
+                   std::shared_ptr<const TimeZone> zone)
+    : impl_(std::make_unique<Impl>(store, std::move(base_url), references, std::move(zone))) {
     const std::scoped_lock lock(impl_->mutex);
     impl_->refresh(StoredParameters::stamp(store));
 }

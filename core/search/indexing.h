@@ -21,9 +21,11 @@
 
 namespace annals::core::search {
 
-/// StoreOptions::search for a server whose public root is `base_url` (empty: it is the request's Host).
+/// StoreOptions::search for a server whose public root is `base_url` (empty: it is the request's Host), and where dates
+/// without a zone are in `zone` (null: UTC).
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(
-    std::string base_url, References references = References::as_searched);
+    std::string base_url, References references = References::as_searched,
+    std::shared_ptr<const TimeZone> zone = nullptr);
 
 /// The calling thread's extractor for these.
 Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
@@ -33,7 +35,8 @@ class Indexing {
   public:
     /// Lifetime: `store`, which was opened with search_setup() of the same, outlives it.
     Indexing(storage::Store& store, std::string base_url,
-             References references = References::as_searched);
+             References references = References::as_searched,
+             std::shared_ptr<const TimeZone> zone = nullptr);
     ~Indexing();
     Indexing(const Indexing&) = delete;
     Indexing& operator=(const Indexing&) = delete;

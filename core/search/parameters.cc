@@ -383,6 +383,9 @@ void ParameterSet::take_fingerprints() {
         if (references_ == References::all) {
             fingerprint = hash64(kReferencesCode, fingerprint);
         }
+        if (zone_ != nullptr) {
+            fingerprint = hash64("zone", fingerprint ^ zone_->fingerprint());
+        }
         fingerprints_.push_back(fingerprint);
         fingerprint_ =
             hash64({reinterpret_cast<const char*>(&fingerprint), sizeof fingerprint}, fingerprint_);
@@ -483,7 +486,8 @@ Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
 std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Value> resources,
                                                        std::span<const std::string> unready,
                                                        std::vector<Error>* faults,
-                                                       References references) {
+                                                       References references,
+                                                       std::shared_ptr<const TimeZone> zone) {
     std::vector<Error> unsaid;
     std::vector<Error>& found = faults != nullptr ? *faults : unsaid;
     std::vector<Definition> definitions = standard_definitions();
@@ -510,6 +514,7 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
     }
     const std::shared_ptr<ParameterSet> made(new ParameterSet);
     made->references_ = references;
+    made->zone_ = std::move(zone);
     made->add(definitions, found);
     return made;
 }

@@ -10,6 +10,7 @@
 #include "codec/schema/schema.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
+#include "core/base/time_zone.h"
 #include "core/search/terms.h"
 
 #include <cstdint>
@@ -58,10 +59,13 @@ class ParameterSet {
 
     /// R4's own and what SearchParameter resources add; one of theirs does not take the place of another with the
     /// same code. What can't be used of them is left out and said in `faults` (Error::expression: "SearchParameter"
-    /// and its id), if that is given. Those whose url is in `unready` are not ready. Only active ones count.
-    static std::shared_ptr<const ParameterSet> with(
-        std::span<const json::Value> resources, std::span<const std::string> unready = {},
-        std::vector<Error>* faults = nullptr, References references = References::as_searched);
+    /// and its id), if that is given. Those whose url is in `unready` are not ready. Only active ones count. Dates without
+    /// a zone are in `zone`; null: in UTC.
+    static std::shared_ptr<const ParameterSet> with(std::span<const json::Value> resources,
+                                                    std::span<const std::string> unready = {},
+                                                    std::vector<Error>* faults = nullptr,
+                                                    References references = References::as_searched,
+                                                    std::shared_ptr<const TimeZone> zone = nullptr);
 
     ParameterSet(const ParameterSet&) = delete;
     ParameterSet& operator=(const ParameterSet&) = delete;
@@ -74,7 +78,10 @@ class ParameterSet {
 
     References references() const noexcept { return references_; }
 
-    /// What the entries of a type depend on: changes when an expression, a type or the vocabulary does.
+    /// What dates without a zone are in; null: UTC.
+    const TimeZone* zone() const noexcept { return zone_.get(); }
+
+    /// What the entries of a type depend on: changes when an expression, a type, the zone or the vocabulary does.
     std::uint64_t fingerprint(TypeId type) const noexcept { return fingerprints_[type.value]; }
 
     /// The same for all types.
@@ -99,6 +106,7 @@ class ParameterSet {
     std::vector<std::uint64_t> fingerprints_;
     std::uint64_t fingerprint_ = 0;
     References references_ = References::as_searched;
+    std::shared_ptr<const TimeZone> zone_;
 };
 
 /// The part of `expression` that is for resources of `type`: of a union those operands that begin with the type, one

@@ -1,38 +1,13 @@
 #include "core/search/ranges.h"
 #include "core/search/reading.h"
 
-#include <cstdlib>
-
 namespace annals::core::search {
-
-namespace {
-
-// A minute (2026-01-02T10:30, with or without a zone), which is no dateTime but may be asked for.
-std::optional<Range> minute_range(std::string_view text) {
-    constexpr std::size_t kMinuteChars = 16;
-    if (text.size() < kMinuteChars || text[10] != 'T' ||
-        (text.size() > kMinuteChars && text[kMinuteChars] == ':')) {
-        return std::nullopt;
-    }
-    std::string whole(text.substr(0, kMinuteChars));
-    whole.append(":00").append(text.substr(kMinuteChars));
-    auto range = date_range(whole);
-    if (range) {
-        range->high += 59'000'000;
-    }
-    return range;
-}
-
-}  // namespace
 
 Result<Plan> date_plan(const Asked& asked, Comparison comparison, std::string_view value) {
     if (!asked.modifier.empty()) {
         return asked.unsupported();
     }
-    auto range = date_range(value);
-    if (!range) {
-        range = minute_range(value);
-    }
+    auto range = asked_date_range(value, asked.reading.context.parameters->zone());
     if (!range) {
         return asked.bad("a date, a date with a time, or a year or month is needed");
     }

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/time_zone.h"
 #include "core/search/plan.h"
 
 #include <optional>
@@ -14,8 +15,11 @@
 namespace annals::core::search {
 
 /// The microseconds that a FHIR date, dateTime or instant of any precision covers, both ends inside: 2026 is the
-/// whole year. Without a zone it is read as UTC. Nothing if it is none.
-std::optional<Range> date_range(std::string_view text);
+/// whole year. What names no zone is in `zone`; null: UTC. Nothing if it is none.
+std::optional<Range> date_range(std::string_view text, const TimeZone* zone);
+
+/// The same, and a minute (2026-01-02T10:30, with or without a zone), which is no dateTime but may be asked for.
+std::optional<Range> asked_date_range(std::string_view text, const TimeZone* zone);
 
 /// A decimal as it was written.
 struct Number {

@@ -15,8 +15,9 @@ TypeId own_type() {
 
 }  // namespace
 
-StoredParameters::StoredParameters(const storage::Store& store, References references)
-    : store_(store), references_(references) {
+StoredParameters::StoredParameters(const storage::Store& store, References references,
+                                   std::shared_ptr<const TimeZone> zone)
+    : store_(store), references_(references), zone_(std::move(zone)) {
 }
 
 std::uint64_t StoredParameters::stamp(const storage::Store& store) noexcept {
@@ -61,7 +62,7 @@ void StoredParameters::refresh() {
 
 std::shared_ptr<const ParameterSet> StoredParameters::make(std::span<const std::string> unready,
                                                            std::vector<Error>* faults) const {
-    if (kept_.empty() && references_ == References::as_searched) {
+    if (kept_.empty() && references_ == References::as_searched && zone_ == nullptr) {
         return ParameterSet::standard();
     }
     // The one that was written first stands where two want one name.
@@ -75,7 +76,7 @@ std::shared_ptr<const ParameterSet> StoredParameters::make(std::span<const std::
     for (const Kept* kept : ordered) {
         resources.push_back(kept->document.root());
     }
-    return ParameterSet::with(resources, unready, faults, references_);
+    return ParameterSet::with(resources, unready, faults, references_, zone_);
 }
 
 }  // namespace annals::core::search

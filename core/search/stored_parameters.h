@@ -25,9 +25,9 @@ class StoredParameters {
     /// More are not looked at.
     static constexpr std::size_t kResourcesMax = 10'000;
 
-    /// The sets that it makes have these `references`. Lifetime: `store` outlives it.
-    explicit StoredParameters(const storage::Store& store,
-                              References references = References::as_searched);
+    /// The sets that it makes have these `references` and this `zone`. Lifetime: `store` outlives it.
+    StoredParameters(const storage::Store& store, References references,
+                     std::shared_ptr<const TimeZone> zone);
 
     /// Another number once refresh() may find anything new. Cost: some loads. Threads: any.
     static std::uint64_t stamp(const storage::Store& store) noexcept;
@@ -50,6 +50,7 @@ class StoredParameters {
 
     const storage::Store& store_;
     References references_;
+    std::shared_ptr<const TimeZone> zone_;
     std::optional<storage::VersionInfo> last_;
     std::map<std::uint32_t, Kept> kept_;  ///< by resource
 };

@@ -25,8 +25,8 @@ Columns::Columns(Column of) noexcept
       present(search::present(of)) {
 }
 
-ValueWriter::ValueWriter(std::uint64_t seed, std::string base_url)
-    : seed_(seed), base_url_(std::move(base_url)) {
+ValueWriter::ValueWriter(std::uint64_t seed, std::string base_url, const TimeZone* zone)
+    : seed_(seed), base_url_(std::move(base_url)), zone_(zone) {
 }
 
 std::string_view ValueWriter::text_of(json::Value value, std::size_t scratch) {

@@ -100,8 +100,8 @@ std::optional<SampledBounds> sampled_bounds(json::Value sampled);
 
 class ValueWriter {
   public:
-    /// As Extractor.
-    ValueWriter(std::uint64_t seed, std::string base_url);
+    /// As Extractor. Dates without a zone are in `zone`, which outlives it; null: in UTC.
+    ValueWriter(std::uint64_t seed, std::string base_url, const TimeZone* zone);
 
     /// Writes what follows to `entries`; `root` is the resource that the values are of.
     void begin(json::Value root, storage::SearchEntries& entries) noexcept {
@@ -200,6 +200,7 @@ class ValueWriter {
     std::string unit_;
     std::string column_text_;
     std::string folded_;
+    const TimeZone* zone_;
 };
 
 }  // namespace annals::core::search

@@ -43,7 +43,7 @@ std::optional<SampledBounds> sampled_bounds(json::Value sampled) {
 }
 
 void ValueWriter::date(std::string_view text, std::span<const Use> uses) {
-    if (const auto range = date_range(text)) {
+    if (const auto range = date_range(text, zone_)) {
         for (const Use& use : uses) {
             interval(use, range->low, range->high);
         }
@@ -59,7 +59,7 @@ void ValueWriter::period(json::Value value, std::span<const Use> uses) {
         if (name != "start" && name != "end") {
             continue;
         }
-        const auto range = date_range(text_of(member, 0));
+        const auto range = date_range(text_of(member, 0), zone_);
         if (!range) {
             return;
         }

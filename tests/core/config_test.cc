@@ -205,6 +205,10 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"metadata.instantiates=[\"us-core-server\"]",
               "metadata.instantiates: 'us-core-server'"},
              {"metadata.instantiates=[\"http://a b\"]", "is no absolute URL"},
+             {"search.time_zone=Europe/Atlantis", "search.time_zone: 'Europe/Atlantis'"},
+             {"search.time_zone=\"\"", "search.time_zone: ''"},
+             {"search.time_zone=/etc/passwd", "search.time_zone: '/etc/passwd'"},
+             {"search.time_zone=11", "search.time_zone must be a text"},
              {"allow_damaged=true", "allow_damaged"}}) {
         EXPECT_NE(fault_of(sets({set})).find(said), std::string::npos)
             << set << ": " << fault_of(sets({set}));
@@ -233,6 +237,13 @@ TEST(LoadConfig, HoldsTokensOfItsOwnToANameThatNobodyElseHas) {
             .find("no other issuer"),
         std::string::npos);
     EXPECT_EQ(fault({base, "auth.jwt.jwks_file=a", "auth.jwt.issuer=https://other"}), "");
+}
+
+TEST(LoadConfig, TakesATimeZoneByItsName) {
+    EXPECT_EQ(load_config(ConfigSources{})->search_time_zone, "UTC");
+    EXPECT_EQ(load_config(sets({"search.time_zone=Europe/Berlin"}))->search_time_zone,
+              "Europe/Berlin");
+    EXPECT_EQ(fault_of(sets({"search.time_zone=America/Argentina/Buenos_Aires"})), "");
 }
 
 TEST(LoadConfig, HoldsTheSyncIntervalToWhatTheLogWriterCanCount) {
@@ -395,6 +406,7 @@ TEST(DescribeConfig, HasOneLineForEveryKeyOfTheContract) {
                                   "allow_history_bundles",
                                   "history_page_size",
                                   "search_page_size",
+                                  "search.time_zone",
                                   "instance_history_page_size",
                                   "max_page_size",
                                   "interactions.instance.history",

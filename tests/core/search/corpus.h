@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::core::search {
@@ -25,7 +26,8 @@ class Corpus final : public StoredResources {
   public:
     static constexpr std::uint64_t kSeed = 42;
 
-    Corpus() : extractor_(ParameterSet::standard(), kSeed, base_url_) {}
+    explicit Corpus(std::shared_ptr<const ParameterSet> parameters = ParameterSet::standard())
+        : extractor_(std::move(parameters), kSeed, base_url_) {}
 
     /// Adds a resource with a resourceType and an id.
     void add(std::string_view text) {
@@ -36,7 +38,7 @@ class Corpus final : public StoredResources {
         stored.type = find_resource_type(root["resourceType"].string()).value();
         stored.id = root["id"].string();
         extractor_.extract(stored.type, root, stored.entries);
-        if (const auto updated = date_range(root["meta"]["lastUpdated"].string())) {
+        if (const auto updated = date_range(root["meta"]["lastUpdated"].string(), nullptr)) {
             stored.entries.intervals.push_back(
                 {column_of("_lastUpdated"), updated->low, updated->high});
         }
@@ -75,7 +77,7 @@ class Corpus final : public StoredResources {
     }
 
     QueryContext context() const {
-        return {*this, unheld(), ParameterSet::standard(), base_url_, now_, false, false};
+        return {*this, unheld(), extractor_.parameters(), base_url_, now_, false, false};
     }
 
     Result<Query> parse(std::string_view type, std::string_view query, bool strict = false) const {

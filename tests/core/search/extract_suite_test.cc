@@ -71,7 +71,7 @@ schema::Element definition_of(json::Value value, schema::Type type, std::uint32_
 /// The slow way: each parameter's whole expression, as R4 has it, by the evaluator.
 class Naive {
   public:
-    Naive() : writer_(kKeySeed, "http://example.org/fhir") {
+    Naive() : writer_(kKeySeed, "http://example.org/fhir", nullptr) {
         hooks_.resolve = [](std::string_view text) -> Result<std::optional<Item>> {
             const auto type = read_reference(text, "http://example.org/fhir").type;
             return type ? std::optional(Item::of_type(schema::Type(*type))) : std::nullopt;

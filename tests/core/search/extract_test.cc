@@ -102,11 +102,28 @@ class Found {
 };
 
 std::pair<std::int64_t, std::int64_t> dates(std::string_view first, std::string_view last) {
-    return {date_range(first)->low, date_range(last)->high};
+    return {date_range(first, nullptr)->low, date_range(last, nullptr)->high};
 }
 
 std::pair<std::int64_t, std::int64_t> point(double value) {
     return {ordered(value), ordered(value)};
+}
+
+TEST(ExtractDate, ReadsWhatNamesNoZoneInThatOfTheParameters) {
+    const auto sydney = TimeZone::load("Australia/Sydney").value();
+    const auto observed = [&](const char* date) {
+        const Found found(R"({"resourceType":"Observation",)" + std::string(date) + "}",
+                          ParameterSet::with({}, {}, nullptr, References::as_searched, sydney));
+        return found.intervals(column_of("date"));
+    };
+    EXPECT_THAT(observed(R"("effectiveDateTime":"2019-11-01")"),
+                ElementsAre(dates("2019-10-31T13:00:00.000000Z", "2019-11-01T12:59:59.999999Z")));
+    EXPECT_THAT(observed(R"("effectiveDateTime":"2019-11-01T09:29:23+11:00")"),
+                ElementsAre(dates("2019-10-31T22:29:23Z", "2019-10-31T22:29:23Z")));
+    EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2019-10","end":"2019-10-06"})"),
+                ElementsAre(dates("2019-09-30T14:00:00.000000Z", "2019-10-06T12:59:59.999999Z")));
+    EXPECT_THAT(observed(R"("effectiveTiming":{"event":["2019-07-01"]})"),
+                ElementsAre(dates("2019-06-30T14:00:00.000000Z", "2019-07-01T13:59:59.999999Z")));
 }
 
 TEST(ExtractString, TakesAllPartsOfAName) {
@@ -376,9 +393,9 @@ TEST(ExtractDate, OfEveryTypeIsAnInterval) {
     EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2020","end":"2021-02"})"),
                 ElementsAre(dates("2020", "2021-02")));
     EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2020"})"),
-                ElementsAre(std::pair(date_range("2020")->low, kForever)));
+                ElementsAre(std::pair(date_range("2020", nullptr)->low, kForever)));
     EXPECT_THAT(observed(R"("effectivePeriod":{"end":"2020"})"),
-                ElementsAre(std::pair(kNever, date_range("2020")->high)));
+                ElementsAre(std::pair(kNever, date_range("2020", nullptr)->high)));
     EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2021","end":"2020"})"), IsEmpty());
     EXPECT_THAT(
         observed(R"("effectiveTiming":{"event":["2020","2022"],

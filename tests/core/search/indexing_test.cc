@@ -184,6 +184,27 @@ TEST_F(Indexing, FindsTheSameAfterARestart) {
     EXPECT_TRUE(eyes_parameter()->ready);
 }
 
+TEST_F(Indexing, IndexesAnewWhereTheTimeZoneIsAnother) {
+    ASSERT_EQ(send("PUT", "/Observation/day",
+                   R"({"resourceType":"Observation","id":"day","status":"final",
+                   "code":{"text":"x"},"effectiveDateTime":"2019-11-01"})")
+                  .status,
+              201);
+    const auto before_utc = [this] {
+        const auto answer = send("GET", "/Observation?date=le2019-10-31T23:00:00Z&_count=0");
+        return answer.body.find("\"total\":1") != std::string::npos;
+    };
+    EXPECT_FALSE(before_utc());
+    Config config;
+    config.search_time_zone = "Australia/Sydney";
+    restart(config);
+    EXPECT_TRUE(before_utc());
+    restart(config);
+    EXPECT_TRUE(before_utc());
+    restart(Config());
+    EXPECT_FALSE(before_utc());
+}
+
 TEST_F(Indexing, MakesUpAtTheStartForWhatWasInterrupted) {
     for (int i = 0; i < 50; ++i) {
         ASSERT_EQ(put_eyes("p" + std::to_string(i), "blue"), 201);

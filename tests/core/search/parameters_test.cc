@@ -122,6 +122,20 @@ constexpr std::string_view kEyes =
     "expression":"Patient.extension.where(url='http://example.org/eyes').value.as(CodeableConcept)"
 })json";
 
+TEST(Parameters, DifferByTheZoneOfDatesWithoutOne) {
+    const auto in = [](const char* name) {
+        return ParameterSet::with({}, {}, nullptr, References::as_searched,
+                                  TimeZone::load(name).value());
+    };
+    const TypeId patient = type_of("Patient");
+    const auto standard = ParameterSet::standard();
+    EXPECT_EQ(in("UTC")->fingerprint(), standard->fingerprint());
+    EXPECT_EQ(in("Asia/Kolkata")->fingerprint(), in("Asia/Calcutta")->fingerprint());
+    EXPECT_NE(in("Europe/Berlin")->fingerprint(), standard->fingerprint());
+    EXPECT_NE(in("Europe/Berlin")->fingerprint(patient), standard->fingerprint(patient));
+    EXPECT_NE(in("Europe/Berlin")->fingerprint(patient), in("Europe/Paris")->fingerprint(patient));
+}
+
 TEST(Parameters, AddWhatSearchParameterResourcesSay) {
     const auto document = parse(kEyes);
     std::vector<Error> faults;

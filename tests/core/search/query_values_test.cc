@@ -349,6 +349,57 @@ TEST(DateQuery, ReadsTimesOfAnyPrecisionAndZone) {
             "needed"}});
 }
 
+TEST(DateQuery, ReadsWhatNamesNoZoneInThatOfTheParameters) {
+    const auto sydney = TimeZone::load("Australia/Sydney").value();
+    Corpus corpus(ParameterSet::with({}, {}, nullptr, References::as_searched, sydney));
+    const auto add = [&](const char* id, const char* date) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"coding":[{"code":"c"}]},"effectiveDateTime":")" +
+                   date + R"(","meta":{"lastUpdated":"2019-10-31T13:30:00Z"}})");
+    };
+    add("eve", "2019-10-31");
+    add("morning", "2019-11-01T09:29:23+11:00");
+    add("utc", "2019-10-31T13:00:00Z");
+    add("day", "2019-11-01");
+    add("next", "2019-11-01T13:00:00Z");
+    check(corpus, "Observation",
+          {{"date=2019-11-01", "morning utc day"},
+           {"date=2019-10", "eve"},
+           {"date=2019-11-01T09:29", "morning"},
+           {"date=2019-11-01T00:00", "utc"},
+           {"date=2019-11-01T00:00Z", ""},
+           {"date=gt2019-11-01", "next"},
+           {"date=lt2019-11-01", "eve"},
+           {"date=2019-11-01T00:00:00Z", ""},
+           {"code-value-date=c$2019", ""},
+           {"_lastUpdated=2019-11-01", "eve morning utc day next"},
+           {"_lastUpdated=2019-10-31", ""},
+           {"_filter=date eq 2019-11-01", "morning utc day"},
+           {"_filter=date sa 2019-11-01", "next"}});
+}
+
+// Sunday the 25th of October has 25 hours, and the one from two to three twice.
+TEST(DateQuery, AsksForTheHourThatIsThereTwiceAsOne) {
+    const auto berlin = TimeZone::load("Europe/Berlin").value();
+    Corpus corpus(ParameterSet::with({}, {}, nullptr, References::as_searched, berlin));
+    const auto add = [&](const char* id, const char* date) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"text":"x"},"effectiveDateTime":")" + date +
+                   "\"}");
+    };
+    add("before", "2026-10-25T01:59:59+02:00");
+    add("summer", "2026-10-25T02:30:00+02:00");
+    add("winter", "2026-10-25T02:30:00+01:00");
+    add("after", "2026-10-25T03:00:00+01:00");
+    add("midnight", "2026-10-26T00:00:00+01:00");
+    check(corpus, "Observation",
+          {{"date=2026-10-25", "before summer winter after"},
+           {"date=ge2026-10-25T02:00&date=lt2026-10-25T03:00", "summer winter"},
+           {"date=2026-10-25T02:30", "summer winter"},
+           {"date=gt2026-10-25T02:30", "after midnight"},
+           {"date=lt2026-10-25T02:30", "before"}});
+}
+
 TEST(DateQuery, OpenPeriodsReachForEver) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"Encounter","id":"open","status":"in-progress",
