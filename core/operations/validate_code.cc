@@ -104,7 +104,7 @@ Result<json::Value> listed_in(Session& session, const terminology::ValueSet& val
             }
         }
         for (const std::string& name : include.value_sets) {
-            ANNALS_TRY(const auto other, session.value_set(name));
+            ANNALS_TRY(const auto other, session.readable_value_set(name));
             if (other != nullptr) {
                 ANNALS_TRY(const json::Value item, listed_in(session, *other, code, depth + 1));
                 if (item) {

@@ -93,14 +93,11 @@ struct Found {
 Result<Found> find_in(Session& session, const ValueSet& value_set, const Code& code);
 
 Result<Found> find_in(Session& session, std::string_view canonical, const Code& code) {
-    const Result<ValueSetPointer> value_set = session.value_set(canonical);
-    if (!value_set && value_set.error().code != Errc::not_computable) {
-        return Error(value_set.error());
-    }
-    if (!value_set || *value_set == nullptr) {
+    ANNALS_TRY(const ValueSetPointer value_set, session.readable_value_set(canonical));
+    if (value_set == nullptr) {
         return Found{Member::unknown};
     }
-    return find_in(session, **value_set, code);
+    return find_in(session, *value_set, code);
 }
 
 Result<Found> find_in(Session& session, const Include& include, const Code& code) {
@@ -184,12 +181,9 @@ Result<void> add_systems_with(Session& session, const ValueSet& value_set, std::
             continue;
         }
         for (const std::string& name : include.value_sets) {
-            const Result<ValueSetPointer> other = session.value_set(name);
-            if (!other && other.error().code != Errc::not_computable) {
-                return Error(other.error());
-            }
-            if (other && *other != nullptr) {
-                ANNALS_TRY_VOID(add_systems_with(session, **other, code, systems));
+            ANNALS_TRY(const ValueSetPointer other, session.readable_value_set(name));
+            if (other != nullptr) {
+                ANNALS_TRY_VOID(add_systems_with(session, *other, code, systems));
             }
         }
     }

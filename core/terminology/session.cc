@@ -80,4 +80,10 @@ Result<ValueSetPointer> Session::value_set(std::string_view canonical) {
     return made;
 }
 
+Result<ValueSetPointer> Session::readable_value_set(std::string_view canonical) {
+    Result<ValueSetPointer> found = value_set(canonical);
+    return !found && found.error().code == Errc::not_computable ? ValueSetPointer()
+                                                                : std::move(found);
+}
+
 }  // namespace annals::terminology

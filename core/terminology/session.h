@@ -50,6 +50,10 @@ class Session {
     /// Errors: of the source; answer_too_costly; timeout; not_computable: a filter that isn't known.
     Result<ValueSetPointer> value_set(std::string_view canonical);
 
+    /// The same; null as well if it has a filter that isn't known: what others have can still be told.
+    /// Errors: of the source; answer_too_costly; timeout.
+    Result<ValueSetPointer> readable_value_set(std::string_view canonical);
+
     /// Any definition. Errors: of the source; answer_too_costly; timeout.
     Result<Definition> find(std::string_view type, std::string_view url, std::string_view version);
 

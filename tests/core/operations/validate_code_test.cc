@@ -59,6 +59,16 @@ TEST_F(Codes, AreTheSameInAnyCaseWhereTheirSystemSaysSo) {
               "result=false");
 }
 
+TEST_F(Codes, ThatAreInByOnePartNeedNoPartThatCanNotBeRead) {
+    filter("odd", "legs", "regex", "(");
+    compose("parts", R"("include":[{"valueSet":["http://v/odd"]},
+        {"system":"http://s/animals","concept":[{"code":"rock"}]}])");
+    const std::string url = "/ValueSet/$validate-code?url=http://v/parts";
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=rock"), "result=true display=Rock");
+    EXPECT_EQ(get(url + "&code=rock"), "result=true display=Rock");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=dog"), "result=false") << "can't be told";
+}
+
 TEST_F(Codes, AreValidatedAgainstAValueSet) {
     filter("isa", "concept", "is-a", "dog");
     const std::string url = "/ValueSet/$validate-code?url=http://v/isa";
