@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <utility>
 
 namespace annals::core {
 
@@ -153,32 +155,36 @@ class Translation {
   public:
     Translation(Session& session, const TranslateAsked& asked) : session_(session), asked_(asked) {}
 
-    Result<void> use(const terminology::Definition& map);
-
-    /// The same of a map that nobody named; what it leads to counts anew.
-    Result<void> try_map(const terminology::Definition& map) {
-        depth_ = 0;
-        return use(map);
+    /// Takes what the map says of each code, and where it says so what others say that it leads to.
+    Result<void> use(const terminology::Definition& map) {
+        for (const GivenCode& code : asked_.codes) {
+            led_to_ = 0;
+            ANNALS_TRY_VOID(use_for(map, code));
+        }
+        return {};
     }
 
     std::string answer(std::string_view whose) const;
 
   private:
-    Result<bool> by_group(json::Value group, const GivenCode& code);
-    Result<void> by_unmapped(json::Value group, const GivenCode& code);
+    Result<void> use_for(const terminology::Definition& map, const GivenCode& code);
+    bool is_of_sets(json::Value map) const;
+    Result<bool> by_group(json::Value map, json::Value group, const GivenCode& code);
+    Result<void> by_unmapped(json::Value map, json::Value group, const GivenCode& code);
     bool is_asked(json::Value group) const;
-    bool add(std::string_view equivalence, const std::string& coding, json::Value products);
+    void add(json::Value map, std::string_view equivalence, const std::string& coding,
+             json::Value products);
 
     Session& session_;
     const TranslateAsked& asked_;
-    std::vector<const json::Document*> used_;  // what one map leads to may be another one of them
-    std::string map_;                          // url of the map in use
-    std::size_t depth_ = 0;
+    // For which code which map was used: what one map leads to may be another one of them.
+    std::set<std::pair<const json::Document*, const GivenCode*>> used_;
+    std::size_t led_to_ = 0;  // maps, for the code at hand
     ParametersWriter matches_;
     bool found_ = false;
 };
 
-bool Translation::add(std::string_view equivalence, const std::string& coding,
+void Translation::add(json::Value map, std::string_view equivalence, const std::string& coding,
                       json::Value products) {
     ParametersWriter parts;
     parts.add_text("equivalence", "valueCode", equivalence);
@@ -194,13 +200,11 @@ bool Translation::add(std::string_view equivalence, const std::string& coding,
                 coding_json(product["system"], {}, product["value"], product["display"]));
         parts.add_parts("product", own);
     }
-    if (!map_.empty()) {
-        parts.add_text("source", "valueUri", map_);
+    if (const std::string url = map["url"].string(); !url.empty()) {
+        parts.add_text("source", "valueUri", url);
     }
     matches_.add_parts("match", parts);
-    const bool matches = equivalence != "unmatched" && equivalence != "disjoint";
-    found_ = found_ || matches;
-    return matches;
+    found_ = found_ || (equivalence != "unmatched" && equivalence != "disjoint");
 }
 
 bool Translation::is_asked(json::Value group) const {
@@ -209,7 +213,7 @@ bool Translation::is_asked(json::Value group) const {
 }
 
 // Whether the group has the code.
-Result<bool> Translation::by_group(json::Value group, const GivenCode& code) {
+Result<bool> Translation::by_group(json::Value map, json::Value group, const GivenCode& code) {
     const json::Value from = group[asked_.reverse ? "target" : "source"];
     const json::Value from_version = group[asked_.reverse ? "targetVersion" : "sourceVersion"];
     if ((!asked_.meant && !from) || (from && code.system && !from.equals(*code.system)) ||
@@ -235,12 +239,12 @@ Result<bool> Translation::by_group(json::Value group, const GivenCode& code) {
             }
             const std::string equivalence = target["equivalence"].string();
             if (asked_.reverse) {
-                add(reversed(equivalence),
+                add(map, reversed(equivalence),
                     coding_json(group["source"], group["sourceVersion"], element["code"],
                                 element["display"]),
                     {});
             } else {
-                add(equivalence,
+                add(map, equivalence,
                     target["code"] ? coding_json(group["target"], group["targetVersion"],
                                                  target["code"], target["display"])
                                    : "{}",
@@ -252,18 +256,18 @@ Result<bool> Translation::by_group(json::Value group, const GivenCode& code) {
     return has;
 }
 
-Result<void> Translation::by_unmapped(json::Value group, const GivenCode& code) {
+Result<void> Translation::by_unmapped(json::Value map, json::Value group, const GivenCode& code) {
     const json::Value unmapped = group["unmapped"];
     const std::string mode = unmapped["mode"].string();
     if (mode == "other-map") {
         const std::string canonical = unmapped["url"].string();
         const Canonical named = split_canonical(canonical);
         ANNALS_TRY(const auto other, session_.find("ConceptMap", named.url, named.version));
-        if (other != nullptr && ++depth_ <= kMapsMax) {
-            ANNALS_TRY_VOID(use(other));
+        if (other != nullptr && ++led_to_ <= kMapsMax) {
+            ANNALS_TRY_VOID(use_for(other, code));
         }
     } else if (is_asked(group) && mode == "fixed") {
-        add("inexact",
+        add(map, "inexact",
             coding_json(group["target"], group["targetVersion"], unmapped["code"],
                         unmapped["display"]),
             {});
@@ -272,33 +276,31 @@ Result<void> Translation::by_unmapped(json::Value group, const GivenCode& code) 
         coding.pop_back();
         coding.append(coding.size() > 1 ? "," : "").append(R"("code":)");
         coding.append(json::quoted(code.code)).append("}");
-        add("equal", coding, {});
+        add(map, "equal", coding, {});
     }
     return {};
 }
 
-Result<void> Translation::use(const terminology::Definition& map) {
-    const json::Value root = map->root();
+// Whether the map is of the value sets that are asked for.
+bool Translation::is_of_sets(json::Value map) const {
     const auto is = [&](std::string_view uri, std::string_view canonical,
                         const std::string& wanted) {
-        const json::Value own = root[uri] ? root[uri] : root[canonical];
+        const json::Value own = map[uri] ? map[uri] : map[canonical];
         return wanted.empty() || !own || is_same_set(own.string(), wanted);
     };
-    if (std::find(used_.begin(), used_.end(), map.get()) != used_.end()) {
+    return is("sourceUri", "sourceCanonical", asked_.reverse ? asked_.target : asked_.source) &&
+           is("targetUri", "targetCanonical", asked_.reverse ? asked_.source : asked_.target);
+}
+
+Result<void> Translation::use_for(const terminology::Definition& map, const GivenCode& code) {
+    const json::Value root = map->root();
+    if (!is_of_sets(root) || !used_.emplace(map.get(), &code).second) {
         return {};
     }
-    if (!is("sourceUri", "sourceCanonical", asked_.reverse ? asked_.target : asked_.source) ||
-        !is("targetUri", "targetCanonical", asked_.reverse ? asked_.source : asked_.target)) {
-        return {};
-    }
-    used_.push_back(map.get());
-    map_ = root["url"].string();
-    for (const GivenCode& code : asked_.codes) {
-        for (const json::Value group : root["group"].elements()) {
-            ANNALS_TRY(const bool has, by_group(group, code));
-            if (!has && !asked_.reverse) {
-                ANNALS_TRY_VOID(by_unmapped(group, code));
-            }
+    for (const json::Value group : root["group"].elements()) {
+        ANNALS_TRY(const bool has, by_group(root, group, code));
+        if (!has && !asked_.reverse) {
+            ANNALS_TRY_VOID(by_unmapped(root, group, code));
         }
     }
     return {};
@@ -329,7 +331,7 @@ Result<std::string> answer(Session& session, const TranslateAsked& asked) {
             continue;  // it went a moment ago
         }
         ANNALS_TRY_VOID(session.effort().spend(kStepsPerMap + map->text().size() / kBytesPerStep));
-        ANNALS_TRY_VOID(translation.try_map(map));
+        ANNALS_TRY_VOID(translation.use(map));
     }
     return translation.answer("What is known here, of these value sets and systems,");
 }

@@ -725,6 +725,36 @@ TEST_F(Translate, FollowsAGroupToTheVersionOfAMapThatItNames) {
               "true equal http://s/q|x");
 }
 
+TEST_F(Translate, LeadsOnToAnotherMapOnlyForTheCodeThatIsNotMapped) {
+    put("ConceptMap/leads",
+        R"({"resourceType":"ConceptMap","id":"leads","url":"http://m/leads","status":"active","group":[
+        {"source":"http://s/a","target":"http://s/b","element":[
+          {"code":"1","target":[{"code":"own","equivalence":"equal"}]}],
+         "unmapped":{"mode":"other-map","url":"http://m/led"}},
+        {"source":"http://s/a","target":"http://s/c","element":[
+          {"code":"2","target":[{"code":"own","equivalence":"equal"}]}]}]})");
+    put("ConceptMap/led",
+        R"({"resourceType":"ConceptMap","id":"led","url":"http://m/led","status":"active","group":[
+        {"source":"http://s/a","target":"http://s/b","element":[
+          {"code":"1","target":[{"code":"led1","equivalence":"equal"}]},
+          {"code":"2","target":[{"code":"led2","equivalence":"equal"}]},
+          {"code":"3","target":[{"code":"led3","equivalence":"equal"}]}]}]})");
+    const Answer answer = send("POST", "/ConceptMap/leads/$translate",
+                               R"({"resourceType":"Parameters","parameter":[
+        {"name":"codeableConcept","valueCodeableConcept":{"coding":[
+          {"system":"http://s/a","code":"1"},{"system":"http://s/a","code":"2"},
+          {"system":"http://s/a","code":"3"}]}}]})");
+    EXPECT_EQ(matches(answer),
+              "true equal http://s/b|own equal http://s/b|led2 "
+              "equal http://s/c|own equal http://s/b|led3");
+    const auto told_by = [&](std::string_view code, std::string_view map) {
+        return answer.says(
+            fmt::format(R"("code":"{}"}}}},{{"name":"source","valueUri":"{}"}})", code, map));
+    };
+    EXPECT_TRUE(told_by("led2", "http://m/led")) << answer.body;
+    EXPECT_FALSE(told_by("own", "http://m/led")) << "what follows in the first map is its own";
+}
+
 TEST_F(Translate, LooksAtWhatATargetDependsOn) {
     const Answer answer = send("POST", "/ConceptMap/map/$translate",
                                R"({"resourceType":"Parameters","parameter":[
