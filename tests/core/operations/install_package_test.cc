@@ -196,6 +196,15 @@ TEST_F(InstallPackage, InstallsWhatAPackageNeeds) {
     EXPECT_EQ(install_named("lost", "1.0.0").status, 200) << "they were not asked for";
 }
 
+TEST_F(InstallPackage, TakesR4sOwnPackageSoThatSearchesFindIt) {
+    constexpr std::string_view kSearch = "/CodeSystem?url=http://p/codes";
+    EXPECT_TRUE(send("GET", kSearch).says(R"("total":0)"));
+    const Answer answer =
+        install_inline(make_package("hl7.fhir.r4.core", "4.0.1", {std::string(kCodes)}));
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_TRUE(send("GET", kSearch).says(R"("total":1)"));
+}
+
 TEST_F(InstallPackage, RefusesWhatIsNoPackageAsAWhole) {
     const std::string codes_text(kCodes);
     EXPECT_EQ(outcome(install_inline("rubbish")), "400 invalid");
