@@ -237,6 +237,24 @@ TEST(Import, TurnsABundleRoundWhereOnlyUrlsSayWhichVersionIsNewer) {
     EXPECT_NE(done.output.find("imported 2: 0 there already"), std::string::npos) << done.output;
 }
 
+TEST(Import, LosesNoVersionWhereClocksDisagreed) {
+    const TemporaryDirectory directory;
+    const auto entry = [](std::string_view id, int version) {
+        return fmt::format(
+            R"({{"resource":{{"resourceType":"Patient","id":"{0}","meta":{{"versionId":"{1}"}}}},"request":{{"method":"PUT","url":"Patient/{0}/_history/{1}"}}}})",
+            id, version);
+    };
+    // Newest first by instants; b's second version was numbered by a machine whose clock was behind.
+    test::write_whole_file(
+        directory / "in.json",
+        fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[{},{},{},{},{}]}})",
+                    entry("a", 3), entry("a", 2), entry("b", 1), entry("b", 2), entry("a", 1)));
+    const Finished done = annals({"import", "--data", directory / "a", directory / "in.json"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find("imported 5: 0 there already"), std::string::npos) << done.output;
+    EXPECT_EQ(done.errors.find("not there"), std::string::npos) << done.errors;
+}
+
 TEST(Import, TakesNoRemarkOfTheServerForAVersion) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.json",

@@ -18,29 +18,58 @@ constexpr std::size_t kHistoryEntriesMax = 2000;
 constexpr std::size_t kBatchEntriesMax = 256;
 constexpr std::size_t kPackBytesMax = 8 << 20;
 
-/// Servers give history newest first; taken like that, all but the newest versions would be ignored. Instants
-/// prove nothing, for a server may keep those of others: only versions of one resource do.
-bool is_newest_first(json::Value entries) {
-    std::unordered_map<std::string, std::uint64_t> seen;
+/// An entry of a history Bundle, and its number there.
+using NumberedEntry = std::pair<json::Value, std::int64_t>;
+
+/// Of each resource the versions that are told, and where they stand.
+using ToldVersions =
+    std::unordered_map<std::string, std::vector<std::pair<std::uint64_t, std::size_t>>>;
+
+ToldVersions told_versions(const std::vector<NumberedEntry>& entries) {
+    ToldVersions told;
     core::HistoryEntry entry;
-    bool descends = false;
-    for (const json::Value value : entries.elements()) {
-        if (!core::read_history_entry(value, entry) || !entry.version) {
-            continue;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (core::read_history_entry(entries[i].first, entry) && entry.version) {
+            told[fmt::format("{}/{}", resource_type_name(entry.type), entry.id)].emplace_back(
+                entry.version->value, i);
         }
-        const std::uint64_t number = entry.version->value;
-        const auto [place, fresh] = seen.try_emplace(
-            fmt::format("{}/{}", resource_type_name(entry.type), entry.id), number);
-        if (fresh) {
-            continue;
-        }
-        if (place->second < number) {
-            return false;
-        }
-        descends |= place->second > number;
-        place->second = number;
     }
-    return descends;
+    return told;
+}
+
+/// Whether a version comes before an older one of its resource more often than after it.
+bool is_newest_first(const ToldVersions& told) {
+    std::int64_t ascents = 0;
+    for (const auto& [resource, versions] : told) {
+        for (std::size_t i = 1; i < versions.size(); ++i) {
+            ascents += versions[i].first > versions[i - 1].first   ? 1
+                       : versions[i].first < versions[i - 1].first ? -1
+                                                                   : 0;
+        }
+    }
+    return ascents < 0;
+}
+
+/// Servers give history newest first; taken like that, all but the newest versions would be ignored. Instants prove
+/// nothing, for a server may keep those of others: only versions of one resource do. A server that goes by its clock, or by
+/// those of several machines, has some of them the other way round.
+void put_oldest_first(std::vector<NumberedEntry>& entries) {
+    ToldVersions told = told_versions(entries);
+    if (is_newest_first(told)) {
+        std::reverse(entries.begin(), entries.end());
+        told = told_versions(entries);
+    }
+    const std::vector<NumberedEntry> before = entries;
+    for (auto& [resource, versions] : told) {
+        std::vector<std::size_t> places;
+        for (const auto& [version, place] : versions) {
+            places.push_back(place);
+        }
+        std::ranges::sort(versions);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            entries[places[i]] = before[versions[i].second];
+        }
+    }
 }
 
 }  // namespace
@@ -95,7 +124,7 @@ void ImportPacker::take_bundle(json::Value bundle, const Origin& origin) {
 }
 
 void ImportPacker::take_history_bundle(json::Value bundle, const Origin& origin) {
-    std::vector<std::pair<json::Value, std::int64_t>> entries;
+    std::vector<NumberedEntry> entries;
     std::int64_t number = 0;
     for (const json::Value entry : bundle["entry"].elements()) {
         if (!is_remark(entry)) {
@@ -103,9 +132,7 @@ void ImportPacker::take_history_bundle(json::Value bundle, const Origin& origin)
         }
         ++number;
     }
-    if (is_newest_first(bundle["entry"])) {
-        std::reverse(entries.begin(), entries.end());
-    }
+    put_oldest_first(entries);
     Origin place = origin;
     for (const auto& [entry, index] : entries) {
         place.entry = index;
