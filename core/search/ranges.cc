@@ -93,7 +93,17 @@ std::optional<double> to_double(const DecimalParts& decimal, std::string_view di
     return read.ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-std::optional<InstantRange> written_range(std::string_view text) {
+Range in_zone(InstantRange range, std::string_view text, const TimeZone* zone) {
+    constexpr std::size_t kDateChars = 10;
+    if (zone != nullptr && text.find_first_of("Z+- ", kDateChars) == std::string_view::npos) {
+        range = zone->stretch(range);
+    }
+    return {range.begin.us, range.end.us - 1};
+}
+
+}  // namespace
+
+std::optional<Range> date_range(std::string_view text, const TimeZone* zone) {
     // A leap second is one of its own day, of which it has no number: it is the second before it.
     std::string without_leap;
     const std::size_t second = text.find('T') + 7;
@@ -102,48 +112,26 @@ std::optional<InstantRange> written_range(std::string_view text) {
         text = without_leap;
     }
     const Result<InstantRange> range = parse_date_time(text);
-    return range ? std::optional(*range) : std::nullopt;
-}
-
-std::optional<InstantRange> written_minute(std::string_view text) {
-    constexpr std::size_t kMinuteChars = 16;
-    if (text.size() < kMinuteChars || text[10] != 'T' ||
-        (text.size() > kMinuteChars && text[kMinuteChars] == ':')) {
-        return {};
-    }
-    std::string whole(text.substr(0, kMinuteChars));
-    whole.append(":00").append(text.substr(kMinuteChars));
-    auto range = written_range(whole);
-    if (range) {
-        range->end.us += 59'000'000;
-    }
-    return range;
-}
-
-std::optional<Range> in_zone(std::optional<InstantRange> range, std::string_view text,
-                             const TimeZone* zone) {
-    constexpr std::size_t kDateChars = 10;
     if (!range) {
         return {};
     }
-    if (zone != nullptr && text.find_first_of("Z+- ", kDateChars) == std::string_view::npos) {
-        range = zone->stretch(*range);
-    }
-    return Range{range->begin.us, range->end.us - 1};
-}
-
-}  // namespace
-
-std::optional<Range> date_range(std::string_view text, const TimeZone* zone) {
-    return in_zone(written_range(text), text, zone);
+    return in_zone(*range, text, zone);
 }
 
 std::optional<Range> asked_date_range(std::string_view text, const TimeZone* zone) {
-    auto range = written_range(text);
-    if (!range) {
-        range = written_minute(text);
+    constexpr std::size_t kMinuteChars = 16;
+    const auto range = date_range(text, zone);
+    if (range || text.size() < kMinuteChars || text[10] != 'T' ||
+        (text.size() > kMinuteChars && text[kMinuteChars] == ':')) {
+        return range;
     }
-    return in_zone(range, text, zone);
+    std::string whole(text.substr(0, kMinuteChars));
+    whole.append(":00").append(text.substr(kMinuteChars));
+    const auto second = date_range(whole, nullptr);
+    if (!second) {
+        return {};
+    }
+    return in_zone({{second->low}, {second->high + 1 + 59'000'000}}, text, zone);
 }
 
 std::optional<double> number_value(std::string_view text) {
