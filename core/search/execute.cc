@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 
 namespace annals::core::search {
 
@@ -138,7 +139,11 @@ void Execution::narrow(Step& step) const {
     if (step.plan->kind == Kind::chain) {
         for (const Match& match : few_->matches) {
             const storage::LinkColumn links = match.run->links(column);
-            for (const std::uint32_t target : links.of(match.document)) {
+            const std::span<const std::uint32_t> targets = links.of(match.document);
+            if (terms.size() + targets.size() > kFewTermsMax) {
+                return;
+            }
+            for (const std::uint32_t target : targets) {
                 terms.push_back(identity(links.targets[target]));
             }
         }
@@ -148,12 +153,12 @@ void Execution::narrow(Step& step) const {
             add_keys(match, keys);
         }
         static_cast<void>(keys.seal(Pace()));  // a turn without an end
+        if (keys.size() > kFewTermsMax) {
+            return;
+        }
         for (const std::uint64_t key : keys.keys()) {
             terms.push_back(reference(column, key));
         }
-    }
-    if (terms.size() > kFewTermsMax) {
-        return;
     }
     std::vector<Plan> both;
     both.push_back(carrying(std::move(terms)));
