@@ -237,6 +237,29 @@ TEST(Import, TurnsABundleRoundWhereOnlyUrlsSayWhichVersionIsNewer) {
     EXPECT_NE(done.output.find("imported 2: 0 there already"), std::string::npos) << done.output;
 }
 
+TEST(Import, DatesADeletionThatSaysNoInstantByTheVersionBeforeIt) {
+    const TemporaryDirectory directory;
+    // As HAPI's pages have them: newest first, in two files whose names go down.
+    test::write_whole_file(directory / "2.json",
+                           R"({"resourceType":"Bundle","type":"history","entry":[
+{"fullUrl":"http://a/fhir/Patient/1","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"3","lastUpdated":"2024-01-03T00:00:00.000+00:00"}},"request":{"method":"PUT","url":"Patient/1/_history/3"},"response":{"status":"200 OK","etag":"W/\"3\""}},
+{"fullUrl":"http://a/fhir/Patient/1","request":{"method":"DELETE","url":"Patient/1/_history/2"},"response":{"status":"200 OK","etag":"W/\"2\""}}]})");
+    test::write_whole_file(directory / "1.json",
+                           R"({"resourceType":"Bundle","type":"history","entry":[
+{"fullUrl":"http://a/fhir/Patient/1","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"1","lastUpdated":"2024-01-01T00:00:00.000+00:00"}},"request":{"method":"POST","url":"Patient/1/_history/1"},"response":{"status":"201 Created","etag":"W/\"1\""}}]})");
+    for (const std::string_view expected :
+         {"imported 3: 0 there already, 0 refused", "imported 0: 3 there already, 0 refused"}) {
+        const Finished done = annals(
+            {"import", "--data", directory / "a", directory / "1.json", directory / "2.json"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+        EXPECT_NE(done.output.find(expected), std::string::npos) << done.output;
+    }
+    const std::string history = history_of(directory / "a");
+    EXPECT_NE(history.find(R"("etag":"W/\"2\"","lastModified":"2024-01-01T00:00:00.000Z")"),
+              std::string::npos)
+        << history;
+}
+
 TEST(Import, LosesNoVersionWhereClocksDisagreed) {
     const TemporaryDirectory directory;
     const auto entry = [](std::string_view id, int version) {

@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/ids.h"
+#include "core/base/instant.h"
 #include "core/base/resource_types.h"
 #include "tools/commands/history_reader.h"
 
@@ -72,6 +73,20 @@ void put_oldest_first(std::vector<NumberedEntry>& entries) {
     }
 }
 
+/// The text of an entry; of a deletion that doesn't say when it was, with `instant` as that.
+std::string dated(json::Value entry, std::string_view instant) {
+    std::string text(entry.raw());
+    const json::Value response = entry["response"];
+    if (!entry["resource"] && response.is_object() && !response["lastModified"] &&
+        !instant.empty()) {
+        const std::string_view raw = response.raw();
+        const auto end = static_cast<std::size_t>(raw.data() - entry.raw().data()) + raw.size() - 1;
+        text.insert(end,
+                    fmt::format(R"({}"lastModified":"{}")", raw.size() > 2 ? "," : "", instant));
+    }
+    return text;
+}
+
 }  // namespace
 
 ImportPacker::ImportPacker(std::vector<std::unique_ptr<ImportLane>>& lanes, ImportReport& report)
@@ -86,7 +101,7 @@ void ImportPacker::take(std::string_view text, const Origin& origin, bool bundle
     const json::Value root = document->root();
     if (!root["resourceType"]) {
         if (root["request"].is_object() || root["response"].is_object()) {
-            take_history_entry(root, origin);
+            take_history_entry(std::string(root.raw()), origin);
         } else {
             report_.refused(origin, "400 neither a resource nor a history entry");
         }
@@ -136,7 +151,11 @@ void ImportPacker::take_history_bundle(json::Value bundle, const Origin& origin)
     Origin place = origin;
     for (const auto& [entry, index] : entries) {
         place.entry = index;
-        take_history_entry(entry, place);
+        const std::string instant = entry["resource"]["meta"]["lastUpdated"].string();
+        if (parse_instant(instant)) {
+            last_instant_ = instant;
+        }
+        take_history_entry(dated(entry, last_instant_), place);
     }
 }
 
@@ -162,9 +181,9 @@ void ImportPacker::take_resource(json::Value resource, const Origin& origin) {
     add(lane, Pack::Kind::batch, std::move(text), origin);
 }
 
-void ImportPacker::take_history_entry(json::Value entry, const Origin& origin) {
+void ImportPacker::take_history_entry(std::string entry, const Origin& origin) {
     leave_history(true);
-    add(0, Pack::Kind::history, std::string(entry.raw()), origin);
+    add(0, Pack::Kind::history, std::move(entry), origin);
 }
 
 void ImportPacker::leave_history(bool history) {

@@ -10,6 +10,7 @@
 #include "tools/commands/import_lane.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,7 +37,7 @@ class ImportPacker {
     void take_bundle(json::Value bundle, const Origin& origin);
     void take_history_bundle(json::Value bundle, const Origin& origin);
     void take_resource(json::Value resource, const Origin& origin);
-    void take_history_entry(json::Value entry, const Origin& origin);
+    void take_history_entry(std::string entry, const Origin& origin);
     void add(std::size_t lane, Pack::Kind kind, std::string text, const Origin& origin);
     void push(std::size_t lane);
     void leave_history(bool history);
@@ -46,6 +47,7 @@ class ImportPacker {
     json::Parser parser_{core::kLineDepthMax};
     std::vector<Pack> open_;
     std::size_t next_lane_ = 0;
+    std::string last_instant_;  ///< of the versions in history Bundles
     bool in_history_ = false;
 };
 
