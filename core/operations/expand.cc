@@ -87,8 +87,9 @@ Result<void> read_flag(const OperationInput& input, std::string_view name, bool&
     return {};
 }
 
-Result<std::optional<std::uint64_t>> read_count(const OperationInput& input, std::string_view name,
-                                                ParametersWriter& echo) {
+Result<std::optional<std::uint64_t>> read_page_number(const OperationInput& input,
+                                                      std::string_view name,
+                                                      ParametersWriter& echo) {
     ANNALS_TRY(std::optional<std::uint64_t> given, input.number(name));
     if (given) {
         given = std::min(*given, kIntegerMax);
@@ -142,8 +143,8 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     if (date) {
         echo.add_text("date", "valueDateTime", *date);
     }
-    ANNALS_TRY(asked->count, read_count(input, "count", echo));
-    ANNALS_TRY(const auto offset, read_count(input, "offset", echo));
+    ANNALS_TRY(asked->count, read_page_number(input, "count", echo));
+    ANNALS_TRY(const auto offset, read_page_number(input, "offset", echo));
     asked->offset = offset.value_or(0);
     bool exclude_nested = true;
     bool ignored = false;
