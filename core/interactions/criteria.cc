@@ -151,6 +151,10 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     ANNALS_TRY_VOID(require_search(service, request, read.others, Extent::part));
     criteria.plan = std::move(read.types.front().plan);
     criteria.watch = search::guard_terms(criteria.plan);
+    // Not what `view` alone looks at: who writes without criteria is judged by what there was, too.
+    std::erase_if(criteria.watch.others, [&](TypeId other) {
+        return std::ranges::find(read.others, other) == read.others.end();
+    });
     return criteria;
 }
 

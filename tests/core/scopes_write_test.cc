@@ -1,9 +1,24 @@
 // Scopes that permit a part: what is written is of that part before and after.
 
+#include "core/interactions/criteria.h"
 #include "tests/core/scopes_fixture.h"
 
 namespace annals::core {
 namespace {
+
+/// Whether a Provenance is seen is for what it is about to say; what others write of that doesn't have its criteria asked anew.
+TEST_F(ScopesTest, GuardWhatCriteriaAskAboutAlone) {
+    Request request;
+    request.principal = &mine_;
+    const auto others_of = [&](std::string_view query) {
+        return parse_criteria(service(), request, *find_resource_type("Provenance"), query, nullptr)
+            .value()
+            .watch.others;
+    };
+    EXPECT_THAT(others_of("agent=Practitioner/p"), ::testing::IsEmpty());
+    EXPECT_THAT(others_of("target:Observation.status=final"),
+                ::testing::ElementsAre(*find_resource_type("Observation")));
+}
 
 TEST_F(ScopesTest, WriteWhatIsOfThePatientBeforeAndAfter) {
     fill();
