@@ -47,6 +47,8 @@ TEST(HistoryReader, IsNotTakenInByASelfLinkThatRepeatsWhatWasAskedFor) {
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos)
         << refused.error().detail;
+    EXPECT_NE(refused.error().detail.find("'annals import'"), std::string::npos)
+        << refused.error().detail;
 
     const test::HttpEndpoint by_instant([](const std::string& request) {
         const std::string target = target_of(request);

@@ -18,7 +18,9 @@ namespace annals::tools {
 namespace {
 
 constexpr std::string_view kLacksVersion = "an entry doesn't say which version it is";
-constexpr std::string_view kNewestFirst = "it passes over _sort and answers newest first";
+constexpr std::string_view kNewestFirst =
+    "it passes over _sort and answers newest first; its pages can be saved, and be imported with "
+    "'annals import'";
 
 std::string link_url(json::Value bundle, std::string_view relation) {
     for (const json::Value link : bundle["link"].elements()) {
