@@ -510,6 +510,24 @@ TEST_F(ScopesTest, AnswerOfWhatIsAnothersAsOfWhatIsNotThere) {
     EXPECT_EQ(send("GET", "/Practitioner/p").status, 403);
 }
 
+TEST_F(ScopesTest, ShowNoMomentAtWhichItWasAnothers) {
+    fill();
+    send_as(&everybody_);
+    const Answer theirs = send("GET", "/Observation/moved/_history/1");
+    ASSERT_TRUE(theirs.says(kMark));
+    const std::string then =
+        "/Observation/moved/_history?_at=" + format_instant(theirs.last_modified);
+    const Answer whole = send("GET", then);
+    EXPECT_EQ(total(whole), 1);
+    EXPECT_TRUE(whole.says(kMark));
+    send_as(&mine_);
+    const Answer mine = send("GET", then);
+    EXPECT_EQ(mine.status, 200) << mine.body;
+    EXPECT_EQ(total(mine), 0);
+    EXPECT_FALSE(mine.says(kMark));
+    EXPECT_EQ(total(send("GET", "/Observation/moved/_history?_at=2200")), 1);
+}
+
 TEST_F(ScopesTest, OfQueriesIncludeWhatIsBehindAnyNumberThatIsNotShown) {
     const auto questionnaire = [](std::string_view id, std::string_view status) {
         return fmt::format(
