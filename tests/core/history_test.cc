@@ -285,6 +285,12 @@ TEST_F(History, TakesAnOffsetOnAnInstance) {
     EXPECT_TRUE(behind.links.contains("first"));
     EXPECT_EQ(get(behind.links.at("previous")).versions,
               get(get("/Patient/1/_history?_count=2").links.at("last")).versions);
+    const Page none = get("/Patient/1/_history?_since=2100&_offset=1");
+    EXPECT_EQ(none.total, 0U);
+    EXPECT_FALSE(none.links.contains("previous"));
+    const std::string next = get("/Patient/1/_history?_count=1").links.at("next");
+    EXPECT_NE(next.find("_cursor="), std::string::npos);
+    EXPECT_EQ(send("GET", next + "&_offset=1").status, 400);
     const Page counted = get("/Patient/1/_history?_offset=1&_count=0");
     EXPECT_EQ(counted.total, 3U);
     EXPECT_EQ(counted.links.size(), 1U) << "pages of nothing lead nowhere";
@@ -407,6 +413,11 @@ TEST_F(History, ShowsTheVersionOfAnInstant) {
     EXPECT_EQ(get("/Patient/1/_history?_at=eq" + second).versions, Texts{"Patient/1/_history/2"});
     EXPECT_EQ(follow("/_history?_count=1&_at=eq2200"), get("/_history?_at=2200").versions);
     EXPECT_EQ(get("/Patient/1/_history?_at=2000").total, 0U);
+    for (const std::string nothing : {"&_count=0", "&_summary=count", "&_offset=1"}) {
+        const Page page = get("/Patient/1/_history?_at=2200" + nothing);
+        EXPECT_EQ(page.total, 1U) << nothing;
+        EXPECT_EQ(page.versions, Texts{}) << nothing;
+    }
 
     const Page type = get("/Patient/_history?_at=" + second);
     EXPECT_EQ(type.total, 2U);
