@@ -152,6 +152,10 @@ TEST_F(ConditionalCreate, AnswersTheOneMatchAndCreatesNothing) {
                                 {{"If-None-Exist", "_id=1"}, {"Prefer", "return=minimal"}});
     EXPECT_EQ(minimal.status, 200);
     EXPECT_EQ(minimal.body, "");
+    const Answer told = send("POST", "/Patient", patient(""),
+                             {{"If-None-Exist", "_id=1"}, {"Prefer", "return=OperationOutcome"}});
+    EXPECT_EQ(told.status, 200);
+    EXPECT_TRUE(told.says("Patient/1 matches: nothing created")) << told.body;
     EXPECT_EQ(store().totals().versions, 1U);
 }
 
@@ -172,6 +176,10 @@ TEST_F(ConditionalCreate, RefusesBadCriteria) {
         EXPECT_EQ(answer.status, 400) << criteria;
         EXPECT_TRUE(answer.says(R"("code":"invalid")")) << criteria;
     }
+    EXPECT_EQ(send("POST", "/Patient", patient(""),
+                   {{"If-None-Exist", "identifier=1"}, {"If-None-Exist", "identifier=2"}})
+                  .status,
+              400);
     EXPECT_EQ(store().totals().versions, 0U);
 }
 
