@@ -238,7 +238,8 @@ TEST_F(Search, CountsAsAsked) {
     EXPECT_EQ(get("/Patient").matches.size(), 20U);
     EXPECT_EQ(get("/Patient?_total=none").total, std::nullopt);
     EXPECT_EQ(get("/Patient?_total=accurate&family=windsor").total, 15U);
-    for (const char* const none : {"/Patient?_count=0", "/Patient?_summary=count"}) {
+    for (const char* const none :
+         {"/Patient?_count=0", "/Patient?_summary=count", "/Patient?_count=0&_total=none"}) {
         const Page page = get(none);
         EXPECT_EQ(page.total, 30U);
         EXPECT_TRUE(page.matches.empty());
