@@ -219,7 +219,7 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
         if (row.method == wanted) {
             return &row;
         }
-        allow += fmt::format("{}{}", allow.empty() ? "" : ", ", method_name(row.method));
+        allow.append(allow.empty() ? "" : ", ").append(method_name(row.method));
         if (row.method == HttpMethod::get) {
             allow += ", HEAD";
         }

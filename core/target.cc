@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 
@@ -49,23 +50,23 @@ Result<std::size_t> split(std::string_view path, std::string_view (&segments)[kS
 }
 
 Result<std::string> percent_decode(std::string_view text) {
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '+') {
-            out += ' ';
-        } else if (text[i] != '%') {
-            out += text[i];
-        } else {
-            const int high = i + 2 < text.size() ? json::hex_value(text[i + 1]) : -1;
-            const int low = i + 2 < text.size() ? json::hex_value(text[i + 2]) : -1;
+    std::string out(text);
+    std::replace(out.begin(), out.end(), '+', ' ');
+    std::size_t size = std::min(out.find('%'), out.size());
+    for (std::size_t i = size; i < out.size(); ++i) {
+        char c = out[i];
+        if (c == '%') {
+            const int high = i + 2 < out.size() ? json::hex_value(out[i + 1]) : -1;
+            const int low = i + 2 < out.size() ? json::hex_value(out[i + 2]) : -1;
             if (high < 0 || low < 0) {
                 return Error{Errc::invalid, "The query has a malformed percent-escape", ""};
             }
-            out += static_cast<char>(high * 16 + low);
+            c = static_cast<char>(high * 16 + low);
             i += 2;
         }
+        out[size++] = c;
     }
+    out.resize(size);
     if (!json::is_utf8(out) || out.find('\0') != std::string::npos) {
         return Error{Errc::invalid, "The query is not valid UTF-8 text", ""};
     }

@@ -27,6 +27,9 @@ bool is_plain(char c) noexcept {
 
 constexpr std::string_view kCursorName = "_cursor=";
 
+// What most URLs have behind their base.
+constexpr std::size_t kUsualBytes = 256;
+
 // Percent-encoded but for what is plain.
 void append_parameter(std::string& out, std::string_view text) {
     auto at = text.begin();
@@ -46,7 +49,7 @@ std::string search_path(const Target& target) {
     switch (target.level) {
         case Level::type:
         case Level::type_search:
-            return fmt::format("/{}", resource_type_name(target.type));
+            return std::string("/").append(resource_type_name(target.type));
         case Level::compartment:
         case Level::compartment_search:
             return fmt::format("/{}/{}/{}", resource_type_name(target.type), target.id,
@@ -58,8 +61,9 @@ std::string search_path(const Target& target) {
 
 std::string search_url(std::string_view base_url, const Target& target,
                        std::span<const search::QueryPair> used, std::string_view cursor) {
-    std::string out(base_url);
-    out += search_path(target);
+    std::string out;
+    out.reserve(base_url.size() + kUsualBytes);
+    out.append(base_url).append(search_path(target));
     const std::size_t mark = out.size();
     char separator = '?';
     for (const auto& [name, value] : used) {

@@ -311,13 +311,16 @@ TEST(ParseTarget, NamesEveryLevel) {
 }
 
 TEST(ParseQuery, DecodesAndRefusesBrokenEscapes) {
-    const auto query = core::parse_query("a=1%2C2&b=x+y&&=z&c&d=e=f&a=%C3%A4");
+    const auto query = core::parse_query("a=1%2C2&b=x+y&&=z&c&d=e=f&a=%C3%A4&g=+%2B+%2541+");
     ASSERT_TRUE(query.has_value());
-    EXPECT_EQ(
-        *query,
-        (core::Parameters{
-            {"a", "1,2"}, {"b", "x y"}, {"", "z"}, {"c", ""}, {"d", "e=f"}, {"a", "\xC3\xA4"}}));
-    for (const std::string text : {"a=%", "a=%2", "a=%zz", "a=%FF", "a=%00", "%C3=1"}) {
+    EXPECT_EQ(*query, (core::Parameters{{"a", "1,2"},
+                                        {"b", "x y"},
+                                        {"", "z"},
+                                        {"c", ""},
+                                        {"d", "e=f"},
+                                        {"a", "\xC3\xA4"},
+                                        {"g", " + %41 "}}));
+    for (const std::string text : {"a=%", "a=%2", "a=%zz", "a=%+1", "a=%FF", "a=%00", "%C3=1"}) {
         EXPECT_FALSE(core::parse_query(text).has_value()) << text;
     }
 }
