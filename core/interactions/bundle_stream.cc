@@ -2,6 +2,8 @@
 
 #include "codec/json/document.h"
 
+#include <utility>
+
 namespace annals::core {
 
 namespace {
@@ -52,10 +54,10 @@ void append_links(std::string& head, const std::vector<BundleLink>& links) {
     head += links.empty() ? "]" : "}]";
 }
 
-Response stream_bundle(std::string_view head, std::unique_ptr<EntrySource> entries) {
+Response stream_bundle(std::string head, std::unique_ptr<EntrySource> entries) {
     Response response;
     response.cache_control = "no-cache";
-    response.body.append(head);
+    response.body = Body(std::move(head));
     auto slices = std::make_unique<Slices>(std::move(entries));
     if (slices->next(response.body)) {
         response.more = std::move(slices);

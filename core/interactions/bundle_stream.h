@@ -38,6 +38,6 @@ std::string escaped_base(std::string_view base_url);
 void append_links(std::string& head, const std::vector<BundleLink>& links);
 
 /// 200 with `head`, which is a Bundle's JSON up to its entries, and them.
-Response stream_bundle(std::string_view head, std::unique_ptr<EntrySource> entries);
+Response stream_bundle(std::string head, std::unique_ptr<EntrySource> entries);
 
 }  // namespace annals::core

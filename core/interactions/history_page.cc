@@ -83,8 +83,8 @@ Response answer_history(const Service& service, std::string_view base_url,
     std::string head =
         fmt::format(R"({{"resourceType":"Bundle","type":"history","total":{},)", content.total);
     append_links(head, content.links);
-    return stream_bundle(
-        head, std::make_unique<HistoryEntries>(service, base_url, std::move(content.versions)));
+    return stream_bundle(std::move(head), std::make_unique<HistoryEntries>(
+                                              service, base_url, std::move(content.versions)));
 }
 
 }  // namespace annals::core

@@ -10,10 +10,16 @@ namespace annals::core {
 
 namespace {
 
+// What most Bundles consist of besides their resources, and an entry of them.
+constexpr std::size_t kUsualFrameBytes = 4096;
+constexpr std::size_t kUsualEntryBytes = 256;
+
 class SearchEntries final : public EntrySource {
   public:
     SearchEntries(const Service& service, std::string_view base_url, SearchBundleContent content)
-        : service_(service), base_url_(escaped_base(base_url)), content_(std::move(content)) {}
+        : service_(service), base_url_(escaped_base(base_url)), content_(std::move(content)) {
+        text_.reserve(kUsualEntryBytes);
+    }
 
     std::size_t size() const noexcept override {
         return content_.matches.size() + content_.contained.size() + content_.included.size() +
@@ -91,12 +97,14 @@ class SearchEntries final : public EntrySource {
 
 Response answer_search(const Service& service, std::string_view base_url,
                        SearchBundleContent content) {
-    std::string head = R"({"resourceType":"Bundle","type":"searchset",)";
+    std::string head;
+    head.reserve(kUsualFrameBytes);
+    head = R"({"resourceType":"Bundle","type":"searchset",)";
     if (content.total) {
         head.append(R"("total":)").append(std::to_string(*content.total)).append(",");
     }
     append_links(head, content.links);
-    return stream_bundle(head,
+    return stream_bundle(std::move(head),
                          std::make_unique<SearchEntries>(service, base_url, std::move(content)));
 }
 
