@@ -239,18 +239,26 @@ TEST(Import, TurnsABundleRoundWhereOnlyUrlsSayWhichVersionIsNewer) {
 
 TEST(Import, DatesADeletionThatSaysNoInstantByTheVersionBeforeIt) {
     const TemporaryDirectory directory;
-    // As HAPI's pages have them: newest first, in two files whose names go down.
-    test::write_whole_file(directory / "2.json",
-                           R"({"resourceType":"Bundle","type":"history","entry":[
-{"fullUrl":"http://a/fhir/Patient/1","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"3","lastUpdated":"2024-01-03T00:00:00.000+00:00"}},"request":{"method":"PUT","url":"Patient/1/_history/3"},"response":{"status":"200 OK","etag":"W/\"3\""}},
-{"fullUrl":"http://a/fhir/Patient/1","request":{"method":"DELETE","url":"Patient/1/_history/2"},"response":{"status":"200 OK","etag":"W/\"2\""}}]})");
-    test::write_whole_file(directory / "1.json",
-                           R"({"resourceType":"Bundle","type":"history","entry":[
-{"fullUrl":"http://a/fhir/Patient/1","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"1","lastUpdated":"2024-01-01T00:00:00.000+00:00"}},"request":{"method":"POST","url":"Patient/1/_history/1"},"response":{"status":"201 Created","etag":"W/\"1\""}}]})");
+    const auto version = [](int number) {
+        return fmt::format(
+            R"({{"fullUrl":"http://a/fhir/Patient/1","resource":{{"resourceType":"Patient","id":"1","meta":{{"versionId":"{0}","lastUpdated":"2024-01-0{0}T00:00:00.000+00:00"}}}},"request":{{"method":"PUT","url":"Patient/1/_history/{0}"}},"response":{{"status":"200 OK","etag":"W/\"{0}\""}}}})",
+            number);
+    };
+    const std::string deletion =
+        R"({"fullUrl":"http://a/fhir/Patient/1","request":{"method":"DELETE","url":"Patient/1/_history/2"},"response":{"status":"200 OK","etag":"W/\"2\""}})";
+    const auto page = [&](const std::string& name, const std::string& entries) {
+        test::write_whole_file(
+            directory / name,
+            R"({"resourceType":"Bundle","type":"history","entry":[)" + entries + "]}");
+    };
+    // HAPI's pages: newest first, in files whose names go down. They overlap where it writes meanwhile.
+    page("1.json", version(1));
+    page("2.json", version(3) + "," + deletion);
+    page("3.json", version(4) + "," + version(3) + "," + deletion);
     for (const std::string_view expected :
-         {"imported 3: 0 there already, 0 refused", "imported 0: 3 there already, 0 refused"}) {
-        const Finished done = annals(
-            {"import", "--data", directory / "a", directory / "1.json", directory / "2.json"});
+         {"imported 4: 2 there already, 0 refused", "imported 0: 6 there already, 0 refused"}) {
+        const Finished done = annals({"import", "--data", directory / "a", directory / "1.json",
+                                      directory / "2.json", directory / "3.json"});
         EXPECT_EQ(done.exit_code, 0) << done.errors;
         EXPECT_NE(done.output.find(expected), std::string::npos) << done.output;
     }

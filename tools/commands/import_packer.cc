@@ -155,7 +155,9 @@ void ImportPacker::take_history_bundle(json::Value bundle, const Origin& origin)
         if (parse_instant(instant)) {
             last_instant_ = instant;
         }
-        take_history_entry(dated(entry, last_instant_), place);
+        // Where a server writes while its pages are read, they overlap: what came already is not dated by something else.
+        const bool again = !entry["resource"] && !deletions_.insert(hash64(entry.raw())).second;
+        take_history_entry(dated(entry, again ? std::string_view() : last_instant_), place);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace annals::tools {
@@ -47,7 +48,8 @@ class ImportPacker {
     json::Parser parser_{core::kLineDepthMax};
     std::vector<Pack> open_;
     std::size_t next_lane_ = 0;
-    std::string last_instant_;  ///< of the versions in history Bundles
+    std::string last_instant_;                     ///< of the versions in history Bundles
+    std::unordered_set<std::uint64_t> deletions_;  ///< in history Bundles: hashes of their entries
     bool in_history_ = false;
 };
 
