@@ -297,6 +297,30 @@ TEST_F(SearchCheckpointTest, ForgetsWhatIsBeingWritten) {
     EXPECT_EQ(loaded_documents(), kDocuments - kErased);
 }
 
+TEST_F(SearchCheckpointTest, DoesNotWriteWhatIsForgottenBeforeItsTurn) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    add(20);
+    int looks = 0;
+    const auto forget_meanwhile = [&] {
+        if (++looks == 2) {  // The runs to be written are chosen, and no file is there yet.
+            search_.died(kType, {5}, {0});
+            index_.erase({{1005, salt_}, Erase::Scope::everything, {}});
+            const Position erased{5};
+            EXPECT_TRUE(checkpoint.forget({&erased, 1}));
+        }
+        return fingerprints_;
+    };
+    ASSERT_TRUE(checkpoint.write_recent(search_, forget_meanwhile));
+    EXPECT_EQ(looks, 2);
+    EXPECT_FALSE(mentions(fs_, "text-5;"));
+    // Nor does it say that it has what the type's documents are.
+    SearchCheckpoint reader(fs_, index_, {.directory = "/data", .store_id = 7, .read_only = true});
+    EXPECT_EQ(load(reader)[kType.value].covered, Position{});
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
+    EXPECT_FALSE(mentions(fs_, "text-5;"));
+    EXPECT_EQ(loaded_documents(), 19U);
+}
+
 TEST_F(SearchCheckpointTest, ForgetsAtTheNextAttemptWhatItCouldNotRemove) {
     for (const Call call : {Call::remove, Call::sync_directory}) {
         for (const std::uint64_t passed : {0U, 1U}) {
