@@ -100,6 +100,46 @@ TEST(ErasureJournal, CopiesOnlyASegmentThatHasNotAllOfItYet) {
     }
 }
 
+TEST(ErasureJournal, ThatWasReplayedIsNeededNoMoreAfterAPowerCut) {
+    for (const bool shared : {false, true}) {
+        SimFileSystem fs;
+        const auto store = *Store::open(fs, kDirectory, segments_on_demand());
+        test::put(*store, "Patient", "a", "marker-a");
+        const std::string path = kDirectory + "/segments/" + segment_name(1);
+        const std::string before = fs.content(path);
+        const Ticket ticket = submit_erase(*store, "a").ticket;
+        ASSERT_TRUE(store->wait(ticket));
+        ASSERT_TRUE(store->wait_erased(ticket));
+        const auto journal = ErasureJournal::read(fs, kDirectory);
+        ASSERT_TRUE(journal);
+
+        SimFileSystem other;
+        ASSERT_TRUE(other.make_directory(kDirectory + "/segments"));
+        other.set_content(path, before);
+        if (shared) {
+            other.add_name(path, kDirectory + "/backup");
+        }
+        const auto whole = replay(other, kDirectory + "/segments", *journal);
+        ASSERT_TRUE(whole && *whole);
+        const auto after = other.after_power_cut(0);
+        EXPECT_EQ(after->content(path).size(), before.size());
+        EXPECT_EQ(after->content(path).find("marker-a"), std::string::npos) << shared;
+    }
+}
+
+TEST(ErasureJournal, ACopyHasAllBytesBeforeItHasTheNameOfTheSegment) {
+    SimFileSystem fs;
+    const std::string segments = kDirectory + "/segments";
+    ASSERT_TRUE(fs.make_directory(segments));
+    const std::string path = segments + "/" + segment_name(1);
+    const std::string bytes(10'000, 'x');
+    fs.set_content(path, bytes);
+    fs.add_name(path, kDirectory + "/backup");
+    const auto copied = break_links(fs, segments, 1);
+    ASSERT_TRUE(copied && *copied);
+    EXPECT_EQ(fs.after_power_cut(0)->content(path), bytes);
+}
+
 TEST(ErasureJournal, KeepsTheOneBeforeUntilTheNextIsWhole) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory(kDirectory));
