@@ -42,7 +42,6 @@ class Words {
         const auto length = static_cast<std::size_t>(at - rest_.data());
         if (error != std::errc() || length >= rest_.size() || rest_[length] != end) {
             failed_ = true;
-            rest_ = {};
             return 0;
         }
         rest_.remove_prefix(length + 1);
@@ -116,7 +115,7 @@ Result<BackupManifest> parse_backup_manifest(std::string_view text) {
     manifest.instant = words.instant();
     words.take("taken ");
     manifest.taken = words.instant();
-    while (!words.failed() && !words.ended()) {
+    while (!words.ended()) {
         BackupManifest::Part part;
         words.take("segment ");
         part.number = words.number(10, ' ');

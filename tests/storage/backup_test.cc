@@ -580,6 +580,43 @@ TEST(BackupManifest, IsReadAsItWasWritten) {
     }
 }
 
+TEST(BackupManifest, IsDamagedWhereItIsMalformedUnderTheRightChecksum) {
+    const auto parsed = [](const std::string& lines) {
+        return parse_backup_manifest(lines + fmt::format("checksum {:016x}\n", hash64(lines)));
+    };
+    const std::string head =
+        "annals-backup 1\nstore 00000000000000aa\nposition 9\n"
+        "instant 2024-01-01T00:00:00.000Z\ntaken 2024-01-01T00:00:00.000Z\n";
+    const std::string one = "segment 1 sealed 100 00000000000000bb 00000000000000cc\n";
+    const std::string two = "segment 2 open 100 00000000000000bb 00000000000000cc\n";
+    ASSERT_TRUE(parsed(head + one + two));
+
+    const std::string other_lines[] = {
+        head,  // no segment
+        head + two,
+        head + one + one,
+        head + two + one,
+        head + one + two + "more",
+        "annals-backup 1\n" + one,
+        head.substr(16) + one,
+        head + "segment 1 closed 100 00000000000000bb 00000000000000cc\n",
+        head + "segment 1 sealed 100 00000000000000bb\n",
+        head + "segment 1 sealed -1 00000000000000bb 00000000000000cc\n",
+        head + "segment 1 sealed 1x 00000000000000bb 00000000000000cc\n",
+        head + "segment 1 sealed 100;00000000000000bb 00000000000000cc\n",
+        head + "segment 1 sealed 99999999999999999999 00000000000000bb 00000000000000cc\n",
+        head + "segment 1 sealed 100 00000000000000bg 00000000000000cc\n",
+        "annals-backup 1\nstore 00000000000000aa\nposition 9\n"
+        "instant soon\ntaken 2024-01-01T00:00:00.000Z\n" +
+            one,
+    };
+    for (const std::string& lines : other_lines) {
+        const auto manifest = parsed(lines);
+        ASSERT_FALSE(manifest) << lines;
+        EXPECT_EQ(manifest.error().code, Errc::corrupt) << lines;
+    }
+}
+
 TEST(BackupManifest, IsOfANewerVersionOnlyIfItsChecksumHolds) {
     const std::string newer = "annals-backup 2\nstore of another kind\n";
     const std::string checksum = fmt::format("checksum {:016x}\n", hash64(newer));
