@@ -139,11 +139,8 @@ class Recovery {
         if (options_.read_only) {
             source.segment.data = journal_.applied(number, std::move(source.segment.data), bytes);
         }
-        auto header = decode_segment_header(source.segment.view(), source.name);
+        const auto header = decode_segment_header(source.segment.view(), source.name);
         if (!header) {
-            if (header.error().code != Errc::corrupt) {
-                return std::move(header.error());
-            }
             return damaged(source.name, 0, "no whole segment header");
         }
         source.segment.header = *header;
