@@ -440,6 +440,7 @@ TEST_F(ScopesTest, AnswerOfWhatIsAnothersAsOfWhatIsNotThere) {
         {"GET", "/_history/1/$meta", ""},
         {"POST", "/$meta-add", meta},
         {"POST", "/$meta-delete", meta},
+        {"POST", "/$meta-add", R"({"resourceType":"Parameters"})"},
         {"GET", "/$diff", ""},
         {"GET", "/$validate", ""},
         {"PUT", "", "observation"},
