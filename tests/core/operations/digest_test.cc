@@ -76,7 +76,7 @@ TEST_F(DigestTest, WhileItReadsItSaysWhereToAskAgainForTheSameNode) {
         answer = send("GET", "/$digest?prefix=3F");
     }
     EXPECT_EQ(answer.status, 202);
-    EXPECT_EQ(answer.content_location, "/fhir/$digest?prefix=3F");
+    EXPECT_EQ(answer.content_location, "http://test/fhir/$digest?prefix=3F");
 }
 
 TEST_F(DigestTest, OfAnEmptyStoreIsNothing) {
