@@ -105,8 +105,8 @@ void take_signals_as_first_process() {
     }
 }
 
-/// A thread has as much stack as `ulimit -s` says (`unlimited`: 2 MiB), and what it keeps for itself, 0.7 MB, is part of that:
-/// with 512 kB the first write ended the process.
+/// A thread has as much stack as `ulimit -s` says (`unlimited`: 2 MiB). With 128 kB a filter of forty parentheses ended the
+/// process.
 void give_threads_stacks() {
     constexpr std::size_t kStack = std::size_t{8} << 20U;
     pthread_attr_t defaults{};

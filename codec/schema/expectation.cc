@@ -1,6 +1,11 @@
 #include "codec/schema/expectation.h"
 
+#include "core/base/check.h"
+
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 namespace annals::schema {
@@ -16,7 +21,7 @@ constexpr std::uint32_t kTextBits = 20;
 constexpr std::uint32_t kTokenBits = 6;
 constexpr std::uint32_t kReferenceBit = 1;  // its elements have no marks of their own
 
-// Starts of types, their resourceType, siblings of primitives, elements. Untouched pages are none of the process.
+// Starts of types, their resourceType, siblings of primitives, elements.
 struct Table {
     std::array<Expectation, kTypeCount> starts;
     std::array<Expectation, kTypeCount> resource_types;
@@ -25,7 +30,28 @@ struct Table {
     Expectation nothing;
 };
 
-thread_local Table table;
+struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+// A thread's own, all zeros at first. Not in the storage that each thread has, of which libc writes every byte when a thread
+// is made, of those that never parse, too: here untouched pages are none of the process.
+struct OwnTable {
+    OwnTable() : memory(std::calloc(1, sizeof(Table) + alignof(Table))) {
+        void* place = memory.get();
+        std::size_t size = sizeof(Table) + alignof(Table);
+        table = static_cast<Table*>(std::align(alignof(Table), sizeof(Table), place, size));
+        ANNALS_CHECK(table != nullptr);
+    }
+
+    std::unique_ptr<void, Free> memory;
+    Table* table;
+};
+
+Table& table() noexcept {
+    thread_local const OwnTable own;
+    return *own.table;
+}
 
 bool is_made(const Expectation& expectation) noexcept {
     return expectation.next != nullptr;
@@ -33,7 +59,7 @@ bool is_made(const Expectation& expectation) noexcept {
 
 // What no key is like, since no text has the character.
 Expectation* nothing() noexcept {
-    Expectation& own = table.nothing;
+    Expectation& own = table().nothing;
     if (!is_made(own)) {
         own.name[0] = '\1';
         own.name_bits = 1;
@@ -65,7 +91,7 @@ std::uint8_t byte_of(json::Kind kind) noexcept {
 }
 
 void make_start(std::uint16_t type) noexcept {
-    Expectation& start = table.starts[type];
+    Expectation& start = table().starts[type];
     start = *nothing();
     start.type = type;
     start.next = nothing();
@@ -128,7 +154,7 @@ void set_primitive(Expectation& expectation, bool reference, bool repeats) noexc
         if (!repeats) {
             own.opens = byte_of(json::Kind::object);
         }
-        if (!is_made(table.starts[row.type])) {
+        if (!is_made(table().starts[row.type])) {
             make_start(row.type);
         }
     }
@@ -139,7 +165,7 @@ void set_primitive(Expectation& expectation, bool reference, bool repeats) noexc
 
 // That of `_name` of a primitive of `type`.
 Expectation* sibling_of(std::uint16_t type) noexcept {
-    Expectation& own = table.siblings[type];
+    Expectation& own = table().siblings[type];
     if (!is_made(own)) {
         set_no_kind(own);
         own.type = type;
@@ -207,7 +233,7 @@ bool is_usual_day(std::string_view day, bool with_time) noexcept {
 }  // namespace
 
 Expectation* anything() noexcept {
-    Expectation& own = table.starts[0];
+    Expectation& own = table().starts[0];
     if (!is_made(own)) {
         own = *nothing();
         own.next = nothing();
@@ -228,10 +254,10 @@ Expectation* start_of_resource(const char* name) noexcept {
         return anything();
     }
     const std::uint16_t type = Type(*id).index();
-    Expectation& start = table.starts[type];
+    Expectation& start = table().starts[type];
     if (!is_made(start)) {
         make_start(type);
-        Expectation& own = table.resource_types[type];
+        Expectation& own = table().resource_types[type];
         set_name(own, "resourceType");
         set_no_kind(own);
         own.type =
@@ -255,7 +281,7 @@ Expectation* expect(Expectation* start, Expectation* before, const char* key, st
     const std::uint64_t hash = tables::hash_of(tables::padded_name(key, size));
     if (const std::uint8_t place = tables::kSlots[rows.slots + (hash * rows.seed >> rows.shift)];
         place != 0) {
-        Expectation& known = table.elements[rows.first + place - std::size_t{1}];
+        Expectation& known = table().elements[rows.first + place - std::size_t{1}];
         if (is_made(known) && has_name(known, key)) {
             before->next = &known;
             return &known;
@@ -266,8 +292,8 @@ Expectation* expect(Expectation* start, Expectation* before, const char* key, st
         rows, tables::padded_name(key + sibling, size - sibling), key + sibling);
     if (row == nullptr || (row->flags & tables::kValue) != 0) {
         const bool resource_type =
-            is_made(table.resource_types[type]) && std::string_view(key, size) == "resourceType";
-        return resource_type ? &table.resource_types[type] : anything();
+            is_made(table().resource_types[type]) && std::string_view(key, size) == "resourceType";
+        return resource_type ? &table().resource_types[type] : anything();
     }
     if (sibling) {
         const std::uint32_t bit = 1U << row->mark >> 1;
@@ -279,7 +305,7 @@ Expectation* expect(Expectation* start, Expectation* before, const char* key, st
         seen |= type == tables::kReferenceType ? kReferenceBit : bit;
         return sibling_of(row->type);
     }
-    Expectation& own = table.elements[static_cast<std::size_t>(row - tables::kElements)];
+    Expectation& own = table().elements[static_cast<std::size_t>(row - tables::kElements)];
     if (!is_made(own)) {
         make_element(own, type, *row);
     }

@@ -395,25 +395,28 @@ TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
     EXPECT_EQ(server.wait(seconds(20)), 0);
 }
 
+#if !defined(__has_feature) || \
+    !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+/// A sanitized program needs more than that for its first thread.
 TEST(Serve, GivesItsThreadsTheStacksThatTheyNeed) {
     const TemporaryDirectory directory;
     test::ChildProcess server("/bin/sh",
-                              {"-c", "ulimit -s 512; exec \"$@\"", "sh", kBinary, "serve", "--data",
+                              {"-c", "ulimit -s 128; exec \"$@\"", "sh", kBinary, "serve", "--data",
                                directory / "data", "--listen", "127.0.0.1:0"});
     const std::string prefix = "annals ready on ";
     const auto line = server.wait_for_line(prefix, seconds(30));
     ASSERT_TRUE(line) << server.errors();
     tools::HttpClient client(*tools::parse_server_url(line->substr(prefix.size())));
     tools::HttpRequest request;
-    request.method = "PUT";
-    request.target = "/fhir/Basic/1";
-    request.body = R"({"resourceType":"Basic","id":"1","code":{"text":"x"}})";
-    const auto taken = client.send(request);
-    ASSERT_TRUE(taken) << server.errors();
-    EXPECT_EQ(taken->status, 201);
+    request.target =
+        "/fhir/Basic?_filter=" + std::string(40, '(') + "code%20eq%20x" + std::string(40, ')');
+    const auto found = client.send(request);
+    ASSERT_TRUE(found) << server.errors();
+    EXPECT_EQ(found->status, 200);
     server.kill(SIGTERM);
     EXPECT_EQ(server.wait(seconds(20)), 0);
 }
+#endif
 
 TEST(Serve, StopsInOrderWhenItsTerminalIsClosedUnlessItIsToOutliveIt) {
     const TemporaryDirectory directory;
