@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <thread>
 
 namespace annals::core {
 namespace {
@@ -514,7 +515,10 @@ TEST_F(ScopesTest, AnswerOfWhatIsAnothersAsOfWhatIsNotThere) {
 TEST_F(ScopesTest, ShowNoMomentAtWhichItWasAnothers) {
     fill();
     send_as(&everybody_);
-    const Answer theirs = send("GET", "/Observation/moved/_history/1");
+    put("/Observation/moved", observation("moved", "t", kMark));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // _at is as exact as that
+    put("/Observation/moved", observation("moved", "m", "mine"));
+    const Answer theirs = send("GET", "/Observation/moved/_history/3");
     ASSERT_TRUE(theirs.says(kMark));
     const std::string then =
         "/Observation/moved/_history?_at=" + format_instant(theirs.last_modified);
