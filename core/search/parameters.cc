@@ -4,13 +4,13 @@
 #include "codec/schema/search_type.h"
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/search/expression_text.h"
 #include "core/search/reference_terms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 namespace annals::core::search {
 
@@ -25,23 +25,19 @@ constexpr std::size_t kComponentsMax = 8;
 /// Parameters of all SearchParameter resources together, by type.
 constexpr std::size_t kAddedParametersMax = 20'000;
 
-bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /// Whether `expression` is a plain path that begins with `base`. By it a component is known better than by what R4's
 /// composite says of it: for DocumentReference's relationship it has the code and the target the wrong way round.
 bool is_path_below(std::string_view base, std::string_view expression) {
     return expression.starts_with(base) && expression.substr(base.size()).starts_with('.') &&
            std::all_of(expression.begin(), expression.end(),
-                       [](char c) { return c == '.' || is_name_char(c); });
+                       [](char c) { return c == '.' || is_identifier_char(c); });
 }
 
 /// What may stand in a query before the colon or the dot; those with an underscore in front are the standard's.
 bool is_code(std::string_view code) {
     return !code.empty() && code.size() <= kCodeBytesMax && code.front() != '_' &&
            std::all_of(code.begin(), code.end(),
-                       [](char c) { return is_name_char(c) || c == '-'; });
+                       [](char c) { return is_identifier_char(c) || c == '-'; });
 }
 
 /// Calls `operand` for each operand of the unions at the top of `expression`.
@@ -76,60 +72,11 @@ void for_each_operand(std::string_view expression, const See& operand) {
 schema::Type type_at_start(std::string_view operand) {
     operand.remove_prefix(std::min(operand.find_first_not_of("( "), operand.size()));
     std::size_t size = 0;
-    while (size < operand.size() && is_name_char(operand[size])) {
+    while (size < operand.size() && is_identifier_char(operand[size])) {
         ++size;
     }
     const schema::Type type = schema::find_type(operand.substr(0, size));
     return type && type.is_resource() ? type : schema::Type();
-}
-
-/// Options of choices by their names in JSON ("valueDateTime").
-const std::unordered_map<std::string_view, schema::Element>& options_by_name() {
-    static const auto options = [] {
-        std::unordered_map<std::string_view, schema::Element> all;
-        for (const schema::Type type : schema::types()) {
-            for (const schema::Element element : type.elements()) {
-                if (element.is_choice()) {
-                    all.emplace(element.name(), element);
-                }
-            }
-        }
-        return all;
-    }();
-    return options;
-}
-
-/// `expression` with `value.ofType(dateTime)` for `valueDateTime` and its like, which FHIRPath doesn't know and guides write all
-/// the same: US Core's asserted-date, CARIN's service-start-date.
-std::string with_options_as_types(std::string_view expression) {
-    std::string out;
-    char quote = 0;
-    for (std::size_t i = 0; i < expression.size();) {
-        const char c = expression[i];
-        std::size_t size = 1;
-        if (quote != 0) {
-            size = c == '\\' && i + 1 < expression.size() ? 2 : 1;
-            quote = c == quote ? 0 : quote;
-        } else if (c == '\'' || c == '`' || c == '"') {
-            quote = c;
-        } else if (is_name_char(c)) {
-            while (i + size < expression.size() && is_name_char(expression[i + size])) {
-                ++size;
-            }
-            const auto option = options_by_name().find(expression.substr(i, size));
-            const bool named =
-                i == 0 || std::string_view("%$").find(expression[i - 1]) == std::string_view::npos;
-            if (named && option != options_by_name().end()) {
-                out += fmt::format("{}.ofType({})", option->second.base_name(),
-                                   option->second.type().name());
-                i += size;
-                continue;
-            }
-        }
-        out += expression.substr(i, size);
-        i += size;
-    }
-    return out;
 }
 
 bool fits(const std::string& expression, schema::Type type) {
