@@ -97,7 +97,7 @@ std::string run(json::Value test, const Item& input, Evaluator& evaluator) {
     const bool may_answer = invalid.empty() || test["outputs"].size() > 0;
     Result<Expression> expression = Expression::parse(text);
     if (!expression) {
-        return invalid.empty() ? expression.error().detail : "";
+        return invalid.empty() ? "refused: " + expression.error().detail : "";
     }
     if (invalid == "syntax") {
         return "parsed, but should not";
@@ -114,7 +114,7 @@ std::string run(json::Value test, const Item& input, Evaluator& evaluator) {
     environment.strict_as = true;
     const auto items = evaluator.evaluate(*expression, input, environment);
     if (!items) {
-        return invalid.empty() ? items.error().detail : "";
+        return invalid.empty() ? "error: " + items.error().detail : "";
     }
     if (!may_answer) {
         return "no error, but " + std::to_string(items->size()) + " items";
