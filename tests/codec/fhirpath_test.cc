@@ -2,6 +2,8 @@
 
 #include "codec/fhirpath/fhirpath.h"
 
+#include "tests/codec/fhirpath_fixture.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,69 +13,6 @@
 
 namespace annals::fhirpath {
 namespace {
-
-constexpr std::string_view kPatient = R"({
-    "resourceType": "Patient", "id": "p1",
-    "contained": [{"resourceType": "Organization", "id": "o1", "name": "Contained"}],
-    "extension": [{"url": "http://example.org/age", "valueQuantity": {
-        "value": 41, "system": "http://unitsofmeasure.org", "code": "a"}}],
-    "active": true,
-    "name": [
-        {"use": "official", "family": "Sm\u00f8rgas", "given": ["Anna", "Bj\u00f6rn \ud83d\ude00"]},
-        {"given": ["Cleo", null], "_given": [null, {"extension": [
-            {"url": "http://example.org/x", "valueString": "none"}]}]}],
-    "birthDate": "1974-12-25",
-    "_birthDate": {"id": "b1", "extension": [
-        {"url": "http://example.org/time", "valueDateTime": "1974-12-25T14:35:45-05:00"}]},
-    "_gender": {"extension": [{"url": "http://example.org/absent", "valueCode": "unknown"}]},
-    "deceasedBoolean": false,
-    "multipleBirthInteger": 2,
-    "managingOrganization": {"reference": "#o1"},
-    "generalPractitioner": [{"reference": "Practitioner/7"}]
-})";
-
-class FhirPath : public testing::Test {
-  protected:
-    FhirPath() : document_(*parser_.parse(kPatient)), input_(Item::resource(document_.root())) {}
-
-    void use(std::string_view json) {
-        document_ = *parser_.parse(json);
-        input_ = Item::resource(document_.root());
-    }
-
-    // Items as their texts, in brackets; or the error's code.
-    std::string eval(std::string_view text) {
-        const Result<Expression> expression = Expression::parse(text);
-        if (!expression) {
-            return expression.error().code == Errc::too_costly ? "too costly" : "syntax";
-        }
-        const auto items = evaluator_.evaluate(*expression, input_, environment_);
-        if (!items) {
-            detail_ = items.error().detail;
-            return items.error().code == Errc::too_costly        ? "too costly"
-                   : items.error().code == Errc::not_implemented ? "not implemented"
-                                                                 : "error";
-        }
-        std::string out;
-        for (const Item& item : *items) {
-            out += "[" + to_text(item) + "]";
-        }
-        return out;
-    }
-
-    std::span<const Item> items(std::string_view text) {
-        expression_ = *Expression::parse(text);
-        return *evaluator_.evaluate(*expression_, input_, environment_);
-    }
-
-    json::Parser parser_;
-    json::Document document_;
-    Item input_;
-    Environment environment_;
-    Evaluator evaluator_;
-    std::optional<Expression> expression_;
-    std::string detail_;
-};
 
 TEST_F(FhirPath, BindsOperatorsAsTheGrammarSays) {
     EXPECT_EQ(eval("1 + 2 * 3"), "[7]");
@@ -165,7 +104,13 @@ TEST_F(FhirPath, MovesDatesByCalendarDurations) {
     EXPECT_EQ(eval("@T23:30 + 1 hour"), "[00:30]");
     EXPECT_EQ(eval("@T00:30 - 1 hour"), "[23:30]");
     EXPECT_EQ(eval("@9999-12-31 + 1 day"), "");
+    EXPECT_EQ(eval("@9999-12-30 + 1 day"), "[9999-12-31]");
     EXPECT_EQ(eval("@0001-01-01 - 1 day"), "");
+    EXPECT_EQ(eval("@0001-01-02 - 1 day"), "[0001-01-01]");
+    EXPECT_EQ(eval("@2020-02-28 + 1 day | @2019-02-28 + 1 day"), "[2020-02-29][2019-03-01]");
+    EXPECT_EQ(eval("@1900-02-28 + 1 day | @2000-02-28 + 1 day"), "[1900-03-01][2000-02-29]");
+    EXPECT_EQ(eval("@2000-02-29 | @2000-02-29 + 100 years"), "[2000-02-29][2100-02-28]");
+    EXPECT_EQ(eval("@1900-02-29"), "syntax");
     EXPECT_EQ(eval("@2020-01-01 + 1 'cm'"), "error");
     EXPECT_EQ(eval("@2020-01-01 + 1"), "error");
     EXPECT_EQ(eval("@2020-01-01 + 99999999999999999999 years"), "");
@@ -406,6 +351,35 @@ TEST_F(FhirPath, ChecksNamesAgainstTheSchema) {
               "FHIRPath: an order is asked of what has none at character 12");
     EXPECT_NE(check("name.where(nope = 1)"), "");
     EXPECT_NE(check("name as Nope"), "");
+}
+
+TEST_F(FhirPath, ChecksWhatFollowsOnFunctionsAndOperators) {
+    const auto passes = [](std::string_view text, std::string_view type = "Patient") {
+        return bool(Expression::parse(text)->check(schema::find_type(type)));
+    };
+    EXPECT_TRUE(passes("(%context | name).nonsense")) << "nobody knows what a variable is";
+    EXPECT_TRUE(passes("(name | %context).nonsense"));
+    EXPECT_FALSE(passes("(name | children()).first()"));
+    EXPECT_FALSE(passes("(children() | name).first()"));
+    EXPECT_FALSE(passes("name.select($this.children()).first()"));
+    EXPECT_FALSE(passes("children().select('a').first()"));
+    EXPECT_TRUE(passes("children().sort($this).first()"));
+    EXPECT_FALSE(passes("managingOrganization.Patient")) << "types stand at the beginning only";
+    EXPECT_FALSE(passes("'a'.nonsense"));
+    EXPECT_FALSE(passes("nonsense is string"));
+    EXPECT_FALSE(passes("name.nonsense.ofType(string)"));
+    EXPECT_TRUE(passes("is(Patient)"));
+    EXPECT_TRUE(passes("(name as HumanName).family"));
+    EXPECT_FALSE(passes("(name is HumanName).family")) << "is true or false";
+    EXPECT_TRUE(passes("repeat(item).linkId", "Questionnaire"));
+    EXPECT_TRUE(passes("repeat(item | answerOption)", "Questionnaire"))
+        << "what is of what repeat() finds is not looked for in its input";
+    EXPECT_TRUE(passes("iif(active, name, contact.name).family"));
+    EXPECT_TRUE(passes("iif(active, name).family"));
+    EXPECT_FALSE(passes("iif(active, name, nonsense)"));
+    EXPECT_TRUE(passes("name.iif(family.exists(), given, family)"));
+    EXPECT_FALSE(passes("name.iif(active, given, family)"));
+    EXPECT_TRUE(Expression::parse("foo.bar")->check(schema::Type()));
 }
 
 TEST_F(FhirPath, StopsAtItsLimits) {
