@@ -219,6 +219,28 @@ TEST(JsonParser, TakesWhatHoldsResourcesDeeperAndTellsWhichOfThemIsTooDeep) {
     EXPECT_FALSE(parser.parse(nested(kJsonWrappedDepthMax + 1)));
 }
 
+TEST(JsonParser, CountsWhatIsOpenForTheDepthOfAResourceAndNotWhatStandsBesideIt) {
+    Parser parser(kJsonWrappedDepthMax);
+    const std::string in_objects = nested(kJsonDepthMax - 1, R"({"a":)", "}");
+    const auto with = [&](std::string_view inmost) {
+        std::string text = in_objects;
+        return text.insert(text.find('}'), inmost);
+    };
+    std::string many = "[";
+    for (std::size_t i = 0; i <= kJsonDepthMax; ++i) {
+        many += i == 0 ? "[{}]" : ",[{}]";
+    }
+    const auto document =
+        parser.parse("[" + many + "]," + with("[1,true,\"x\"]") + "," + with("{\"a\":{}}") + "," +
+                     with("{}") + "," + with("[[]]") + "," + with("1") + ",[]]");
+    ASSERT_TRUE(document) << document.error().detail;
+    std::string told;
+    for (const Value element : document->root().elements()) {
+        told += is_too_deep(element) ? 'x' : '.';
+    }
+    EXPECT_EQ(told, "..x.x..");
+}
+
 TEST(JsonParser, BoundsTheDepth) {
     EXPECT_EQ(outcome(nested(kJsonDepthMax)), nested(kJsonDepthMax));
     EXPECT_NE(outcome(nested(kJsonDepthMax + 1)).find("byte 64 (line 1, column 65): nested"),

@@ -76,6 +76,15 @@ TEST_F(ResourceFactsTest, LeavesOutWhatIsNotThere) {
     EXPECT_FALSE(facts->id || facts->meta || facts->version_id || facts->last_updated);
 }
 
+TEST_F(ResourceFactsTest, FindsIdBehindMetaAndTheMembersOfMetaInEitherOrder) {
+    const Result<ResourceFacts> facts = read_facts(parse(
+        R"({"resourceType":"Patient","meta":{"versionId":"7","lastUpdated":"2020-01-01T00:00:00Z"},"id":"a"})"));
+    ASSERT_TRUE(facts);
+    EXPECT_EQ(facts->id, "a");
+    EXPECT_EQ(facts->version_id, "7");
+    EXPECT_EQ(facts->last_updated, "2020-01-01T00:00:00Z");
+}
+
 TEST_F(ResourceFactsTest, NamesTheElementThatIsWrong) {
     EXPECT_EQ(error("[]"), code(Errc::structure, ""));
     EXPECT_EQ(error("null"), code(Errc::structure, ""));
@@ -204,6 +213,8 @@ TEST_F(ReferencesTest, AreFoundInTextOrder) {
                       {"url": "urn:uuid:0", "valueCanonical": "urn:uuid:0"},
                       {"url": "urn:uuid:0", "extension": [{"url": "urn:uuid:0", "valueString": "urn:uuid:0"}]},
                       {"url": "urn:uuid:0"}],
+        "modifierExtension": [{"url": "urn:uuid:0"}],
+        "list": [{"reference": 1, "valueUri": null, "url": ["urn:uuid:0"]}],
         "identifier": [{"system": "urn:uuid:0", "value": "urn:uuid:0"}],
         "subject": {"reference": "9", "type": "Patient", "display": "urn:uuid:0"},
         "instantiatesCanonical": "urn:uuid:0",
@@ -243,6 +254,9 @@ TEST_F(ExpressionTest, NamesEveryPlace) {
     EXPECT_EQ(name(*++(*resource["name"].elements().begin())["given"].elements().begin()),
               "Patient.name[0].given[1]");
     EXPECT_EQ(name(resource["x"]["y"]), "Patient.x.y");
+    for (const Member member : resource.members()) {
+        EXPECT_EQ(name(member.key), "Patient." + member.key.string());
+    }
 
     const Value bundle = parse(
         R"({"resourceType":"Bundle","entry":[{},{"resource":{"resourceType":"Patient","id":"a"}}]})");
@@ -281,6 +295,25 @@ TEST(Narrative, EntitiesAreResolvedAndWritten) {
               R"(<a href='c&amp;&apos;&quot;&lt;'><a href='c&amp;&apos;&quot;&lt;'>)");
 }
 
+TEST(Narrative, ReferencesToWhatIsNoCharacterStayAsTheyAre) {
+    std::string urls;
+    rewrite_narrative(
+        "<a href='&#xd7ff;&#xe000;&#x10ffff;'><a "
+        "href='&#xd800;&#xdfff;&#x110000;&#0;&#;&#117x;&x117;'>",
+        [&](std::string_view url) -> std::optional<std::string> {
+            urls.append(url).append(" ");
+            return std::nullopt;
+        });
+    EXPECT_EQ(urls,
+              "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf "
+              "&#xd800;&#xdfff;&#x110000;&#0;&#;&#117x;&x117; ");
+}
+
+TEST(Narrative, ATagsOtherAttributesAreNoTags) {
+    EXPECT_EQ(rewritten(R"(<a href='urn:uuid:1' title=\"<a href='urn:uuid:1'>\">)"),
+              R"(<a href='Patient/1' title=\"<a href='urn:uuid:1'>\">)");
+}
+
 TEST(Narrative, TakesTimeByItsLength) {
     const auto time = [](std::size_t size) {
         const std::string link = "<a href='" + std::string(size, '&') + "'>";
@@ -303,11 +336,20 @@ TEST(Narrative, IsLeftAloneWithoutALinkThatChanges) {
                                        "<a href='",
                                        "<a href='urn:uuid:1",
                                        "<a href=urn:uuid:1>",
+                                       "<a href=xurn:uuid:1x>",
+                                       "<a href x'urn:uuid:1'>",
+                                       "<a ='x' href='urn:uuid:1'>",
+                                       "<img alt='urn:uuid:1'>",
+                                       "<img href='urn:uuid:1'>",
                                        "<p href='urn:uuid:1'>",
                                        "<a src='urn:uuid:1'>",
                                        "<a title='urn:uuid:1'>",
                                        "<!-- <a href='urn:uuid:1'> -->",
                                        "<![CDATA[<a href='urn:uuid:1'>]]>",
+                                       "<!-- > <a href='urn:uuid:1'> -->",
+                                       "<![CDATA[ > <a href='urn:uuid:1'>]]>",
+                                       "<?x > <a href='urn:uuid:1'?>",
+                                       "<!x <a href='urn:uuid:1'>",
                                        "<?x <a href='urn:uuid:1'?>",
                                        "</a href='urn:uuid:1'>",
                                        "<p title=\\\"<a href='urn:uuid:1'>\\\">",
@@ -336,6 +378,23 @@ TEST_F(ResourceFactsTest, ResolvesEscapes) {
     EXPECT_EQ(
         text,
         R"({"resourceType":"Patient","id":"a","meta":{"versionId":"7","lastUpdated":"2020-01-01T00:00:00+02:00"}})");
+}
+
+TEST_F(ResourceFactsTest, ResolvesEscapesInAnyOneOfThem) {
+    const auto told = [&](std::string_view text) {
+        const Result<ResourceFacts> facts = read_facts(parse(text));
+        EXPECT_TRUE(facts) << text;
+        return std::string(facts->id.value_or("-")) + ' ' +
+               std::string(facts->version_id.value_or("-")) + ' ' +
+               std::string(facts->last_updated.value_or("-"));
+    };
+    EXPECT_EQ(told(R"({"resourceType":"Patient","id":"\u0061"})"), "a - -");
+    EXPECT_EQ(told(R"({"resourceType":"Patient","meta":{"versionId":"\u0037"}})"), "- 7 -");
+    EXPECT_EQ(told(R"({"resourceType":"Patient","meta":{"lastUpdated":"\u0032"}})"), "- - 2");
+    EXPECT_EQ(
+        told(
+            R"({"resourceTyp\u0065":"Patient","i\u0064":"a","m\u0065ta":{"v\u0065rsionId":"7","lastUpdat\u0065d":"2"}})"),
+        "a 7 2");
 }
 
 }  // namespace
