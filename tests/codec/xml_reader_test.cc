@@ -161,6 +161,14 @@ TEST(XmlReader, RefusesWhatFhirDoesNotHave) {
     EXPECT_EQ(code("<contained><Resource/></contained>"), Errc::value);
     EXPECT_EQ(code("<contained id='a'><Patient/></contained>"), Errc::structure);
     EXPECT_EQ(code("<contained><Patient id='a'/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<contained><Patient url='a'/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<contained><Patient value='a'/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<contained url='a'><Patient/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<contained value='a'><Patient/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<contained/><contained><Patient/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<name value='a'><text value='b'/></name>"), Errc::structure);
+    EXPECT_EQ(code("<name url='a'><text value='b'/></name>"), Errc::structure);
+    EXPECT_EQ(code("<photo url='a'><title value='b'/></photo>"), Errc::structure);
     EXPECT_EQ(code("<name>text</name>"), Errc::structure);
     EXPECT_EQ(code("<name><![CDATA[text]]></name>"), Errc::structure);
     EXPECT_EQ(code("<x:name xmlns:x='http://example.org'/>"), Errc::structure);
@@ -174,6 +182,11 @@ TEST(XmlReader, RefusesWhatFhirDoesNotHave) {
     EXPECT_EQ(error_of("<Person2 xmlns='http://hl7.org/fhir'/>").code, Errc::value);
     EXPECT_EQ(error_of("<HumanName xmlns='http://hl7.org/fhir'/>").code, Errc::value);
     EXPECT_EQ(error_of("<DomainResource xmlns='http://hl7.org/fhir'/>").code, Errc::value);
+}
+
+TEST(XmlReader, TakesAnElementWithNothingButAnAttribute) {
+    EXPECT_EQ(*json_from_xml(patient("<extension url='a'/><name id='b'/>")),
+              R"({"resourceType":"Patient","extension":[{"url":"a"}],"name":[{"id":"b"}]})");
 }
 
 TEST(XmlReader, RefusesNumbersAndBooleansThatAreNone) {
@@ -284,6 +297,22 @@ TEST(XmlReader, TellsOfEachEntryThatCannotBeReadAndGoesOnBehindIt) {
     }
 }
 
+TEST(XmlReader, TellsOfEveryEntryThatCannotBeRead) {
+    const std::string with_text = entry("<Patient>text</Patient>");
+    Reader reader;
+    std::vector<UnreadableEntry> unreadable;
+    ASSERT_TRUE(reader.read_entries(bundle(with_text + entry("<Patient/>") + entry("<Nothing/>") +
+                                           with_text + entry("<Patient/>")),
+                                    unreadable));
+    std::string told;
+    for (const UnreadableEntry& one : unreadable) {
+        told += std::to_string(one.index) + " " + one.error.expression + "\n";
+    }
+    EXPECT_EQ(told,
+              "0 Bundle.entry[0].resource\n2 Bundle.entry[2].resource\n"
+              "3 Bundle.entry[3].resource\n");
+}
+
 TEST(XmlReader, KeepsWhatNamesAnEntryThatCannotBeReadAsFarAsItCan) {
     const auto json_of_entry = [](std::string_view inside) {
         Reader reader;
@@ -300,6 +329,10 @@ TEST(XmlReader, KeepsWhatNamesAnEntryThatCannotBeReadAsFarAsItCan) {
               std::string(kHead) + R"({"request":{"method":"GET"}}]})");
     EXPECT_EQ(json_of_entry(R"(<fullUrl value="u"/><request><wrong/></request>)"),
               std::string(kHead) + R"({"fullUrl":"u"}]})");
+    EXPECT_EQ(
+        json_of_entry(
+            R"(<fullUrl><extension><wrong/></extension></fullUrl><request><method value="GET"/></request>)"),
+        std::string(kHead) + R"({"request":{"method":"GET"}}]})");
     EXPECT_EQ(json_of_entry(""), std::string(kHead) + "{}]}");
 }
 
