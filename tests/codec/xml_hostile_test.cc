@@ -144,6 +144,15 @@ TEST(HostileXml, IsBoundedInDepthAndNumber) {
         html += "<b>";
     }
     EXPECT_EQ(code_of(patient("<text>" + narrative(html) + "</text>")), Errc::invalid);
+    // Neither is what is closed as it should be.
+    std::string closed = deep + "<valueCode value='a'/>";
+    std::string closed_html = html + "a";
+    for (int i = 0; i < 100'000; ++i) {
+        closed += "</extension>";
+        closed_html += "</b>";
+    }
+    EXPECT_EQ(code_of(patient(closed)), Errc::invalid);
+    EXPECT_EQ(code_of(patient("<text>" + narrative(closed_html) + "</text>")), Errc::invalid);
     std::string attributes;
     for (int i = 0; i < 10'000; ++i) {
         attributes += " a" + std::to_string(i) + "=''";
@@ -174,54 +183,64 @@ TEST(Narrative, TakesWhatTxt1Lists) {
           "<a href='http://example.org'>b</a>", "<a href='#x'>b</a>", "<a href=' Patient/1'>b</a>",
           "<img src='data:image/png;base64,AA=='/>", "<p style='color: red'>a</p>",
           "<p style=\"font-family: 'A (B)'; background: url(#a)\">a</p>", "<p xml:lang='de'>a</p>",
-          "<b xmlns='http://www.w3.org/1999/xhtml'>a</b>", "a]b]]c", "a<!-- b --> "}) {
+          "<b xmlns='http://www.w3.org/1999/xhtml'>a</b>", "a]b]]c", "a<!-- b --> ",
+          "<p xml:space='preserve'>a</p>", "<p xmlns:x='http://example.org'>a</p>",
+          "<p title='javascript:a'>a</p>", "<p title='expression(a)'>a</p>",
+          "<p style='vertical-align: top; font-size: 1em'>a</p>"}) {
         EXPECT_TRUE(check_narrative(narrative(text))) << text;
     }
 }
 
 TEST(Narrative, IsRefusedWhenItCouldActOrIsNoNarrative) {
-    for (const char* text : {"<script>a</script>",
-                             "<SCRIPT>a</SCRIPT>",
-                             "<p onclick='a'>a</p>",
-                             "<iframe src='a'/>",
-                             "<object/>",
-                             "<embed/>",
-                             "<form/>",
-                             "<input/>",
-                             "<link href='a'/>",
-                             "<style>a</style>",
-                             "<base href='a'/>",
-                             "<meta/>",
-                             "<svg xmlns='http://www.w3.org/2000/svg'/>",
-                             "<head/>",
-                             "<body/>",
-                             "<font>a</font>",
-                             "<a href='javascript:a'>b</a>",
-                             "<a href=' JavaScript:a'>b</a>",
-                             "<a href='java&#10;script:a'>b</a>",
-                             "<a href='&#106;avascript:a'>b</a>",
-                             "<a href='vbscript:a'>b</a>",
-                             "<a href='data:text/html,a'>b</a>",
-                             "<img src='javascript:a'/>",
-                             "<img src='data:text/html,a'/>",
-                             "<p style='width: expression(a)'>a</p>",
-                             "<p style='width: exp/**/ression(a)'>a</p>",
-                             "<p style='background: url(JavaScript:a)'>a</p>",
-                             "<p style='behavior: url(a)'>a</p>",
-                             "<p style='-moz-binding: url(a)'>a</p>",
-                             "<p srcdoc='a'>a</p>",
-                             "<b xmlns=''>a</b>",
-                             "<b xmlns='http://hl7.org/fhir'>a</b>",
-                             "<p xlink:href='a'>a</p>",
-                             "",
-                             " ",
-                             "<p/>"}) {
+    for (const char* text :
+         {"<script>a</script>",
+          "<SCRIPT>a</SCRIPT>",
+          "<p onclick='a'>a</p>",
+          "<iframe src='a'/>",
+          "<object/>",
+          "<embed/>",
+          "<form/>",
+          "<input/>",
+          "<link href='a'/>",
+          "<style>a</style>",
+          "<base href='a'/>",
+          "<meta/>",
+          "<svg xmlns='http://www.w3.org/2000/svg'/>",
+          "<head/>",
+          "<body/>",
+          "<font>a</font>",
+          "<a href='javascript:a'>b</a>",
+          "<a href=' JavaScript:a'>b</a>",
+          "<a href='java&#10;script:a'>b</a>",
+          "<a href='&#106;avascript:a'>b</a>",
+          "<a href='vbscript:a'>b</a>",
+          "<a href='data:text/html,a'>b</a>",
+          "<img src='javascript:a'/>",
+          "<img src='data:text/html,a'/>",
+          "<p style='width: expression(a)'>a</p>",
+          "<p style='width: exp/**/ression(a)'>a</p>",
+          "<p style='background: url(JavaScript:a)'>a</p>",
+          "<p style='behavior: url(a)'>a</p>",
+          "<p style='-moz-binding: url(a)'>a</p>",
+          "<p style='bEHavior: a'>a</p>",
+          "<p style='-moz-binDing: a'>a</p>",
+          "<p style='a: Vbscript:b'>a</p>",
+          "<img alt='a'/>",
+          "<x:b xmlns:x='http://www.w3.org/1999/xhtml' xmlns='http://other'>a</x:b>",
+          "<p srcdoc='a'>a</p>",
+          "<b xmlns=''>a</b>",
+          "<b xmlns='http://hl7.org/fhir'>a</b>",
+          "<p xlink:href='a'>a</p>",
+          "",
+          " ",
+          "<p/>"}) {
         const Result<Xhtml> checked = check_narrative(narrative(text));
         ASSERT_FALSE(checked) << text;
         EXPECT_EQ(checked.error().code, Errc::value) << text;
     }
     for (const char* text :
-         {"a", "<p xmlns='http://www.w3.org/1999/xhtml'>a</p>", "<div>a</div>b", "<div>a"}) {
+         {"a", "<p xmlns='http://www.w3.org/1999/xhtml'>a</p>", "<div>a</div>b", "<div>a",
+          "<div onclick='a'>b</div>", "<div>\x01</div>", "<div><b xmlns:x=''>a</b></div>"}) {
         EXPECT_FALSE(check_narrative(text)) << text;
     }
 }

@@ -109,6 +109,21 @@ TEST(XmlReader, TakesPrefixesForWhatTheyMean) {
                      R"("div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">a<br/></div>"}})");
 }
 
+TEST(XmlReader, ForgetsWhatAnElementDeclaresBehindIt) {
+    for (const std::string_view inside :
+         {"<x:id xmlns:x='http://hl7.org/fhir' value='a'/><x:gender value='male'/>",
+          "<x:name xmlns:x='http://hl7.org/fhir'><x:text value='a'/></x:name><x:gender "
+          "value='male'/>"}) {
+        EXPECT_EQ(error_of(patient(inside)).code, Errc::invalid) << inside;
+    }
+    const Result<std::string> json = json_from_xml(
+        patient("<text><div xmlns='http://www.w3.org/1999/xhtml'/><status value='empty'/></text>"));
+    ASSERT_TRUE(json) << json.error().detail;
+    EXPECT_EQ(
+        *json,
+        R"({"resourceType":"Patient","text":{"status":"empty","div":"<div xmlns='http://www.w3.org/1999/xhtml'/>"}})");
+}
+
 TEST(XmlReader, KeepsNarrativesAsTheyStand) {
     const std::string div =
         "<div xmlns=\"http://www.w3.org/1999/xhtml\" class='c'>\n\t<p >a &lt;  b</p\n><!-- c "
@@ -173,6 +188,11 @@ TEST(XmlReader, RefusesWhatFhirDoesNotHave) {
     EXPECT_EQ(code("<name><![CDATA[text]]></name>"), Errc::structure);
     EXPECT_EQ(code("<x:name xmlns:x='http://example.org'/>"), Errc::structure);
     EXPECT_EQ(code("<name xml:lang='de'/>"), Errc::structure);
+    constexpr std::string_view kInstance = "http://www.w3.org/2001/XMLSchema-instance";
+    EXPECT_EQ(code("<id xmlns:x='" + std::string(kInstance) + "' x:type='a' value='b'/>"),
+              Errc::structure);
+    EXPECT_EQ(code("<id xmlns:x='http://example.org' x:schemaLocation='a' value='b'/>"),
+              Errc::structure);
     EXPECT_EQ(code("<text><div>a</div></text>"), Errc::structure);
     EXPECT_EQ(code("<gender><div xmlns='http://www.w3.org/1999/xhtml'>a</div></gender>"),
               Errc::structure);
@@ -313,6 +333,18 @@ TEST(XmlReader, TellsOfEveryEntryThatCannotBeRead) {
               "3 Bundle.entry[3].resource\n");
 }
 
+TEST(XmlReader, TellsOfAnEmptyEntryWithAnAttributeAndOfNothingBehindIt) {
+    Reader reader;
+    std::vector<UnreadableEntry> unreadable;
+    const std::string empty = R"(<entry at="x"/>)";
+    ASSERT_TRUE(reader.read_entries(bundle(empty + entry("<Patient/>")), unreadable));
+    ASSERT_EQ(unreadable.size(), 1U);
+    EXPECT_NE(unreadable[0].error.detail.find("an attribute that FHIR does not have"),
+              std::string::npos)
+        << unreadable[0].error.detail;
+    EXPECT_FALSE(reader.read_entries(bundle(empty + R"(<total value="1" at="x"/>)"), unreadable));
+}
+
 TEST(XmlReader, KeepsWhatNamesAnEntryThatCannotBeReadAsFarAsItCan) {
     const auto json_of_entry = [](std::string_view inside) {
         Reader reader;
@@ -366,6 +398,7 @@ TEST(XmlReader, AnswersTheSameWhenItIsUsedAgain) {
     ASSERT_TRUE(first);
     EXPECT_FALSE(reader.read(patient("<name><given value='a'/><nothing/></name>")));
     EXPECT_FALSE(reader.read("<Patient xmlns='http://hl7.org/fhir'><name>"));
+    EXPECT_FALSE(reader.read("<Patient><active value='true'/></Patient>"));
     const Result<std::string> again = reader.read(good);
     ASSERT_TRUE(again);
     EXPECT_EQ(*again, *first);
