@@ -27,12 +27,10 @@ bool Namespaces::open(Cursor& cursor, const Tag& tag, std::uint32_t depth) {
         }
         const bool named = attribute.name.size() > 5;
         const std::string_view prefix = named ? attribute.name.substr(6) : std::string_view();
-        if (named && (prefix.empty() || attribute.value.empty() || prefix.starts_with("xml") ||
-                      prefix.find(':') != std::string_view::npos)) {
+        if (named && (attribute.value.empty() || prefix.starts_with("xml"))) {
             return cursor.fail(tag.begin, "a namespace declaration that cannot be");
         }
-        bindings_.push_back(
-            {prefix, attribute.plain ? known_namespace(attribute.value) : Namespace::other, depth});
+        bindings_.push_back({prefix, known_namespace(attribute.value), depth});
         if (prefix.empty()) {
             default_ = bindings_.back().space;
         }

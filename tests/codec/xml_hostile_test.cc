@@ -34,9 +34,27 @@ TEST(HostileXml, IsNoPlaceForDocumentTypesAndEntities) {
     EXPECT_EQ(
         code_of("<?xml version='1.0'?><!DOCTYPE a SYSTEM 'file:///etc/passwd'>" + patient("")),
         Errc::invalid);
-    for (const char* text :
-         {"&b;", "&", "&;", "&amp", "&AMP;", "&nbsp;", "&#;", "&#x;", "&#xg;", "&#12a;", "&#0;",
-          "&#8;", "&#xD800;", "&#xFFFE;", "&#x110000;", "&#99999999999999999999;"}) {
+    for (const char* text : {"&b;",
+                             "&",
+                             "&;",
+                             "&amp",
+                             "&AMP;",
+                             "&nbsp;",
+                             "&#;",
+                             "&#x;",
+                             "&#xg;",
+                             "&#12a;",
+                             "&#0;",
+                             "&#8;",
+                             "&#xD800;",
+                             "&#xFFFE;",
+                             "&#x110000;",
+                             "&#99999999999999999999;",
+                             "&#4294967361;",
+                             "&#x100000041;",
+                             "&#7-;",
+                             "&#x7g;",
+                             "&b65;"}) {
         EXPECT_EQ(code_of(patient(std::string("<id value='") + text + "'/>")), Errc::invalid)
             << text;
         EXPECT_EQ(code_of(patient("<text>" + narrative(text) + "</text>")), Errc::invalid) << text;
@@ -55,6 +73,9 @@ TEST(HostileXml, MustBeWellFormed) {
           "<Patient"s,
           std::string(kPatientTag),
           std::string(kPatientTag) + "</Patien>",
+          std::string(kPatientTag) + "<id value='&#65",
+          patient("<id xmlns:='a' value='a'/>"),
+          patient("<id xmlns:a:b='a' value='a'/>"),
           std::string(kPatientTag) + "</Patientt>",
           std::string(kPatientTag) + "</Patient",
           patient("") + patient(""),
@@ -131,6 +152,15 @@ TEST(HostileXml, HasOnlyCharactersThatXmlHas) {
         EXPECT_EQ(code_of(patient(std::string(100, ' ') + bad)), Errc::invalid);
     }
     EXPECT_EQ(code_of("\xff\xfe<\0P\0"s), Errc::invalid);
+}
+
+TEST(HostileXml, IsNotWhatStandsBesideTheCharactersThatXmlHasNot) {
+    for (const std::string_view good : {"\xef\xbf\xbd", "\xe2\xbf\xbe", "\xef\xbc\xbf"}) {
+        const Result<std::string> json =
+            json_from_xml(patient("<id value='" + std::string(good) + "'/>"));
+        ASSERT_TRUE(json) << json.error().detail;
+        EXPECT_NE(json->find(good), std::string::npos);
+    }
 }
 
 TEST(HostileXml, IsBoundedInDepthAndNumber) {

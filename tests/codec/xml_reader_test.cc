@@ -109,6 +109,12 @@ TEST(XmlReader, TakesPrefixesForWhatTheyMean) {
                      R"("div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">a<br/></div>"}})");
 }
 
+TEST(XmlReader, LeavesTheNamespaceAsItIsWhereAPrefixIsDeclared) {
+    EXPECT_EQ(
+        *json_from_xml(patient("<name xmlns:x='http://example.org'><text value='a'/></name>")),
+        R"({"resourceType":"Patient","name":[{"text":"a"}]})");
+}
+
 TEST(XmlReader, ForgetsWhatAnElementDeclaresBehindIt) {
     for (const std::string_view inside :
          {"<x:id xmlns:x='http://hl7.org/fhir' value='a'/><x:gender value='male'/>",

@@ -60,6 +60,20 @@ TEST(XmlWriter, WritesWhatStandsBesideAPrimitive) {
         R"(<name><given value="A"/><given id="g"/><given id="h"/></name>)");
 }
 
+TEST(XmlWriter, WritesAPrimitiveThatHasNothingButWhatStandsBesideIt) {
+    EXPECT_EQ(inside_of_patient(R"("_birthDate":{"extension":[{"url":"u","valueCode":"c"}]})"),
+              R"(<birthDate><extension url="u"><valueCode value="c"/></extension></birthDate>)");
+    EXPECT_EQ(inside_of_patient(
+                  R"("name":[{"_given":[{"id":"g"}]},{"given":["A"],"_given":[null,{"id":"h"}]}])"),
+              R"(<name><given id="g"/></name><name><given value="A"/><given id="h"/></name>)");
+}
+
+TEST(XmlWriter, ResolvesEscapesInEachNameAndAttribute) {
+    EXPECT_EQ(inside_of_patient(
+                  R"("\u0069d":"\u0061","gend\u0065r":"m\u0061le","birthDate":"\u0032020")"),
+              R"(<id value="a"/><gender value="male"/><birthDate value="2020"/>)");
+}
+
 TEST(XmlWriter, WritesResourcesInsideOfResources) {
     EXPECT_EQ(
         inside_of_patient(
@@ -102,6 +116,12 @@ TEST(XmlWriter, LeavesOutWhatXmlHasNoPlaceFor) {
             R"("unknown":1,"_unknown":{"id":"a"},"deceased":true,"value":2,"id":"a","nested":{"a":[{}]})"),
         R"(<id value="a"/>)");
     EXPECT_EQ(
+        inside_of_patient(
+            R"("id":"a","name":"b","gender":null,"_gender":{},"birthDate":{"a":1},"_birthDate":{"value":"c"})"),
+        R"(<id value="a"/>)");
+    EXPECT_EQ(inside_of_patient(R"("name":[{"id":"a","_id":{"id":"b"},"text":"c"}])"),
+              R"(<name id="a"><text value="c"/></name>)");
+    EXPECT_EQ(
         inside_of_patient(R"("contained":[{"resourceType":"Nothing"},{"id":"a"},1,null],"id":"a")"),
         R"(<id value="a"/>)");
 }
@@ -120,6 +140,7 @@ TEST(XmlWriter, IsWellFormedWhateverTheJsonIs) {
     }
     EXPECT_EQ(xml_of("[]"), kDeclaration);
     EXPECT_EQ(xml_of(R"({"resourceType":"Nothing"})"), kDeclaration);
+    EXPECT_EQ(xml_of(R"({"resourceType":"HumanName","text":"a"})"), kDeclaration);
     EXPECT_EQ(xml_of(R"({"resourceType":"Patient"})"),
               std::string(kDeclaration) + R"(<Patient xmlns="http://hl7.org/fhir"/>)");
 }
