@@ -1,4 +1,5 @@
 #include "codec/json/document.h"
+#include "codec/json/unicode.h"
 #include "tests/support/checked_parse.h"
 
 #include <gtest/gtest.h>
@@ -425,6 +426,29 @@ TEST(JsonQuoting, EscapesWhatMustBeAndMendsInvalidUtf8) {
     Parser parser;
     for (int byte = 0; byte < 256; ++byte) {
         EXPECT_TRUE(parser.parse(json::quoted(std::string(3, static_cast<char>(byte)))));
+    }
+}
+
+TEST(JsonQuoting, LeavesABlankBesideWhatMustBeEscaped) {
+    EXPECT_EQ(quoted("a \" b"), R"("a \" b")");
+}
+
+TEST(JsonUnicode, KnowsEveryCharacterByItsBytesAndNothingElse) {
+    for (std::uint32_t code_point = 0; code_point <= 0x110000; ++code_point) {
+        std::string text;
+        append_utf8(text, code_point);
+        const bool valid = code_point < 0xd800 || (code_point > 0xdfff && code_point < 0x110000);
+        ASSERT_EQ(utf8_length(text + "x"), valid ? text.size() : 0U) << code_point;
+        ASSERT_EQ(is_utf8(text), valid) << code_point;
+        text.pop_back();
+        ASSERT_EQ(utf8_length(text), 0U) << code_point;
+    }
+    // Overlong forms, bytes that begin nothing, and second bytes that are none.
+    for (const std::string_view text :
+         {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
+          "\xf5\x80\x80\x80", "\xc2\x7f", "\xc2\xc0", "\xe1\x7f\x80", "\xe1\x80\xc0",
+          "\xf1\x80\x80\x7f", "\xf1\x80\xc0\x80"}) {
+        EXPECT_EQ(utf8_length(text), 0U) << text;
     }
 }
 
