@@ -319,6 +319,9 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
     if (!asked) {
         co_return asked.error();
     }
+    if (service.config().read_only && !asked->dry_run) {
+        co_return Error{Errc::no_store, "", ""};
+    }
     const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
     Turns turns(*request.loop, end);
     std::vector<Range> ranges{asked->range};

@@ -298,6 +298,11 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
                    {{"Content-Type", "application/fhir+json"}})
                   .status,
               405);
+    const test::Answer undone = send("POST", "/$undo?from=1");
+    EXPECT_EQ(undone.status, 503);
+    EXPECT_TRUE(undone.says("no-store")) << undone.body;
+    EXPECT_EQ(undone.header("Retry-After"), "");
+    EXPECT_EQ(send("POST", "/$undo?from=1&dryRun=true").status, 200);
 }
 
 TEST_F(Statement, NamesClosureWhereATableCanBegin) {
