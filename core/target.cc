@@ -163,19 +163,17 @@ Result<Target> parse_target(std::string_view path) {
     }
 
     const std::string_view second = segments[1];
-    if (second.starts_with('_') || second.starts_with('$')) {
-        if (count != 2) {
+    if (second == "_history" || second == "_search" || second.starts_with('$')) {
+        if (count != 2 || second == "$") {
             return unknown_path();
         }
         if (second == "_history") {
             target.level = Level::type_history;
         } else if (second == "_search") {
             target.level = Level::type_search;
-        } else if (second.size() > 1 && second[0] == '$') {
+        } else {
             target.level = Level::type_operation;
             target.operation = second;
-        } else {
-            return unknown_path();
         }
         return target;
     }

@@ -187,9 +187,12 @@ TEST_F(Update, RefusesABodyThatIsNotWhatTheUrlNames) {
 }
 
 TEST_F(Update, RefusesAnIdOutsideOfThePattern) {
-    EXPECT_EQ(send("PUT", "/Patient/a_b", patient("a_b")).status, 400);
+    for (const std::string id : {"a_b", "_ab", "_"}) {
+        EXPECT_EQ(send("PUT", "/Patient/" + id, patient(id)).status, 400) << id;
+        EXPECT_EQ(send("GET", "/Patient/" + id).status, 404) << id;
+    }
     EXPECT_EQ(send("PUT", "/Patient/" + std::string(65, 'a'), patient("a")).status, 400);
-    EXPECT_EQ(send("GET", "/Patient/a_b").status, 404);
+    EXPECT_EQ(send("PUT", "/Patient/_history/a", patient("a")).status, 404);
 }
 
 TEST_F(Update, AnswersAsPreferred) {
