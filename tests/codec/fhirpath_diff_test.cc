@@ -4,12 +4,11 @@
 
 #include "codec/patch/fhirpath_patch.h"
 #include "tests/codec/parse.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -181,10 +180,8 @@ TEST(FhirpathDiff, TurnsRandomlyEditedListsIntoEachOther) {
 }
 
 TEST(FhirpathDiff, TurnsExamplesOfATypeIntoEachOther) {
-    const char* const data = std::getenv("ANNALS_TEST_DATA");
-    const std::string folder =
-        std::string(data != nullptr ? data : "") + "/r4-official-dev/r4-examples/json";
-    if (!std::filesystem::exists(folder)) {
+    const auto folder = test::test_data("r4-official-dev/r4-examples/json");
+    if (folder.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-official-dev";
     }
     std::map<std::string, std::vector<std::string>> by_type;

@@ -2,37 +2,20 @@
 // ANNALS_TEST_DATA names.
 
 #include "codec/fhirpath/fhirpath.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace annals::fhirpath {
 namespace {
-
-std::filesystem::path data_folder(const char* name) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    if (data == nullptr) {
-        return {};
-    }
-    const std::filesystem::path folder = std::filesystem::path(data) / name;
-    return std::filesystem::exists(folder) ? folder : std::filesystem::path();
-}
-
-std::string slurp(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
 
 // The suite names types as FHIR does, also those of System.
 std::string suite_type(const Item& item) {
@@ -75,7 +58,8 @@ class Suite {
         }
         auto found = inputs_.find(name);
         if (found == inputs_.end()) {
-            Result<json::Document> document = parser_.parse(slurp(folder_ / "input" / name));
+            Result<json::Document> document =
+                parser_.parse(test::read_whole_file(folder_ / "input" / name));
             EXPECT_TRUE(document) << name;
             found = inputs_.emplace(name, std::move(*document)).first;
         }
@@ -156,7 +140,7 @@ std::string run(json::Value test, const Item& input, Evaluator& evaluator) {
 }
 
 TEST(FhirPathSuite, GivesWhatTheOfficialTestsSay) {
-    const std::filesystem::path folder = data_folder("fhirpath-r4");
+    const std::filesystem::path folder = test::test_data("fhirpath-r4");
     if (folder.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no fhirpath-r4";
     }
@@ -326,25 +310,20 @@ class Walk {
 };
 
 TEST(FhirPathSuite, EvaluatesTheInvariantsOfTheOfficialExamples) {
-    const std::filesystem::path folder = data_folder("r4-official-dev");
-    if (folder.empty()) {
+    const auto files = test::test_data_files("r4-official-dev");
+    if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-official-dev";
     }
     json::Parser parser;
     Walk walk;
-    int files = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        if (!entry.is_regular_file() || entry.path().extension() != ".json") {
-            continue;
-        }
-        Result<json::Document> document = parser.parse(slurp(entry.path()));
-        ASSERT_TRUE(document) << entry.path();
-        walk.file = entry.path().filename();
+    for (const auto& file : files) {
+        Result<json::Document> document = parser.parse(test::read_whole_file(file));
+        ASSERT_TRUE(document) << file;
+        walk.file = file.filename();
         walk.resource(document->root(), nullptr);
-        ++files;
     }
-    std::printf("FHIRPath: %d invariants evaluated on %d examples, %zu don't hold\n",
-                walk.evaluated, files, walk.broken.size());
+    std::printf("FHIRPath: %d invariants evaluated on %zu examples, %zu don't hold\n",
+                walk.evaluated, files.size(), walk.broken.size());
     for (const auto& [what, count] : walk.errors) {
         ADD_FAILURE() << count << " times " << what;
     }

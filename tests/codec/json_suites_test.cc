@@ -4,44 +4,16 @@
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
 #include "tests/support/checked_parse.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace annals::json {
 namespace {
-
-std::string slurp(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-std::vector<std::filesystem::path> files_below(const char* folder) {
-    std::vector<std::filesystem::path> files;
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    if (data == nullptr) {
-        return files;
-    }
-    const std::filesystem::path top = std::filesystem::path(data) / folder;
-    if (std::filesystem::exists(top)) {
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
-            if (entry.is_regular_file() && entry.path().extension() == ".json") {
-                files.push_back(entry.path());
-            }
-        }
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-}
 
 // White space taken out by a state machine of two states.
 std::string minified(std::string_view text) {
@@ -63,7 +35,7 @@ std::string minified(std::string_view text) {
 }
 
 TEST(JsonTestSuite, IsAnsweredAsItSays) {
-    const auto files = files_below("JSONTestSuite/test_parsing");
+    const auto files = test::test_data_files("JSONTestSuite/test_parsing");
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no JSONTestSuite";
     }
@@ -77,7 +49,7 @@ TEST(JsonTestSuite, IsAnsweredAsItSays) {
         // what is no UTF-8, byte-order marks and 500 levels are refused.
         const bool expected = name.starts_with("i_number_") ||
                               (name.starts_with("y_") && !refused_all_the_same.contains(name));
-        const std::string text = slurp(path);
+        const std::string text = test::read_whole_file(path);
         EXPECT_EQ(parser.parse(text).has_value(), expected) << name;
         EXPECT_EQ(test::disagreement_with_checked_parse(parser, text), "") << name;
     }
@@ -86,13 +58,13 @@ TEST(JsonTestSuite, IsAnsweredAsItSays) {
 class RealFiles : public testing::TestWithParam<const char*> {};
 
 TEST_P(RealFiles, AreKeptByteForByteButWhiteSpace) {
-    const auto files = files_below(GetParam());
+    const auto files = test::test_data_files(GetParam());
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no " << GetParam();
     }
     Parser parser;
     for (const auto& path : files) {
-        std::string text = slurp(path);
+        std::string text = test::read_whole_file(path);
         if (text.starts_with("\xef\xbb\xbf")) {
             text.erase(0, 3);
         }

@@ -4,31 +4,17 @@
 #include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
 #include "codec/xml/reader.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace annals::patch {
 namespace {
-
-std::string slurp(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-std::filesystem::path data_file(const char* name) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    return data == nullptr ? std::filesystem::path() : std::filesystem::path(data) / name;
-}
 
 // The elements of a JSON array as texts, each for itself: some are no JSON that Parser takes.
 std::vector<std::string> split_array(std::string_view text) {
@@ -67,11 +53,11 @@ TEST(JsonPatchSuite, PassesWhole) {
     for (const char* name :
          {"json-patch/json-patch-tests/tests.json", "json-patch/json-patch-tests/spec_tests.json",
           "json-patch/json-patch-fhir/json-patch-given.json"}) {
-        const std::filesystem::path path = data_file(name);
-        if (path.empty() || !std::filesystem::exists(path)) {
+        const std::filesystem::path path = test::test_data(name);
+        if (path.empty()) {
             GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no " << name;
         }
-        for (const std::string& text : split_array(slurp(path))) {
+        for (const std::string& text : split_array(test::read_whole_file(path))) {
             ++records;
             json::Parser parser;
             const auto record = parser.parse(text);
@@ -130,12 +116,12 @@ void run(const PatchTest& test) {
 }
 
 TEST(FhirpathPatchSuite, PassesWholeInJson) {
-    const std::filesystem::path path = data_file("fhirpath-patch/fhir-patch-tests.r4.json");
-    if (path.empty() || !std::filesystem::exists(path)) {
+    const std::filesystem::path path = test::test_data("fhirpath-patch/fhir-patch-tests.r4.json");
+    if (path.empty()) {
         GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no " << path;
     }
     json::Parser parser;
-    const auto tests = parser.parse(slurp(path));
+    const auto tests = parser.parse(test::read_whole_file(path));
     ASSERT_TRUE(tests);
     EXPECT_EQ(tests->root().size(), 33U);
     for (const json::Value test : tests->root().elements()) {
@@ -147,11 +133,11 @@ TEST(FhirpathPatchSuite, PassesWholeInJson) {
 }
 
 TEST(FhirpathPatchSuite, PassesWholeInXml) {
-    const std::filesystem::path path = data_file("fhirpath-patch/fhir-patch-tests.xml");
-    if (path.empty() || !std::filesystem::exists(path)) {
+    const std::filesystem::path path = test::test_data("fhirpath-patch/fhir-patch-tests.xml");
+    if (path.empty()) {
         GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no " << path;
     }
-    const std::string all = slurp(path);
+    const std::string all = test::read_whole_file(path);
     // The JSON of what stands inside of <name> in the case at `begin`; empty if it has none.
     const auto json_of = [&](std::string_view test, std::string_view name) -> std::string {
         const std::string opening = "<" + std::string(name) + ">";

@@ -4,11 +4,11 @@
 #include "codec/schema/primitive.h"
 
 #include "codec/json/document.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -171,10 +171,8 @@ bool is_json_value(Primitive type, json::Value value) {
 }
 
 TEST(PrimitiveSuite, AgreesWithEveryLexicalCase) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    const std::filesystem::path top =
-        std::filesystem::path(data == nullptr ? "" : data) / "primitive-validation";
-    if (data == nullptr || !std::filesystem::exists(top)) {
+    const std::filesystem::path top = test::test_data("primitive-validation");
+    if (top.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no primitive-validation";
     }
     const std::string names[] = {"base64_binary", "boolean", "canonical",    "code",    "date",

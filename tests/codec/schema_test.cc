@@ -3,26 +3,18 @@
 #include "codec/schema/schema.h"
 
 #include "codec/schema/search_type.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 
 namespace annals::schema {
 namespace {
-
-std::string slurp(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
 
 TEST(Schema, FindsEveryTypeAndElementByItsName) {
     std::size_t elements = 0;
@@ -268,10 +260,8 @@ TEST(Schema, NamesTypesOfSearchParameters) {
 }
 
 TEST(SchemaTables, AreWhatTheGeneratorMakes) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    const std::filesystem::path definitions =
-        std::filesystem::path(data == nullptr ? "" : data) / "r4-definitions";
-    if (data == nullptr || !std::filesystem::exists(definitions)) {
+    const std::filesystem::path definitions = test::test_data("r4-definitions");
+    if (definitions.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-definitions";
     }
     const test::TemporaryDirectory made;
@@ -282,7 +272,8 @@ TEST(SchemaTables, AreWhatTheGeneratorMakes) {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(made.path())) {
         ++files;
-        EXPECT_EQ(slurp(entry.path()), slurp(source / "codec/schema" / entry.path().filename()))
+        EXPECT_EQ(test::read_whole_file(entry.path()),
+                  test::read_whole_file(source / "codec/schema" / entry.path().filename()))
             << entry.path().filename();
     }
     EXPECT_EQ(files, 7U);

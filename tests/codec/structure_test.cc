@@ -5,14 +5,13 @@
 
 #include "codec/json/document.h"
 #include "tests/support/checked_parse.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -337,24 +336,10 @@ TEST(Structure, BeginsExpressionsWithAPrefix) {
               Faults{"required Bundle.entry[3].resource.resourceType"});
 }
 
-std::vector<std::filesystem::path> files_below(const char* folder) {
-    std::vector<std::filesystem::path> files;
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    const std::filesystem::path top = std::filesystem::path(data == nullptr ? "" : data) / folder;
-    if (data != nullptr && std::filesystem::exists(top)) {
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
-            if (entry.path().extension() == ".json") {
-                files.push_back(entry.path());
-            }
-        }
-    }
-    return files;
-}
-
 class StructureOfRealResources : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(StructureOfRealResources, IsFoundValid) {
-    const std::vector<std::filesystem::path> files = files_below(GetParam());
+    const std::vector<std::filesystem::path> files = test::test_data_files(GetParam());
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no " << GetParam();
     }
@@ -364,11 +349,8 @@ TEST_P(StructureOfRealResources, IsFoundValid) {
         {"SearchParameter-codesystem-extensions-CodeSystem-end.json", 1},  // no base
     };
     for (const auto& path : files) {
-        std::ifstream file(path, std::ios::binary);
-        std::ostringstream text;
-        text << file.rdbuf();
-        const Faults faults =
-            faults_of(text.str(), {.allow_unknown_elements = false, .as_stored = true});
+        const Faults faults = faults_of(test::read_whole_file(path),
+                                        {.allow_unknown_elements = false, .as_stored = true});
         const auto known = faulty.find(path.filename().string());
         EXPECT_EQ(faults.size(), known == faulty.end() ? 0 : known->second)
             << path << (faults.empty() ? "" : ": " + faults.front());
@@ -379,10 +361,8 @@ INSTANTIATE_TEST_SUITE_P(Data, StructureOfRealResources,
                          ::testing::Values("r4-official-dev", "synthea-2019-dev", "synthea-2022"));
 
 TEST(PrimitiveSuite, AgreesOnReferences) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    const std::filesystem::path top =
-        std::filesystem::path(data == nullptr ? "" : data) / "primitive-validation";
-    if (data == nullptr || !std::filesystem::exists(top)) {
+    const std::filesystem::path top = test::test_data("primitive-validation");
+    if (top.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no primitive-validation";
     }
     for (const bool valid : {true, false}) {

@@ -4,14 +4,13 @@
 #include "codec/json/document.h"
 #include "codec/xml/reader.h"
 #include "codec/xml/writer.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 #include <pugixml.hpp>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -20,27 +19,10 @@
 namespace annals::xml {
 namespace {
 
-std::string slurp(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    std::string said = text.str();
-    return said.starts_with("\xef\xbb\xbf") ? said.substr(3) : said;
-}
-
-std::vector<std::filesystem::path> files_below(const char* folder, const char* extension) {
-    std::vector<std::filesystem::path> files;
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    const std::filesystem::path top = data == nullptr ? "" : std::filesystem::path(data) / folder;
-    if (data != nullptr && std::filesystem::exists(top)) {
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
-            if (entry.path().extension() == extension) {
-                files.push_back(entry.path());
-            }
-        }
-    }
-    std::sort(files.begin(), files.end());
-    return files;
+/// Without the mark that some of HL7's files begin with.
+std::string text_of(const std::filesystem::path& path) {
+    std::string text = test::read_whole_file(path);
+    return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
 }
 
 // XHTML as pugixml writes it: with one kind of quotes, and references only where they must be.
@@ -106,7 +88,7 @@ std::string difference(pugi::xml_node a, pugi::xml_node b, const std::string& pa
 }
 
 TEST(XmlSuites, OfficialExamplesGoThroughXmlUnchanged) {
-    const auto files = files_below("r4-official-dev", ".json");
+    const auto files = test::test_data_files("r4-official-dev", ".json");
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-official-dev";
     }
@@ -115,7 +97,7 @@ TEST(XmlSuites, OfficialExamplesGoThroughXmlUnchanged) {
     Reader reader;
     std::size_t identical = 0;
     for (const auto& path : files) {
-        const std::string text = slurp(path);
+        const std::string text = text_of(path);
         const Result<json::Document> document = parser.parse(text);
         ASSERT_TRUE(document) << path;
         std::string xml;
@@ -135,7 +117,7 @@ TEST(XmlSuites, OfficialExamplesGoThroughXmlUnchanged) {
 }
 
 TEST(XmlSuites, OfficialPairsMeanTheSame) {
-    const auto files = files_below("r4-official-dev/r4-pairs/xml", ".xml");
+    const auto files = test::test_data_files("r4-official-dev/r4-pairs/xml", ".xml");
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-official-dev";
     }
@@ -146,9 +128,9 @@ TEST(XmlSuites, OfficialPairsMeanTheSame) {
     Reader reader;
     for (const auto& path : files) {
         const std::string name = path.stem();
-        const std::string xml_text = slurp(path);
+        const std::string xml_text = text_of(path);
         const std::string json_text =
-            slurp(path.parent_path().parent_path() / "json" / (name + ".json"));
+            text_of(path.parent_path().parent_path() / "json" / (name + ".json"));
         const Result<json::Document> theirs = parser.parse(json_text);
         ASSERT_TRUE(theirs) << name;
 
@@ -172,13 +154,13 @@ TEST(XmlSuites, OfficialPairsMeanTheSame) {
 }
 
 TEST(XmlSuites, SyntheasBundlesMeanTheSame) {
-    const auto files = files_below("synthea-2022/xml", ".xml");
+    const auto files = test::test_data_files("synthea-2022/xml", ".xml");
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no synthea-2022";
     }
     json::Parser parser;
     for (const auto& path : files) {
-        const Result<std::string> read = json_from_xml(slurp(path));
+        const Result<std::string> read = json_from_xml(text_of(path));
         ASSERT_TRUE(read) << path << ' ' << read.error().detail << ' ' << read.error().expression;
         const Result<json::Document> ours = parser.parse(*read);
         ASSERT_TRUE(ours) << path;

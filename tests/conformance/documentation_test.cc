@@ -3,6 +3,7 @@
 #include "core/operations/operations.h"
 #include "tests/support/archives.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/http_exchange.h"
 #include "tests/support/temporary_directory.h"
 

@@ -11,14 +11,12 @@
 #include "core/terminology/r4.h"
 #include "core/validation/validate.h"
 #include "tests/support/archives.h"
+#include "tests/support/files.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 namespace annals::core {
@@ -346,14 +344,11 @@ TEST_F(Statement, NamesNoOperationThatCannotBeLookedUp) {
 }
 
 TEST_F(Statement, NamesOperationsThatR4Has) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    const std::filesystem::path file = std::filesystem::path(data == nullptr ? "" : data) /
-                                       "r4-definitions/profiles-resources.json";
-    if (!std::filesystem::exists(file)) {
+    const auto file = test::test_data("r4-definitions/profiles-resources.json");
+    if (file.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-definitions";
     }
-    std::ifstream stream(file, std::ios::binary);
-    const std::string known((std::istreambuf_iterator<char>(stream)), {});
+    const std::string known = test::read_whole_file(file);
     for (const Operation& operation : operations()) {
         if (operation.definition.starts_with("http://hl7.org/fhir/OperationDefinition/")) {
             EXPECT_THAT(known, HasSubstr(fmt::format("\"{}\"", operation.definition)));

@@ -1,15 +1,12 @@
 #include "core/interactions/transaction.h"
 
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/files.h"
 #include "tests/support/sim_file_system.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace annals::core {
 namespace {
@@ -913,12 +910,6 @@ TEST(Transaction, AnswersNoStoreWhenItsCommitCannotBeStored) {
     EXPECT_EQ(server.store().totals().versions, 0U);
 }
 
-std::string contents(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
-
 /// Checks that no reference of `resource` is left unresolved and that each relative one names a live resource.
 void check_references(TestService& server, json::Value resource, std::size_t& checked) {
     std::vector<json::ReferenceSite> sites;
@@ -938,18 +929,17 @@ void check_references(TestService& server, json::Value resource, std::size_t& ch
 }
 
 TEST(Transaction, StoresSyntheaPatientsWithEveryReferenceResolved) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    if (data == nullptr) {
-        GTEST_SKIP() << "ANNALS_TEST_DATA is not set";
+    const auto files = test::test_data_files("synthea-2019-dev/SYNTHEA");
+    if (files.empty()) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA has no synthea-2019-dev";
     }
     TestService server;
     std::size_t bundles = 0;
     std::size_t entries = 0;
-    const auto folder = std::filesystem::path(data) / "synthea-2019-dev" / "SYNTHEA";
-    for (const auto& file : std::filesystem::directory_iterator(folder)) {
-        const std::string text = contents(file.path());
+    for (const auto& file : files) {
+        const std::string text = test::read_whole_file(file);
         const Received answer = server.submit(text);
-        ASSERT_EQ(answer.status, 200) << file.path() << answer.body.substr(0, 1000);
+        ASSERT_EQ(answer.status, 200) << file << answer.body.substr(0, 1000);
         entries += Json(text).root()["entry"].size();
         if (++bundles == 20) {
             break;

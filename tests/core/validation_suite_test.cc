@@ -3,11 +3,11 @@
 
 #include "codec/xml/reader.h"
 #include "core/validation/validate.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -19,22 +19,6 @@
 namespace annals::validation {
 namespace {
 
-std::filesystem::path data_folder(std::string_view name) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    if (data == nullptr) {
-        return {};
-    }
-    const std::filesystem::path folder = std::filesystem::path(data) / name;
-    return std::filesystem::exists(folder) ? folder : std::filesystem::path();
-}
-
-std::string slurp(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 /// R4's own profiles, extensions, value sets and code systems.
 class PublishedSource final : public Source {
   public:
@@ -42,7 +26,8 @@ class PublishedSource final : public Source {
         for (const char* name : {"profiles-others.json", "extension-definitions.json",
                                  "valuesets.json", "v3-codesystems.json", "v2-tables.json"}) {
             json::Parser parser;
-            const Result<json::Document> bundle = parser.parse(slurp(folder / name));
+            const Result<json::Document> bundle =
+                parser.parse(test::read_whole_file(folder / name));
             EXPECT_TRUE(bundle) << name;
             for (const json::Value entry : bundle->root()["entry"].elements()) {
                 add(entry["resource"].raw());
@@ -80,7 +65,7 @@ struct Verdict {
 };
 
 Verdict judge(const std::filesystem::path& path, const Source& source, const Options& options) {
-    std::string text = slurp(path);
+    std::string text = test::read_whole_file(path);
     if (path.extension() == ".xml") {
         Result<std::string> converted = xml::json_from_xml(text);
         if (!converted) {
@@ -112,8 +97,8 @@ std::vector<std::string> fields_of(const std::string& line) {
 }
 
 TEST(ValidationSuite, AgreesWithTheOfficialVerdicts) {
-    const std::filesystem::path folder = data_folder("validation-r4");
-    const std::filesystem::path definitions = data_folder("r4-definitions");
+    const std::filesystem::path folder = test::test_data("validation-r4");
+    const std::filesystem::path definitions = test::test_data("r4-definitions");
     if (folder.empty() || definitions.empty()) {
         GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no validation-r4 and r4-definitions";
     }
@@ -161,36 +146,31 @@ TEST(ValidationSuite, AgreesWithTheOfficialVerdicts) {
 // What the examples of the standard break of their own rules. Each was looked at; a number that grows is a false
 // alarm, or a new check.
 TEST(ValidationSuite, FindsFewFaultsInOfficialExamples) {
-    const std::filesystem::path folder = data_folder("r4-official-dev");
-    const std::filesystem::path definitions = data_folder("r4-definitions");
-    if (folder.empty() || definitions.empty()) {
+    const auto examples = test::test_data_files("r4-official-dev");
+    const std::filesystem::path definitions = test::test_data("r4-definitions");
+    if (examples.empty() || definitions.empty()) {
         GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no r4-official-dev and r4-definitions";
     }
     const PublishedSource source(definitions);
-    std::size_t examples = 0;
     std::size_t relative_canonicals = 0;
     std::vector<std::string> others;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        if (entry.path().extension() != ".json") {
-            continue;
-        }
-        ++examples;
-        const Verdict verdict = judge(entry.path(), source, {});
+    for (const auto& example : examples) {
+        const Verdict verdict = judge(example, source, {});
         if (verdict.valid) {
             continue;
         }
         if (verdict.first_error.find("canonical URL is absolute") != std::string::npos) {
             ++relative_canonicals;
         } else {
-            others.push_back(entry.path().filename().string() + ": " + verdict.first_error);
+            others.push_back(example.filename().string() + ": " + verdict.first_error);
         }
     }
-    std::printf("%zu examples; %zu with relative canonical URLs, %zu with other faults\n", examples,
-                relative_canonicals, others.size());
+    std::printf("%zu examples; %zu with relative canonical URLs, %zu with other faults\n",
+                examples.size(), relative_canonicals, others.size());
     for (const std::string& other : others) {
         std::printf("  %s\n", other.c_str());
     }
-    EXPECT_LE(others.size() * 100, examples * 7);
+    EXPECT_LE(others.size() * 100, examples.size() * 7);
 }
 
 }  // namespace

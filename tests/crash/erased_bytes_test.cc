@@ -1,6 +1,7 @@
 // The real binary: what was erased is looked for in every file below the data directory.
 
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/http_exchange.h"
 #include "tests/support/temporary_directory.h"
 

@@ -2,6 +2,7 @@
 
 #include "tests/crash/load.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/hook_receiver.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/commands/history_reader.h"

@@ -1,7 +1,7 @@
 // Who is let in, over a socket: tokens and API keys, and what clients are told.
 
 #include "core/base/digest.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/tokens.h"

@@ -1,7 +1,7 @@
 // Answers to writes over a socket: they are ready before their commit is durable, and said when it is.
 
 #include "net/server.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_exchange.h"
 #include "tests/support/sim_file_system.h"

@@ -4,7 +4,7 @@
 #include "net/auth/credentials.h"
 #include "net/auth/introspector.h"
 #include "net/auth/jwt.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"

@@ -1,7 +1,7 @@
 // Several issuers of tokens: each signs for itself alone, and none stands in another's way.
 
 #include "codec/json/document.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/tokens.h"

@@ -8,7 +8,7 @@
 #include "net/auth/granted_scopes.h"
 #include "net/auth/replays.h"
 #include "net/auth/token_signer.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"

@@ -2,7 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/base64.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/tokens.h"

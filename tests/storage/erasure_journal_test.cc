@@ -8,8 +8,8 @@
 #include "storage/format.h"
 #include "storage/store.h"
 #include "storage/verify.h"
-#include "tests/support/child_process.h"
 #include "tests/support/commits.h"
+#include "tests/support/files.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 

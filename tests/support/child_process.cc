@@ -1,6 +1,7 @@
 #include "tests/support/child_process.h"
 
 #include "core/base/check.h"
+#include "tests/support/files.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,8 +11,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 extern char** environ;
@@ -145,20 +144,6 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
     finished.output = child.output();
     finished.errors = child.errors();
     return finished;
-}
-
-std::string read_whole_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return std::move(text).str();
-}
-
-void write_whole_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.flush();
-    ANNALS_CHECK(file.good(), path);
 }
 
 RunningServer::RunningServer(const std::string& binary, const std::string& data,

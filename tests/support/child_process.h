@@ -60,10 +60,6 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
                      std::chrono::milliseconds limit = std::chrono::seconds(60),
                      const std::string& stdin_path = "/dev/null");
 
-/// The whole of a file; empty if it is not there.
-std::string read_whole_file(const std::string& path);
-void write_whole_file(const std::string& path, const std::string& text);
-
 /// `annals serve` on a free port of 127.0.0.1.
 class RunningServer {
   public:

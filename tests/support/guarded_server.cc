@@ -2,7 +2,7 @@
 
 #include "core/base/digest.h"
 #include "storage/file_system.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 

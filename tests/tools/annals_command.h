@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>

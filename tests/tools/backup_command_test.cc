@@ -1,6 +1,7 @@
 // annals backup and restore by the real binary, and a backup that is served.
 
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"

@@ -1,5 +1,6 @@
 #include "codec/json/document.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/bench/answer_reader.h"
 #include "tools/bench/histogram.h"

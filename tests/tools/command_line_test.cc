@@ -3,6 +3,7 @@
 #include "core/base/limits.h"
 #include "tests/support/certificates.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"

@@ -4,6 +4,7 @@
 
 #include "core/base/digest.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 #include "tests/tools/annals_command.h"

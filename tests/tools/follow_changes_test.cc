@@ -3,6 +3,7 @@
 #include "tools/commands/follow_changes.h"
 
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"
 

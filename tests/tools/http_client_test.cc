@@ -1,6 +1,6 @@
 #include "tools/commands/http_client.h"
 
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/hook_receiver.h"
 #include "tests/support/temporary_directory.h"
 

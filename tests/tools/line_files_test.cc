@@ -1,6 +1,6 @@
 #include "tools/commands/line_files.h"
 
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 

@@ -1,6 +1,6 @@
 #include "tools/commands/replicate_state.h"
 
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>

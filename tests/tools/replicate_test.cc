@@ -1,6 +1,7 @@
 // annals replicate between two servers of the real binary.
 
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/hook_receiver.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"

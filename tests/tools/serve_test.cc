@@ -3,6 +3,7 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"

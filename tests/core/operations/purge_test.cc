@@ -3,7 +3,7 @@
 #include "codec/json/document.h"
 #include "core/base/digest.h"
 #include "storage/verify.h"
-#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 

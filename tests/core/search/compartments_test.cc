@@ -3,13 +3,11 @@
 #include "core/search/compartments.h"
 
 #include "codec/json/document.h"
-#include "tests/support/child_process.h"
 #include "tests/support/commits.h"
+#include "tests/support/files.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
-
-#include <cstdlib>
-#include <filesystem>
 
 namespace annals::core::search {
 namespace {
@@ -24,13 +22,11 @@ TEST(Compartments, HaveConditionsOfPatientsAndEncounters) {
 }
 
 TEST(Compartments, AreThoseOfTheDefinitions) {
-    const char* const data = std::getenv("ANNALS_TEST_DATA");
-    const std::string folder =
-        std::string(data != nullptr ? data : "") + "/r4-official-dev/r4-examples/json/";
     int read = 0;
     for (const char* name : {"patient", "encounter", "relatedPerson", "practitioner", "device"}) {
-        const std::string path = folder + "CompartmentDefinition-" + name + ".json";
-        if (!std::filesystem::exists(path)) {
+        const auto path = test::test_data(
+            fmt::format("r4-official-dev/r4-examples/json/CompartmentDefinition-{}.json", name));
+        if (path.empty()) {
             continue;
         }
         json::Parser parser;

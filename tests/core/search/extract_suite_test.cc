@@ -8,16 +8,14 @@
 #include "core/search/extract.h"
 #include "core/search/layout.h"
 #include "core/search/values.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -30,11 +28,6 @@ using schema::SearchType;
 using storage::SearchEntries;
 
 constexpr std::uint64_t kKeySeed = 42;
-
-std::string slurp(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return (std::ostringstream() << file.rdbuf()).str();
-}
 
 /// Every definition of an element by which a value may stand in the resource: by the names of its members from the
 /// top.
@@ -280,26 +273,17 @@ class Suite {
     Naive naive_;
 };
 
-std::filesystem::path folder(const char* name) {
-    const char* data = std::getenv("ANNALS_TEST_DATA");
-    const std::filesystem::path path = data == nullptr ? "" : std::filesystem::path(data) / name;
-    return data != nullptr && std::filesystem::exists(path) ? path : std::filesystem::path();
-}
-
 TEST(ExtractSuite, AgreesWithFhirPathOnTheOfficialExamples) {
-    const auto data = folder("r4-official-dev");
-    if (data.empty()) {
+    const auto files = test::test_data_files("r4-official-dev");
+    if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-official-dev";
     }
     Suite suite;
     json::Parser parser;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(data)) {
-        if (!entry.is_regular_file() || entry.path().extension() != ".json") {
-            continue;
-        }
-        Result<json::Document> document = parser.parse(slurp(entry.path()));
-        ASSERT_TRUE(document) << entry.path();
-        suite.resource(document->root(), entry.path().filename().string());
+    for (const auto& file : files) {
+        Result<json::Document> document = parser.parse(test::read_whole_file(file));
+        ASSERT_TRUE(document) << file;
+        suite.resource(document->root(), file.filename().string());
     }
     std::printf(
         "extraction: %d examples, %zu parameters of %zu find something\n", suite.resources,
@@ -315,22 +299,18 @@ TEST(ExtractSuite, AgreesWithFhirPathOnTheOfficialExamples) {
 }
 
 TEST(ExtractSuite, AgreesWithFhirPathOnSyntheasPatients) {
-    const auto data = folder("synthea-2019-dev/SYNTHEA");
-    if (data.empty()) {
+    auto files = test::test_data_files("synthea-2019-dev/SYNTHEA");
+    if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no synthea-2019-dev";
     }
     Suite suite;
     json::Parser parser;
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(data)) {
-        files.push_back(entry.path());
-    }
     std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
         return std::filesystem::file_size(a) < std::filesystem::file_size(b);
     });
     files.resize(std::min<std::size_t>(files.size(), 8));
     for (const auto& file : files) {
-        Result<json::Document> document = parser.parse(slurp(file));
+        Result<json::Document> document = parser.parse(test::read_whole_file(file));
         ASSERT_TRUE(document) << file;
         for (const json::Value entry : document->root()["entry"].elements()) {
             suite.resource(entry["resource"], file.filename().string());

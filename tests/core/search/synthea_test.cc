@@ -3,6 +3,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/instant.h"
+#include "tests/support/files.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -259,23 +259,13 @@ class SyntheaSearch : public ServiceFixture {
   protected:
     // PUTs all resources of the files under their own ids.
     bool load() {
-        const char* const data = std::getenv("ANNALS_TEST_DATA");
-        const std::filesystem::path folder =
-            std::filesystem::path(data == nullptr ? "" : data) / "synthea-2019-dev" / "SYNTHEA";
-        if (data == nullptr || !std::filesystem::is_directory(folder)) {
+        const auto files = test::test_data_files("synthea-2019-dev/SYNTHEA");
+        if (files.empty()) {
             return false;
         }
-        std::vector<std::filesystem::path> files;
-        for (const auto& file : std::filesystem::directory_iterator(folder)) {
-            files.push_back(file.path());
-        }
-        std::sort(files.begin(), files.end());
         json::Parser parser;
         for (const std::filesystem::path& file : files) {
-            std::ifstream in(file);
-            std::stringstream text;
-            text << in.rdbuf();
-            auto bundle = parser.parse(text.str());
+            auto bundle = parser.parse(test::read_whole_file(file));
             EXPECT_TRUE(bundle.has_value());
             // urn:uuid:X is what the entry with the id X is called.
             std::map<std::string, std::string> names;
