@@ -29,6 +29,20 @@ using test::Finished;
 using test::RunningServer;
 using test::TemporaryDirectory;
 
+/// Arguments of a shell that becomes the server of a store in `directory` where its `script` says "$@".
+std::vector<std::string> served_by_shell(const std::string& script,
+                                         const TemporaryDirectory& directory) {
+    return {"-c",       script,       "sh", kBinary, "serve", "--data", directory / "data",
+            "--listen", "127.0.0.1:0"};
+}
+
+/// The root that `server` says it serves; empty if it never did.
+std::string url_when_ready(test::ChildProcess& server) {
+    const std::string prefix = "annals ready on ";
+    const auto line = server.wait_for_line(prefix, seconds(30));
+    return line ? line->substr(prefix.size()) : std::string();
+}
+
 TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
     const TemporaryDirectory directory;
     RunningServer running(kBinary, directory / "other");
@@ -354,8 +368,7 @@ TEST(Serve, StartsWhereTheServiceManagerIsGone) {
 
 TEST(Serve, GoesOnWhereNobodyCanBeToldThatItIsReady) {
     const TemporaryDirectory directory;
-    test::ChildProcess server("/bin/sh", {"-c", "exec \"$@\" >/dev/full", "sh", kBinary, "serve",
-                                          "--data", directory / "data", "--listen", "127.0.0.1:0"});
+    test::ChildProcess server("/bin/sh", served_by_shell("exec \"$@\" >/dev/full", directory));
     const std::string told = "stdout: No space left on device: nobody is told that this is ready";
     for (int i = 0; i < 300 && server.errors().find(told) == std::string::npos; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -367,13 +380,10 @@ TEST(Serve, GoesOnWhereNobodyCanBeToldThatItIsReady) {
 
 TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
     const TemporaryDirectory directory;
-    test::ChildProcess server("/bin/sh",
-                              {"-c", "ulimit -f 300; exec \"$@\"", "sh", kBinary, "serve", "--data",
-                               directory / "data", "--listen", "127.0.0.1:0"});
-    const std::string prefix = "annals ready on ";
-    const auto line = server.wait_for_line(prefix, seconds(30));
-    ASSERT_TRUE(line) << server.errors();
-    tools::HttpClient client(*tools::parse_server_url(line->substr(prefix.size())));
+    test::ChildProcess server("/bin/sh", served_by_shell("ulimit -f 300; exec \"$@\"", directory));
+    const auto url = tools::parse_server_url(url_when_ready(server));
+    ASSERT_TRUE(url) << server.errors();
+    tools::HttpClient client(*url);
     tools::HttpRequest request;
     request.method = "PUT";
     request.target = "/fhir/Basic/1";
@@ -401,13 +411,10 @@ TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
 /// A sanitized program needs more than that for its first thread.
 TEST(Serve, GivesItsThreadsTheStacksThatTheyNeed) {
     const TemporaryDirectory directory;
-    test::ChildProcess server("/bin/sh",
-                              {"-c", "ulimit -s 128; exec \"$@\"", "sh", kBinary, "serve", "--data",
-                               directory / "data", "--listen", "127.0.0.1:0"});
-    const std::string prefix = "annals ready on ";
-    const auto line = server.wait_for_line(prefix, seconds(30));
-    ASSERT_TRUE(line) << server.errors();
-    tools::HttpClient client(*tools::parse_server_url(line->substr(prefix.size())));
+    test::ChildProcess server("/bin/sh", served_by_shell("ulimit -s 128; exec \"$@\"", directory));
+    const auto url = tools::parse_server_url(url_when_ready(server));
+    ASSERT_TRUE(url) << server.errors();
+    tools::HttpClient client(*url);
     tools::HttpRequest request;
     request.target =
         "/fhir/Basic?_filter=" + std::string(40, '(') + "code%20eq%20x" + std::string(40, ')');
@@ -428,8 +435,7 @@ TEST(Serve, StopsInOrderWhenItsTerminalIsClosedUnlessItIsToOutliveIt) {
         EXPECT_EQ(server.process().wait(seconds(20)), 0);
         EXPECT_NE(server.process().errors().find("SIGHUP: stopping"), std::string::npos);
     }
-    test::ChildProcess server("/bin/sh", {"-c", "trap '' HUP; exec \"$@\"", "sh", kBinary, "serve",
-                                          "--data", directory / "data", "--listen", "127.0.0.1:0"});
+    test::ChildProcess server("/bin/sh", served_by_shell("trap '' HUP; exec \"$@\"", directory));
     ASSERT_TRUE(server.wait_for_line("annals ready on ", seconds(30))) << server.errors();
     server.kill(SIGHUP);
     EXPECT_FALSE(server.wait(seconds(1)));
