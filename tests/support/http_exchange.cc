@@ -1,11 +1,11 @@
 #include "tests/support/http_exchange.h"
 
 #include "core/base/check.h"
+#include "core/base/text.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -16,23 +16,10 @@
 #include <utility>
 
 namespace annals::test {
-namespace {
-
-std::string_view trim(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
-}  // namespace
 
 std::optional<std::string> HttpResponse::header(std::string_view name) const {
     for (const auto& [key, value] : headers) {
-        if (key.size() == name.size() && strncasecmp(key.data(), name.data(), name.size()) == 0) {
+        if (equal_ignoring_case(key, name)) {
             return value;
         }
     }
@@ -127,7 +114,7 @@ std::optional<HttpResponse> Connection::receive(bool head) {
         const std::size_t line_end = block.find("\r\n", at);
         const std::string_view line = std::string_view(block).substr(at, line_end - at);
         const std::size_t colon = line.find(':');
-        response.headers.emplace_back(line.substr(0, colon), trim(line.substr(colon + 1)));
+        response.headers.emplace_back(line.substr(0, colon), trimmed(line.substr(colon + 1)));
         at = line_end + 2;
     }
     if (head || response.status < 200 || response.status == 204 || response.status == 304) {
