@@ -203,6 +203,20 @@ class Json {
     json::Document document_;
 };
 
+/// "a b": the ids of the resources of a Bundle that has all that it counts; its status if that isn't 200.
+inline std::string ids_of_all(const Received& answer) {
+    if (answer.status != 200) {
+        return std::to_string(answer.status);
+    }
+    const Json bundle(answer.body);
+    std::string ids;
+    for (const json::Value entry : bundle.root()["entry"].elements()) {
+        ids += (ids.empty() ? "" : " ") + entry["resource"]["id"].string();
+    }
+    EXPECT_EQ(bundle.root()["total"].raw(), std::to_string(bundle.root()["entry"].size()));
+    return ids;
+}
+
 /// A Bundle of entries that are written out already.
 inline std::string bundle_of(std::string_view type, const std::vector<std::string>& entries) {
     std::string text = R"({"resourceType":"Bundle","type":")" + std::string(type) + '"';

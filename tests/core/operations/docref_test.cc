@@ -33,22 +33,8 @@ class Docref : public testing::Test {
         ASSERT_EQ(answer.status, 201) << answer.body;
     }
 
-    /// "a b": the ids of the answer's entries, or its status if it isn't 200.
-    static std::string ids_of(const Received& answer) {
-        if (answer.status != 200) {
-            return std::to_string(answer.status);
-        }
-        const Json bundle(answer.body);
-        std::string ids;
-        for (const json::Value entry : bundle.root()["entry"].elements()) {
-            ids += (ids.empty() ? "" : " ") + entry["resource"]["id"].string();
-        }
-        EXPECT_EQ(bundle.root()["total"].raw(), std::to_string(bundle.root()["entry"].size()));
-        return ids;
-    }
-
     std::string found(std::string query) {
-        return ids_of(
+        return ids_of_all(
             server_.send({HttpMethod::get, "/DocumentReference/$docref", std::move(query)}));
     }
 

@@ -29,20 +29,7 @@ class Lastn : public testing::Test {
         return server_.send({HttpMethod::get, "/Observation/$lastn", std::move(query)});
     }
 
-    /// "a b": the ids of the answer's entries, or its status if it isn't 200.
-    std::string found(std::string query) {
-        const Received answer = ask(std::move(query));
-        if (answer.status != 200) {
-            return std::to_string(answer.status);
-        }
-        const Json bundle(answer.body);
-        std::string ids;
-        for (const json::Value entry : bundle.root()["entry"].elements()) {
-            ids += (ids.empty() ? "" : " ") + entry["resource"]["id"].string();
-        }
-        EXPECT_EQ(bundle.root()["total"].raw(), std::to_string(bundle.root()["entry"].size()));
-        return ids;
-    }
+    std::string found(std::string query) { return ids_of_all(ask(std::move(query))); }
 
     TestService server_;
 };
