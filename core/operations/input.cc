@@ -69,6 +69,14 @@ Result<void> check_parameter(json::Value parameter, std::size_t index) {
     return {};
 }
 
+Result<void> check_each(json::Value parameters) {
+    std::size_t index = 0;
+    for (const json::Value parameter : parameters.elements()) {
+        ANNALS_TRY_VOID(check_parameter(parameter, index++));
+    }
+    return {};
+}
+
 }  // namespace
 
 bool is_of_representation(std::string_view name) noexcept {
@@ -86,10 +94,7 @@ Result<OperationInput> OperationInput::read(const Request& request) {
         if (parameters && !parameters.is_array()) {
             return Error{Errc::invalid, "Parameters.parameter is no array", "Parameters.parameter"};
         }
-        std::size_t index = 0;
-        for (const json::Value parameter : parameters.elements()) {
-            ANNALS_TRY_VOID(check_parameter(parameter, index++));
-        }
+        ANNALS_TRY_VOID(check_each(parameters));
         input.parameters_ = parameters;
         input.bare_ = false;
     }
@@ -110,10 +115,7 @@ Result<OperationInput> OperationInput::read_any(const Request& request,
             return input;
         }
     }
-    std::size_t index = 0;
-    for (const json::Value parameter : parameters.elements()) {
-        ANNALS_TRY_VOID(check_parameter(parameter, index++));
-    }
+    ANNALS_TRY_VOID(check_each(parameters));
     input.parameters_ = parameters;
     input.bare_ = false;
     return input;
