@@ -283,6 +283,32 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
     return delete_by_turns(service, request, target);
 }
 
+namespace {
+
+// More match than are deleted at once.
+Error more_than(std::size_t limit, const Criteria& criteria, const CriteriaMatches& matches) {
+    Error error = several_matches(criteria, matches.count);
+    error.detail = fmt::format(
+        "more than {} {} resources match, and no more are deleted at once: nothing deleted", limit,
+        resource_type_name(criteria.type));
+    return error;
+}
+
+// May all of them be deleted by whoever asks, and are they at versions that he means?
+Result<void> check_found(const ScopedView& view, const Preconditions& conditions,
+                         std::span<const storage::StoredVersion> all) {
+    for (const storage::StoredVersion& found : all) {
+        const TypeId type = found.info.type;
+        if (!view.shows(found.info)) {
+            return beyond_scopes(kMayDelete, type);
+        }
+        ANNALS_TRY_VOID(check_preconditions(conditions, type, found.id, head_of(found.info)));
+    }
+    return {};
+}
+
+}  // namespace
+
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
                                              const Target& target) {
     if (const Result<void> fit = check_no_body(request); !fit) {
@@ -312,14 +338,11 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return answer_done(request, [] { return kNothingMatched; });
         }
         if (matches->more) {
-            Error error = several_matches(*criteria, matches->count);
-            if (several) {
-                error.detail = fmt::format(
-                    "more than {} {} resources match, and no more are "
-                    "deleted at once: nothing deleted",
-                    limit, resource_type_name(target.type));
-            }
-            co_return error;
+            co_return several ? more_than(limit, *criteria, *matches)
+                              : several_matches(*criteria, matches->count);
+        }
+        if (const Result<void> fit = check_found(view, *conditions, matches->found); !fit) {
+            co_return fit.error();
         }
         // The criteria were seen to hold for these versions and no others.
         std::vector<Doomed> all;
@@ -327,18 +350,6 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         ids.reserve(matches->found.size());
         Referrers referrers(service, request);
         for (const storage::StoredVersion& found : matches->found) {
-            if (!view.shows(found.info)) {
-                co_return beyond_scopes(kMayDelete, target.type);
-            }
-            Head head;
-            head.exists = true;
-            head.version = found.info.version;
-            head.instant = found.info.instant;
-            if (const Result<void> fit =
-                    check_preconditions(*conditions, target.type, found.id, head);
-                !fit) {
-                co_return fit.error();
-            }
             all.push_back({ids.emplace_back(found.id), found.info.version});
             referrers.add_deleted(target.type, found.id);
         }

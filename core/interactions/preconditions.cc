@@ -152,6 +152,16 @@ bool has_preconditions(const Request& request) noexcept {
            request.header(kIfUnmodifiedSince);
 }
 
+storage::Head head_of(const storage::VersionInfo& newest) noexcept {
+    storage::Head head;
+    head.exists = true;
+    head.deletion = newest.deletion;
+    head.version = newest.version;
+    head.instant = newest.instant;
+    head.position = newest.position;
+    return head;
+}
+
 Result<void> check_preconditions(const Preconditions& required, TypeId type, std::string_view id,
                                  const storage::Head& head) {
     if (required.match && !fits(*required.match, head)) {

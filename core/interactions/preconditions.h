@@ -49,6 +49,9 @@ Result<Preconditions> read_preconditions(const Request& request);
 /// The same as read_preconditions()->none(), without reading them.
 bool has_preconditions(const Request& request) noexcept;
 
+/// What a head says of `newest`, which is durable; not what was erased before it.
+storage::Head head_of(const storage::VersionInfo& newest) noexcept;
+
 /// Is `head`, where `type`/`id` stands, what `required` asks for? A deletion is a version like others, but not one that `*` means.
 /// Errors: precondition: "If-Match: expected version 3, actual version 5".
 Result<void> check_preconditions(const Preconditions& required, TypeId type, std::string_view id,

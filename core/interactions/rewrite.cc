@@ -122,13 +122,8 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             co_return *std::move(base.refusal);
         }
         const storage::VersionInfo& info = base.version.info;
-        storage::Head head;
-        head.exists = true;
-        head.deletion = info.deletion;
-        head.version = info.version;
-        head.instant = info.instant;
         if (const Result<void> fit =
-                check_preconditions(*conditions, info.type, base.version.id, head);
+                check_preconditions(*conditions, info.type, base.version.id, head_of(info));
             !fit) {
             co_return fit.error();
         }

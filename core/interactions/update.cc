@@ -152,7 +152,59 @@ struct ConditionalWrite {
     storage::Ticket head_ticket;  // of what a refusal speaks of
     std::optional<Error> refusal;
     bool again = false;  // once `head_ticket` has settled
+
+    void refuse_unless(Result<void> fit) {
+        if (!fit) {
+            refusal = std::move(fit.error());
+        }
+    }
 };
+
+// The one match is to be replaced.
+void replace_found(const Service& service, const ScopedView& view, const Preconditions& conditions,
+                   const storage::StoredVersion& found, std::optional<std::string_view> body_id,
+                   ConditionalWrite& out) {
+    const TypeId type = found.info.type;
+    out.id = found.id;
+    if (!view.shows(found.info)) {
+        out.refusal = beyond_scopes(kMayUpdate, type);
+    } else if (body_id && *body_id != out.id) {
+        out.refusal = differing_id(type, *body_id, out.id);
+    } else {
+        // The criteria were seen to hold for this version and no other.
+        out.refuse_unless(decide(creates(service, view), conditions, type, out.id,
+                                 head_of(found.info), out.write));
+    }
+}
+
+// Nothing matches, and the body has an id: that of what is created, or of what does not match.
+void write_named(const Service& service, const ScopedView& view, const Preconditions& conditions,
+                 Position as_of, std::string_view id, ConditionalWrite& out) {
+    const TypeId type = out.write.type;
+    if (!is_resource_id(id)) {
+        out.refusal = Error{Errc::value, fmt::format("'{}' is not a valid id", id),
+                            fmt::format("{}.id", resource_type_name(type))};
+        return;
+    }
+    out.id = id;
+    Head head = service.store().head(type, out.id);
+    out.head_ticket = head.ticket;
+    if (!view.is_whole() && head.ticket.value != 0) {
+        out.again = true;
+        return;
+    }
+    head = view.shown(type, out.id, head);
+    if (head.exists && !head.deletion) {
+        // What was written after the criteria were looked at may match them.
+        out.again = head.position > as_of;
+        out.refusal = Error{
+            Errc::conflict,
+            fmt::format("{} exists and does not match the criteria", resource_name(type, out.id)),
+            ""};
+        return;
+    }
+    out.refuse_unless(decide(creates(service, view), conditions, type, out.id, head, out.write));
+}
 
 ConditionalWrite decide_conditional(const Service& service, const Request& request,
                                     const ScopedView& view, const Preconditions& conditions,
@@ -165,71 +217,17 @@ ConditionalWrite decide_conditional(const Service& service, const Request& reque
 
     if (matches.more) {
         out.refusal = several_matches(criteria, matches.count);
-        return out;
-    }
-    if (!matches.found.empty()) {
-        const storage::StoredVersion& found = matches.found.front();
-        out.id = found.id;
-        if (!view.shows(found.info)) {
-            out.refusal = beyond_scopes(kMayUpdate, type);
-            return out;
-        }
-        if (body_id && *body_id != out.id) {
-            out.refusal = differing_id(type, *body_id, out.id);
-            return out;
-        }
-        // The criteria were seen to hold for this version and no other.
-        Head head;
-        head.exists = true;
-        head.version = found.info.version;
-        head.instant = found.info.instant;
-        if (Result<void> decided =
-                decide(creates(service, view), conditions, type, out.id, head, out.write);
-            !decided) {
-            out.refusal = std::move(decided.error());
-        }
-        return out;
-    }
-    if (Result<void> may = require(service, request, kMayCreate, type, Extent::part); !may) {
+    } else if (!matches.found.empty()) {
+        replace_found(service, view, conditions, matches.found.front(), body_id, out);
+    } else if (Result<void> may = require(service, request, kMayCreate, type, Extent::part); !may) {
         out.refusal = std::move(may.error());
-        return out;
-    }
-    if (!body_id) {
+    } else if (body_id) {
+        write_named(service, view, conditions, matches.as_of, *body_id, out);
+    } else {
         out.id = make_uuid();
         out.write.method = storage::Method::post;
         out.write.expect = Expect::absent;
-        if (Result<void> fit = check_preconditions(conditions, type, out.id, Head()); !fit) {
-            out.refusal = std::move(fit.error());
-        }
-        return out;
-    }
-    if (!is_resource_id(*body_id)) {
-        out.refusal = Error{Errc::value, fmt::format("'{}' is not a valid id", *body_id),
-                            fmt::format("{}.id", resource_type_name(type))};
-        return out;
-    }
-    out.id = *body_id;
-
-    Head head = service.store().head(type, out.id);
-    out.head_ticket = head.ticket;
-    if (!view.is_whole() && head.ticket.value != 0) {
-        out.again = true;
-        return out;
-    }
-    head = view.shown(type, out.id, head);
-    if (head.exists && !head.deletion) {
-        // What was written after the criteria were looked at may match them.
-        out.again = head.position > matches.as_of;
-        out.refusal = Error{
-            Errc::conflict,
-            fmt::format("{} exists and does not match the criteria", resource_name(type, out.id)),
-            ""};
-        return out;
-    }
-    if (Result<void> decided =
-            decide(creates(service, view), conditions, type, out.id, head, out.write);
-        !decided) {
-        out.refusal = std::move(decided.error());
+        out.refuse_unless(check_preconditions(conditions, type, out.id, Head()));
     }
     return out;
 }
