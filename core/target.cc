@@ -14,13 +14,14 @@ namespace annals::core {
 namespace {
 
 constexpr std::size_t kSegmentsMax = 5;
+using Segments = std::string_view[kSegmentsMax];
 
 Error unknown_path() {
     return {Errc::not_found, "There is nothing at this path", ""};
 }
 
 // The path's segments; more than kSegmentsMax or an empty one inside are no FHIR path.
-Result<std::size_t> split(std::string_view path, std::string_view (&segments)[kSegmentsMax]) {
+Result<std::size_t> split(std::string_view path, Segments& segments) {
     if (path.starts_with('/')) {
         path.remove_prefix(1);
     }
@@ -87,6 +88,81 @@ Result<Target> job_target(std::span<const std::string_view> segments) {
     return target;
 }
 
+bool names_operation(std::string_view segment) noexcept {
+    return segment.size() > 1 && segment[0] == '$';
+}
+
+// What stands alone below the base.
+Result<Target> system_target(std::string_view name) {
+    Target target;
+    if (name == "metadata") {
+        target.level = Level::metadata;
+    } else if (name == "openapi.json") {
+        target.level = Level::openapi;
+    } else if (name == "_history") {
+        target.level = Level::system_history;
+    } else if (name == "_search") {
+        target.level = Level::system_search;
+    } else if (name == "_changes") {
+        target.level = Level::changes;
+    } else if (names_operation(name)) {
+        target.level = Level::system_operation;
+        target.operation = name;
+    } else {
+        return unknown_path();
+    }
+    return target;
+}
+
+// What stands alone below a type and is no id.
+Result<Target> type_target(TypeId type, std::string_view name) {
+    Target target;
+    target.type = type;
+    if (name == "_history") {
+        target.level = Level::type_history;
+    } else if (name == "_search") {
+        target.level = Level::type_search;
+    } else if (names_operation(name)) {
+        target.level = Level::type_operation;
+        target.operation = name;
+    } else {
+        return unknown_path();
+    }
+    return target;
+}
+
+// Of the instance in `target`: its history, or a version there.
+Result<Target> version_target(Target target, const Segments& segments, std::size_t count) {
+    target.level = count == 3   ? Level::instance_history
+                   : count == 4 ? Level::version
+                                : Level::version_operation;
+    target.version = segments[3];
+    target.operation = segments[4];
+    if (count == 5 && !names_operation(target.operation)) {
+        return unknown_path();
+    }
+    return target;
+}
+
+// Of the instance in `target`: what an operation makes of it, or what is in its compartment.
+Result<Target> member_target(Target target, const Segments& segments, std::size_t count) {
+    const std::string_view third = segments[2];
+    if (count == 3 && names_operation(third)) {
+        target.level = Level::instance_operation;
+        target.operation = third;
+        return target;
+    }
+    const bool by_post = segments[count - 1] == "_search";
+    // /Patient/1/_search is of all its types.
+    const std::string_view member = by_post && count == 3 ? "*" : third;
+    if (count <= (by_post ? 4U : 3U) && (member == "*" || find_resource_type(member))) {
+        target.level = by_post ? Level::compartment_search : Level::compartment;
+        target.member = member;
+        return target;
+    }
+    return unknown_path();
+}
+
 }  // namespace
 
 bool names_a_type(Level level) noexcept {
@@ -116,40 +192,19 @@ bool is_compartment(Level level) noexcept {
 }
 
 Result<Target> parse_target(std::string_view path) {
-    std::string_view segments[kSegmentsMax];
+    Segments segments;
     ANNALS_TRY(const std::size_t count, split(path, segments));
-
     Target target;
     if (count == 0) {
         return target;
     }
-
     const std::string_view first = segments[0];
     if (first == "_jobs" || first == "_export-status") {
         return job_target({segments, count});
     }
     if (first.starts_with('_') || first.starts_with('$') || first == "metadata" ||
         first == "openapi.json") {
-        if (count != 1) {
-            return unknown_path();
-        }
-        if (first == "metadata") {
-            target.level = Level::metadata;
-        } else if (first == "openapi.json") {
-            target.level = Level::openapi;
-        } else if (first == "_history") {
-            target.level = Level::system_history;
-        } else if (first == "_search") {
-            target.level = Level::system_search;
-        } else if (first == "_changes") {
-            target.level = Level::changes;
-        } else if (first.size() > 1 && first[0] == '$') {
-            target.level = Level::system_operation;
-            target.operation = first;
-        } else {
-            return unknown_path();
-        }
-        return target;
+        return count == 1 ? system_target(first) : unknown_path();
     }
 
     const std::optional<TypeId> type = find_resource_type(first);
@@ -161,23 +216,10 @@ Result<Target> parse_target(std::string_view path) {
         target.level = Level::type;
         return target;
     }
-
     const std::string_view second = segments[1];
     if (second == "_history" || second == "_search" || second.starts_with('$')) {
-        if (count != 2 || second == "$") {
-            return unknown_path();
-        }
-        if (second == "_history") {
-            target.level = Level::type_history;
-        } else if (second == "_search") {
-            target.level = Level::type_search;
-        } else {
-            target.level = Level::type_operation;
-            target.operation = second;
-        }
-        return target;
+        return count == 2 ? type_target(*type, second) : unknown_path();
     }
-
     if (!is_resource_id(second)) {
         return Error{Errc::value,
                      fmt::format("'{}' is not a valid id: 1 to 64 of A-Z a-z 0-9 - .", second), ""};
@@ -187,34 +229,8 @@ Result<Target> parse_target(std::string_view path) {
         target.level = Level::instance;
         return target;
     }
-
-    const std::string_view third = segments[2];
-    if (third == "_history") {
-        const std::string_view fifth = segments[4];
-        target.level = count == 3   ? Level::instance_history
-                       : count == 4 ? Level::version
-                                    : Level::version_operation;
-        target.version = segments[3];
-        target.operation = fifth;
-        if (count == 5 && (fifth.size() < 2 || fifth[0] != '$')) {
-            return unknown_path();
-        }
-        return target;
-    }
-    if (count == 3 && third.size() > 1 && third[0] == '$') {
-        target.level = Level::instance_operation;
-        target.operation = third;
-        return target;
-    }
-    const bool by_post = segments[count - 1] == "_search";
-    // /Patient/1/_search is of all its types.
-    const std::string_view member = by_post && count == 3 ? "*" : third;
-    if (count <= (by_post ? 4U : 3U) && (member == "*" || find_resource_type(member))) {
-        target.level = by_post ? Level::compartment_search : Level::compartment;
-        target.member = member;
-        return target;
-    }
-    return unknown_path();
+    return segments[2] == "_history" ? version_target(target, segments, count)
+                                     : member_target(target, segments, count);
 }
 
 Result<Parameters> parse_query(std::string_view query) {
