@@ -1,7 +1,6 @@
 #include "core/operations/each_match.h"
 
 #include "core/definitions.h"
-#include "core/interactions/turns.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/snapshot_resources.h"
@@ -9,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 namespace annals::core {
 
@@ -59,23 +57,29 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
             found.push_back(*info);
         }
     }
-    search::BodyReader reader(service.store());
-    for (std::size_t i = 0; i < found.size(); ++i) {
+    done = co_await for_each_body(service.store(), found, turns, take);
+    co_return done;
+}
+
+asio::awaitable<Result<void>> for_each_body(const storage::Store& store,
+                                            std::span<const storage::VersionInfo> versions,
+                                            Turns& turns, const TakeMatch& take) {
+    search::BodyReader reader(store);
+    for (std::size_t i = 0; i < versions.size(); ++i) {
         if (i % kFetchedAtOnce == 0) {
-            const auto rest = std::span<const storage::VersionInfo>(found).subspan(i);
-            co_await request.loop->fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+            const auto rest = versions.subspan(i);
+            co_await turns.fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
         }
-        const storage::VersionInfo& info = found[i];
-        if (const json::Value body = reader.read(info.position)) {
-            done = take(body, info);
-            if (!done) {
-                co_return std::move(done.error());
+        if (const json::Value body = reader.read(versions[i].position)) {
+            Result<void> taken = take(body, versions[i]);
+            if (!taken) {
+                co_return std::move(taken.error());
             }
         }
         if (turns.pace().is_over()) {
-            done = co_await turns.next();
-            if (!done) {
-                co_return std::move(done.error());
+            Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return std::move(in_time.error());
             }
         }
     }

@@ -1,15 +1,17 @@
-// All that matches criteria, one after the other: for operations that look at each.
+// All that matches criteria, or is known already, one after the other: for operations that look at each.
 //
 // Layer:   core/operations.
 // Threads: runs on the loop of its request.
 
 #pragma once
 
+#include "core/interactions/turns.h"
 #include "core/search/query.h"
 #include "core/service.h"
 #include "storage/types.h"
 
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace annals::core {
@@ -29,5 +31,14 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
                                              TypeId type,
                                              const std::vector<search::QueryPair>& criteria,
                                              const TakeMatch& take);
+
+/// Calls `take` with each of `versions` that is there still, in their order, in turns; those that are on the device only have been
+/// fetched. The value lives until `take` returns.
+///
+/// Errors: of `take`; timeout.
+/// Lifetime: all arguments outlive it.
+asio::awaitable<Result<void>> for_each_body(const storage::Store& store,
+                                            std::span<const storage::VersionInfo> versions,
+                                            Turns& turns, const TakeMatch& take);
 
 }  // namespace annals::core

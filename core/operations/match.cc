@@ -1,7 +1,7 @@
 #include "core/operations/match.h"
 
 #include "core/interactions/search_bundle.h"
-#include "core/interactions/turns.h"
+#include "core/operations/each_match.h"
 #include "core/operations/input.h"
 #include "core/operations/match_score.h"
 #include "core/scoped_view.h"
@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
 namespace annals::core {
 
@@ -167,24 +166,16 @@ asio::awaitable<Response> match_operation(const Service& service, const Request&
         candidates.push_back(info);
     }
     std::vector<Scored> scored;
-    search::BodyReader reader(service.store());
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (i % kFetchedAtOnce == 0) {
-            const auto rest = std::span<const storage::VersionInfo>(candidates).subspan(i);
-            co_await request.loop->fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+    const TakeMatch score = [&](json::Value body, const storage::VersionInfo& info) {
+        const int points = match_points(asked->patient, body);
+        if (points >= kMatchPossible) {
+            scored.push_back({points, info});
         }
-        if (const json::Value body = reader.read(candidates[i].position)) {
-            const int points = match_points(asked->patient, body);
-            if (points >= kMatchPossible) {
-                scored.push_back({points, candidates[i]});
-            }
-        }
-        if (turns.pace().is_over()) {
-            Result<void> done = co_await turns.next();
-            if (!done) {
-                co_return std::move(done.error());
-            }
-        }
+        return Result<void>();
+    };
+    Result<void> looked_at = co_await for_each_body(service.store(), candidates, turns, score);
+    if (!looked_at) {
+        co_return std::move(looked_at.error());
     }
     SearchBundleContent content;
     content.links.emplace_back("self", fmt::format("{}/Patient/$match", request.base_url));
