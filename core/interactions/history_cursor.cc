@@ -1,11 +1,11 @@
 #include "core/interactions/history_cursor.h"
 
 #include "core/base/digest.h"
+#include "core/base/text.h"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
 namespace annals::core {
 
@@ -40,16 +40,6 @@ Error malformed() {
     return {Errc::invalid, "_cursor: not a continuation of this history", ""};
 }
 
-std::optional<std::uint64_t> read_hex(std::string_view text) {
-    std::uint64_t number = 0;
-    const char* end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, number, 16);
-    if (error != std::errc() || at != end) {
-        return {};
-    }
-    return number;
-}
-
 }  // namespace
 
 std::string write_cursor(const HistoryCursor& cursor, const Target& target) {
@@ -81,7 +71,7 @@ Result<HistoryCursor> read_cursor(std::string_view text, const Target& target) {
     if (last_dot == std::string_view::npos) {
         return malformed();
     }
-    const auto check = read_hex(text.substr(last_dot + 1));
+    const auto check = parse_number(text.substr(last_dot + 1), 16);
     text = text.substr(0, last_dot);
     if (!check || *check != check_of(text, target) || text.size() < 3 || text[0] != '1' ||
         (text[2] != 'f' && text[2] != 'b')) {
@@ -105,7 +95,7 @@ Result<HistoryCursor> read_cursor(std::string_view text, const Target& target) {
         const std::string_view field = rest.substr(0, rest.find('.'));
         rest.remove_prefix(field.size());
         if (field != "-") {
-            number = read_hex(field);
+            number = parse_number(field, 16);
             if (!number) {
                 return malformed();
             }

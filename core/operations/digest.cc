@@ -1,5 +1,6 @@
 #include "core/operations/digest.h"
 
+#include "core/base/text.h"
 #include "core/operations/digest_tree.h"
 #include "core/operations/input.h"
 #include "core/operations/parameters_writer.h"
@@ -7,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 
 namespace annals::core {
@@ -29,15 +29,14 @@ Result<Prefix> read_prefix(const Request& request) {
     ANNALS_TRY(const std::optional<std::string> text, input.text("prefix"));
     Prefix prefix;
     prefix.text = text.value_or("");
-    const char* const end = prefix.text.data() + prefix.text.size();
-    const auto [at, error] = std::from_chars(prefix.text.data(), end, prefix.bits, 16);
-    const bool whole = error == std::errc() && at == end;
-    if (!prefix.text.empty() && (!whole || prefix.text.size() > DigestTree::kDigitsMax)) {
+    if (prefix.text.empty()) {
+        return prefix;
+    }
+    const auto bits = parse_number(prefix.text, 16);
+    if (!bits || prefix.text.size() > DigestTree::kDigitsMax) {
         return Error{Errc::invalid, "prefix: up to 16 hexadecimal digits", ""};
     }
-    if (!prefix.text.empty()) {
-        prefix.bits <<= 4 * (DigestTree::kDigitsMax - prefix.text.size());
-    }
+    prefix.bits = *bits << (4 * (DigestTree::kDigitsMax - prefix.text.size()));
     return prefix;
 }
 

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace annals::net::auth {
 
@@ -66,12 +65,7 @@ core::Response answer_to(const Error& error) {
 /// Content-Length; none if there is no such header, or it is no number.
 std::optional<std::uint64_t> announced_bytes(const core::Request& request) {
     const auto text = request.header("Content-Length");
-    std::uint64_t bytes = 0;
-    if (!text ||
-        std::from_chars(text->data(), text->data() + text->size(), bytes).ec != std::errc()) {
-        return std::nullopt;
-    }
-    return bytes;
+    return text ? parse_number(*text) : std::nullopt;
 }
 
 Result<TokenSigner> read_signer(const Endpoint& config) {
