@@ -1,12 +1,11 @@
 #include "net/auth/authenticator.h"
 
 #include "core/base/digest.h"
+#include "core/base/text.h"
 #include "net/auth/claims.h"
 #include "net/auth/jwt.h"
 
 #include <openssl/crypto.h>
-
-#include <strings.h>
 
 #include <algorithm>
 #include <limits>
@@ -34,11 +33,6 @@ bool is_anothers(std::string_view name) noexcept {
 /// A longer token is looked up each time.
 constexpr std::size_t kMemoBytesMax = 4096;
 
-bool is_called(const core::Header& header, std::string_view name) noexcept {
-    return header.name.size() == name.size() &&
-           ::strncasecmp(header.name.data(), name.data(), name.size()) == 0;
-}
-
 /// The credentials of a request.
 struct Presented {
     std::string_view value;  ///< of the last header
@@ -49,8 +43,8 @@ struct Presented {
 Presented presented_by(const core::Request& request) noexcept {
     Presented presented;
     for (const core::Header& header : request.headers) {
-        const bool is_key = is_called(header, "X-API-Key");
-        if (is_key || is_called(header, "Authorization")) {
+        const bool is_key = equal_ignoring_case(header.name, "X-API-Key");
+        if (is_key || equal_ignoring_case(header.name, "Authorization")) {
             presented = {header.value, is_key, presented.headers + 1};
         }
     }
@@ -128,8 +122,7 @@ Result<Authenticator::Known> Authenticator::by_bearer(std::string_view value,
                                                       std::string_view address, Instant now,
                                                       Settled* later) {
     constexpr std::string_view kScheme = "Bearer ";
-    if (value.size() < kScheme.size() ||
-        ::strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) {
+    if (!equal_ignoring_case(value.substr(0, kScheme.size()), kScheme)) {
         return bad_credentials("The Authorization header must be: Bearer and a token");
     }
     value.remove_prefix(kScheme.size());
