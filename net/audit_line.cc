@@ -3,9 +3,7 @@
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
 #include "codec/schema/primitive.h"
-#include "core/base/text.h"
 #include "core/representation.h"
-#include "core/service.h"
 #include "core/target.h"
 #include "net/audit.h"
 

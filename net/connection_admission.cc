@@ -2,7 +2,6 @@
 
 #include "core/base/text.h"
 #include "core/interactions/media_type.h"
-#include "core/outcome.h"
 #include "core/representation.h"
 #include "net/await.h"
 #include "net/connection.h"

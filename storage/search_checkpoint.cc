@@ -1,6 +1,5 @@
 #include "storage/search_checkpoint.h"
 
-#include "core/base/digest.h"
 #include "core/base/text.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "codec/xml/reader.h"
 
-#include "codec/json/unicode.h"
 #include "codec/schema/structure.h"
 #include "codec/xml/characters.h"
 

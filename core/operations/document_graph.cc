@@ -9,7 +9,6 @@
 #include "core/interactions/references.h"
 #include "core/interactions/search_includes.h"
 #include "core/interactions/turns.h"
-#include "core/outcome.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"

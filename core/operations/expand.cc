@@ -6,7 +6,6 @@
 #include "core/operations/input.h"
 #include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
-#include "core/outcome.h"
 #include "core/search/fold.h"
 #include "core/terminology/expansion.h"
 

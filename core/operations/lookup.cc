@@ -4,7 +4,6 @@
 #include "core/operations/designations.h"
 #include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "core/operations/coded_input.h"
 #include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
+#include "core/validation/context.h"
 #include "core/validation/references.h"
-#include "core/validation/walk.h"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 #include "codec/xml/narrative.h"
 #include "core/base/base64.h"
 #include "core/base/digest.h"
+#include "core/validation/context.h"
 #include "core/validation/references.h"
 #include "core/validation/terminology.h"
-#include "core/validation/walk.h"
 
 #include <fmt/format.h>
 

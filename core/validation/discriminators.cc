@@ -1,7 +1,7 @@
 #include "core/validation/discriminators.h"
 
+#include "core/validation/context.h"
 #include "core/validation/terminology.h"
-#include "core/validation/walk.h"
 
 #include <algorithm>
 #include <list>

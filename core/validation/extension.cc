@@ -1,6 +1,6 @@
+#include "core/validation/context.h"
 #include "core/validation/profile.h"
 #include "core/validation/references.h"
-#include "core/validation/walk.h"
 
 #include <fmt/format.h>
 

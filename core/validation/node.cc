@@ -1,8 +1,8 @@
 #include "codec/fhirpath/decimal.h"
 #include "codec/fhirpath/ucum.h"
+#include "core/validation/context.h"
 #include "core/validation/profile.h"
 #include "core/validation/terminology.h"
-#include "core/validation/walk.h"
 
 #include <fmt/format.h>
 

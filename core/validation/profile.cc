@@ -1,7 +1,6 @@
 #include "core/validation/profile.h"
 
 #include "core/base/text.h"
-#include "core/validation/walk.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "core/validation/references.h"
 
-#include "core/validation/walk.h"
+#include "core/validation/context.h"
 
 #include <fmt/format.h>
 

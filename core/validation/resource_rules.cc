@@ -1,8 +1,8 @@
 #include "codec/schema/search_type.h"
+#include "core/validation/context.h"
 #include "core/validation/profile.h"
 #include "core/validation/references.h"
 #include "core/validation/terminology.h"
-#include "core/validation/walk.h"
 
 #include <fmt/format.h>
 

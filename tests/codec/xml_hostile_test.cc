@@ -1,9 +1,7 @@
 // XML from someone who means harm, or who never read the recommendation.
 
-#include "codec/json/document.h"
 #include "codec/xml/narrative.h"
 #include "codec/xml/reader.h"
-#include "codec/xml/writer.h"
 #include "tests/codec/xml_patient.h"
 
 #include <gtest/gtest.h>

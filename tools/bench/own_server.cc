@@ -3,7 +3,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/process.h"
 #include "tools/bench/working_folder.h"
-#include "tools/commands/http_client.h"
+#include "tools/commands/server_url.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,6 @@
 
 #include "core/base/text.h"
 #include "tools/bench/bench.h"
-#include "tools/bench/process.h"
-#include "tools/commands/http_client.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "tools/commands/export.h"
 
-#include "storage/file_system.h"
 #include "storage/store.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/bundle_answers.h"
