@@ -54,10 +54,10 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
     return out;
 }
 
-std::string references(std::string_view kind, std::string_view keys) {
+std::string parameter_references(std::string_view keys) {
     std::string out;
     while (!keys.empty()) {
-        out += fmt::format(R"({}{{"$ref":"#/components/{}/{}"}})", out.empty() ? "" : ",", kind,
+        out += fmt::format(R"({}{{"$ref":"#/components/parameters/{}"}})", out.empty() ? "" : ",",
                            next_word(keys));
     }
     return out;
@@ -133,9 +133,9 @@ class Paths {
             keys += path.substr(at + 1, path.find('}', at) - at - 1);
         }
         const std::string shown = replaced(path, "{job}", "{id}");
-        return keys.empty() ? fmt::format(R"("{}":{{)", shown)
-                            : fmt::format(R"("{}":{{"parameters":[{}])", shown,
-                                          references("parameters", keys));
+        return keys.empty()
+                   ? fmt::format(R"("{}":{{)", shown)
+                   : fmt::format(R"("{}":{{"parameters":[{}])", shown, parameter_references(keys));
     }
 
     const Config& config_;
@@ -156,7 +156,7 @@ void add_interaction(Paths& paths, const Interaction& row, const Described& desc
     std::string_view list = paths_of(row.level);
     for (int turn = 0; !list.empty(); ++turn) {
         const std::string_view path = next_word(list);
-        told.parameters = references("parameters", shape->parameters);
+        told.parameters = parameter_references(shape->parameters);
         told.body = shape->body;
         const std::string id =
             fmt::format("{}{}", shape->id, turn == 0 ? "" : std::to_string(turn + 1));
@@ -180,13 +180,13 @@ void add_interaction(Paths& paths, const Interaction& row, const Described& desc
             told.id = fmt::format("{}{}", shape->id, type);
             told.tag = type;
             told.body = shape->body == kOwnBody ? type : shape->body;
-            told.parameters = references("parameters", shape->parameters);
+            told.parameters = parameter_references(shape->parameters);
             if (row.method == HttpMethod::get) {
                 for (const search::Parameter& parameter :
                      described.parameters.of(*find_resource_type(type))) {
                     if (parameter.ready && parameter.code != search::kNamedQuery) {
                         told.parameters += ",";
-                        told.parameters += references("parameters", components.key(parameter));
+                        told.parameters += parameter_references(components.key(parameter));
                     }
                 }
             }
@@ -306,7 +306,7 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                 const std::string_view more = more_of(operation, place.level, method);
                 if (!more.empty()) {
                     told.parameters += told.parameters.empty() ? "" : ",";
-                    told.parameters += references("parameters", more);
+                    told.parameters += parameter_references(more);
                 }
                 told.body = by_get                        ? ""
                             : is_graphql                  ? "graphql"
