@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace annals::net::auth {
@@ -48,23 +49,26 @@ Clients::~Clients() {
 }
 
 Result<void> Clients::check(const std::string& file) {
-    ANNALS_TRY_VOID(Clients(file).read());
+    Times ignored;
+    ANNALS_TRY_VOID(Clients(file).read(ignored));
     return {};
 }
 
 Result<std::unique_ptr<Clients>> Clients::open(const std::string& file) {
     std::unique_ptr<Clients> clients(new Clients(file));
-    ANNALS_TRY(std::vector<Client> all, clients->read());
+    ANNALS_TRY(std::vector<Client> all, clients->read(clients->times_));
     clients->set(std::move(all));
-    clients->times_ = clients->times();
     return clients;
 }
 
-Result<std::vector<Client>> Clients::read() const {
+/// `times`: when each file had been written last before it was read, so that what changes meanwhile is read again.
+Result<std::vector<Client>> Clients::read(Times& times) const {
+    times.emplace(file_, write_time(file_));
     ANNALS_TRY(std::vector<core::TokenClient> said, core::read_token_clients(file_));
     std::vector<Client> all;
     for (core::TokenClient& one : said) {
         Client& client = all.emplace_back();
+        times.emplace(one.jwks_file, write_time(one.jwks_file));
         ANNALS_TRY(client.keys, known_keys(one));
         client.said = std::move(one);
     }
@@ -133,26 +137,15 @@ Settled Clients::ask_for_keys(const Client& client) {
     return client.fetcher == nullptr ? nullptr : client.fetcher->ask(client.fetched);
 }
 
-std::vector<std::filesystem::file_time_type> Clients::times() const {
-    std::vector<std::string> files{file_};
-    {
-        const std::lock_guard lock(mutex_);
-        for (const auto& [id, client] : all_) {
-            files.push_back(client->said.jwks_file);
-        }
-    }
-    return write_times(files);
-}
-
 void Clients::reload_if_changed() {
-    auto found = times();
-    const bool changed = found != times_;
+    const bool changed = std::ranges::any_of(
+        times_, [](const auto& read) { return write_time(read.first) != read.second; });
     if (!changed && !unread_) {
         return;
     }
-    times_ = std::move(found);
+    times_.clear();
     retired_.clear();
-    auto all = read();
+    auto all = read(times_);
     // What was wrong may end without a trace in these times: another may read them, or a file that only the new state names is
     // there.
     unread_ = !all;
@@ -163,7 +156,6 @@ void Clients::reload_if_changed() {
         return;
     }
     set(*std::move(all));
-    times_ = times();  // of other files, perhaps
     log_info("clients were read again");
 }
 

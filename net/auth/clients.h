@@ -53,16 +53,17 @@ class Clients {
   private:
     using All = std::map<std::string, std::shared_ptr<const Client>, std::less<>>;
 
+    using Times = std::map<std::string, std::filesystem::file_time_type>;
+
     explicit Clients(std::string file);
 
-    Result<std::vector<Client>> read() const;
+    Result<std::vector<Client>> read(Times& times) const;
     void set(std::vector<Client> clients);
     All set_all(std::vector<Client> clients);  ///< under the mutex
     void set_keys(const std::string& id, const std::string& url, KeySet keys, std::uint64_t number);
-    std::vector<std::filesystem::file_time_type> times() const;
 
     const std::string file_;
-    std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
+    Times times_;          ///< of the thread that reloads: of the files that were read
     bool unread_ = false;  ///< likewise: the files of `times_` were of no use
     std::vector<std::shared_ptr<KeyFetcher>> retired_;  ///< likewise: on their way to end
 

@@ -55,11 +55,15 @@ Result<KeySet> read_keys(std::string_view setting, const std::string& file) {
     return keys;
 }
 
+std::filesystem::file_time_type write_time(const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::last_write_time(file, ignored);
+}
+
 std::vector<std::filesystem::file_time_type> write_times(const std::vector<std::string>& files) {
     std::vector<std::filesystem::file_time_type> times;
     for (const std::string& file : files) {
-        std::error_code ignored;
-        times.push_back(std::filesystem::last_write_time(file, ignored));
+        times.push_back(write_time(file));
     }
     return times;
 }

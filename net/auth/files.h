@@ -24,7 +24,9 @@ Result<std::string> read_secret(std::string_view setting, const std::string& fil
 /// A JWK Set. Errors: as read_file(); it is none.
 Result<KeySet> read_keys(std::string_view setting, const std::string& file);
 
-/// When each of `files` was written last, to tell whether one has changed; what isn't there has a time as well.
+/// When `file` was written last, to tell whether it has changed; what isn't there has a time as well.
+std::filesystem::file_time_type write_time(const std::string& file);
+
 std::vector<std::filesystem::file_time_type> write_times(const std::vector<std::string>& files);
 
 }  // namespace annals::net::auth

@@ -18,6 +18,10 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
 namespace annals::test {
 namespace {
 
@@ -221,6 +225,37 @@ TEST(TokenClients, AreThereOnceTheFileOfKeysThatTheyNameIs) {
     (*clients)->reload_if_changed();
     EXPECT_EQ((*clients)->find("first"), nullptr);
     EXPECT_NE((*clients)->find("second"), nullptr);
+}
+
+TEST(TokenClients, AreReadAgainIfTheirFileChangesWhileItIsRead) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    // Many read it, so that there is time for the change.
+    const std::string keys = folder / "keys.json";
+    write_whole_file(keys, jwk_set({SigningKey("ES256").jwk()}) + std::string(1'000'000, ' '));
+    for (int delay = 1; delay <= 8; ++delay) {
+        std::string many;
+        for (int i = 0; i < 30; ++i) {
+            many +=
+                fmt::format("[[client]]\nid = \"{}\"\nscopes = []\njwks_file = '{}'\n", i, keys);
+        }
+        write_whole_file(file, many);
+        std::thread writer([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+            write_whole_file(folder / "new",
+                             "[[client]]\nid = \"new\"\nscopes = []\njwks_file = '" + keys + "'\n");
+            // The system's clock for files takes some milliseconds for one.
+            std::filesystem::last_write_time(
+                folder / "new",
+                std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+            std::filesystem::rename(folder / "new", file);
+        });
+        const auto clients = net::auth::Clients::open(file);
+        writer.join();
+        ASSERT_TRUE(clients) << clients.error().detail;
+        (*clients)->reload_if_changed();
+        EXPECT_NE((*clients)->find("new"), nullptr) << delay;
+    }
 }
 
 TEST(TokenClients, AreInFilesThatCanBeReadAgain) {
