@@ -86,7 +86,7 @@ Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint6
     ANNALS_TRY_VOID(apply_begun());
     // What the journal says is done is never undone: the erase records must be durable before it.
     if (!log_is_synced_) {
-        ANNALS_TRY_VOID(sync_log());
+        ANNALS_TRY_VOID(writer_.sync_beside());
     }
     ANNALS_TRY(std::uint64_t bodies, blank_packed(erased));
     while (erased.size() > kGroup) {
@@ -230,17 +230,6 @@ Result<void> Eraser::finish() {
     }
     done_.blankings.clear();
     return journal_.write(done_);
-}
-
-/// With a durability other than commit, what is visible may not have been synced yet.
-Result<void> Eraser::sync_log() {
-    const std::uint64_t open = writer_.open_number();
-    if (open == 0) {
-        return {};
-    }
-    const std::string path = segments_ + "/" + segment_name(open);
-    ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read_write));
-    return file->sync();
 }
 
 /// The records that have something to be taken out, in their order: those of the versions, and those of the requests that

@@ -77,7 +77,6 @@ class Eraser {
     Result<void> apply_begun();
     Result<void> apply(std::span<const Blanking> blankings);
     void await_readers(std::span<const Blanking> blankings);
-    Result<void> sync_log();
 
     FileSystem& fs_;
     const std::string segments_;

@@ -205,7 +205,7 @@ Result<void> SegmentWriter::write(std::string_view frames) {
 
 Result<void> SegmentWriter::sync() {
     if (open_ != nullptr && synced_ < open_->end) {
-        ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+        ANNALS_TRY_VOID(sync_file());
         const std::uint64_t bytes = open_->end - synced_;
         recent_sync_bytes_ =
             recent_sync_bytes_ == 0
@@ -217,10 +217,37 @@ Result<void> SegmentWriter::sync() {
     return {};
 }
 
+/// A file that is opened after a sync has failed syncs well: the system tells a failure to each that was open, and once.
+Result<void> SegmentWriter::sync_beside() {
+    const std::uint64_t number = open_number();
+    if (number == 0) {
+        return {};  // Whatever there is was sealed.
+    }
+    ANNALS_TRY(const auto file,
+               fs_.open(directory_ + "/" + segment_name(number), FileSystem::Mode::read_write));
+    const std::lock_guard lock(sync_mutex_);
+    return sync_once(*file);
+}
+
+Result<void> SegmentWriter::sync_file() {
+    const std::lock_guard lock(sync_mutex_);
+    return sync_once(*open_->file);
+}
+
+/// Requires: sync_mutex_.
+Result<void> SegmentWriter::sync_once(File& file) {
+    if (sync_failed_) {
+        return Error{Errc::io, "an earlier sync of the log failed", {}};
+    }
+    Result<void> synced = final_if_failed(file.sync());
+    sync_failed_ = !synced;
+    return synced;
+}
+
 Result<void> SegmentWriter::clean() {
     if (dirty_bytes_ > 0) {
         ANNALS_TRY_VOID(open_->file->write_zeros(open_->end, dirty_bytes_));
-        ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+        ANNALS_TRY_VOID(sync_file());
         synced_ = open_->end;
         dirty_bytes_ = 0;
     }
@@ -238,7 +265,7 @@ Result<void> SegmentWriter::probe(Instant last_instant) {
     // There are zeros already: however much of this is written, nothing changes.
     ANNALS_TRY_VOID(
         open_->file->write_zeros(open_->end, std::min(kProbeBytes, open_->bytes - open_->end)));
-    ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+    ANNALS_TRY_VOID(sync_file());
     synced_ = open_->end;
     return {};
 }
@@ -289,7 +316,7 @@ Result<void> SegmentWriter::seal(Instant last_instant) {
     ANNALS_TRY_VOID(open_->file->write(open_->end, footer));
     const std::uint64_t bytes = open_->end + footer.size();
     ANNALS_TRY_VOID(open_->file->resize(bytes));
-    ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+    ANNALS_TRY_VOID(sync_file());
     drop_behind_.durable(bytes, DropBehind::Clock::now());
     log_bytes_ -= open_->bytes;
     log_bytes_ += bytes;
