@@ -12,7 +12,6 @@ namespace annals::storage {
 namespace {
 
 constexpr std::string_view kSegmentMagic = "ANNALSEG";
-constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  // "AFRM"
 constexpr std::uint8_t kFlagDeletion = 1;
 constexpr std::size_t kDecimalMax = 20;
 

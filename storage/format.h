@@ -23,6 +23,7 @@ enum class SegmentFormat : std::uint32_t { plain = 1, packed = 2 };
 inline constexpr std::uint32_t kFormatVersion = 2;  ///< the newest
 inline constexpr std::size_t kSegmentHeaderBytes = 64;
 inline constexpr std::size_t kFrameHeaderBytes = 56;
+inline constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  ///< "AFRM"
 inline constexpr std::size_t kRecordHeaderBytes = 40;
 inline constexpr std::size_t kRecordFlagsAt = 14;  ///< in a record's header
 inline constexpr std::uint8_t kFlagBodiless = 2;   ///< of a record whose body is gone

@@ -10,8 +10,6 @@ namespace annals::storage {
 
 namespace {
 
-constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  // "AFRM"
-
 bool known(Method method) noexcept {
     return method >= Method::post && method <= Method::history;
 }
