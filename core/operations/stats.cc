@@ -53,8 +53,9 @@ class Collected {
     std::vector<Made> sources;     ///< whose numbers count
 
   private:
+    // Either may have any character.
     static std::string key(std::string_view system, std::string_view code) {
-        return fmt::format("{}|{}", system, code);
+        return fmt::format("{} {}|{}", system.size(), system, code);
     }
 
     /// An observation or a component of one; true if its number counts.

@@ -133,6 +133,17 @@ TEST_F(Stats, CountNothingButNumbers) {
               "weight: 0");
 }
 
+TEST_F(Stats, TakeNoCodeForAnotherThatIsWrittenAlike) {
+    const auto coded = [](const char* system, const char* code) {
+        return fmt::format(R"("code":{{"coding":[{{"system":"{}","code":"{}"}}]}},)", system, code);
+    };
+    add("one", coded("http://l|x", "y") + quantity("1", "kg") + R"(,"component":[{)" +
+                   coded("http://l", "x|y") + quantity("5", "kg") + "}]");
+    EXPECT_EQ(said(server_.send({HttpMethod::get, "/Observation/$stats",
+                                 "subject=Patient/p&system=http://l|x&code=y&statistic=sum"})),
+              "y: 1 kg");
+}
+
 TEST_F(Stats, CountComponents) {
     add("bp", code("bp") + R"(,"component":[{)" + code("systolic") + "," +
                   quantity("120", "mm[Hg]") + "},{" + code("diastolic") + "," +
