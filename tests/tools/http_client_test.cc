@@ -103,8 +103,9 @@ TEST(ServerUrl, IsReadWithAndWithoutPortAndPath) {
 }
 
 TEST(ServerUrl, IsRefusedWhenItNamesNoServer) {
-    for (const char* text : {"", "host:80", "ftp://host/fhir", "http://", "https://",
-                             "http://host:x/fhir", "http://host/fhir?a=b", "http://:80/fhir"}) {
+    for (const char* text :
+         {"", "host:80", "ftp://host/fhir", "http://", "https://", "http://host:x/fhir",
+          "http://host/fhir?a=b", "http://:80/fhir", "http://[::1]x80/fhir", "http://[::1]80"}) {
         EXPECT_FALSE(parse_server_url(text)) << text;
     }
     for (const char* text : {"http://u:secret@host/fhir", "https://u:secret@host:80/fhir"}) {

@@ -45,6 +45,9 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
         if (bracket == std::string_view::npos) {
             return refuse("a bracket is missing");
         }
+        if (bracket + 1 < authority.size() && authority[bracket + 1] != ':') {
+            return refuse("behind the bracket is no port");
+        }
         url.host = authority.substr(1, bracket - 1);
         host_end = bracket + 1 < authority.size() ? bracket + 1 : std::string_view::npos;
     } else {
