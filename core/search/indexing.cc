@@ -221,11 +221,10 @@ struct Indexing::Impl {
             // The store outlives this, and so may what it calls.
             const auto left = std::make_shared<std::atomic<std::size_t>>(under_way.size());
             const storage::SearchSetup setup = setup_of(set, store.search_seed(), base_url);
-            lock.unlock();
+            // Under the lock: with another set behind the back of this one the types would be told to be this one's.
             for (const TypeId type : under_way) {
                 store.rebuild_search(type, setup, [left] { left->fetch_sub(1); });
             }
-            lock.lock();
             while (!stopping && left->load() != 0) {
                 wake.wait_for(lock, std::chrono::milliseconds(10));
             }
