@@ -92,7 +92,7 @@ Result<bool> make(const Service& service, const Request& request, const Rewrite&
         !fit) {
         return fault_of_patched(std::move(fit.error()));
     }
-    ANNALS_TRY_VOID(check_subscriber(service, request, made));
+    ANNALS_TRY_VOID(check_subscriber(service, request, made, unread));
     return true;
 }
 

@@ -158,7 +158,7 @@ Result<void> SubmittedResource::parse(const Service& service, const Request& req
     ANNALS_TRY(json::Document document,
                parse_submitted(service.config(), thread_parser(), request.body));
     ANNALS_TRY_VOID(take(service, request, type, std::move(document), unread));
-    return check_subscriber(service, request, document_.root());
+    return check_subscriber(service, request, document_.root(), unread);
 }
 
 asio::awaitable<Result<void>> SubmittedResource::read_fetched(const Service& service,

@@ -91,7 +91,7 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     const auto end = fmt::format_to(prefix.data(), "Bundle.entry[{}].resource", index);
     ANNALS_TRY(entry.resource, read_entry_resource(service, resource, entry.target.type,
                                                    {prefix.data(), end}, unread));
-    ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource));
+    ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource, unread));
     if (entry.kind == EntryKind::update) {
         ANNALS_TRY_VOID(check_whole(entry.resource.facts));
     }

@@ -201,7 +201,12 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (!patched) {
         return fault_of_patched(std::move(patched.error()));
     }
-    ANNALS_TRY_VOID(check_subscriber(service_, entry.request, decision.document.root()));
+    const Result<void> subscribes = check_subscriber(
+        service_, entry.request, decision.document.root(), has_looked(&entry) ? nullptr : &unread);
+    if (!unread.empty()) {
+        return later(&entry, {.positions = std::move(unread)});
+    }
+    ANNALS_TRY_VOID(subscribes);
     decision.patched = *std::move(patched);
     // Not before: criteria of later entries look at what is written.
     decision.action = Action::write;

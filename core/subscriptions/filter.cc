@@ -26,7 +26,8 @@ std::size_t terms_in(const search::Plan& plan) {
 
 }  // namespace
 
-Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query) {
+Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query,
+                            std::vector<Position>* unread) {
     Filter filter{
         .type = type, .parameters = service.indexing().parameters(), .plan = search::everything()};
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
@@ -34,7 +35,7 @@ Result<Filter> parse_filter(const Service& service, TypeId type, std::string_vie
         return filter;
     }
     search::Snapshot snapshot(service.store());
-    const search::SnapshotResources stored(snapshot, service.definitions().carried());
+    const search::SnapshotResources stored(snapshot, service.definitions().carried(), unread);
     const search::QueryContext context{.stored = stored,
                                        .view = search::unheld(),
                                        .parameters = filter.parameters,

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace annals::core {
 
@@ -32,8 +33,10 @@ struct Filter {
 };
 
 /// Reads criteria on `type` as a search, strictly. An empty `query` is every resource of the type.
+/// `unread`: where the positions go of what it names and is on the device only; that is then an error. Null: it is waited for.
 /// Errors: invalid, not_supported, too_costly.
-Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query);
+Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query,
+                            std::vector<Position>* unread = nullptr);
 
 /// Holds versions against filters; looks at the newest one once, however many there are.
 class Matcher {

@@ -6,8 +6,8 @@
 
 namespace annals::core {
 
-Result<void> check_subscriber(const Service& service, const Request& request,
-                              json::Value resource) {
+Result<void> check_subscriber(const Service& service, const Request& request, json::Value resource,
+                              std::vector<Position>* unread) {
     // Also where they are not enabled: they may be later, and then nobody is asked.
     if (!service.guarded() || !resource["resourceType"].equals("Subscription")) {
         return {};
@@ -24,7 +24,10 @@ Result<void> check_subscriber(const Service& service, const Request& request,
         ANNALS_TRY_VOID(require(service, request, kMayRead, criteria->first));
     }
     ANNALS_TRY_VOID(require_search(service, request, criteria->first, Extent::all));
-    const Result<Filter> filter = parse_filter(service, criteria->first, criteria->second);
+    const Result<Filter> filter = parse_filter(service, criteria->first, criteria->second, unread);
+    if (unread != nullptr && !unread->empty()) {
+        return {};
+    }
     if (!filter) {
         return require(service, request, kMaySearch, std::nullopt);
     }

@@ -223,6 +223,42 @@ TEST_F(Unread, IsPatchedByATransactionThoughItIsWrittenMeanwhile) {
     EXPECT_EQ(send("GET", "/Patient/1").etag, 4U);
 }
 
+TEST_F(Unread, IsNotWaitedForWhereASubscriptionNamesIt) {
+    core::Config config;
+    config.auth.mode = "jwt";
+    const core::Principal writer("x", "system/*.cruds");
+    send_as(&writer);
+    for (const std::string id : {"v", "w"}) {
+        const std::string value_set = fmt::format(
+            R"({{"resourceType":"ValueSet","id":"{0}","url":"http://{0}","status":"active",)"
+            R"("compose":{{"include":[{{"system":"http://s","concept":[{{"code":"a"}}]}}]}}}})",
+            id);
+        ASSERT_EQ(send("PUT", "/ValueSet/" + id, value_set).status, 201);
+    }
+    const auto subscription = [](std::string_view value_set) {
+        return fmt::format(
+            R"({{"resourceType":"Subscription","id":"{0}","status":"requested","reason":"x",)"
+            R"("criteria":"Observation?code:in=http://{0}","channel":{{"type":"websocket"}}}})",
+            value_set);
+    };
+    const std::string transaction = fmt::format(
+        R"({{"resourceType":"Bundle","type":"transaction","entry":[{{"resource":{},"request":)"
+        R"({{"method":"PUT","url":"Subscription/w"}}}}]}})",
+        subscription("w"));
+    for (const bool alone : {true, false}) {
+        restart(config);  // what is in memory is not known any more
+        const std::uint64_t looks = disk_->memory_looks();
+        const Answer answer = alone ? send("PUT", "/Subscription/v", subscription("v"))
+                                    : send("POST", "/", transaction);
+        EXPECT_EQ(answer.status, alone ? 201 : 200) << answer.body;
+        EXPECT_GT(disk_->memory_looks(), looks) << alone;
+    }
+    const core::Principal other("x", "system/Subscription.cu");
+    send_as(&other);
+    EXPECT_EQ(send("PUT", "/Subscription/v", subscription("v")).status, 403);
+    send_as(nullptr);
+}
+
 TEST_F(Unread, IsLookedThroughForAnEarlierPositionAndKeepsNobodyElseWaiting) {
     store_options_.search_index.positions_retained = 10;
     store_options_.search_index.pending_documents = 0;
