@@ -1,9 +1,8 @@
 #include "storage/resident_pages.h"
 
-#include "core/base/check.h"
-
 #include <algorithm>
 #include <ctime>
+#include <new>
 
 namespace annals::storage {
 namespace {
@@ -16,7 +15,9 @@ constexpr std::int64_t kMarkSeconds = 8;
 ResidentPages::ResidentPages(const FileSystem& fs)
     // Memory of the system's that nobody has touched: what is not used is not there.
     : fs_(fs), marks_(static_cast<Mark*>(std::calloc(std::size_t{1} << kMarksLog2, sizeof(Mark)))) {
-    ANNALS_CHECK(marks_ != nullptr);
+    if (marks_ == nullptr) {
+        throw std::bad_alloc();
+    }
 }
 
 ResidentPages::Time ResidentPages::time() noexcept {

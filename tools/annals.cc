@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -179,6 +180,9 @@ int main(int argc, char** argv) {
         const bool thread = refused.code() == std::errc::resource_unavailable_try_again;
         std::fprintf(stderr, "annals: cannot start: %s%s\n", refused.what(),
                      thread ? ": no thread is to be had (ulimit -u, pids.max, memory)" : "");
+        return annals::tools::kExitUsage;
+    } catch (const std::bad_alloc&) {
+        std::fputs("annals: cannot start: there is too little memory (ulimit -v)\n", stderr);
         return annals::tools::kExitUsage;
     }
 }
