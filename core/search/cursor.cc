@@ -3,6 +3,8 @@
 #include "core/base/base64.h"
 #include "core/base/digest.h"
 
+#include <limits>
+
 namespace annals::core::search {
 
 namespace {
@@ -15,6 +17,9 @@ constexpr unsigned char kCarriedToo = 4;
 constexpr std::size_t kBytesMax = 2 + 6 * 10 + 4;
 constexpr std::size_t kTextMax = (kBytesMax + 2) / 3 * 4;
 constexpr std::size_t kCheckBytes = 4;
+
+/// Of a moment: from further away no distance to a date can be told.
+constexpr std::uint64_t kNowMax = std::numeric_limits<std::int64_t>::max() / 2;
 
 void append_number(std::string& out, std::uint64_t number) {
     while (number >= 0x80) {
@@ -106,7 +111,8 @@ Result<Cursor> read_cursor(std::string_view text) {
         }
         cursor.carried = *carried;
     }
-    if (!snapshot || !edge || !query || *query > UINT32_MAX || !now || !rest.empty()) {
+    if (!snapshot || !edge || !query || *query > UINT32_MAX || !now || *now > kNowMax ||
+        !rest.empty()) {
         return malformed_cursor();
     }
     cursor.snapshot = {*snapshot};

@@ -1,6 +1,7 @@
 // Searches over HTTP's requests and answers, without sockets.
 
 #include "codec/json/document.h"
+#include "core/search/cursor.h"
 #include "core/search/execute.h"
 #include "core/search/plan.h"
 #include "core/search/snapshot.h"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -172,6 +174,17 @@ TEST_F(Search, PagesSurviveARestart) {
     restart(core::Config());
     const Page second = get(first.links.at("next"));
     EXPECT_EQ(second.matches, (Names{"Patient/p5", "Patient/p4", "Patient/p3", "Patient/p2"}));
+}
+
+TEST_F(Search, RefusesCursorsOfMomentsThatNobodySearchesAt) {
+    core::search::Cursor cursor;
+    cursor.now = now();
+    EXPECT_TRUE(core::search::read_cursor(core::search::write_cursor(cursor)));
+    for (const std::int64_t moment :
+         {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
+        cursor.now = {moment};
+        EXPECT_FALSE(core::search::read_cursor(core::search::write_cursor(cursor))) << moment;
+    }
 }
 
 TEST_F(Search, RefusesCursorsThatAreNone) {
