@@ -107,6 +107,30 @@ TEST(ImportLane, DoesNotCountWhatTheAnswerSaysNothingOf) {
     EXPECT_FALSE(report.gave_up());
 }
 
+TEST(ImportLane, NamesThePlaceInTheResourceAndNotInTheBundleItTravelledIn) {
+    std::vector<std::string> asked;
+    ImportReport report;
+    report.files = {"in.ndjson"};
+    const DestinationReply refused{200,
+                                   R"({"resourceType":"Bundle","type":"batch-response","entry":[
+            {"response":{"status":"201"}},{"response":{"status":"400","outcome":{
+             "resourceType":"OperationOutcome","issue":[
+              {"diagnostics":"no date","expression":["Bundle.entry[1].resource.birthDate"]},
+              {"diagnostics":"no text","expression":["Patient.name"]}]}}}]})"};
+    testing::internal::CaptureStderr();
+    {
+        ImportLane lane(
+            std::make_unique<ScriptedDestination>(std::deque<DestinationReply>{refused}, asked),
+            report);
+        lane.push({Pack::Kind::batch, {post(), put("a", "true")}, 0});
+        lane.drain();
+    }
+    EXPECT_NE(testing::internal::GetCapturedStderr().find(
+                  ": 400 no date (birthDate); no text (Patient.name)\n"),
+              std::string::npos);
+    EXPECT_EQ(report.refused_count(), 1U);
+}
+
 TEST(ImportLane, RefusesTheOneThatIsTooLargeAndGoesOn) {
     for (const Pack::Kind kind : {Pack::Kind::batch, Pack::Kind::history}) {
         std::vector<std::string> asked;

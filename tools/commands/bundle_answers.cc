@@ -1,12 +1,14 @@
 #include "tools/commands/bundle_answers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 
 namespace annals::tools {
 
-std::string outcome_text(json::Value outcome) {
+std::string outcome_text(json::Value outcome, std::string_view around) {
     std::string text;
     for (const json::Value issue : outcome["issue"].elements()) {
         std::string said = issue["diagnostics"].string();
@@ -20,7 +22,9 @@ std::string outcome_text(json::Value outcome) {
             text += (text.empty() ? "" : "; ") + said;
         }
         for (const json::Value expression : issue["expression"].elements()) {
-            text += " (" + expression.string() + ")";
+            const std::string place = expression.string();
+            text += fmt::format(" ({})", std::string_view(place).substr(
+                                             place.starts_with(around) ? around.size() : 0));
         }
     }
     std::replace(text.begin(), text.end(), '\n', ' ');
@@ -55,7 +59,8 @@ Result<std::vector<EntryAnswer>> read_answers(json::Parser& parser, std::string_
         const std::string_view status = response["status"].raw_string();
         std::from_chars(status.data(), status.data() + status.size(), answer.status);
         if (const json::Value outcome = response["outcome"]; outcome.is_object()) {
-            answer.diagnostics = outcome_text(outcome);
+            answer.diagnostics = outcome_text(
+                outcome, fmt::format("Bundle.entry[{}].resource.", answers.size() - 1));
             for (const json::Value issue : outcome["issue"].elements()) {
                 answer.conflict |=
                     issue["severity"].equals("warning") && issue["code"].equals("conflict");

@@ -32,7 +32,8 @@ void tell_of_missing(std::uint64_t count);
 /// The diagnostics (or texts) of an OperationOutcome in one line; `body` cut short if it is none.
 std::string outcome_text(json::Parser& parser, std::string_view body);
 
-/// The same of a parsed OperationOutcome; empty if it has no text.
-std::string outcome_text(json::Value outcome);
+/// The same of a parsed OperationOutcome; empty if it has no text. Places in it are told without `around`, where they begin
+/// so: nobody who reads it knows the Bundle that was made for the way.
+std::string outcome_text(json::Value outcome, std::string_view around = {});
 
 }  // namespace annals::tools
