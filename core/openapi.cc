@@ -210,11 +210,18 @@ std::string camel(std::string_view name) {
     return out;
 }
 
-std::string query_parameters(std::string_view parameters) {
+/// Those of `signature` that stand in the query of a GET at a level.
+std::string query_parameters(const Signature& signature, std::uint8_t level) {
     std::string out;
+    std::string_view parameters = signature.parameters;
     while (const auto parameter = next_parameter(parameters)) {
-        // A document is stored by POST alone.
-        if (!parameter->is_primitive() || parameter->name == "persist") {
+        // $document's: it is stored by POST alone, and the path of an instance says which it is.
+        const bool names_instance = parameter->name == "id";
+        if (parameter->name == "persist" || (names_instance && level == kOnInstance)) {
+            continue;
+        }
+        // $docref's type may be a token as well.
+        if (!parameter->is_primitive() && parameter->name != "type") {
             continue;
         }
         std::string schema = R"({"type":"string"})";
@@ -227,7 +234,8 @@ std::string query_parameters(std::string_view parameters) {
             schema = fmt::format(R"({{"type":"array","items":{}}})", schema);
         }
         out += fmt::format(R"({}{{"name":"{}","in":"query","required":{},"schema":{}}})",
-                           out.empty() ? "" : ",", parameter->name, parameter->required, schema);
+                           out.empty() ? "" : ",", parameter->name,
+                           parameter->required || names_instance, schema);
     }
     return out;
 }
@@ -301,7 +309,7 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                 told.id = fmt::format("{}{}{}{}", camel(operation.name), type, place.id,
                                       by_get ? "ByGet" : "");
                 told.parameters = by_get && !asks && signature != nullptr
-                                      ? query_parameters(signature->parameters)
+                                      ? query_parameters(*signature, place.level)
                                       : "";
                 const std::string_view more = more_of(operation, place.level, method);
                 if (!more.empty()) {

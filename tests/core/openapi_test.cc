@@ -388,6 +388,14 @@ TEST_F(OpenApi, TellsWhatARequestCannotDoWithout) {
     EXPECT_THAT(told("/Observation/$lastn", "get"), HasSubstr("parameters/_criteria"));
     EXPECT_THAT(told("/Composition/{id}/$document", "get"), HasSubstr(R"("name":"graph")"));
     EXPECT_THAT(told("/Composition/{id}/$document", "get"), Not(HasSubstr("persist")));
+    EXPECT_THAT(told("/Composition/{id}/$document", "get"),
+                Not(HasSubstr(R"("name":"id","in":"query")")));
+    EXPECT_EQ(send("GET", "/Composition/1/$document?id=1").status, 400);
+    EXPECT_THAT(told("/Composition/$document", "get"),
+                HasSubstr(R"("name":"id","in":"query","required":true)"));
+    EXPECT_EQ(send("GET", "/Composition/$document").status, 400);
+    EXPECT_THAT(told("/DocumentReference/$docref", "get"), HasSubstr(R"("name":"type")"));
+    EXPECT_EQ(send("GET", "/DocumentReference/$docref?patient=1&type=34133-9").status, 200);
 }
 
 TEST_F(OpenApi, TellsEveryFormThatAQueryInGraphQlMayHave) {
