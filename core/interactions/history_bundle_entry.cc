@@ -156,8 +156,10 @@ Result<void> read_identity(const Parts& parts, HistoryEntry& entry) {
     if (identify(entry, type, parts.url) || identify(entry, type, parts.full_url)) {
         return {};
     }
+    // They may name something, but of another type, or of one that R4 doesn't have.
     return bad(Errc::required,
-               "nothing names the resource: neither resource.id nor request.url nor fullUrl");
+               fmt::format("neither resource.id nor request.url nor fullUrl names a {}",
+                           type ? resource_type_name(*type) : "resource"));
 }
 
 Result<void> read_version(const Parts& parts, HistoryEntry& entry) {

@@ -378,6 +378,18 @@ TEST(HistoryBundle, RefusesEntriesThatCannotBeUsedAndGoesOn) {
     EXPECT_EQ(server.store().totals().versions, 1U);
 }
 
+TEST(HistoryBundle, SaysOfWhatTypeNothingIsNamed) {
+    TestService server;
+    const Json bundle = post_history(
+        server,
+        {R"({"resource":{"resourceType":"Binary"},"request":{"method":"PATCH","url":"Patient/1"}})",
+         R"({"request":{"method":"DELETE","url":"Nothing/1"}})"});
+    EXPECT_EQ(bundle.issue(0, "diagnostics"),
+              "neither resource.id nor request.url nor fullUrl names a Binary");
+    EXPECT_EQ(bundle.issue(1, "diagnostics"),
+              "neither resource.id nor request.url nor fullUrl names a resource");
+}
+
 TEST(HistoryBundle, StoresNothingOfAMalformedBody) {
     TestService server;
     std::string body = bundle_of("history", {version_entry("1", 1), version_entry("2", 1)});
