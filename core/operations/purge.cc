@@ -226,10 +226,8 @@ class Purge {
                 return named != positions.end() && is_his(named->second);
             });
         }
-        if (!one.versions.empty()) {
-            versions_ += one.versions.size();
-            doomed_.push_back(std::move(one));
-        }
+        versions_ += one.versions.size();
+        doomed_.push_back(std::move(one));
     }
 
     /// The oldest first.
@@ -281,6 +279,7 @@ class Purge {
                 return !info.deletion && !hashes_.contains(info.position.value);
             });
         }
+        // And of some there was nothing to go.
         std::erase_if(doomed_, [](const Doomed& one) { return one.versions.empty(); });
         co_return Result<void>();
     }

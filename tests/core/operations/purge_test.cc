@@ -55,13 +55,28 @@ bool flag(json::Value parameter, std::string_view name) {
     return false;
 }
 
+std::uint64_t count(json::Value parameter) {
+    for (const json::Value one : parameter["part"].elements()) {
+        if (one["name"].equals("count")) {
+            return std::stoull(std::string(one["valueInteger"].raw()));
+        }
+    }
+    return 0;
+}
+
 Receipt read_receipt(const Answer& answer) {
     json::Parser parser;
     const auto document = parser.parse(answer.body);
     EXPECT_EQ(answer.status, 200) << answer.body;
     Receipt receipt;
+    std::map<std::string, std::uint64_t> told;     // what it says there are of each
+    std::map<std::string, std::uint64_t> counted;  // and what follows
     for (const json::Value parameter : document->root()["parameter"].elements()) {
         const json::Value name = parameter["name"];
+        if (parameter["valueInteger"]) {
+            told[name.string()] = std::stoull(std::string(parameter["valueInteger"].raw()));
+        }
+        counted[name.string() + "s"] += parameter["part"] ? 1 : 0;
         if (name.equals("dryRun")) {
             receipt.dry_run = parameter["valueBoolean"].raw() == "true";
         } else if (name.equals("position")) {
@@ -74,8 +89,11 @@ Receipt read_receipt(const Answer& answer) {
                     receipt.versions[resource].push_back(number);
                     receipt.hashes[resource + "/_history/" + number] =
                         part(one, "sha256", "valueString");
+                    EXPECT_EQ(flag(one, "deletion"), part(one, "sha256", "valueString").empty());
+                    ++counted["versions"];
                 }
             }
+            EXPECT_EQ(count(parameter), receipt.versions[resource].size()) << resource;
             if (flag(parameter, "whole")) {
                 receipt.whole.insert(resource);
             }
@@ -86,6 +104,9 @@ Receipt read_receipt(const Answer& answer) {
                 receipt.shared.insert(resource);
             }
         }
+    }
+    for (const std::string name : {"resources", "versions", "referrers"}) {
+        EXPECT_EQ(told[name], counted[name]) << name;
     }
     return receipt;
 }
@@ -223,6 +244,55 @@ TEST_F(PurgeTest, KeepsWhatIsOthersToo) {
     EXPECT_EQ(status("Observation/of-p"), 404);
 }
 
+TEST_F(PurgeTest, KeepsWhatWasOthersTooAndIsNotHisAnyMore) {
+    put("Patient", "p");
+    put("Patient", "q", R"("link":[{"other":{"reference":"Patient/p"},"type":"seealso"}])");
+    put("Patient", "q");
+    put("Observation", "o", subject("q", R"(,"performer":[{"reference":"Patient/p"}])"));
+    put("Observation", "o", subject("q"));
+    EXPECT_THAT(purge("p", "?dryRun=true").versions,
+                ElementsAre(testing::Pair("Patient/p", ElementsAre("1"))));
+    EXPECT_THAT(purge("p", "?includeShared=true").versions,
+                ElementsAre(testing::Pair("Observation/o", ElementsAre("1")),
+                            testing::Pair("Patient/p", ElementsAre("1"))));
+    EXPECT_EQ(status("Patient/q/_history/1"), 200) << "other Patients never go";
+    EXPECT_EQ(status("Observation/o"), 200);
+}
+
+TEST_F(PurgeTest, TakesAPatientOfWhomNothingButADeletionIsKnown) {
+    const std::string deleted =
+        R"({"resourceType":"Bundle","type":"history","entry":[{"request":{"method":"DELETE","url":"Patient/p"},)"
+        R"("response":{"status":"410","etag":"W/\"3\""}}]})";
+    ASSERT_EQ(send("POST", "/", deleted).status, 200);
+    ASSERT_EQ(status("Patient/p"), 410);
+    const Receipt done = purge("p");
+    EXPECT_THAT(done.whole, ElementsAre("Patient/p"));
+    EXPECT_THAT(done.versions.at("Patient/p"), ElementsAre("3"));
+    EXPECT_EQ(status("Patient/p"), 404);
+}
+
+TEST_F(PurgeTest, TakesMoreVersionsOfAResourceThanAreLookedUpAtATime) {
+    constexpr std::size_t kVersions = 1001;
+    put("Patient", "p");
+    for (std::size_t i = 0; i < kVersions; ++i) {
+        put("Observation", "o", subject("p"));
+    }
+    EXPECT_EQ(purge("p").versions.at("Observation/o").size(), kVersions);
+    EXPECT_EQ(status("Observation/o/_history"), 404);
+}
+
+TEST_F(PurgeTest, TellsOfNobodyWhoRefersToWhatGoesInPart) {
+    put("Patient", "p");
+    put("Patient", "q");
+    put("Observation", "o", subject("p"));
+    put("Observation", "o", subject("q"));
+    put("List", "l",
+        R"("status":"current","mode":"working","entry":[{"item":{"reference":"Observation/o"}}])");
+    const Receipt done = purge("p");
+    EXPECT_THAT(done.versions.at("Observation/o"), ElementsAre("1"));
+    EXPECT_TRUE(done.referrers.empty());
+}
+
 TEST_F(PurgeTest, TellsWhoRefersToWhatGoes) {
     put("Patient", "p");
     put("Patient", "p1");
@@ -294,6 +364,22 @@ TEST_F(PurgeTest, IsRefusedWhereOthersHoldWhatWouldGo) {
     EXPECT_EQ(status("Observation/o"), 200);
     remove("List/l");
     EXPECT_THAT(purge("p").whole, UnorderedElementsAre("Patient/p", "Observation/o"));
+}
+
+TEST_F(PurgeTest, IsNotRefusedForReferencesToWhatStaysOrWasDeletedBefore) {
+    put("Patient", "p");
+    put("Patient", "q");
+    put("Observation", "moved", subject("p"));
+    put("Observation", "moved", subject("q"));
+    put("Observation", "deleted", subject("p"));
+    put("List", "l",
+        R"("status":"current","mode":"working","entry":[{"item":{"reference":"Observation/moved"}},)"
+        R"({"item":{"reference":"Observation/deleted"}}])");
+    remove("Observation/deleted");
+    Config config;
+    config.integrity_on_delete = true;
+    restart(config);
+    EXPECT_THAT(purge("p").whole, UnorderedElementsAre("Patient/p", "Observation/deleted"));
 }
 
 TEST_F(PurgeTest, TakesWhatIsWrittenWhileItLooks) {
