@@ -141,7 +141,7 @@ class Everything {
         return {};
     }
 
-    /// Checked when a search reads it.
+    /// Of some types no search reads it.
     Result<void> take_time(const OperationInput& input, std::string_view name, std::string& out) {
         ANNALS_TRY(const std::optional<std::string> text, input.text(name));
         if (text) {
@@ -220,8 +220,7 @@ class Everything {
         const search::QueryContext context{.stored = stored,
                                            .view = view_,
                                            .parameters = parameters_,
-                                           .base_url = std::string(request_.base_url),
-                                           .now = cursor_ ? cursor_->now : now_};
+                                           .base_url = std::string(request_.base_url)};
         // Members that are not told may refer to what is told beside them.
         if (!tells_beside()) {
             scope_.types = types_;
@@ -263,9 +262,8 @@ class Everything {
         for (std::size_t i = parts_.size(); i-- > 0;) {
             found = parts_[i].type == edge->type ? i : found;
         }
-        // Others of the resource's own type are the second part.
-        if (scope_.key && edge->type == target_.type && found + 1 < parts_.size() &&
-            parts_[found + 1].type == target_.type) {
+        // Others of the resource's own type are the part behind it.
+        if (found + 1 < parts_.size() && parts_[found + 1].type == edge->type) {
             const Result<storage::StoredVersion> stored = store.load(*edge);
             found += stored && stored->id != target_.id ? 1 : 0;
         }
@@ -274,10 +272,10 @@ class Everything {
 
     asio::awaitable<Result<void>> find_page() {
         const bool up = backwards();
-        std::size_t at = up && !parts_.empty() ? parts_.size() - 1 : 0;
+        std::size_t at = 0;
         search::Wanted wanted;
         wanted.upwards = up;
-        if (cursor_ && cursor_->edge.value != 0) {
+        if (cursor_) {
             if (const auto edge = service_.store().at(cursor_->edge)) {
                 co_await turns_.fetched(std::span(&*edge, 1));
             }
@@ -312,9 +310,8 @@ class Everything {
         std::ranges::copy_if(
             page_, std::back_inserter(content_.matches),
             [this](const storage::VersionInfo& info) { return is_told(info.type); });
-        const bool has_edge = cursor_ && cursor_->edge.value != 0;
-        begins_inside_ = up ? more : has_edge;
-        ends_inside_ = up ? has_edge : more;
+        begins_inside_ = up ? more : cursor_.has_value();
+        ends_inside_ = up || more;
         co_return Result<void>();
     }
 
@@ -417,7 +414,6 @@ class Everything {
         there.snapshot = snapshot_->position();
         there.total = content_.total;
         there.query = digest_;
-        there.now = cursor_ ? cursor_->now : now_;
         if (begins_inside_) {
             content_.links.emplace_back("first", url({}));
         }
@@ -441,7 +437,6 @@ class Everything {
     ScopedView searched_;
     SplitView view_;
     Turns turns_;
-    Instant now_ = now();
     EverythingScope scope_;
     std::vector<TypeId> types_;  // that are told; empty: all
     std::string kept_;           // parameters for links, encoded

@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/access.h"
+#include "core/search/cursor.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -86,6 +87,8 @@ TEST_F(EverythingTest, PagesShowOneStateToAndFro) {
         for (std::size_t i = pages.size(); i-- > 1;) {
             const Page before = get(pages[i].links["previous"]);
             EXPECT_EQ(before.ids, pages[i - 1].ids);
+            EXPECT_EQ(before.links.contains("previous"), i > 1);
+            EXPECT_TRUE(before.links.contains("next"));
             EXPECT_EQ(get(pages[i].links["first"]).ids, pages[0].ids);
         }
         EXPECT_FALSE(pages.front().links.contains("previous"));
@@ -164,6 +167,72 @@ TEST_F(EverythingTest, TypesAreOfWhatIsToldAndNotOfWhatLeadsToIt) {
     EXPECT_EQ(get("/Patient/p/$everything?_type=Condition,Practitioner&_count=0").total, "1");
 }
 
+TEST_F(EverythingTest, PagesOfMembersAloneAreFull) {
+    put("Patient", "p", "");
+    for (int i = 0; i < 3; ++i) {
+        put_observation(fmt::format("o{}", i), "p");
+        put("Condition", fmt::format("c{}", i), R"(,"subject":{"reference":"Patient/p"})");
+    }
+    const Page first = get("/Patient/p/$everything?_type=Observation&_count=2");
+    EXPECT_EQ(first.ids.size(), 2U);
+    const Page second = get(first.links.at("next"));
+    EXPECT_EQ(second.ids.size(), 1U);
+    EXPECT_FALSE(second.links.contains("next"));
+}
+
+TEST_F(EverythingTest, TheNextPageIsShownAsTheFirstIsAndOfTheSameState) {
+    put("Patient", "p", "");
+    put_observation("o", "p");
+    const std::string state = std::to_string(store().last_position().value);
+    put_observation("later", "p");
+    Page page = get("/Patient/p/$everything?_count=1&_elements=status&_asOf=" + state);
+    EXPECT_EQ(page.total, "2");
+    EXPECT_THAT(page.ids, testing::ElementsAre("p"));
+    const std::string next = page.links.at("next");
+    EXPECT_THAT(next, testing::HasSubstr("_elements=status"));
+    page = get(next);
+    EXPECT_THAT(page.ids, testing::ElementsAre("o"));
+    EXPECT_FALSE(page.links.contains("next"));
+}
+
+TEST_F(EverythingTest, RefusesATimeThatIsNoneAlsoOfTypesWithoutADateOfCare) {
+    put("Patient", "p", "");
+    for (const std::string_view name : {"start", "end", "_since"}) {
+        EXPECT_EQ(
+            send("GET", fmt::format("/Patient/p/$everything?_type=Patient&{}=x", name)).status, 400)
+            << name;
+    }
+}
+
+TEST_F(EverythingTest, GoesOnBehindNothingThatCannotBeAnEdge) {
+    put("Organization", "org", "");
+    put("Patient", "p", R"(,"managingOrganization":{"reference":"Organization/org"})");
+    put_observation("o", "p");
+    put_observation("gone", "p");
+    const std::string path = "/Patient/p/$everything?_count=1";
+    const std::string next = get(path).links.at("next");
+    auto cursor = search::read_cursor(std::string_view(next).substr(next.find("_cursor=") + 8));
+    ASSERT_TRUE(cursor.has_value());
+    const auto behind = [&](Position edge) {
+        cursor->edge = edge;
+        return send("GET", path + "&_cursor=" + search::write_cursor(*cursor)).status;
+    };
+    const auto position = [&](std::string_view type, std::string_view id) {
+        return store().current(*find_resource_type(type), id)->position;
+    };
+    const Position gone = position("Observation", "gone");
+    EXPECT_EQ(behind(gone), 200);
+    EXPECT_EQ(behind(position("Organization", "org")), 410);
+    EXPECT_EQ(behind(Position{0}), 410);
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(send("DELETE", "/Observation/gone").status, 204);
+    EXPECT_EQ(behind(gone), 410);
+    cursor->snapshot.value = store().last_position().value + 1;
+    EXPECT_EQ(behind(position("Observation", "o")), 400);
+}
+
 TEST_F(EverythingTest, ACursorHoldsForItsOwnCallAlone) {
     put("Patient", "p", "");
     put_observation("o", "p");
@@ -193,6 +262,18 @@ TEST_F(EverythingTest, ShowsOnlyTypesThatArePermitted) {
     EXPECT_TRUE(answer.says("Observation/o"));
     EXPECT_FALSE(answer.says("Condition"));
     EXPECT_FALSE(answer.says("Practitioner\",\"id\""));
+}
+
+TEST_F(EverythingTest, OfOnePatientTellsHimToWhomMayReadHimAndAllToWhomMayFindThem) {
+    put("Patient", "a", "");
+    put("Patient", "b", R"(,"link":[{"other":{"reference":"Patient/a"},"type":"seealso"}])");
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal reads_one("p", "system/Patient.r?_id=a system/Patient.s?_id=b");
+    send_as(&reads_one);
+    EXPECT_THAT(get("/Patient/a/$everything").ids, testing::ElementsAre("a"));
+    EXPECT_THAT(get("/Patient/$everything").ids, testing::ElementsAre("b"));
 }
 
 TEST_F(EverythingTest, OfAllPatientsIsOfThoseThatAreShown) {
