@@ -134,8 +134,7 @@ std::function<std::optional<Range>(std::string_view)> in_units_of(std::string sy
             return std::nullopt;
         }
         const std::optional<Scale>& to = ucum_scale(unit.code);
-        return to && from->unit.same_dimension(to->unit) ? converted(range, *from, *to)
-                                                         : std::nullopt;
+        return to ? converted(range, *from, *to) : std::nullopt;
     };
 }
 

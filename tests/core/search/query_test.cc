@@ -57,6 +57,14 @@ TEST(Query, FollowsChainsOfAnyDepth) {
          {"patient.organization.partof.name=good", "o1"},
          {"patient.organization.name=good", ""},
          {"subject._id=paul", "o2"},
+         {"subject._id:missing=true", ""},
+         {"subject._id:missing=false", "o1 o2"},
+         {"subject._id:exact=paul",
+          "not-supported: search parameter '_id:exact': the modifier ':exact' is not "
+          "supported"},
+         {"subject:Nothing.name=x",
+          "not-supported: search parameter 'subject:Nothing.name': the modifier ':Nothing' is not "
+          "supported"},
          {"subject:Patient._tag=http://t|x", "o1"},
          {"subject.name=peter,paul", "o1 o2"},
          {"subject.name=peter&subject.name=paul", ""},
@@ -143,6 +151,11 @@ TEST(Query, FollowsReferencesBackwards) {
          {"_has:Nothing:patient:code=1",
           "invalid: search parameter '_has:Nothing:patient:code': 'Nothing' is not a resource "
           "type"},
+         {"_has:Observation:nothing:status=1",
+          "invalid: search parameter '_has:Observation:nothing:status': 'nothing' of Observation "
+          "does not lead to Patient"},
+         {"_has:Observation=1",
+          "invalid: search parameter '_has:Observation': _has:Type:reference:parameter is needed"},
          {"_has:Observation:patient=1",
           "invalid: search parameter '_has:Observation:patient': _has:Type:reference:parameter is "
           "needed"}});
@@ -574,10 +587,11 @@ TEST(Query, IsBounded) {
     EXPECT_FALSE(refused("Provenance", "target.subject.link.name=x"));
     EXPECT_FALSE(refused("Provenance", "target:Observation.subject:Patient.link:Patient.name=x"));
     std::string has;
-    for (std::size_t i = 0; i < 2000; ++i) {
+    for (std::size_t i = 0; i < kSearchChainMax; ++i) {
         has += "_has:Patient:link:";
     }
-    EXPECT_TRUE(refused("Patient", has + "name=x"));
+    EXPECT_FALSE(refused("Patient", has + "name=x"));
+    EXPECT_TRUE(refused("Patient", has + "_has:Patient:link:name=x"));
 }
 
 TEST(DecodePairs, ReadsPercentAndPlus) {

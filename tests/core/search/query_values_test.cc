@@ -510,6 +510,9 @@ TEST(NumberQuery, TakesDigitsForPrecisionWhereItIsToBeEqual) {
            {"probability=ap100", "94.9 95 99.4 99.5 100 100.4 100.5 110"},
            {"probability=ap122", "110"},
            {"probability=abc", "invalid: search parameter 'probability': a number is needed"},
+           {"probability:above=100",
+            "not-supported: search parameter 'probability:above': the modifier ':above' is not "
+            "supported"},
            {"probability=1e%2B2", "95 99.4 99.5 100 100.4 100.5"},
            {"probability=1e%2B-2", "invalid: search parameter 'probability': a number is needed"},
            {"probability=5|x|y", "invalid: search parameter 'probability': a number is needed"}});
@@ -529,9 +532,15 @@ TEST(QuantityQuery, ConvertsUnitsOfUcum) {
     add("own", R"({"value":5.4,"unit":"mg"})");
     add("pill", R"({"value":5.4,"unit":"pill","system":"http://pills","code":"P"})");
     add("sec", R"({"value":5.4,"system":"http://unitsofmeasure.org","code":"s"})");
+    add("odd", R"({"value":5.4,"system":"http://unitsofmeasure.org","code":"no unit"})");
+    add("dose", R"({"value":0.0054,"system":"http://pills","code":"g"})");
     check(
         corpus, "Observation",
-        {{"value-quantity=5.4", "mg own pill sec"},
+        {{"value-quantity=5.4", "mg own pill sec odd"},
+         {"value-quantity=5.4|http://unitsofmeasure.org|", "mg sec odd"},
+         {"value-quantity=5.4|http://unitsofmeasure.org|no%20unit", "odd"},
+         {"value-quantity=5.4|http://elsewhere|mg", ""},
+         {"value-quantity=5.4|http://pills|mg", ""},
          {"value-quantity=5.4|http://unitsofmeasure.org|mg", "mg g ug"},
          {"value-quantity=5.40|http://unitsofmeasure.org|mg", "mg g ug"},
          {"value-quantity=5.400|http://unitsofmeasure.org|mg", "mg g"},
@@ -550,6 +559,16 @@ TEST(QuantityQuery, ConvertsUnitsOfUcum) {
          {"value-quantity=5.4|mg",
           "invalid: search parameter 'value-quantity': number, number|system|code or number||code "
           "is needed"},
+         {"value-quantity=5.4|http://unitsofmeasure.org|mg|x",
+          "invalid: search parameter 'value-quantity': number, number|system|code or number||code "
+          "is needed"},
+         {"value-quantity=5.4|http://a%5Cb|mg",
+          "invalid: search parameter 'value-quantity': unknown escape"},
+         {"value-quantity=5.4||m%5Cg",
+          "invalid: search parameter 'value-quantity': unknown escape"},
+         {"value-quantity:above=5.4",
+          "not-supported: search parameter 'value-quantity:above': the modifier ':above' is not "
+          "supported"},
          {"value-quantity=|http://unitsofmeasure.org|mg",
           "invalid: search parameter 'value-quantity': number, number|system|code or number||code "
           "is needed"}});
@@ -638,8 +657,18 @@ TEST(CompositeQuery, HoldsOfOneElement) {
     corpus.add(R"({"resourceType":"Observation","id":"plain","status":"final","code":{"coding":[
         {"system":"http://loinc.org","code":"8480-6"}]},
         "valueQuantity":{"value":125,"system":"http://unitsofmeasure.org","code":"mm[Hg]"}})");
+    const std::string other = component("150", "200");
+    add("mixed", std::string(other).replace(other.find("http://loinc.org"), 16, "http://other") +
+                     "," + component("8867-4", "50"));
     check(corpus, "Observation",
           {{"component-code-value-quantity=8480-6$gt100", "normal"},
+           {"component-code-value-quantity=http://loinc.org|$gt100", "normal swapped"},
+           {"component-code-value-quantity=http://other|$gt100", "mixed"},
+           {"component-code-value-quantity=http://other|$lt100", ""},
+           {"component-code-value-quantity=http://elsewhere|8480-6$gt100", ""},
+           {"component-code-value-quantity:not=8480-6$gt100",
+            "not-supported: search parameter 'component-code-value-quantity:not': the modifier "
+            "':not' is not supported"},
            {"component-code-value-quantity=http://loinc.org|8480-6$lt100", "swapped"},
            {"component-code-value-quantity=8462-4$120||mm[Hg]", "swapped"},
            {"combo-code-value-quantity=8480-6$gt100", "normal plain"},
@@ -681,6 +710,8 @@ TEST(CompositeQuery, TakesComponentsOfAnyType) {
         "code":{"text":"x"},"result":[{"reference":"Observation/text"}]})");
     check(corpus, "Observation",
           {{"code-value-string=http://l|c$red", "text"},
+           {"code-value-string=c$red", "text"},
+           {"code-value-string=http://m|c$red", ""},
            {"code-value-concept=c$http://v|red", "concept"},
            {"code-value-date=c$2020-05", "date"},
            {"code-value-date=c$gt2020-05", ""},
