@@ -544,11 +544,55 @@ TEST_F(ExportTest, OfAGroupGivesWhatItsMembersHave) {
             R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/c"}}]})")
             .status,
         400);
-    EXPECT_EQ(begin("/Group/none/$export").status, 404);
+    const Answer none = begin("/Group/none/$export");
+    EXPECT_EQ(none.status, 404);
+    EXPECT_TRUE(none.says("Group/none is not known")) << none.body;
     put("Group", "empty", R"("type":"person","actual":true)");
     EXPECT_TRUE(run("/Group/empty/$export").names.empty());
     remove("/Group/empty");
-    EXPECT_EQ(begin("/Group/empty/$export").status, 410);
+    const Answer deleted = begin("/Group/empty/$export");
+    EXPECT_EQ(deleted.status, 410);
+    EXPECT_TRUE(deleted.says("Group/empty was deleted")) << deleted.body;
+}
+
+TEST_F(ExportTest, OfAGroupPassesOverMembersThatAreNoPatients) {
+    for (const char* id : {"a", "twin"}) {
+        put("Patient", id);
+    }
+    put("Group", "twin",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/twin"}}])");
+    put("Group", "g",
+        R"("type":"person","actual":true,"member":[{"entity":{"display":"somebody"}},{"entity":{"reference":"http://elsewhere/Patient/twin"}},)"
+        R"({"entity":{"reference":"Device/twin"}},{"entity":{"reference":"Group/none"}},{"entity":{"reference":"Patient/a"}}])");
+    EXPECT_THAT(run("/Group/g/$export?_type=Patient").names, ElementsAre("Patient/a/1"));
+    remove("/Patient/a");
+    EXPECT_EQ(
+        begin(
+            "/Group/g/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/a"}}]})")
+            .status,
+        400);
+}
+
+TEST_F(ExportTest, OfAGroupGoesSixteenGroupsDeep) {
+    constexpr int kDeep = 16;
+    for (int i = 0; i <= kDeep + 1; ++i) {
+        put("Patient", fmt::format("p{}", i));
+        put("Group", fmt::format("g{}", i),
+            fmt::format(
+                R"("type":"person","actual":true,"member":[{{"entity":{{"reference":"Patient/p{}"}}}},{{"entity":{{"reference":"Group/g{}"}}}}])",
+                i, i + 1));
+    }
+    const auto names = run("/Group/g0/$export?_type=Patient").names;
+    EXPECT_EQ(names.size(), kDeep + 1U);
+    EXPECT_THAT(names, Not(testing::Contains(fmt::format("Patient/p{}/1", kDeep + 1))));
+}
+
+TEST_F(ExportTest, OfTheSystemWarnsOfNoTypeThatPatientsHaveNot) {
+    put("Organization", "org");
+    const Exported exported = run("/$export?_type=Organization");
+    EXPECT_THAT(exported.names, ElementsAre("Organization/org/1"));
+    EXPECT_EQ(exported.errors, "");
 }
 
 TEST_F(ExportTest, LeavesOutElements) {
@@ -770,6 +814,7 @@ TEST_F(ExportTest, IsForWhomeverBeganItAndForThoseWhoMayDoEverything) {
     EXPECT_EQ(begin("/Patient/$export", of_one).status, 403);
     const Principal both("both", "system/Observation.rs system/Patient.r");
     send_as(&both);
+    EXPECT_EQ(begin("/Group/none/$export?_type=Observation").status, 403);
     EXPECT_EQ(begin("/Patient/$export", of_one).status, 400);
     send_as(nullptr);
     EXPECT_EQ(send("GET", status).status, 401);
