@@ -25,7 +25,10 @@ Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
     const auto bad = [&](std::string_view why) {
         return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
     };
-    if (modifier == "missing" && (value == "true" || value == "false")) {
+    if (modifier == "missing") {
+        if (value != "true" && value != "false") {
+            return bad("true or false is needed");
+        }
         return value == "true" ? nothing() : everything();
     }
     if (!modifier.empty() && modifier != "not") {

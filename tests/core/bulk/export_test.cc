@@ -588,6 +588,15 @@ TEST_F(ExportTest, OfAGroupGoesSixteenGroupsDeep) {
     EXPECT_THAT(names, Not(testing::Contains(fmt::format("Patient/p{}/1", kDeep + 1))));
 }
 
+TEST_F(ExportTest, GivesWhatIsInACompartmentAndLinkedToItOnce) {
+    put("Patient", "a");
+    observe("o", "Patient/a");
+    put("Provenance", "both",
+        R"("target":[{"reference":"Patient/a"},{"reference":"Observation/o"}],"recorded":"2020-01-01T00:00:00Z","agent":[{"who":{"display":"x"}}])");
+    EXPECT_THAT(run("/Patient/$export").names,
+                ElementsAre("Observation/o/1", "Patient/a/1", "Provenance/both/1"));
+}
+
 TEST_F(ExportTest, OfTheSystemWarnsOfNoTypeThatPatientsHaveNot) {
     put("Organization", "org");
     const Exported exported = run("/$export?_type=Organization");

@@ -59,7 +59,9 @@ TEST(Query, FollowsChainsOfAnyDepth) {
          {"subject._id=paul", "o2"},
          {"subject._id:missing=true", ""},
          {"subject._id:missing=false", "o1 o2"},
-         {"subject._id:exact=paul",
+         {"subject._id:missing=maybe",
+          "invalid: search parameter '_id:missing': true or false is needed"},
+         {"subject._id:exact=true",
           "not-supported: search parameter '_id:exact': the modifier ':exact' is not "
           "supported"},
          {"subject:Nothing.name=x",
