@@ -190,9 +190,22 @@ TEST_F(EverythingTest, TheNextPageIsShownAsTheFirstIsAndOfTheSameState) {
     EXPECT_THAT(page.ids, testing::ElementsAre("p"));
     const std::string next = page.links.at("next");
     EXPECT_THAT(next, testing::HasSubstr("_elements=status"));
+    EXPECT_THAT(next, testing::HasSubstr("_asOf=" + state));
     page = get(next);
     EXPECT_THAT(page.ids, testing::ElementsAre("o"));
     EXPECT_FALSE(page.links.contains("next"));
+}
+
+TEST_F(EverythingTest, TheNextPageIsOfTheSameTimeOfCare) {
+    put("Patient", "p", "");
+    put("Condition", "early",
+        R"(,"subject":{"reference":"Patient/p"},"onsetDateTime":"2020-01-01")");
+    put("Condition", "late",
+        R"(,"subject":{"reference":"Patient/p"},"onsetDateTime":"2022-01-01")");
+    const Page page = get("/Patient/p/$everything?_count=1&start=2021-01-01");
+    EXPECT_EQ(page.total, "2");
+    EXPECT_THAT(get(page.links.at("next")).ids, testing::ElementsAre("late"));
+    EXPECT_FALSE(get(page.links.at("next")).links.contains("next"));
 }
 
 TEST_F(EverythingTest, RefusesATimeThatIsNoneAlsoOfTypesWithoutADateOfCare) {

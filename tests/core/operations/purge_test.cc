@@ -244,6 +244,16 @@ TEST_F(PurgeTest, KeepsWhatIsOthersToo) {
     EXPECT_EQ(status("Observation/of-p"), 404);
 }
 
+TEST_F(PurgeTest, TakesWhatIsNobodyElsesThoughOthersThanPatientsAreNamedBeside) {
+    put("Patient", "p");
+    put("Practitioner", "doc");
+    put("Group", "g",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Practitioner/doc"}},)"
+        R"({"entity":{"reference":"Patient/p"}}])");
+    EXPECT_THAT(purge("p").whole, UnorderedElementsAre("Patient/p", "Group/g"));
+    EXPECT_EQ(status("Practitioner/doc"), 200);
+}
+
 TEST_F(PurgeTest, KeepsWhatWasOthersTooAndIsNotHisAnyMore) {
     put("Patient", "p");
     put("Patient", "q", R"("link":[{"other":{"reference":"Patient/p"},"type":"seealso"}])");
