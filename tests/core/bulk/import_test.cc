@@ -96,6 +96,26 @@ TEST_F(ImportTest, TakesEachLineAsAPutDoes) {
     EXPECT_TRUE(send("GET", "/Patient?gender=male").says(R"("total":1)"));
 }
 
+TEST_F(ImportTest, ReadsEachOfItsFilesFromItsBeginning) {
+    std::string first;
+    std::string second = "broken\n";
+    for (int i = 0; i < 9; ++i) {
+        first += fmt::format("{{\"resourceType\":\"Patient\",\"id\":\"a{}\"}}\n", i);
+        second += fmt::format("{{\"resourceType\":\"Patient\",\"id\":\"b{}\"}}\n", i);
+    }
+    write("a.ndjson", first);
+    write("b.ndjson", second);
+    write("c.ndjson", "{\"resourceType\":\"Patient\",\"id\":\"c\"}\n");
+    std::string more;
+    for (const std::string_view name : {"b.ndjson", "c.ndjson"}) {
+        more +=
+            fmt::format(R"(,{{"name":"input","part":[{{"name":"url","valueUri":"{}"}}]}})", name);
+    }
+    const Imported imported = finish(begin(parameters("a.ndjson", more)));
+    EXPECT_THAT(imported.errors, HasSubstr("b.ndjson:1: "));
+    EXPECT_EQ(store().totals(find_resource_type("Patient")).live, 19U);
+}
+
 TEST_F(ImportTest, PassesOverAByteOrderMarkAtTheBeginningOfAFile) {
     const std::string mark = "\xEF\xBB\xBF";
     const Imported imported = import_text(mark + R"({"resourceType":"Patient","id":"a"})" + "\n" +
