@@ -58,11 +58,13 @@ Result<bool> LineReader::next(std::string_view& line) {
             break;
         }
     }
-    if (too_long_) {
-        line = {};
-    }
     if (line.ends_with('\r')) {
         line.remove_suffix(1);
+    }
+    // One whose end came with the same portion was held nonetheless.
+    too_long_ = too_long_ || line.size() > line_bytes_max_;
+    if (too_long_) {
+        line = {};
     }
     return true;
 }

@@ -116,6 +116,27 @@ TEST_F(ImportTest, ReadsEachOfItsFilesFromItsBeginning) {
     EXPECT_EQ(store().totals(find_resource_type("Patient")).live, 19U);
 }
 
+TEST_F(ImportTest, SaysOfALineThatItIsTooLongAndGoesOn) {
+    Config config = service().config();
+    config.limits.max_body = 1 << 10;
+    restart(config);
+    const Imported imported = import_text(
+        fmt::format("{{\"resourceType\":\"Patient\",\"id\":\"long\",\"language\":\"{}\"}}\n",
+                    std::string(64 << 10, 'x')) +
+        "{\"resourceType\":\"Patient\",\"id\":\"p\"}\n");
+    EXPECT_THAT(imported.errors, HasSubstr("a.ndjson:1: The line is too long"));
+    EXPECT_EQ(send("GET", "/Patient/p").status, 200);
+}
+
+TEST_F(ImportTest, TakesAnEntryOfHistoryThatHasAResponseAlone) {
+    put_patient("p");
+    const Imported imported =
+        import_text(R"({"fullUrl":"http://test/fhir/Patient/p","response":{"status":"410"}})"
+                    "\n");
+    EXPECT_EQ(imported.errors, "");
+    EXPECT_EQ(send("GET", "/Patient/p").status, 410);
+}
+
 TEST_F(ImportTest, PassesOverAByteOrderMarkAtTheBeginningOfAFile) {
     const std::string mark = "\xEF\xBB\xBF";
     const Imported imported = import_text(mark + R"({"resourceType":"Patient","id":"a"})" + "\n" +
@@ -290,6 +311,40 @@ TEST_F(ImportTest, StoppedAnywhereTakesEachLineOnce) {
     EXPECT_EQ(result->files[0].count, 9000U - 9U);
     EXPECT_EQ(result->files[1].count, 9U);
     EXPECT_FALSE(files.exists("j/upload.ndjson"));
+}
+
+TEST_F(ImportTest, OfSeveralFilesGoesOnInTheOneWhereItStood) {
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    ImportTask task;
+    for (const char* name : {"a", "b", "c"}) {
+        std::string text = "broken\n";
+        for (int i = 0; i < 1500; ++i) {
+            text += fmt::format("{{\"resourceType\":\"Patient\",\"id\":\"{}{}\"}}\n", name, i);
+        }
+        files.set_content(fmt::format("j/{}", name), text);
+        task.inputs.push_back({.name = name, .type = "", .uploaded = true});
+    }
+    JobOrder order;
+    order.base_url = kBaseUrl;
+    order.task = task_json(task);
+    std::string saved;
+    Result<JobResult> result = Error{Errc::timeout, "", ""};
+    int runs = 0;
+    for (; !result && runs < 100; ++runs) {
+        JobRun run("j", order, "j", saved, files,
+                   {.stopping = [] { return true; }, .say = [](const std::string&) {}});
+        result = import_job(service(), run);
+        saved = run.saved();
+    }
+    ASSERT_TRUE(result);
+    EXPECT_GT(runs, 3);
+    ASSERT_EQ(result->files.size(), 4U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(result->files[i].count, 1500U) << i;
+    }
+    EXPECT_EQ(result->files[3].count, 3U) << "errors";
+    EXPECT_EQ(store().totals().versions, 4500U);
 }
 
 /// As an import that has noted nothing yet but that it has begun.
@@ -491,6 +546,7 @@ TEST(LineReader, GivesLinesWhateverTheirEnds) {
     EXPECT_EQ(lines("a\nb\r\n\nc", 0, 100), (Lines{"a", "b", "", "c"}));
     EXPECT_EQ(lines("a\nb\n", 2, 100), Lines{"b"});
     EXPECT_EQ(lines("", 0, 100), Lines{});
+    EXPECT_EQ(lines("aaaa\nbbb\r\ncccc\nddd", 0, 3), (Lines{"...", "bbb", "...", "ddd"}));
     const std::string large(3 << 20, 'x');
     EXPECT_EQ(lines("a\n" + large + "\nb\n", 0, 4 << 20), (Lines{"a", large, "b"}));
     EXPECT_EQ(lines("a\n" + large + "\nb\n", 0, 1000), (Lines{"a", "...", "b"}));
