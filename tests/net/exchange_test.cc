@@ -33,6 +33,11 @@ std::string get(const std::string& target, const std::string& headers = {}) {
     return "GET " + target + " HTTP/1.1\r\n" + kHost + headers + "\r\n";
 }
 
+std::string padded(std::string target, std::size_t size) {
+    target.resize(size, 'a');
+    return target;
+}
+
 std::string post(const std::string& headers, const std::string& body) {
     return "POST /fhir/echo HTTP/1.1\r\n" + kHost + headers + "\r\n" + body;
 }
@@ -64,6 +69,21 @@ const std::vector<Exchange>& exchanges() {
          "Host=annals.test\nA=1\nB=2\nC=\n"},
         {"AbsoluteForm", get("http://other.test:81/fhir/describe?x"), 200, false,
          "query=x base=http://other.test:81/fhir"},
+        {"AbsoluteFormOfTls", get("HTTPS://other.test/fhir/describe"), 200, false,
+         "base=http://other.test/fhir"},
+        {"TargetOfTheLimit", get(padded("/fhir/text?", kRequestTargetBytesMax)), 200, false,
+         "hello"},
+        {"PageOfTheLimit", get(padded("/fhir/text?_cursor=a&b=", kPageTargetBytesMax)), 200, false,
+         "hello"},
+        {"BlanksBehindAValue", get("/fhir/describe", "A: 1\t\r\nB: 2 \t \r\n"), 200, false,
+         "\nA=1\nB=2\n"},
+        {"HeadersAsLongAsThoseThatAreRead",
+         get("/fhir/text",
+             "Hosd: a/b\r\nExpecd: tea\r\nConnectiom: close\r\nX-Request-Ie: \x80\r\n"
+             "Content-Encodinh: br\r\nTransfer-Encodinh: gzip\r\nX-Annals-Min-Positiom: z\r\n"),
+         200, false, "hello"},
+        {"ExpectationIn10", "POST /fhir/echo HTTP/1.0\r\nExpect: tea\r\nContent-Length: 1\r\n\r\na",
+         200, true, "a"},
         {"Upgrade", get("/fhir/text", "Connection: upgrade\r\nUpgrade: h2c\r\n"), 200, false,
          "hello"},
         {"GetWithBody", get("/fhir/describe", "Content-Length: 3\r\n") + "abc", 200, false,
@@ -139,6 +159,9 @@ const std::vector<Exchange>& exchanges() {
         {"TwoSpaces", "GET  /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n", 400, true, "OperationOutcome"},
         {"AuthorityForm", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 400, true, "OperationOutcome"},
         {"UserInTarget", get("http://user@host/fhir/text"), 400, true, "OperationOutcome"},
+        {"OtherScheme", get("ftp://other.test/fhir/text"), 400, true, "OperationOutcome"},
+        {"DeleteInTarget", get("/fhir/te\x7fxt"), 400, true, "OperationOutcome"},
+        {"NoAsciiInTarget", get("/fhir/te\xc3\xa9xt"), 400, true, "percent-encoded"},
         {"Fragment", get("/fhir/text#a"), 400, true, "OperationOutcome"},
         {"OtherCoding", post("Transfer-Encoding: gzip\r\n", ""), 501, true, "OperationOutcome"},
         {"TwoCodings", post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"), 501, true,
@@ -188,6 +211,9 @@ const std::vector<Exchange>& exchanges() {
          "OperationOutcome"},
         {"ContentCoding", post("Content-Encoding: br\r\nContent-Length: 1\r\n", "a"), 415, true,
          "not-supported"},
+        {"ContentCodingTwice",
+         post("Content-Encoding: gzip\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n", "a"),
+         415, true, "not-supported"},
         {"TooLong", post("Content-Length: 67108865\r\n", "abc"), 413, true, "too-long"},
         {"TooLongExpecting", post("Expect: 100-continue\r\nContent-Length: 67108865\r\n", ""), 413,
          true, "too-long"},
