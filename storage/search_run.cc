@@ -1,6 +1,7 @@
 #include "storage/search_run.h"
 
 #include "storage/index_arrays.h"
+#include "storage/search_bitmap.h"
 #include "storage/search_run_parts.h"
 
 #include <algorithm>
@@ -216,73 +217,6 @@ LinkColumn SearchRun::links(std::uint64_t column) const noexcept {
             .targets = targets_};
 }
 
-namespace {
-
-/// The bitmap of ascending documents by the public portable format: a value takes a few instructions, and
-/// roaring_bitmap_of_ptr() some thirty.
-SearchBitmap bitmap_of(std::span<const std::uint32_t> documents) {
-    constexpr std::uint32_t kCookie = 12'346;  // no container of runs
-    constexpr std::size_t kArrayMax = 4096;    // what has more is a set of bits
-    constexpr std::size_t kBitsBytes = 8192;
-
-    struct Container {
-        std::uint16_t key;
-        std::size_t begin;
-        std::size_t end;
-
-        std::size_t size() const noexcept { return end - begin; }
-
-        std::size_t bytes() const noexcept { return size() <= kArrayMax ? 2 * size() : kBitsBytes; }
-    };
-
-    static thread_local std::vector<Container> containers;
-    static thread_local std::vector<char> portable;
-    containers.clear();
-    std::size_t bytes = 2 * sizeof(std::uint32_t);
-    for (std::size_t begin = 0; begin < documents.size();) {
-        const std::uint32_t key = documents[begin] >> 16;
-        const auto end = std::ranges::upper_bound(documents.subspan(begin), key << 16 | 0xffff);
-        containers.push_back({static_cast<std::uint16_t>(key), begin,
-                              static_cast<std::size_t>(end - documents.begin())});
-        begin = containers.back().end;
-        bytes += 2 * sizeof(std::uint32_t) + containers.back().bytes();
-    }
-    portable.assign(bytes, 0);
-    char* to = portable.data();
-    const auto put = [&to](auto value) {
-        std::memcpy(to, &value, sizeof value);
-        to += sizeof value;
-    };
-    put(kCookie);
-    put(static_cast<std::uint32_t>(containers.size()));
-    for (const Container& container : containers) {
-        put(container.key);
-        put(static_cast<std::uint16_t>(container.size() - 1));
-    }
-    std::size_t offset = 2 * sizeof(std::uint32_t) * (1 + containers.size());
-    for (const Container& container : containers) {
-        put(static_cast<std::uint32_t>(offset));
-        offset += container.bytes();
-    }
-    for (const Container& container : containers) {
-        const auto values = documents.subspan(container.begin, container.size());
-        if (container.size() <= kArrayMax) {
-            for (const std::uint32_t document : values) {
-                put(static_cast<std::uint16_t>(document));
-            }
-            continue;
-        }
-        for (const std::uint32_t document : values) {
-            char& byte = to[(document & 0xffff) >> 3];
-            byte = static_cast<char>(byte | 1 << (document & 7));
-        }
-        to += kBitsBytes;
-    }
-    return SearchBitmap(roaring_bitmap_portable_deserialize(portable.data()));
-}
-
-}  // namespace
-
 std::uint32_t SearchRunParts::add_postings(std::span<const std::uint32_t> documents) {
     if (documents.size() == 1) {
         return documents[0];
@@ -293,11 +227,7 @@ std::uint32_t SearchRunParts::add_postings(std::span<const std::uint32_t> docume
         lists.insert(lists.end(), documents.begin(), documents.end());
         return kElsewhere | at;
     }
-    SearchBitmap bitmap = bitmap_of(documents);
-    ANNALS_CHECK(bitmap != nullptr);
-    roaring_bitmap_run_optimize(bitmap.get());
-    roaring_bitmap_shrink_to_fit(bitmap.get());
-    bitmaps.push_back(std::move(bitmap));
+    bitmaps.push_back(bitmap_of(documents));
     return kInBitmap | static_cast<std::uint32_t>(bitmaps.size() - 1);
 }
 
