@@ -13,11 +13,12 @@ Error fault(Errc code, std::string detail, std::string expression) {
 
 // The name of a member; `resolved` is where one with escapes is put.
 std::string_view name_of(Value key, std::string& resolved) {
-    if (key.node().escaped) [[unlikely]] {
+    const Node& node = key.node();
+    if (node.escaped) [[unlikely]] {
         resolved = key.string();
         return resolved;
     }
-    return key.raw_string();
+    return {key.tree().text().data() + node.begin + 1, node.end - node.begin - 2};
 }
 
 std::optional<std::string_view> raw_if_there(Value value) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <optional>
 
 namespace annals {
@@ -48,12 +49,27 @@ Civil civil_of(Instant instant) noexcept {
             weekday{day}.c_encoding()};
 }
 
-void put(char*& out, unsigned value, int digits) noexcept {
-    for (int i = digits - 1; i >= 0; --i) {
-        out[i] = static_cast<char>('0' + value % 10);
-        value /= 10;
+constexpr std::array<std::array<char, 2>, 100> kPairsOfDigits = [] {
+    std::array<std::array<char, 2>, 100> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = {static_cast<char>('0' + i / 10), static_cast<char>('0' + i % 10)};
     }
-    out += digits;
+    return pairs;
+}();
+
+void put_two(char*& out, unsigned value) noexcept {
+    std::memcpy(out, kPairsOfDigits[value % 100].data(), 2);
+    out += 2;
+}
+
+void put_three(char*& out, unsigned value) noexcept {
+    *out++ = static_cast<char>('0' + value / 100);
+    put_two(out, value);
+}
+
+void put_four(char*& out, unsigned value) noexcept {
+    put_two(out, value / 100);
+    put_two(out, value);
 }
 
 // Reads fixed runs of digits and single characters; remembers the first mismatch.
@@ -230,19 +246,19 @@ Instant now() noexcept {
 
 void write_instant(Instant instant, char* out) noexcept {
     const Civil civil = civil_of(instant);
-    put(out, static_cast<unsigned>(civil.year), 4);
+    put_four(out, static_cast<unsigned>(civil.year));
     *out++ = '-';
-    put(out, civil.month, 2);
+    put_two(out, civil.month);
     *out++ = '-';
-    put(out, civil.day, 2);
+    put_two(out, civil.day);
     *out++ = 'T';
-    put(out, civil.hour, 2);
+    put_two(out, civil.hour);
     *out++ = ':';
-    put(out, civil.minute, 2);
+    put_two(out, civil.minute);
     *out++ = ':';
-    put(out, civil.second, 2);
+    put_two(out, civil.second);
     *out++ = '.';
-    put(out, civil.microsecond / 1000, 3);
+    put_three(out, civil.microsecond / 1000);
     *out = 'Z';
 }
 
@@ -253,7 +269,7 @@ std::string format_instant(Instant instant) {
     if (below_ms != 0) {
         text.resize(kInstantChars + 3);
         char* out = text.data() + kInstantChars - 1;
-        put(out, below_ms, 3);
+        put_three(out, below_ms);
         *out = 'Z';
     }
     return text;
@@ -343,17 +359,17 @@ void write_http_date(Instant instant, char* out) noexcept {
     };
     word(kDays[civil.weekday]);
     word(", ");
-    put(out, civil.day, 2);
+    put_two(out, civil.day);
     word(" ");
     word(kMonths[civil.month - 1]);
     word(" ");
-    put(out, static_cast<unsigned>(civil.year), 4);
+    put_four(out, static_cast<unsigned>(civil.year));
     word(" ");
-    put(out, civil.hour, 2);
+    put_two(out, civil.hour);
     word(":");
-    put(out, civil.minute, 2);
+    put_two(out, civil.minute);
     word(":");
-    put(out, civil.second, 2);
+    put_two(out, civil.second);
     word(" GMT");
 }
 

@@ -30,6 +30,15 @@ void draw(char* out, std::size_t count) noexcept {
     used += count;
 }
 
+constexpr std::array<std::array<char, 2>, 256> kHex = [] {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::array<std::array<char, 2>, 256> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = {kDigits[i >> 4], kDigits[i & 15]};
+    }
+    return pairs;
+}();
+
 }  // namespace
 
 std::uint64_t random_u64() noexcept {
@@ -39,18 +48,19 @@ std::uint64_t random_u64() noexcept {
 }
 
 void write_uuid(char* out) noexcept {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::array<char, 16> bytes;
-    draw(bytes.data(), bytes.size());
-    bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);  // version 4
-    bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);  // RFC 9562 variant
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
+    std::array<unsigned char, 16> bytes;
+    draw(reinterpret_cast<char*>(bytes.data()), bytes.size());
+    bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);  // version 4
+    bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);  // RFC 9562 variant
+    std::size_t at = 0;
+    for (const std::size_t end : {4U, 6U, 8U, 10U, 16U}) {
+        for (; at < end; ++at) {
+            std::memcpy(out, kHex[bytes[at]].data(), 2);
+            out += 2;
+        }
+        if (at < bytes.size()) {
             *out++ = '-';
         }
-        const auto byte = static_cast<unsigned char>(bytes[i]);
-        *out++ = kDigits[byte >> 4];
-        *out++ = kDigits[byte & 15];
     }
 }
 

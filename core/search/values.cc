@@ -111,8 +111,8 @@ void ValueWriter::folded_text(std::string_view from, std::span<const Use> uses,
 /// A code that can have no system: found by itself and as `|code`.
 void ValueWriter::bare_code(std::string_view code, std::span<const Use> uses,
                             Column Columns::* column) {
+    static const TextHash none = text_hash({});
     const TextHash hash = text_hash(code);
-    const TextHash none = text_hash({});
     for (const Use& use : uses) {
         if (use.is_key) {
             key(*use.pairs, {}, code, none, hash);

@@ -43,7 +43,7 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
         path[base_url.size()] == '/') {
         path.remove_prefix(base_url.size() + 1);
     }
-    const std::size_t slash = last_of(path, '/', path.size());
+    const std::size_t slash = path.size() == text.size() ? last : last_of(path, '/', path.size());
     if (slash == std::string_view::npos || slash == 0) {
         target.local = false;
         return target;
