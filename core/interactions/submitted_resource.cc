@@ -238,8 +238,8 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
                                               std::span<const storage::Guard> guards,
                                               std::string_view client_request_id) {
     const json::BodyPlan plan(facts_, write.id, {});
-    std::vector<storage::BodyPiece> pieces;
-    pieces.reserve(plan.runs().size());
+    static thread_local std::vector<storage::BodyPiece> pieces;  // keeps its memory
+    pieces.clear();
     append_pieces(plan, pieces);
     write.body = pieces;
 

@@ -49,10 +49,9 @@ bool brings_to_life(const storage::VersionWrite::Outcome& outcome) noexcept {
     return !outcome.previous.exists || outcome.previous.deletion;
 }
 
-/// The answer to a write that was accepted, but for its body.
-Response answer_of(const Request& request, TypeId type, std::string_view id,
-                   const storage::VersionWrite::Outcome& outcome) {
-    Response response;
+/// Makes a new response the answer to a write that was accepted, but for its body.
+void answer(Response& response, const Request& request, TypeId type, std::string_view id,
+            const storage::VersionWrite::Outcome& outcome) {
     set_version(response, outcome.version, outcome.instant);
     response.position = outcome.position;
     if (brings_to_life(outcome)) {
@@ -61,7 +60,6 @@ Response answer_of(const Request& request, TypeId type, std::string_view id,
     } else {
         response.content_location = version_path(request.base_url, type, id, outcome.version);
     }
-    return response;
 }
 
 /// An OperationOutcome: "Patient/1 updated as version 2".
@@ -83,7 +81,8 @@ asio::awaitable<Response> answer_written(const Service& service, const Request& 
     if (!durable) {
         co_return durable.error();
     }
-    Response response = answer_of(request, type, id, outcome);
+    Response response;
+    answer(response, request, type, id, outcome);
     put_body(service, response, read_preference(request), service.store().at(outcome.position),
              type, id, done_by(outcome));
     co_return response;
@@ -209,14 +208,16 @@ std::optional<Response> commit_early(const Service& service, const Request& requ
     if (submission.status != storage::Submission::Status::accepted) {
         return std::nullopt;
     }
-    Response response = answer_of(request, write.type, write.id, write.outcome);
+    std::optional<Response> answered(std::in_place);
+    Response& response = *answered;
+    answer(response, request, write.type, write.id, write.outcome);
     response.unsettled = submission.ticket;
     if (outcome) {
         response.body = Body(outcome_text(response, write.type, write.id, done_by(write.outcome)));
     } else {
         response.body = Body(std::move(stored));
     }
-    return response;
+    return answered;
 }
 
 asio::awaitable<Response> answer_settled(const Request& request, Response early) {
