@@ -27,6 +27,7 @@ Result<KeySet> read_keys(std::string_view setting, const std::string& file);
 /// When `file` was written last, to tell whether it has changed; what isn't there has a time as well.
 std::filesystem::file_time_type write_time(const std::string& file);
 
+/// The same of each of `files`.
 std::vector<std::filesystem::file_time_type> write_times(const std::vector<std::string>& files);
 
 }  // namespace annals::net::auth
