@@ -23,7 +23,7 @@ namespace {
 using test::Answer;
 using testing::HasSubstr;
 
-std::string bundle_of(std::string_view type, std::string_view entries) {
+std::string bundle_with(std::string_view type, std::string_view entries) {
     return fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{}]}})", type, entries);
 }
 
@@ -67,7 +67,7 @@ TEST_F(BundleJobTest, OfABatchAnswersWhatTheBatchAnswers) {
     const std::string entries =
         put_entry("a") + "," + put_entry("b", R"(,"birthDate":"never")") +
         R"(,{"request":{"method":"GET","url":"Patient/a"}},{"request":{"method":"GET","url":"Patient/none"}})";
-    const Answer answer = run(bundle_of("batch", entries));
+    const Answer answer = run(bundle_with("batch", entries));
     ASSERT_EQ(answer.status, 200) << answer.body;
     EXPECT_EQ(answer.content_type, "application/fhir+json; charset=utf-8");
     EXPECT_FALSE(answer.header("Expires").empty());
@@ -90,11 +90,11 @@ TEST_F(BundleJobTest, OfABatchAnswersWhatTheBatchAnswers) {
 }
 
 TEST_F(BundleJobTest, OfATransactionSaysWhetherItFailed) {
-    const Answer done = run(bundle_of("transaction", put_entry("a") + "," + put_entry("b")));
+    const Answer done = run(bundle_with("transaction", put_entry("a") + "," + put_entry("b")));
     EXPECT_TRUE(done.says(R"("type":"transaction-response")")) << done.body;
     EXPECT_EQ(send("GET", "/Patient/b").status, 200);
     const Answer failed =
-        run(bundle_of("transaction", put_entry("c") + "," + put_entry("d", R"(,"active":7)")));
+        run(bundle_with("transaction", put_entry("c") + "," + put_entry("d", R"(,"active":7)")));
     EXPECT_EQ(failed.status, 200);
     EXPECT_TRUE(failed.says(
         R"({"response":{"status":"400 Bad Request","outcome":{"resourceType":"OperationOutcome")"))
@@ -104,7 +104,7 @@ TEST_F(BundleJobTest, OfATransactionSaysWhetherItFailed) {
 
 TEST_F(BundleJobTest, OfAHistoryTakesItsVersions) {
     const Answer done =
-        run(bundle_of("history", history_entry("a", 3) + "," + history_entry("a", 7)));
+        run(bundle_with("history", history_entry("a", 3) + "," + history_entry("a", 7)));
     EXPECT_TRUE(done.says(R"("status":"201 Created")")) << done.body;
     EXPECT_EQ(send("GET", "/Patient/a").etag, 7U);
 }
@@ -128,13 +128,13 @@ TEST_F(BundleJobTest, KnowsWhichEntriesOfItsXmlCouldNotBeRead) {
 
 TEST_F(BundleJobTest, HoldsToWhatElseIsPreferred) {
     const Answer done =
-        finish(begin(bundle_of("batch", put_entry("a")), "return=minimal, respond-async"));
+        finish(begin(bundle_with("batch", put_entry("a")), "return=minimal, respond-async"));
     EXPECT_TRUE(done.says("201 Created")) << done.body;
     EXPECT_FALSE(done.says(R"("id":"a")")) << done.body;
 }
 
 TEST_F(BundleJobTest, IsAnsweredInTheRepresentationThatItsReaderAsksFor) {
-    const Answer begun = begin(bundle_of("batch", put_entry("a")));
+    const Answer begun = begin(bundle_with("batch", put_entry("a")));
     const Answer xml = finish(begun);
     const std::string path = path_of(begun);
     const Answer as_xml = send("GET", path + "?_format=xml");
@@ -154,15 +154,15 @@ TEST_F(BundleJobTest, BeginsNothingOfWhatIsUnfit) {
     const auto status = [&](std::string_view body) { return begin(body).status; };
     EXPECT_EQ(status("{"), 400);
     EXPECT_EQ(status(R"({"resourceType":"Patient"})"), 400);
-    EXPECT_EQ(status(bundle_of("collection", "")), 400);
+    EXPECT_EQ(status(bundle_with("collection", "")), 400);
     EXPECT_EQ(status(R"({"resourceType":"Bundle","type":"batch","entry":{}})"), 400);
-    EXPECT_EQ(status(bundle_of("batch", "{},{},{}")), 413);
-    EXPECT_EQ(status(bundle_of("history", "")), 405);
+    EXPECT_EQ(status(bundle_with("batch", "{},{},{}")), 413);
+    EXPECT_EQ(status(bundle_with("history", "")), 405);
     EXPECT_FALSE(std::filesystem::exists(data() + "/jobs"));
-    EXPECT_EQ(begin(bundle_of("batch", put_entry("a")), "respond-later").status, 200);
+    EXPECT_EQ(begin(bundle_with("batch", put_entry("a")), "respond-later").status, 200);
     // What can't be an entry fails by itself.
-    EXPECT_TRUE(run(bundle_of("batch", "{},7")).says(R"("status":"400 Bad Request")"));
-    EXPECT_TRUE(run(bundle_of("batch", "")).says(R"("status":"200 OK")"));
+    EXPECT_TRUE(run(bundle_with("batch", "{},7")).says(R"("status":"400 Bad Request")"));
+    EXPECT_TRUE(run(bundle_with("batch", "")).says(R"("status":"200 OK")"));
 }
 
 TEST_F(BundleJobTest, MayDoWhatItsSenderMayAndIsForNobodyElse) {
@@ -171,14 +171,14 @@ TEST_F(BundleJobTest, MayDoWhatItsSenderMayAndIsForNobodyElse) {
     restart(config);
     const Principal nurse("nurse", "system/Patient.cru");
     send_as(&nurse);
-    const Answer begun = begin(bundle_of(
+    const Answer begun = begin(bundle_with(
         "batch",
         put_entry("a") +
             R"(,{"resource":{"resourceType":"Basic","code":{}},"request":{"method":"POST","url":"Basic"}})"));
     const Answer done = finish(begun);
     EXPECT_TRUE(done.says("201 Created")) << done.body;
     EXPECT_TRUE(done.says("403 Forbidden")) << done.body;
-    EXPECT_EQ(begin(bundle_of("history", history_entry("h", 1))).status, 403);
+    EXPECT_EQ(begin(bundle_with("history", history_entry("h", 1))).status, 403);
     const Principal other("other", "system/Patient.cru");
     send_as(&other);
     EXPECT_EQ(send("GET", path_of(begun)).status, 404);
@@ -190,7 +190,7 @@ TEST_F(BundleJobTest, IsForgottenWhenItIsDeleted) {
     for (int i = 1; i < 2000; ++i) {
         entries += "," + put_entry(fmt::format("p{}", i));
     }
-    const std::string path = path_of(begin(bundle_of("batch", entries)));
+    const std::string path = path_of(begin(bundle_with("batch", entries)));
     EXPECT_EQ(send("DELETE", path).status, 202);
     EXPECT_EQ(send("GET", path).status, 404);
     service().jobs().wait_until_idle();
@@ -199,7 +199,7 @@ TEST_F(BundleJobTest, IsForgottenWhenItIsDeleted) {
 }
 
 TEST_F(BundleJobTest, IsThereAfterARestart) {
-    const Answer begun = begin(bundle_of("batch", put_entry("a")));
+    const Answer begun = begin(bundle_with("batch", put_entry("a")));
     const std::string before = finish(begun).body;
     restart(Config());
     EXPECT_EQ(finish(begun).body, before);
@@ -257,7 +257,7 @@ TEST_F(BundleJobTest, SaysToTheAuditLogWhatBecameOfTheEntries) {
     const auto log = std::make_shared<MemoryLog>();
     log->refuse(2);  // it waits for room
     service().jobs().set_access_log(log);
-    const Answer begun = begin(bundle_of(
+    const Answer begun = begin(bundle_with(
         "batch", put_entry("a") + R"(,{"request":{"method":"GET","url":"Patient/none"}})"));
     const std::string path = path_of(begun);
     service().jobs().wait_until_idle();
@@ -272,7 +272,7 @@ TEST_F(BundleJobTest, IsNotDoneBeforeItCanBeWrittenDown) {
     Config config;
     config.audit.file = data() + "/audit.log";
     restart(config);
-    begin(bundle_of("batch", put_entry("a")));
+    begin(bundle_with("batch", put_entry("a")));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     EXPECT_EQ(send("GET", "/Patient/a").status, 404);
     const auto log = std::make_shared<MemoryLog>();
@@ -287,7 +287,7 @@ TEST_F(BundleJobTest, SaysToTheAuditLogWhatIsAsked) {
     config.audit.file = data() + "/audit.log";
     restart(config);
     service().jobs().set_access_log(std::make_shared<MemoryLog>());
-    const Answer begun = begin(bundle_of(
+    const Answer begun = begin(bundle_with(
         "batch",
         put_entry("a") +
             R"(,{"request":{"method":"GET","url":"http://test/fhir/Patient?name=secret"}},5)"));
@@ -342,7 +342,7 @@ class BundleJobRunTest : public BundleJobTest {
 TEST_F(BundleJobRunTest, ThatWasUnderWayWhenTheServerStoppedSaysSo) {
     // Of a history without version numbers nobody can say what of it is there.
     for (const std::string_view type : {"batch", "transaction", "history"}) {
-        const auto files = folder_with(bundle_of(type, put_entry("a")));
+        const auto files = folder_with(bundle_with(type, put_entry("a")));
         Work begun = work(type);
         begun.saved = R"({"begun":true})";
         const auto result = run_once(begun, *files);
@@ -352,7 +352,7 @@ TEST_F(BundleJobRunTest, ThatWasUnderWayWhenTheServerStoppedSaysSo) {
     }
     EXPECT_EQ(send("GET", "/Patient/a").status, 404) << "it isn't done twice";
     // One with them says of what is there that it is there, so it begins again.
-    const auto files = folder_with(bundle_of("history", history_entry("h", 1)));
+    const auto files = folder_with(bundle_with("history", history_entry("h", 1)));
     Work begun = work("history");
     begun.saved = R"({"begun":true})";
     EXPECT_TRUE(run_once(begun, *files));
@@ -369,7 +369,7 @@ TEST_F(BundleJobRunTest, ThatWasCutOffIsWrittenDownOnce) {
     killed.order.owner = Principal("alice", "patient/*.rs", "p").identity();
     killed.saved = R"({"begun":true})";
     killed.log = log;
-    const auto files = folder_with(bundle_of("batch", put_entry("a")));
+    const auto files = folder_with(bundle_with("batch", put_entry("a")));
     EXPECT_FALSE(run_once(killed, *files));
     EXPECT_THAT(log->records(), testing::ElementsAre("POST 503 r"));
     EXPECT_EQ(log->who(), "alice");
@@ -380,7 +380,7 @@ TEST_F(BundleJobRunTest, ThatWasCutOffIsWrittenDownOnce) {
     for (int i = 1; i < 500; ++i) {
         entries += "," + put_entry(fmt::format("p{}", i));
     }
-    const auto many = folder_with(bundle_of("batch", entries));
+    const auto many = folder_with(bundle_with("batch", entries));
     const auto other = std::make_shared<MemoryLog>();
     Work stopped = work("batch");
     stopped.stopping = true;
@@ -397,7 +397,7 @@ TEST_F(BundleJobRunTest, OfSomebodyWhoIsNotKnownAnyMoreIsNotBegun) {
     Config config;
     config.auth.mode = "jwt";
     restart(config);
-    const auto files = folder_with(bundle_of("batch", put_entry("a")));
+    const auto files = folder_with(bundle_with("batch", put_entry("a")));
     Work late = work("batch");
     const auto result = run_once(late, *files);
     ASSERT_FALSE(result);
@@ -410,7 +410,7 @@ TEST_F(BundleJobRunTest, ThatIsToStopStops) {
         entries += "," + put_entry(fmt::format("p{}", i));
     }
     for (const std::string_view type : {"batch", "transaction"}) {
-        const auto files = folder_with(bundle_of(type, entries));
+        const auto files = folder_with(bundle_with(type, entries));
         Work stopped = work(type);
         stopped.stopping = true;
         const auto result = run_once(stopped, *files);
@@ -426,7 +426,7 @@ TEST_F(BundleJobRunTest, IsWholeOrSaysThatItIsNotWhereverThePowerIsCut) {
             ASSERT_LT(call, 100U);
             const std::string id = fmt::format("{}{}", type, call);
             auto files = folder_with(
-                bundle_of(type, type == "history" ? history_entry(id, 1) : put_entry(id)));
+                bundle_with(type, type == "history" ? history_entry(id, 1) : put_entry(id)));
             files->power_off_at(call);
             Work cut = work(type);
             Result<JobResult> result = run_once(cut, *files);
@@ -451,7 +451,7 @@ TEST_F(BundleJobRunTest, IsWholeOrSaysThatItIsNotWhereverThePowerIsCut) {
 }
 
 TEST_F(BundleJobRunTest, WithoutRoomForItsAnswerSaysThatItWasDone) {
-    const auto files = folder_with(bundle_of("transaction", put_entry("a")));
+    const auto files = folder_with(bundle_with("transaction", put_entry("a")));
     files->set_space(350);
     Work full = work("transaction");
     const auto result = run_once(full, *files);
