@@ -289,7 +289,9 @@ asio::awaitable<bool> Connection::is_still_let_in() {
     if (settled_ != nullptr) {
         refusal = co_await identify_later(request);
     }
-    if (!refusal) {
+    if (!refusal && asks_for_websocket(request)) {
+        refusal = refuse_websocket(request);
+    } else if (!refusal) {
         refusal = worker_.shared.handlers.head(worker_.shared.service, request);
     }
     co_return !refusal;

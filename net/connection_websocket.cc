@@ -131,6 +131,14 @@ asio::awaitable<void> Connection::speak() {
             }
             session.go_on(out);
         }
+        const bool let_in = co_await is_still_let_in();
+        if (abandoned_) {
+            co_return;
+        }
+        if (!let_in && !session.has_ended()) {
+            out.clear();  // Nothing is said to it but that.
+            session.end(CloseCode::policy, out);
+        }
         session.add_pings(out);
         if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
             session.end(CloseCode::going_away, out);

@@ -33,6 +33,7 @@ enum class CloseCode : std::uint16_t {
     protocol_error = 1002,
     unsupported = 1003,
     not_utf8 = 1007,
+    policy = 1008,
     too_large = 1009,
 };
 

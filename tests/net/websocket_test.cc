@@ -2,6 +2,7 @@
 
 #include "net/websocket.h"
 
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/hook_receiver.h"
 #include "tests/support/websocket_client.h"
@@ -394,6 +395,36 @@ TEST_F(WebsocketTest, WhoMayNotReadSubscriptionsMayNotOpenOne) {
     EXPECT_EQ(
         WebsocketClient(server_->port(), {{"X-API-Key", "the key of lab 7"}}).opening().status,
         101);
+}
+
+TEST_F(WebsocketTest, IsClosedOnceTheCredentialsItWasOpenedWithDoNotHold) {
+    const std::string scopes = R"(["system/*.cruds"])";
+    const std::string other_entry = test::key_entry("b", "other", scopes);
+    start([&](core::Config& config, test::GuardedServer& server) {
+        test::with_keys("api_key", "{}")(config, server);
+        test::write_whole_file(server.file("keys.toml"),
+                               test::key_entry("a", "one", scopes) + other_entry);
+    });
+    const test::GuardedServer::Headers one{{"X-API-Key", "one"}};
+    const test::GuardedServer::Headers other{{"X-API-Key", "other"}};
+    put("s", websocket("s", "Patient"), other);
+    WebsocketClient bound(server_->port(), one);
+    WebsocketClient unbound(server_->port(), one);
+    WebsocketClient stays(server_->port(), other);
+    for (WebsocketClient* const client : {&bound, &stays}) {
+        client->say("bind s");
+        EXPECT_EQ(client->hear(), "bound s");
+    }
+    ASSERT_EQ(unbound.opening().status, 101);
+    test::write_whole_file(server_->file("keys.toml"), other_entry);
+    ASSERT_TRUE(test::becomes_true([&] { return server_->get("/Patient/1", one).status == 401; }));
+    put("a", R"({"resourceType":"Patient","id":"a"})", other);
+    EXPECT_EQ(stays.hear(), "ping s");
+    unbound.say("bind s");
+    for (WebsocketClient* const client : {&bound, &unbound}) {
+        EXPECT_EQ(client->hear(), "closed 1008");
+        EXPECT_EQ(client->hear(), "gone");
+    }
 }
 
 TEST_F(WebsocketTest, WithoutSubscriptionsThereIsNone) {
