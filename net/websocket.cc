@@ -53,11 +53,10 @@ void append_frame(std::string& out, Opcode opcode, std::string_view payload) {
     out += payload;
 }
 
-void append_close(std::string& out, CloseCode code, std::string_view reason) {
+void append_close(std::string& out, CloseCode code) {
     std::string payload;
     payload += static_cast<char>(static_cast<unsigned>(code) >> 8);
     payload += static_cast<char>(static_cast<unsigned>(code) & 0xff);
-    payload += reason.substr(0, kControlBytesMax - 2);
     append_frame(out, Opcode::close, payload);
 }
 

@@ -41,8 +41,8 @@ enum class CloseCode : std::uint16_t {
 /// Requires: of a control frame at most 125 bytes, else less than 2^16.
 void append_frame(std::string& out, Opcode opcode, std::string_view payload);
 
-/// Appends a close frame.
-void append_close(std::string& out, CloseCode code, std::string_view reason = {});
+/// Appends a close frame, without a reason in words.
+void append_close(std::string& out, CloseCode code);
 
 /// Reads what a client sends. Keeps no more than a message, a control frame and what was fed last.
 class FrameReader {

@@ -46,9 +46,13 @@ std::vector<std::string> read(std::string_view bytes, std::size_t step = 1 << 20
                 break;
             case FrameReader::Event::close:
                 all.emplace_back("close");
+                reader.feed(bytes);
+                EXPECT_EQ(reader.next(), FrameReader::Event::close);
                 return all;
             case FrameReader::Event::failed:
                 all.push_back(fmt::format("failed {}", static_cast<unsigned>(reader.fault())));
+                reader.feed(bytes);
+                EXPECT_EQ(reader.next(), FrameReader::Event::failed);
                 return all;
         }
     }
@@ -90,6 +94,20 @@ TEST(WebsocketFrames, AreReadHoweverTheyArrive) {
     EXPECT_THAT(read(client_frame(0x01, "\xc3") + client_frame(0x80, "\xa4")),
                 testing::ElementsAre("text \xc3\xa4"));
     EXPECT_THAT(read(client_frame(0x88, "")), testing::ElementsAre("close"));
+}
+
+TEST(WebsocketFrames, OfControlAreNoPartOfAMessageHoweverLong) {
+    const std::string longest(125, 'x');
+    const std::string whole(512, 'a');
+    EXPECT_THAT(
+        read(client_frame(0x01, whole) + client_frame(0x89, longest) + client_frame(0x80, "")),
+        testing::ElementsAre("ping " + longest, "text " + whole));
+}
+
+TEST(WebsocketFrames, MayCloseForAnyReasonThatIsDefinedOrLeftToApplications) {
+    for (const unsigned code : {1000U, 1001U, 1003U, 1007U, 1011U, 1014U, 3000U, 4000U, 4999U}) {
+        EXPECT_THAT(read(close_frame(code, "why")), testing::ElementsAre("close")) << code;
+    }
 }
 
 TEST(WebsocketFrames, ThatTheStandardForbidsEndTheConnection) {
@@ -143,13 +161,17 @@ TEST(WebsocketFrames, ThatTheStandardForbidsEndTheConnection) {
                 << testing::PrintToString(bytes.substr(0, 20));
         }
     }
-    EXPECT_THAT(read(client_frame(0x81, std::string(512, 'x'))), testing::SizeIs(1));
+    EXPECT_THAT(read(client_frame(0x81, std::string(512, 'x'))),
+                testing::ElementsAre("text " + std::string(512, 'x')));
 }
 
 TEST(WebsocketFrames, OfTheServerAreNotMasked) {
     std::string out;
     append_frame(out, Opcode::text, "ping a");
     EXPECT_EQ(out, "\x81\x06ping a");
+    out.clear();
+    append_frame(out, Opcode::text, std::string(125, 'x'));
+    EXPECT_EQ(out, "\x81\x7d" + std::string(125, 'x'));
     out.clear();
     append_frame(out, Opcode::text, std::string(300, 'x'));
     EXPECT_EQ(out.substr(0, 4), "\x81\x7e\x01\x2c");
