@@ -60,8 +60,49 @@ TEST(Throttle, RemembersNoMoreClientsThanItMay) {
     for (std::size_t i = 0; i <= Throttle::kBucketsMax; ++i) {
         EXPECT_FALSE(throttle.take(std::to_string(i), time));
     }
-    // The last one is still known.
+    // The last one is still known; of those before it, who all have something to wait for, none is.
     EXPECT_TRUE(throttle.take(std::to_string(Throttle::kBucketsMax), time));
+    EXPECT_FALSE(throttle.take("0", time));
+}
+
+TEST(Throttle, ForgetsNobodyWhoHasToWaitWhileOthersHaveNot) {
+    Throttle throttle(1, 2, 0);
+    Throttle::Clock::time_point time{};
+    EXPECT_FALSE(throttle.take("hasty", time));
+    EXPECT_FALSE(throttle.take("hasty", time));
+    for (std::size_t i = 1; i < Throttle::kBucketsMax; ++i) {
+        EXPECT_FALSE(throttle.take(std::to_string(i), time));
+    }
+    // By now the others have all that they may have at once.
+    time += std::chrono::seconds(1);
+    EXPECT_FALSE(throttle.take("hasty", time));
+    EXPECT_FALSE(throttle.take("new", time));
+    EXPECT_TRUE(throttle.take("hasty", time));
+}
+
+TEST(Throttle, GivesBackWhatWasTakenAndNoMore) {
+    Throttle throttle(1, 2, 0);
+    const Throttle::Clock::time_point time{};
+    throttle.give_back("nobody yet");
+    EXPECT_FALSE(throttle.take("a", time));
+    EXPECT_FALSE(throttle.take("a", time));
+    throttle.give_back("a");
+    EXPECT_FALSE(throttle.take("a", time));
+    EXPECT_TRUE(throttle.take("a", time));
+    for (int i = 0; i < 5; ++i) {
+        throttle.give_back("a");
+    }
+    EXPECT_FALSE(throttle.take("a", time));
+    EXPECT_FALSE(throttle.take("a", time));
+    EXPECT_TRUE(throttle.take("a", time));
+}
+
+TEST(Throttle, LimitsNothingUnlessItIsSaid) {
+    Throttle throttle(0, 0, 0);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_FALSE(throttle.take("a", Throttle::Clock::time_point{}));
+        EXPECT_TRUE(throttle.connect(v4(1)));
+    }
 }
 
 TEST(Throttle, CountsConnectionsByNetwork) {
@@ -72,6 +113,7 @@ TEST(Throttle, CountsConnectionsByNetwork) {
     EXPECT_TRUE(throttle.connect(v4(2)));
     throttle.disconnect(v4(1));
     EXPECT_TRUE(throttle.connect(v4(1)));
+    EXPECT_FALSE(throttle.connect(v4(1)));
     EXPECT_TRUE(throttle.connect(v6(1, 1)));
     EXPECT_TRUE(throttle.connect(v6(1, 2)));
     EXPECT_FALSE(throttle.connect(v6(1, 3)));
