@@ -296,13 +296,16 @@ TEST(Jwt, SaysWhichPatientItIsFor) {
 TEST(KeySet, PassesOverKeysOfNoUseHere) {
     const SigningKey weak("RS256", "weak", 1024);
     const SigningKey good("RS256", "good");
+    // What anybody could sign with: a signature to the power of one is what it signs.
+    std::string open = good.jwk();
+    open.replace(open.find("AQAB"), 4, "AQ");
     const KeySet set = keys(
-        {weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"), R"({"kty":"oct","k":"c2VjcmV0"})",
-         R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
+        {weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"), open,
+         R"({"kty":"oct","k":"c2VjcmV0"})", R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
          // What isn't padded, and what lacks a number.
          R"({"kty":"EC","crv":"P-256","x":"AA","y":"AA"})", R"({"kty":"RSA"})"});
     EXPECT_EQ(set.keys().size(), 1U);
-    EXPECT_EQ(set.passed_over(), 6U);
+    EXPECT_EQ(set.passed_over(), 7U);
     EXPECT_TRUE(set.has("good"));
     EXPECT_FALSE(set.has("weak"));
 }

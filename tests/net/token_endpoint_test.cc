@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/base64.h"
+#include "net/coding.h"
 #include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
@@ -12,6 +13,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -153,6 +155,17 @@ TEST(TokenEndpoint, TakesNoAssertionAgainThatTheServerBeforeItTook) {
     }
 }
 
+TEST(TokenEndpoint, ThatMayNotWriteTakesNoAssertionFromBeforeItBegan) {
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_clients(client_entry("lab", inline_keys(key)))(config, self);
+        config.read_only = true;
+    });
+    expect_refused(post(server, form(key.sign(claims("lab", "1")))), "invalid_client",
+                   "before this server began");
+    EXPECT_FALSE(std::filesystem::exists(server.file("data/assertions")));
+}
+
 TEST(TokenEndpoint, HoldsAssertionsToWhatTheyMustSay) {
     const SigningKey key("ES256");
     GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
@@ -232,6 +245,9 @@ TEST(TokenEndpoint, IsStrictAboutForms) {
     expect_refused(post(server, "grant_type=client_credentials&client_id=lab&client_secret=x"),
                    "invalid_client");
     expect_refused(post(server, good + "&client_id=ward"), "invalid_client");
+    std::string saml = good;
+    saml.replace(saml.find("jwt-bearer"), 10, "saml2-bearer");
+    expect_refused(post(server, saml), "invalid_client", "of the type jwt-bearer");
 
     const HttpResponse basic = server.send("POST", "/auth/token", good,
                                            {{"Content-Type", "application/x-www-form-urlencoded"},
@@ -256,7 +272,32 @@ TEST(TokenEndpoint, ReadsNoLargeBodies) {
     const HttpResponse large = post(server, form(std::string(200'000, 'a')));
     EXPECT_EQ(large.status, 413);
     EXPECT_EQ(member(large, "error"), "invalid_request");
-    EXPECT_EQ(post(server, form(key.sign(claims("lab", "1")))).status, 200);
+    // Nor such as are large once they have been unpacked.
+    const auto packed = [&](const std::string& text) {
+        std::string bytes;
+        net::take_encoder(net::Coding::gzip)->add(text, net::Encoder::Then::end, bytes);
+        return server.send(
+            "POST", "/auth/token", bytes,
+            {{"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Encoding", "gzip"}});
+    };
+    const std::string good = form(key.sign(claims("lab", "1")));
+    expect_refused(packed(good + "&a=" + std::string(200'000, 'a')), "invalid_request", "short");
+    EXPECT_EQ(packed(good).status, 200);
+}
+
+TEST(TokenEndpoint, TakesAFormThatComesBehindItsHead) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    const std::string body = form(key.sign(claims("lab", "1")));
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(
+        fmt::format("POST /fhir/auth/token HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+                    "Content-Type: application/x-www-form-urlencoded\r\n"
+                    "Content-Length: {}\r\n\r\n",
+                    body.size())));
+    EXPECT_EQ(connection.receive()->status, 100);
+    ASSERT_TRUE(connection.send(body));
+    EXPECT_EQ(connection.receive()->status, 200);
 }
 
 TEST(TokenEndpoint, SlowsDownWhoeverAsksTooOften) {
@@ -283,7 +324,9 @@ TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
     EXPECT_EQ(keys.status, 200);
     EXPECT_THAT(keys.body, HasSubstr(R"("kty":"EC")"));
     EXPECT_THAT(keys.body, Not(HasSubstr(R"("d":)")));
-    EXPECT_EQ(server.send("DELETE", "/auth/jwks").status, 405);
+    const HttpResponse refused = server.send("DELETE", "/auth/jwks");
+    EXPECT_EQ(refused.status, 405);
+    EXPECT_EQ(refused.header("Allow"), "GET, HEAD");
 
     const HttpResponse smart = server.get("/.well-known/smart-configuration");
     EXPECT_EQ(member(smart, "token_endpoint"), kTokenUrl);
