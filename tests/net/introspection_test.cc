@@ -16,6 +16,7 @@
 #include <functional>
 #include <future>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -390,6 +391,50 @@ TEST(Introspection, IsForOpaqueTokensWhereIssuersSignTheirs) {
     EXPECT_EQ(issuer.requests(), 0);
     EXPECT_EQ(server.get_with_token("/Patient/1", "opaque").status, 404);
     EXPECT_EQ(issuer.requests(), 1);
+}
+
+TEST(Introspection, TellsWhoeverItNamesFromWhoAreCalledLikeThemByOthers) {
+    const SigningKey key("ES256");
+    AuthorizationServer issuer(kActive);
+    const TemporaryDirectory folder;
+    core::Config config;
+    config.auth.mode = "jwt_or_api_key";
+    config.auth.introspection.url = issuer.url();
+    config.auth.introspection.client_secret_file = folder / "secret";
+    config.auth.jwt_jwks_file = folder / "jwks.json";
+    config.auth.api_keys_file = folder / "keys.toml";
+    write_whole_file(folder / "secret", "secret");
+    write_whole_file(folder / "jwks.json", jwk_set({key.jwk()}));
+    write_whole_file(folder / "keys.toml", key_entry("lab", "the key", R"(["system/*.rs"])"));
+    const auto credentials = net::auth::Credentials::open(config, {});
+    ASSERT_TRUE(credentials) << credentials.error().detail;
+    net::auth::Authenticator authenticator(config.auth, **credentials);
+    const auto name_of = [&](const char* header, const std::string& value) {
+        core::Request request;
+        request.headers.push_back({header, value});
+        net::auth::Authenticator::Memo memo;
+        net::auth::Settled later;
+        auto who = authenticator.authenticate(request, "a", now(), &later, memo);
+        if (later) {
+            await(later);
+            who = authenticator.authenticate(request, "a", now(), nullptr, memo);
+        }
+        return who ? std::string((*who)->name()) : who.error().detail;
+    };
+    std::set<std::string> names{name_of("X-API-Key", "the key"),
+                                name_of("Authorization", "Bearer opaque")};
+    EXPECT_THAT(names, testing::UnorderedElementsAre(HasSubstr("|lab"), HasSubstr("|lab")));
+    for (const std::string before :
+         {"", "|", "key|", "introspection|", "|key|", "|introspection|", "||"}) {
+        names.insert(name_of("Authorization", "Bearer " + key.sign(R"({"exp":4000000000,"sub":")" +
+                                                                   before + "lab\"}")));
+    }
+    EXPECT_THAT(names, testing::SizeIs(9));
+    EXPECT_THAT(names, testing::Contains("lab"));
+    // Whoever has no name is nobody.
+    issuer.reply(R"({"active":true})");
+    EXPECT_EQ(name_of("Authorization", "Bearer nameless"), "");
+    EXPECT_EQ(name_of("Authorization", "Bearer " + key.sign(R"({"exp":4000000000})")), "");
 }
 
 TEST(Introspection, AsksAboutAllTokensWhereNobodySignsThem) {
