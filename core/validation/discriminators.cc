@@ -263,8 +263,8 @@ std::optional<bool> content_fits(Context& context, const Profile& profile, const
 
 /// Nothing where the profile that could tell isn't known; so below.
 std::optional<bool> type_fits(Context& context, const Rule& rule, const Spot& spot) {
-    if (rule.node == nullptr || !rule.node->types) {
-        return rule.node != nullptr && rule.node->type && spot.type.is_a(rule.node->type);
+    if (!rule.node->types) {
+        return spot.type.is_a(rule.node->type);
     }
     bool is_unknown = false;
     for (const json::Value type : rule.node->types.elements()) {
@@ -293,9 +293,6 @@ std::optional<bool> type_fits(Context& context, const Rule& rule, const Spot& sp
 
 std::optional<bool> profile_fits(Context& context, const Frame& frame, const Rule& rule,
                                  const Spot& spot) {
-    if (rule.node == nullptr) {
-        return false;
-    }
     bool is_unknown = false;
     for (const json::Value type : rule.node->types.elements()) {
         const schema::Type code = schema::find_type(type["code"].string());
@@ -321,6 +318,17 @@ std::optional<bool> profile_fits(Context& context, const Frame& frame, const Rul
         }
     }
     return is_unknown ? std::nullopt : std::optional(false);
+}
+
+/// Whether the slice says what is there: of which type, or of which profile.
+bool is_said(const Rule& rule, bool by_profile) {
+    if (rule.node == nullptr) {
+        return false;
+    }
+    if (rule.is_resolved) {
+        return !first_profile(*rule.node, "targetProfile").empty();
+    }
+    return by_profile ? !first_profile(*rule.node).empty() : rule.node->types || rule.node->type;
 }
 
 /// What a discriminator says: `silent` if the slice says nothing of it, `unknown` of what isn't here.
@@ -375,11 +383,15 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
                : away.content       ? Verdict::unknown
                                     : verdict((rule.node->max == 0) == places.empty());
     }
+    const bool by_profile = kind == "profile";
+    if ((kind == "type" || by_profile) && !is_said(rule, by_profile)) {
+        return Verdict::silent;
+    }
     if (kind == "type") {
         return any_fits(places, away.type,
                         [&](const Reached& found) { return type_fits(context, rule, found.spot); });
     }
-    if (kind == "profile") {
+    if (by_profile) {
         return any_fits(places, away.type, [&](const Reached& found) {
             return profile_fits(context, *found.frame, rule, found.spot);
         });
@@ -418,7 +430,7 @@ std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profi
             }
             Rule rule;
             rule.node = &slice;
-            return type_fits(context, rule, spot);
+            return is_said(rule, false) ? type_fits(context, rule, spot) : std::nullopt;
         }
         if (spot.type == schema::extension_type()) {
             const Node* const url = profile.find(slice, "url");

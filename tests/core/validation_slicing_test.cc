@@ -43,16 +43,16 @@ TEST(ValidationSlicing, FollowsAnExtensionByTheProfileOfItsSliceOrItsUrl) {
             R"json({{"type":"value","path":"extension({0}http://x.org/kind{0}).value"}})json",
             quote);
         const std::string by_url = identifiers(discriminator, R"(
-            {"id":"Patient.identifier:a.extension:other","path":"Patient.identifier.extension","sliceName":"other"},
-            {"id":"Patient.identifier:a.extension:other.url","path":"Patient.identifier.extension.url",
-                "fixedUri":"http://x.org/other"},
-            {"id":"Patient.identifier:a.extension:other.value[x]","path":"Patient.identifier.extension.value[x]",
-                "fixedString":"z"},
             {"id":"Patient.identifier:a.extension:kind","path":"Patient.identifier.extension","sliceName":"kind"},
             {"id":"Patient.identifier:a.extension:kind.url","path":"Patient.identifier.extension.url",
                 "fixedUri":"http://x.org/kind"},
             {"id":"Patient.identifier:a.extension:kind.value[x]","path":"Patient.identifier.extension.value[x]",
-                "fixedString":"a"})");
+                "fixedString":"a"},
+            {"id":"Patient.identifier:a.extension:other","path":"Patient.identifier.extension","sliceName":"other"},
+            {"id":"Patient.identifier:a.extension:other.url","path":"Patient.identifier.extension.url",
+                "fixedUri":"http://x.org/other"},
+            {"id":"Patient.identifier:a.extension:other.value[x]","path":"Patient.identifier.extension.value[x]",
+                "fixedString":"z"})");
         EXPECT_EQ(against(extended(kind_extension("a")), by_url), "");
         EXPECT_EQ(against(extended(kind_extension("b")), by_url), "error structure Patient\n");
         EXPECT_EQ(
@@ -102,18 +102,20 @@ TEST(ValidationSlicing, TakesOfAChoiceWhatIsOfTheTypeThatThePathNames) {
     EXPECT_EQ(against(component(R"("valueString":"a")"), elements), kNoneInA);
 }
 
-TEST(ValidationSlicing, ComparesWithThatPartOfAPatternWhichThePathLeadsTo) {
-    const auto elements = [](std::string_view codings) {
+TEST(ValidationSlicing, ComparesWithThatPartOfAPatternOrFixedValueWhichThePathLeadsTo) {
+    const auto elements = [](std::string_view codings, std::string_view kind = "pattern") {
         return component_a(
             R"({"type":"value","path":"code.coding.code"})",
             fmt::format(
                 R"({{"id":"Observation.component:a.code","path":"Observation.component.code",
-                "patternCodeableConcept":{{"coding":[{}]}}}})",
-                codings));
+                "{}CodeableConcept":{{"coding":[{}]}}}})",
+                kind, codings));
     };
-    const std::string one = elements(R"({"system":"http://x.org","code":"a"})");
-    EXPECT_EQ(against(with_components(kA), one), "");
-    EXPECT_EQ(against(with_components(kB), one), kNoneInA);
+    for (const std::string_view kind : {"pattern", "fixed"}) {
+        const std::string one = elements(R"({"system":"http://x.org","code":"a"})", kind);
+        EXPECT_EQ(against(with_components(kA), one), "") << kind;
+        EXPECT_EQ(against(with_components(kB), one), kNoneInA) << kind;
+    }
     const std::string two = elements(R"({"code":"a"},{"code":"b"})");
     EXPECT_EQ(against(with_components(kB), two), "") << "which of two it is can't be told";
 }
@@ -140,6 +142,12 @@ TEST(ValidationSlicing, IsInASliceOnlyWithAllThatItFixesFurtherIn) {
               "error value Observation.component[0].code.coding[0].system\n"
               "error value Observation.component[0].code.coding[0].code\n")
         << "in it by its second coding; then the first must fit as well";
+    EXPECT_EQ(against(with_components(R"({"code":{"coding":[{"system":"http://x.org","code":"a"},
+                          {"system":"http://y.org","code":"b"}]}})"),
+                      both),
+              "error value Observation.component[0].code.coding[1].system\n"
+              "error value Observation.component[0].code.coding[1].code\n")
+        << "in it by its first";
     const auto text = [&](int min) {
         return code(fmt::format(
             R"({{"id":"Observation.component:a.code.coding.code",
@@ -193,6 +201,7 @@ TEST(ValidationSlicing, SlicesByTheValueSetThatMustBeUsed) {
     };
     EXPECT_EQ(judged("required", "home"), "");
     EXPECT_EQ(judged("required", "work"), "error structure Patient\n");
+    EXPECT_EQ(judged("extensible", "work"), "") << "it can't be told";
 }
 
 TEST(ValidationSlicing, TellsNothingByPathsThatItDoesNotRead) {
@@ -213,6 +222,26 @@ TEST(ValidationSlicing, TellsNothingByPathsThatItDoesNotRead) {
     EXPECT_EQ(against(with_components(kB), component_a(many, inside)), "");
     many.erase(many.find_last_of('{') - 1);
     EXPECT_EQ(against(with_components(kB), component_a(many, inside)), kNoneInA);
+}
+
+TEST(ValidationSlicing, IsNotOutOfASliceByWhatTheSliceSaysNothingOf) {
+    const std::string inside = R"({"id":"Observation.component:a.code.coding.code",
+        "path":"Observation.component.code.coding.code","fixedCode":"a"})";
+    const std::string value = R"({"type":"value","path":"code.coding.code"})";
+    for (const std::string_view kind : {"value", "exists", "type", "profile"}) {
+        for (const std::string_view path :
+             {"value", "interpretation.extension('http://x.org/e').value", "$this.resolve()"}) {
+            if (kind == "value" && path == "$this.resolve()") {
+                continue;  // the slice itself fixes something
+            }
+            const std::string other =
+                fmt::format(R"json({{"type":"{}","path":"{}"}})json", kind, path);
+            const std::string both = component_a(joined({value, other}), inside);
+            EXPECT_EQ(against(with_components(kA), both), "") << other;
+            EXPECT_EQ(against(with_components(kB), both), kNoneInA) << other;
+            EXPECT_EQ(against(with_components(kB), component_a(other, inside)), "") << other;
+        }
+    }
 }
 
 TEST(ValidationSlicing, TellsByTypeAlsoWhereTheSliceSaysNothingOfIt) {
