@@ -134,10 +134,7 @@ void check_code_system(Context& context, const Frame& frame) {
     std::set<std::string> uris;
     for (const json::Value property : resource["property"].elements()) {
         const std::string code = property["code"].string();
-        if (!types
-                 .emplace(code,
-                          property["type"].string() == "code" ? "code" : property["type"].string())
-                 .second) {
+        if (!types.emplace(code, property["type"].string()).second) {
             context.tell(Severity::error, "business-rule", property.index(),
                          fmt::format("There is more than one property {}", code));
         }

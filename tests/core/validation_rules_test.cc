@@ -1,0 +1,315 @@
+// What profiles say of values, and the rules of single resource types that R4 has in words alone.
+
+#include "tests/core/validation_fixture.h"
+
+namespace annals::validation {
+namespace {
+
+std::string observation_with(std::string_view members) {
+    return fmt::format(
+        R"({{"resourceType":"Observation","status":"final","code":{{"text":"t"}},{}}})", members);
+}
+
+TEST(ValidationLimits, AreComparedWithDatesAndTimesAsFarAsBothSayThem) {
+    constexpr std::string_view kDays =
+        R"({"id":"Patient.birthDate","path":"Patient.birthDate","minValueDate":"1900-01-01",
+            "maxValueDate":"2000-12-31"})";
+    const auto born = [&](std::string_view day) {
+        return against(fmt::format(R"({{"resourceType":"Patient","birthDate":"{}"}})", day), kDays);
+    };
+    constexpr std::string_view kWrongDay = "error value Patient.birthDate\n";
+    for (const std::string_view day : {"1900-01-01", "1950", "1950-06", "2000-12-31"}) {
+        EXPECT_EQ(born(day), "") << day;
+    }
+    for (const std::string_view day : {"1900", "2000", "2000-12"}) {
+        EXPECT_EQ(born(day), "") << day << " may be within";
+    }
+    for (const std::string_view day : {"1899", "1899-12-31", "2001", "2001-01-01"}) {
+        EXPECT_EQ(born(day), kWrongDay) << day;
+    }
+
+    constexpr std::string_view kSince =
+        R"({"id":"Observation.effective[x]","path":"Observation.effective[x]",
+            "minValueDateTime":"2020-01-01T00:00:00Z"})";
+    EXPECT_EQ(
+        against(observation_with(R"("effectiveDateTime":"2020-01-01T01:30:00+01:00")"), kSince),
+        "");
+    EXPECT_EQ(
+        against(observation_with(R"("effectiveDateTime":"2020-01-01T00:30:00+01:00")"), kSince),
+        "error value Observation.effectiveDateTime\n");
+
+    constexpr std::string_view kHours =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]","minValueTime":"08:00:00",
+            "maxValueTime":"17:00:00"})";
+    const auto at = [&](std::string_view time) {
+        return against(observation_with(fmt::format(R"("valueTime":"{}")", time)), kHours);
+    };
+    EXPECT_EQ(at("08:00:00"), "");
+    EXPECT_EQ(at("17:00:00"), "");
+    EXPECT_EQ(at("07:59:59"), "error value Observation.valueTime\n");
+    EXPECT_EQ(at("17:00:01"), "error value Observation.valueTime\n");
+}
+
+TEST(ValidationLimits, SayNothingOfQuantitiesThatAreBoundsThemselves) {
+    constexpr std::string_view kAtLeast =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]","minValueQuantity":{"value":5}})";
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":4})"), kAtLeast),
+              "error value Observation.valueQuantity\n");
+    EXPECT_EQ(
+        against(observation_with(R"("valueQuantity":{"value":4,"comparator":">"})"), kAtLeast), "");
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"unit":"g"})"), kAtLeast), "");
+}
+
+TEST(ValidationFixed, IsAllOfAValueAndNothingElse) {
+    constexpr std::string_view kElements =
+        R"({"id":"Observation.code","path":"Observation.code","fixedCodeableConcept":
+                {"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"b"}],
+                 "text":"t"}})";
+    const auto coded = [&](std::string_view code) {
+        return against(
+            fmt::format(R"({{"resourceType":"Observation","status":"final","code":{}}})", code),
+            kElements);
+    };
+    constexpr std::string_view kOther = "error value Observation.code\n";
+    EXPECT_EQ(coded(R"({"text":"t","coding":[{"code":"a","system":"http://x.org"},
+                        {"system":"http://y.org","code":"b"}]})"),
+              "");
+    for (
+        const std::string_view code :
+        {R"({"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"b"}]})",
+         R"({"coding":[{"system":"http://x.org","code":"a"}],"text":"t"})",
+         R"({"coding":[{"system":"http://y.org","code":"b"},{"system":"http://x.org","code":"a"}],"text":"t"})",
+         R"({"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"c"}],"text":"t"})",
+         R"({"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"b",
+              "version":"1"}],"text":"t"})"}) {
+        EXPECT_EQ(coded(code), kOther) << code;
+    }
+    constexpr std::string_view kAmount =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]",
+            "fixedQuantity":{"value":1.0,"unit":"g"}})";
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"unit":"g","value":1.00})"), kAmount),
+              "");
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"unit":"g","value":1.01})"), kAmount),
+              "error value Observation.valueQuantity\n");
+}
+
+TEST(ValidationProfiles, AreForTheirOwnTypeAlone) {
+    TextSource source;
+    source.add(profile_of("Group", R"({"id":"Group.name","path":"Group.name","min":1})", "group"));
+    EXPECT_EQ(
+        issues(R"({"resourceType":"Patient","meta":{"profile":["http://x.org/group"]}})", source),
+        "error structure Patient\n");
+    source.add(profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","min":1})",
+                          "odd", "http://x.org/group"));
+    EXPECT_EQ(
+        issues(R"({"resourceType":"Patient","meta":{"profile":["http://x.org/odd"]}})", source),
+        "warning structure Patient\n")
+        << "derived from what is of another type: nothing can be said";
+}
+
+TEST(ValidationBundles, AreFollowedThroughAllThatADocumentRefersTo) {
+    const auto with = [](std::string_view members) {
+        return issues(fmt::format(
+            R"({{"resourceType":"Bundle","type":"document","timestamp":"2020-01-01T00:00:00Z",
+            "identifier":{{"system":"http://x.org","value":"1"}},"entry":[
+            {{"fullUrl":"https://x.org/Composition/1","resource":{{"resourceType":"Composition","id":"1",
+                "status":"final","type":{{"text":"t"}},"date":"2020","title":"t",
+                "author":[{{"reference":"Patient/1"}}],{}}}}},
+            {{"fullUrl":"https://x.org/Patient/1","resource":{{"resourceType":"Patient","id":"1"}}}}]}})",
+            members));
+    };
+    EXPECT_EQ(with(R"("subject":{"reference":"Patient/1"},"custodian":{"display":"somebody"})"),
+              "");
+    const std::string section = "Bundle.entry[0].resource.section[0]";
+    EXPECT_EQ(with(R"("custodian":{"reference":"Organization/2"})"),
+              "error invalid Bundle.entry[0].resource.custodian\n");
+    EXPECT_EQ(with(R"("attester":[{"mode":"legal","party":{"reference":"Patient/2"}}])"),
+              "error invalid Bundle.entry[0].resource.attester[0].party\n");
+    EXPECT_EQ(
+        with(
+            R"("section":[{"title":"a","entry":[{"reference":"Patient/1"},{"reference":"Patient/2"}]}])"),
+        "error invalid " + section + ".entry[1]\n");
+    EXPECT_EQ(
+        with(
+            R"("section":[{"title":"a","section":[{"title":"b","entry":[{"reference":"Patient/2"}]}]}])"),
+        "error invalid " + section + ".section[0].entry[0]\n");
+}
+
+TEST(ValidationBundles, HaveWhatAMessageIsAbout) {
+    const auto message = [](std::string_view focus) {
+        return issues(fmt::format(
+            R"({{"resourceType":"Bundle","type":"message","entry":[
+            {{"fullUrl":"http://x.org/MessageHeader/1","resource":{{"resourceType":"MessageHeader","id":"1",
+                "eventUri":"http://x.org/event","source":{{"endpoint":"http://x.org"}},
+                "focus":[{{"reference":"{}"}}]}}}},
+            {{"fullUrl":"http://x.org/Patient/1","resource":{{"resourceType":"Patient","id":"1"}}}}]}})",
+            focus));
+    };
+    EXPECT_EQ(message("Patient/1"), "");
+    EXPECT_EQ(message("Patient/2"), "error invalid Bundle.entry[0].resource.focus[0]\n");
+}
+
+TEST(ValidationBundles, OfSearchesHaveWhatWasFoundWithItsIdAndOutcomesApart) {
+    const auto entry = [](std::string_view resource, std::string_view mode) {
+        return issues(fmt::format(R"({{"resourceType":"Bundle","type":"searchset","entry":[
+            {{"resource":{},"search":{{"mode":"{}"}}}}]}})",
+                                  resource, mode));
+    };
+    constexpr std::string_view kOutcome =
+        R"({"resourceType":"OperationOutcome","issue":[{"severity":"warning","code":"value"}]})";
+    constexpr std::string_view kPatient = R"({"resourceType":"Patient","id":"1"})";
+    constexpr std::string_view kWrong = "error invalid Bundle.entry[0].resource\n";
+    EXPECT_EQ(entry(kPatient, "match"), "");
+    EXPECT_EQ(entry(R"({"resourceType":"Patient"})", "match"), kWrong);
+    EXPECT_EQ(entry(kOutcome, "outcome"), "");
+    EXPECT_EQ(entry(kPatient, "outcome"), kWrong);
+}
+
+TEST(ValidationBundles, NameWithoutAnIdOnlyWhatIsToBeWritten) {
+    const auto entry = [](std::string_view type, std::string_view request) {
+        return issues(fmt::format(
+            R"({{"resourceType":"Bundle","type":"{}","entry":[{{"fullUrl":"https://x.org/Patient/1",
+            "resource":{{"resourceType":"Patient"}}{}}}]}})",
+            type, request));
+    };
+    constexpr std::string_view kWrong = "error invalid Bundle.entry[0].fullUrl\n";
+    EXPECT_EQ(entry("collection", ""), kWrong);
+    EXPECT_EQ(entry("transaction", R"(,"request":{"method":"POST","url":"Patient"})"), "");
+    EXPECT_EQ(entry("transaction", R"(,"request":{"method":"PUT","url":"Patient?x=1"})"), "");
+    EXPECT_EQ(entry("transaction", R"(,"request":{"method":"PATCH","url":"Patient/1"})"), kWrong);
+    EXPECT_EQ(issues(R"({"resourceType":"Bundle","type":"collection","entry":[
+                  {"fullUrl":"http://x.org/Patient/1","resource":{"resourceType":"Group","id":"1",
+                      "type":"person","actual":true}}]})"),
+              kWrong)
+        << "of another type";
+}
+
+TEST(ValidationMarkup, IsAnErrorOnlyAsAScriptOrWhereThatIsAsked) {
+    const auto judged = [](std::string_view resource, bool refuse) {
+        Options options;
+        options.refuse_markup = refuse;
+        return issues(resource, EmptySource(), options);
+    };
+    const auto patient = [&](std::string_view text, bool refuse = false) {
+        return judged(fmt::format(R"({{"resourceType":"Patient","name":[{{"text":"{}"}}]}})", text),
+                      refuse);
+    };
+    constexpr std::string_view kWarned = "warning value Patient.name[0].text\n";
+    constexpr std::string_view kRefused = "error value Patient.name[0].text\n";
+    for (const std::string_view text : {"<b>x</b>", "</b>", "<!-- x -->", "<B>"}) {
+        EXPECT_EQ(patient(text), kWarned) << text;
+        EXPECT_EQ(patient(text, true), kRefused) << text;
+    }
+    EXPECT_EQ(patient("<script>x</script>"), kRefused);
+    for (const std::string_view text : {"1 < 2 and 3 > 2", "<5 >3", "<b", "x > y <b"}) {
+        EXPECT_EQ(patient(text, true), "") << text;
+    }
+    EXPECT_EQ(judged(R"({"resourceType":"Observation","status":"final","code":{"text":"t"},
+                         "note":[{"text":"<script>x</script>"}]})",
+                     false),
+              "warning value Observation.note[0].text\n")
+        << "markdown may have HTML";
+}
+
+TEST(ValidationQuestionnaires, AskOnlyOfQuestionsBeforeAndOutside) {
+    const auto asking = [](std::string_view question,
+                           std::string_view answer = R"("answerBoolean":true)",
+                           std::string_view more = "") {
+        return issues(fmt::format(R"({{"resourceType":"Questionnaire","status":"draft","item":[
+            {{"linkId":"a","type":"boolean"}},
+            {{"linkId":"b","type":"group"{},"enableWhen":[{{"question":"{}","operator":"exists",{}}}],
+                "item":[{{"linkId":"c","type":"string"}}]}},
+            {{"linkId":"d","type":"string"}}]}})",
+                                  more, question, answer));
+    };
+    const std::string at = "Questionnaire.item[1].enableWhen[0]";
+    EXPECT_EQ(asking("a"), "");
+    EXPECT_EQ(asking("x"), "error business-rule " + at + ".question\n");
+    EXPECT_EQ(asking("b"), "error business-rule " + at + ".question\n");
+    EXPECT_EQ(asking("c"), "error business-rule " + at + ".question\n");
+    EXPECT_EQ(asking("d"), "warning business-rule " + at + ".question\n");
+    EXPECT_EQ(asking("a", R"("answerString":"x")"), "error invariant " + at + "\n");
+}
+
+TEST(ValidationCodeSystems, HaveAsManyConceptsAsTheySayAndPropertiesOfTheirTypes) {
+    const auto system = [](std::string_view members,
+                           std::string_view value = R"("valueCode":"x")") {
+        return issues(fmt::format(R"({{"resourceType":"CodeSystem","status":"draft",{},
+            "property":[{{"code":"p","uri":"http://x.org/p","type":"code"}}],
+            "concept":[{{"code":"a","concept":[{{"code":"b","property":[{{"code":"p",{}}}]}}]}},
+                       {{"code":"c"}}]}})",
+                                  members, value));
+    };
+    EXPECT_EQ(system(R"("content":"complete","count":3)"), "");
+    EXPECT_EQ(system(R"("content":"complete","count":2)"), "error invalid CodeSystem.count\n");
+    EXPECT_EQ(system(R"("content":"fragment","count":9)"), "");
+    const std::string wrong = "error business-rule CodeSystem.concept[0].concept[0].property[0]\n";
+    EXPECT_EQ(system(R"("content":"complete")", R"("valueString":"x")"), wrong);
+    EXPECT_EQ(system(R"("content":"complete")", R"("valueCoding":{"code":"x"})"), wrong);
+    EXPECT_EQ(
+        issues(R"({"resourceType":"CodeSystem","status":"draft","content":"complete","property":[
+                  {"code":"p","uri":"http://x.org/p","type":"code"},{"code":"p","type":"code"},
+                  {"code":"q","uri":"http://x.org/p","type":"code"}],"concept":[{"code":"a"}]})"),
+        "error business-rule CodeSystem.property[1]\nerror business-rule CodeSystem.property[2]\n");
+}
+
+TEST(ValidationSearchParameters, AreOfTheTypesThatR4GivesThem) {
+    const auto derived = [](std::string_view type) {
+        return issues(
+            fmt::format(R"({{"resourceType":"SearchParameter","url":"http://x.org/s","name":"S",
+            "status":"draft","description":"d","code":"c","base":["Patient"],"expression":"Patient.name",
+            "derivedFrom":"http://hl7.org/fhir/SearchParameter/individual-birthdate","type":"{}"}})",
+                        type));
+    };
+    EXPECT_EQ(derived("string"), "error business-rule SearchParameter\n");
+    const auto stated = [](std::string_view type) {
+        return issues(
+            fmt::format(R"({{"resourceType":"CapabilityStatement","status":"draft","date":"2020",
+            "kind":"requirements","description":"d","fhirVersion":"4.0.1","format":["json"],"rest":[{{"mode":"server","resource":[
+            {{"type":"Patient","searchParam":[{{"name":"family","type":"{}",
+                "definition":"http://hl7.org/fhir/SearchParameter/individual-family"}}]}}]}}]}})",
+                        type));
+    };
+    EXPECT_EQ(stated("string"), "");
+    EXPECT_EQ(stated("token"),
+              "error invalid CapabilityStatement.rest[0].resource[0].searchParam[0]\n");
+}
+
+TEST(ValidationVitalSigns, HaveTheirLoincCode) {
+    const auto sign = [](std::string_view category, std::string_view system,
+                         std::string_view code) {
+        return issues(
+            fmt::format(R"({{"resourceType":"Observation","status":"final","category":[{{"coding":[
+            {{"system":"http://terminology.hl7.org/CodeSystem/observation-category","code":"{}"}}]}}],
+            "code":{{"coding":[{{"system":"{}","code":"{}"}}]}}}})",
+                        category, system, code));
+    };
+    constexpr std::string_view kLoinc = "http://loinc.org";
+    constexpr std::string_view kOfSnomed = "http://snomed.info/sct";
+    EXPECT_EQ(sign("vital-signs", kLoinc, "8867-4"), "");
+    EXPECT_EQ(sign("vital-signs", kLoinc, "59408-5"), "");
+    EXPECT_EQ(sign("vital-signs", kOfSnomed, "364075005"), "error structure Observation.code\n");
+    EXPECT_EQ(sign("laboratory", kOfSnomed, "364075005"), "");
+    EXPECT_EQ(sign("vital-signs", "http://x.org", "364075005"), "");
+}
+
+TEST(ValidationSnomed, TellsOfFiltersThatAreNoExpressionConstraints) {
+    const auto filter = [](std::string_view value) {
+        return issues(
+            fmt::format(R"({{"resourceType":"ValueSet","status":"draft","compose":{{"include":[
+            {{"system":"http://snomed.info/sct","filter":[{{"property":"constraint","op":"=",
+                "value":"{}"}}]}}]}}}})",
+                        value));
+    };
+    for (const std::string_view value :
+         {"<< 404684003 |Clinical finding 1 2|", "<404684003 OR >> 73211009",
+          "404684003:363698007=<<80891009"}) {
+        EXPECT_EQ(filter(value), "") << value;
+    }
+    for (const std::string_view value : {"404684003 73211009", "404684003 << 73211009"}) {
+        EXPECT_EQ(filter(value), "error invalid ValueSet.compose.include[0].filter[0]\n") << value;
+    }
+}
+
+}  // namespace
+}  // namespace annals::validation
