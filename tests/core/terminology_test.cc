@@ -1,0 +1,238 @@
+// Whether codes are in value sets, and what is in those, by definitions at hand.
+
+#include "core/terminology/expansion.h"
+#include "tests/core/validation_fixture.h"
+
+namespace annals::terminology {
+namespace {
+
+using validation::parsed;
+using validation::TextSource;
+
+constexpr std::uint64_t kSteps = 1'000'000;
+constexpr std::string_view kUrl = "http://x.org/cs";
+
+std::string code_system(std::string_view content, std::string_view concepts,
+                        std::string_view version = "1") {
+    return fmt::format(
+        R"({{"resourceType":"CodeSystem","url":"{}","version":"{}","status":"active",
+            "caseSensitive":true,"content":"{}","concept":[{}]}})",
+        kUrl, version, content, concepts);
+}
+
+std::string value_set(std::string_view members, std::string_view name = "vs") {
+    return fmt::format(
+        R"({{"resourceType":"ValueSet","url":"http://x.org/{}","status":"active",{}}})", name,
+        members);
+}
+
+/// Two versions of a system, the newer known without its version as well.
+class VersionedSource final : public Source {
+  public:
+    Result<Definition> find(std::string_view type, std::string_view url,
+                            std::string_view version) const override {
+        if (type != "CodeSystem" || url != kUrl) {
+            return Definition();
+        }
+        return version == "1" ? old_ : version.empty() || version == "2" ? new_ : Definition();
+    }
+
+  private:
+    static Definition made(std::string_view concepts, std::string_view version) {
+        return std::make_shared<const json::Document>(
+            parsed(code_system("complete", concepts, version)));
+    }
+
+    Definition old_ = made(R"({"code":"a","display":"old"},{"code":"gone"})", "1");
+    Definition new_ = made(R"({"code":"a","display":"new"},{"code":"added"})", "2");
+};
+
+Member judged(const Source& source, std::string_view definition, const Code& code,
+              bool takes_abstract = false) {
+    Effort effort(kSteps);
+    Session session(source, effort);
+    session.takes_abstract = takes_abstract;
+    const auto made =
+        value_set_of(std::make_shared<const json::Document>(parsed(definition)), effort);
+    EXPECT_TRUE(made);
+    const Result<Member> member = made ? member_of(session, **made, code) : Member::unknown;
+    EXPECT_TRUE(member) << (member ? "" : member.error().detail);
+    return member ? *member : Member::unknown;
+}
+
+/// The codes of an expansion, as "code" or "code|version", and "?" where it can't be made.
+std::string listed(const Source& source, std::string_view definition) {
+    Effort effort(kSteps);
+    Session session(source, effort);
+    const auto made =
+        value_set_of(std::make_shared<const json::Document>(parsed(definition)), effort);
+    EXPECT_TRUE(made);
+    const auto expansion = expand(session, *made);
+    if (!expansion) {
+        return "?";
+    }
+    std::string out;
+    for (const Expansion::Entry& entry : (*expansion)->entries) {
+        const std::string& version = (*expansion)->systems[entry.system].version;
+        out.append(out.empty() ? "" : " ").append(entry.code);
+        out.append(version.empty() ? "" : "|").append(version);
+    }
+    return out;
+}
+
+TEST(Membership, OfAnExpansionAloneIsBySystemAndForNothingAbstract) {
+    const std::string expansion = value_set(R"("expansion":{"timestamp":"2020","contains":[
+        {"system":"http://x.org/cs","code":"a"},
+        {"system":"http://x.org/cs","code":"b","abstract":true,"contains":[
+            {"system":"http://y.org","code":"c"}]}]})");
+    const TextSource nothing;
+    EXPECT_EQ(judged(nothing, expansion, {kUrl, "a"}), Member::yes);
+    EXPECT_EQ(judged(nothing, expansion, {std::nullopt, "a"}), Member::yes);
+    EXPECT_EQ(judged(nothing, expansion, {"http://y.org", "a"}), Member::no);
+    EXPECT_EQ(judged(nothing, expansion, {"http://y.org", "c"}), Member::yes) << "further in";
+    EXPECT_EQ(judged(nothing, expansion, {kUrl, "x"}), Member::no);
+    EXPECT_EQ(judged(nothing, expansion, {kUrl, "b"}), Member::no);
+    EXPECT_EQ(judged(nothing, expansion, {kUrl, "b"}, true), Member::yes);
+    const std::string page = value_set(R"("expansion":{"timestamp":"2020","total":2,"contains":[
+        {"system":"http://x.org/cs","code":"a"}]})");
+    EXPECT_EQ(judged(nothing, page, {kUrl, "b"}), Member::unknown) << "of a page";
+}
+
+TEST(Membership, IsByTheVersionThatThePartOrTheCodeNames) {
+    const VersionedSource source;
+    const std::string of_old =
+        value_set(R"("compose":{"include":[{"system":"http://x.org/cs","version":"1"}]})");
+    EXPECT_EQ(judged(source, of_old, {kUrl, "gone"}), Member::yes);
+    EXPECT_EQ(judged(source, of_old, {kUrl, "gone", "1"}), Member::yes);
+    EXPECT_EQ(judged(source, of_old, {kUrl, "a", "2"}), Member::no) << "of another version";
+    EXPECT_EQ(judged(source, of_old, {kUrl, "added"}), Member::no);
+    const std::string of_any = value_set(R"("compose":{"include":[{"system":"http://x.org/cs"}]})");
+    EXPECT_EQ(judged(source, of_any, {kUrl, "gone"}), Member::no);
+    EXPECT_EQ(judged(source, of_any, {kUrl, "gone", "1"}), Member::yes);
+    EXPECT_EQ(judged(source, of_any, {kUrl, "added"}), Member::yes);
+}
+
+TEST(Membership, IsExactInCaseWhereTheSystemIs) {
+    TextSource source;
+    source.add(code_system("fragment", R"({"code":"AB"})"));
+    const std::string listing = value_set(
+        R"("compose":{"include":[{"system":"http://x.org/cs","concept":[{"code":"AB"},{"code":"cd"}]}]})");
+    EXPECT_EQ(judged(source, listing, {kUrl, "AB"}), Member::yes);
+    EXPECT_EQ(judged(source, listing, {kUrl, "cd"}), Member::yes)
+        << "the fragment need not have it";
+    EXPECT_EQ(judged(source, listing, {kUrl, "ab"}), Member::no);
+    EXPECT_EQ(judged(source, listing, {kUrl, "CD"}), Member::no);
+}
+
+TEST(Membership, InSeveralValueSetsIsInAllOfThem) {
+    TextSource source;
+    source.add(code_system("complete", R"({"code":"a"},{"code":"b"},{"code":"c"})"));
+    const auto listing = [](std::string_view codes, std::string_view name) {
+        return value_set(
+            fmt::format(R"("compose":{{"include":[{{"system":"{}","concept":[{}]}}]}})", kUrl,
+                        codes),
+            name);
+    };
+    source.add(listing(R"({"code":"a"},{"code":"b"})", "ab"));
+    source.add(listing(R"({"code":"b"},{"code":"c"})", "bc"));
+    const std::string both_of =
+        value_set(R"("compose":{"include":[{"valueSet":["http://x.org/ab","http://x.org/bc"]}]})");
+    EXPECT_EQ(judged(source, both_of, {kUrl, "b"}), Member::yes);
+    EXPECT_EQ(judged(source, both_of, {kUrl, "a"}), Member::no);
+    EXPECT_EQ(judged(source, both_of, {kUrl, "c"}), Member::no);
+    EXPECT_EQ(listed(source, both_of), "b");
+    const std::string with_unknown = value_set(
+        R"("compose":{"include":[{"valueSet":["http://x.org/ab","http://x.org/none"]}]})");
+    EXPECT_EQ(judged(source, with_unknown, {kUrl, "a"}), Member::unknown);
+    EXPECT_EQ(judged(source, with_unknown, {kUrl, "c"}), Member::no)
+        << "not in the one that is here";
+    EXPECT_EQ(listed(source, with_unknown), "?");
+    const std::string without = value_set(R"("compose":{"include":[{"system":"http://x.org/cs"}],
+        "exclude":[{"valueSet":["http://x.org/ab"]}]})");
+    EXPECT_EQ(judged(source, without, {kUrl, "c"}), Member::yes);
+    EXPECT_EQ(judged(source, without, {kUrl, "a"}), Member::no);
+    EXPECT_EQ(listed(source, without), "c");
+    const std::string without_unknown =
+        value_set(R"("compose":{"include":[{"system":"http://x.org/cs"}],
+        "exclude":[{"valueSet":["http://x.org/none"]}]})");
+    EXPECT_EQ(judged(source, without_unknown, {kUrl, "c"}), Member::unknown);
+    EXPECT_EQ(listed(source, without_unknown), "?");
+    const std::string without_both =
+        value_set(R"("compose":{"include":[{"system":"http://x.org/cs"}],
+        "exclude":[{"valueSet":["http://x.org/ab","http://x.org/bc"]}]})");
+    EXPECT_EQ(listed(source, without_both), "a c") << "what is in both is excluded";
+    EXPECT_EQ(judged(source, without_both, {kUrl, "a"}), Member::yes);
+    EXPECT_EQ(judged(source, without_both, {kUrl, "b"}), Member::no);
+}
+
+TEST(Membership, OfActiveCodesLeavesOutWhatIsKnownToBeInactive) {
+    TextSource source;
+    source.add(code_system("fragment", R"({"code":"a"},
+        {"code":"old","property":[{"code":"status","valueCode":"retired"}]},
+        {"code":"off","property":[{"code":"inactive","valueBoolean":true}]},
+        {"code":"late","property":[{"code":"status","valueCode":"deprecated"}]})"));
+    const auto listing = [](std::string_view inactive) {
+        return value_set(fmt::format(R"("compose":{{{}"include":[{{"system":"{}","concept":[
+            {{"code":"a"}},{{"code":"old"}},{{"code":"off"}},{{"code":"late"}},{{"code":"elsewhere"}}]}}]}})",
+                                     inactive, kUrl));
+    };
+    const std::string active = listing(R"("inactive":false,)");
+    for (const std::string_view code : {"a", "late", "elsewhere"}) {
+        EXPECT_EQ(judged(source, active, {kUrl, code}), Member::yes) << code;
+    }
+    for (const std::string_view code : {"old", "off"}) {
+        EXPECT_EQ(judged(source, active, {kUrl, code}), Member::no) << code;
+        EXPECT_EQ(judged(source, listing(""), {kUrl, code}), Member::yes) << code;
+    }
+    EXPECT_EQ(listed(source, active), "a late elsewhere");
+}
+
+TEST(Membership, IsFollowedThroughPropertiesAsThroughNesting) {
+    TextSource source;
+    source.add(code_system("complete", R"({"code":"top","concept":[{"code":"mid"}]},
+        {"code":"low","property":[{"code":"parent","valueCode":"mid"}]},
+        {"code":"apart"})"));
+    const auto filtered = [](std::string_view op, std::string_view value,
+                             std::string_view property = "concept") {
+        return value_set(fmt::format(R"("compose":{{"include":[{{"system":"{}","filter":[
+            {{"property":"{}","op":"{}","value":"{}"}}]}}]}})",
+                                     kUrl, property, op, value));
+    };
+    const auto check = [&](const std::string& definition, std::string_view expected) {
+        EXPECT_EQ(listed(source, definition), expected) << definition;
+        for (const std::string_view code : {"top", "mid", "low", "apart"}) {
+            const bool in =
+                fmt::format(" {} ", expected).find(fmt::format(" {} ", code)) != std::string::npos;
+            EXPECT_EQ(judged(source, definition, {kUrl, code}), in ? Member::yes : Member::no)
+                << code << " in " << definition;
+        }
+    };
+    check(filtered("is-a", "mid"), "mid low");
+    check(filtered("descendent-of", "top"), "mid low");
+    check(filtered("is-not-a", "mid"), "top apart");
+    check(filtered("generalizes", "low"), "top mid low");
+    check(filtered("is-a", "none"), "");
+    check(filtered("is-not-a", "none"), "top mid low apart");
+    check(filtered("generalizes", "none"), "");
+    check(filtered("in", "top, low", "code"), "top low");
+    check(filtered("not-in", "top,low", "code"), "mid apart");
+    check(filtered("regex", "[tl]o.", "code"), "top low");
+    check(filtered("=", "mid", "parent"), "low");
+    check(filtered("=", "low", "child"), "mid");
+    check(filtered("exists", "false", "parent"), "top apart");
+    check(filtered("exists", "true", "child"), "top mid");
+}
+
+TEST(Expansions, HaveTheCodesOfTwoVersionsApart) {
+    const VersionedSource source;
+    EXPECT_EQ(listed(source, value_set(R"("compose":{"include":[
+                  {"system":"http://x.org/cs","version":"1"},{"system":"http://x.org/cs","version":"2"}]})")),
+              "a|1 gone|1 a|2 added|2");
+    EXPECT_EQ(listed(source, value_set(R"("compose":{"include":[
+                  {"system":"http://x.org/cs","version":"2"},{"system":"http://x.org/cs"}]})")),
+              "a|2 added|2")
+        << "the version that is meant is that one";
+}
+
+}  // namespace
+}  // namespace annals::terminology
