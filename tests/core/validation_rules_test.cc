@@ -135,6 +135,27 @@ TEST(ValidationBundles, AreFollowedThroughAllThatADocumentRefersTo) {
         "error invalid " + section + ".section[0].entry[0]\n");
 }
 
+TEST(ValidationBundles, HaveTheVersionThatADocumentRefersTo) {
+    const auto to = [](std::string_view reference) {
+        return issues(fmt::format(
+            R"({{"resourceType":"Bundle","type":"document","timestamp":"2020-01-01T00:00:00Z",
+            "identifier":{{"system":"http://x.org","value":"1"}},"entry":[
+            {{"fullUrl":"http://x.org/Composition/1","resource":{{"resourceType":"Composition","id":"1",
+                "status":"final","type":{{"text":"t"}},"date":"2020","title":"t",
+                "author":[{{"reference":"{}"}}]}}}},
+            {{"fullUrl":"http://x.org/Patient/1","resource":{{"resourceType":"Patient","id":"1",
+                "meta":{{"versionId":"2"}}}}}},
+            {{"fullUrl":"http://x.org/Patient/1","resource":{{"resourceType":"Patient","id":"1",
+                "meta":{{"versionId":"3"}}}}}}]}})",
+            reference));
+    };
+    constexpr std::string_view kWrong = "error invalid Bundle.entry[0].resource.author[0]\n";
+    EXPECT_EQ(to("Patient/1/_history/2"), "");
+    EXPECT_EQ(to("http://x.org/Patient/1/_history/3"), "");
+    EXPECT_EQ(to("Patient/1/_history/4"), kWrong);
+    EXPECT_EQ(to("Patient/1"), kWrong) << "there are two";
+}
+
 TEST(ValidationBundles, HaveWhatAMessageIsAbout) {
     const auto message = [](std::string_view focus) {
         return issues(fmt::format(
@@ -182,6 +203,52 @@ TEST(ValidationBundles, NameWithoutAnIdOnlyWhatIsToBeWritten) {
                       "type":"person","actual":true}}]})"),
               kWrong)
         << "of another type";
+}
+
+TEST(ValidationContained, IsReferredToOrRefersToWhatItIsIn) {
+    const auto containing = [](std::string_view subject, std::string_view more = "") {
+        return issues(
+            fmt::format(R"({{"resourceType":"Patient","contained":[{{"resourceType":"Basic",
+            "id":"b","code":{{"text":"x"}}{}}}]{}}})",
+                        subject, more));
+    };
+    EXPECT_EQ(containing(R"(,"subject":{"reference":"#"})"), "");
+    EXPECT_EQ(containing(""), "error invariant Patient.contained[0]\n");
+    EXPECT_EQ(containing(R"(,"subject":{"reference":"Patient/1"})"),
+              "error invariant Patient.contained[0]\n");
+    EXPECT_EQ(
+        containing(
+            "", R"(,"extension":[{"url":"http://x.org/e","valueReference":{"reference":"#b"}}])"),
+        "");
+    EXPECT_EQ(
+        containing("",
+                   R"(,"extension":[{"url":"http://x.org/e","valueReference":{"reference":"#"}}])"),
+        "error invariant Patient.contained[0]\n")
+        << "said elsewhere";
+}
+
+TEST(ValidationExtensions, HaveThePartsThatTheirDefinitionNames) {
+    TextSource source;
+    source.add(profile_of("Extension", R"({"id":"Extension.extension","path":"Extension.extension",
+            "slicing":{"rules":"open","discriminator":[{"type":"value","path":"url"}]}},
+        {"id":"Extension.extension:first","path":"Extension.extension","sliceName":"first","min":1},
+        {"id":"Extension.extension:first.url","path":"Extension.extension.url","fixedUri":"one"},
+        {"id":"Extension.extension:two","path":"Extension.extension","sliceName":"two"},
+        {"id":"Extension.url","path":"Extension.url","fixedUri":"http://x.org/e"})",
+                          "e"));
+    const auto with = [&](std::string_view parts) {
+        return issues(
+            fmt::format(
+                R"({{"resourceType":"Patient","extension":[{{"url":"http://x.org/e","extension":[{}]}}]}})",
+                parts),
+            source);
+    };
+    constexpr std::string_view kOne = R"({"url":"one","valueString":"x"})";
+    EXPECT_EQ(with(kOne), "");
+    EXPECT_EQ(with(joined({kOne, R"({"url":"two","valueString":"x"})"})), "");
+    EXPECT_EQ(with(joined({kOne, R"({"url":"http://x.org/other","valueString":"x"})"})), "");
+    EXPECT_EQ(with(joined({kOne, R"({"url":"three","valueString":"x"})"})),
+              "error structure Patient.extension[0].extension[1]\n");
 }
 
 TEST(ValidationMarkup, IsAnErrorOnlyAsAScriptOrWhereThatIsAsked) {

@@ -289,6 +289,59 @@ TEST(ValidationSlicing, OfWhatIsNotHereCannotTellWhatItHas) {
     EXPECT_EQ(judged(kValue, "Observation/1", R"("status":"amended")"), "");
 }
 
+TEST(ValidationSlicing, TakesOfTwoTypesWithTheSameElementTheOneThatThePathNames) {
+    constexpr std::string_view kElements =
+        R"json({"id":"Patient.extension","path":"Patient.extension","slicing":{"rules":"open","discriminator":[
+            {"type":"value","path":"value.ofType(Coding).code"}]}},
+        {"id":"Patient.extension:e","path":"Patient.extension","sliceName":"e","min":1},
+        {"id":"Patient.extension:e.value[x]","path":"Patient.extension.value[x]"},
+        {"id":"Patient.extension:e.value[x].code","path":"Patient.extension.value[x].code",
+            "fixedCode":"a"})json";
+    const auto patient = [](std::string_view value) {
+        return fmt::format(
+            R"({{"resourceType":"Patient","extension":[{{"url":"http://x.org/e",{}}}]}})", value);
+    };
+    EXPECT_EQ(against(patient(R"("valueCoding":{"code":"a"})"), kElements), "");
+    EXPECT_EQ(against(patient(R"("valueQuantity":{"value":1,"system":"http://unitsofmeasure.org",
+                                  "code":"a"})"),
+                      kElements),
+              "error structure Patient\n");
+}
+
+TEST(ValidationSlicing, LeavesOpenWhatOneDiscriminatorCannotTellThoughAnotherCan) {
+    const auto elements = [](std::string_view first, std::string_view second) {
+        return fmt::format(R"json(
+            {{"id":"Observation.hasMember","path":"Observation.hasMember","slicing":{{"rules":"closed",
+                "discriminator":[{},{}]}}}},
+            {{"id":"Observation.hasMember:m","path":"Observation.hasMember","sliceName":"m","max":"0","type":[
+                {{"code":"Reference","targetProfile":["http://x.org/valued"]}}]}},
+            {{"id":"Observation.hasMember:m.display","path":"Observation.hasMember.display",
+                "fixedString":"x"}})json",
+                           first, second);
+    };
+    constexpr std::string_view kProfile = R"json({"type":"profile","path":"resolve()"})json";
+    constexpr std::string_view kValue = R"({"type":"value","path":"display"})";
+    TextSource source;
+    source.add(profile_of("Observation",
+                          R"({"id":"Observation.value[x]","path":"Observation.value[x]","min":1})",
+                          "valued"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    for (const auto& [first, second] : {std::pair(kProfile, kValue), std::pair(kValue, kProfile)}) {
+        source.add(profile_of("Observation", elements(first, second)));
+        const auto judged = [&](std::string_view display) {
+            return issues(
+                fmt::format(
+                    R"({{"resourceType":"Observation","status":"final","code":{{"text":"x"}},
+                "hasMember":[{{"reference":"Observation/1","display":"{}"}}]}})",
+                    display),
+                source, options);
+        };
+        EXPECT_EQ(judged("x"), "");
+        EXPECT_EQ(judged("y"), "error structure Observation.hasMember[0]\n");
+    }
+}
+
 TEST(ValidationSlicing, SlicesChoicesByTypeAndExtensionsByUrlWithoutADiscriminator) {
     const auto value = [](std::string_view name) {
         return fmt::format(R"(
