@@ -1,0 +1,241 @@
+// What profiles say: of values, of types, of what is referred to, and of which type they are for.
+
+#include "tests/core/validation_fixture.h"
+
+namespace annals::validation {
+namespace {
+
+std::string observation_with(std::string_view members) {
+    return fmt::format(
+        R"({{"resourceType":"Observation","status":"final","code":{{"text":"t"}},{}}})", members);
+}
+
+TEST(ValidationLimits, AreComparedWithDatesAndTimesAsFarAsBothSayThem) {
+    constexpr std::string_view kDays =
+        R"({"id":"Patient.birthDate","path":"Patient.birthDate","minValueDate":"1900-01-01",
+            "maxValueDate":"2000-12-31"})";
+    const auto born = [&](std::string_view day) {
+        return against(fmt::format(R"({{"resourceType":"Patient","birthDate":"{}"}})", day), kDays);
+    };
+    constexpr std::string_view kWrongDay = "error value Patient.birthDate\n";
+    for (const std::string_view day : {"1900-01-01", "1950", "1950-06", "2000-12-31"}) {
+        EXPECT_EQ(born(day), "") << day;
+    }
+    for (const std::string_view day : {"1900", "2000", "2000-12"}) {
+        EXPECT_EQ(born(day), "") << day << " may be within";
+    }
+    for (const std::string_view day : {"1899", "1899-12-31", "2001", "2001-01-01"}) {
+        EXPECT_EQ(born(day), kWrongDay) << day;
+    }
+
+    constexpr std::string_view kSince =
+        R"({"id":"Observation.effective[x]","path":"Observation.effective[x]",
+            "minValueDateTime":"2020-01-01T00:00:00Z"})";
+    EXPECT_EQ(
+        against(observation_with(R"("effectiveDateTime":"2020-01-01T01:30:00+01:00")"), kSince),
+        "");
+    EXPECT_EQ(
+        against(observation_with(R"("effectiveDateTime":"2020-01-01T00:30:00+01:00")"), kSince),
+        "error value Observation.effectiveDateTime\n");
+
+    constexpr std::string_view kHours =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]","minValueTime":"08:00:00",
+            "maxValueTime":"17:00:00"})";
+    const auto at = [&](std::string_view time) {
+        return against(observation_with(fmt::format(R"("valueTime":"{}")", time)), kHours);
+    };
+    EXPECT_EQ(at("08:00:00"), "");
+    EXPECT_EQ(at("17:00:00"), "");
+    EXPECT_EQ(at("07:59:59"), "error value Observation.valueTime\n");
+    EXPECT_EQ(at("17:00:01"), "error value Observation.valueTime\n");
+}
+
+TEST(ValidationLimits, SayNothingOfQuantitiesThatAreBoundsThemselves) {
+    constexpr std::string_view kAtLeast =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]","minValueQuantity":{"value":5}})";
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":4})"), kAtLeast),
+              "error value Observation.valueQuantity\n");
+    EXPECT_EQ(
+        against(observation_with(R"("valueQuantity":{"value":4,"comparator":">"})"), kAtLeast), "");
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"unit":"g"})"), kAtLeast), "");
+}
+
+TEST(ValidationFixed, IsAllOfAValueAndNothingElse) {
+    constexpr std::string_view kElements =
+        R"({"id":"Observation.code","path":"Observation.code","fixedCodeableConcept":
+                {"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"b"}],
+                 "text":"t"}})";
+    const auto coded = [&](std::string_view code) {
+        return against(
+            fmt::format(R"({{"resourceType":"Observation","status":"final","code":{}}})", code),
+            kElements);
+    };
+    constexpr std::string_view kOther = "error value Observation.code\n";
+    EXPECT_EQ(coded(R"({"text":"t","coding":[{"code":"a","system":"http://x.org"},
+                        {"system":"http://y.org","code":"b"}]})"),
+              "");
+    for (
+        const std::string_view code :
+        {R"({"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"b"}]})",
+         R"({"coding":[{"system":"http://x.org","code":"a"}],"text":"t"})",
+         R"({"coding":[{"system":"http://y.org","code":"b"},{"system":"http://x.org","code":"a"}],"text":"t"})",
+         R"({"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"c"}],"text":"t"})",
+         R"({"coding":[{"system":"http://x.org","code":"a"},{"system":"http://y.org","code":"b",
+              "version":"1"}],"text":"t"})"}) {
+        EXPECT_EQ(coded(code), kOther) << code;
+    }
+    constexpr std::string_view kAmount =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]",
+            "fixedQuantity":{"value":1.0,"unit":"g"}})";
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"unit":"g","value":1.00})"), kAmount),
+              "");
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"unit":"g","value":1.01})"), kAmount),
+              "error value Observation.valueQuantity\n");
+}
+
+TEST(ValidationProfiles, AreForTheirOwnTypeAlone) {
+    TextSource source;
+    source.add(
+        profile_of("Group", R"({"id":"Group.name","path":"Group.name","max":"1"})", "group"));
+    EXPECT_EQ(
+        issues(R"({"resourceType":"Patient","meta":{"profile":["http://x.org/group"]}})", source),
+        "error structure Patient\n");
+    source.add(profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","min":1})",
+                          "odd", "http://x.org/group"));
+    EXPECT_EQ(
+        issues(R"({"resourceType":"Patient","meta":{"profile":["http://x.org/odd"]}})", source),
+        "warning structure Patient\n")
+        << "derived from what is of another type: nothing can be said";
+}
+
+TEST(ValidationProfiles, FollowWhatTheyAreDerivedFromWhenThatChanges) {
+    TextSource source;
+    const auto base = [&](std::string_view name) {
+        source.add(profile_of(
+            "Patient", fmt::format(R"({{"id":"Patient.{0}","path":"Patient.{0}","min":1}})", name),
+            "base"));
+    };
+    source.add(profile_of("Patient", R"({"id":"Patient.photo","path":"Patient.photo","max":"0"})",
+                          "p", "http://x.org/base"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    constexpr std::string_view kPatient = R"({"resourceType":"Patient","gender":"male"})";
+    base("gender");
+    EXPECT_EQ(issues(kPatient, source, options), "");
+    base("birthDate");
+    EXPECT_EQ(issues(kPatient, source, options), "error structure Patient\n");
+    base("gender");
+    EXPECT_EQ(issues(kPatient, source, options), "");
+}
+
+TEST(ValidationProfiles, SayWhatMayBeReferredTo) {
+    TextSource source;
+    source.add(
+        profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","min":1})", "named"));
+    const auto judged = [&](std::string_view targets, std::string_view subject) {
+        source.add(profile_of("Observation", fmt::format(R"({{"id":"Observation.subject",
+            "path":"Observation.subject","type":[{{"code":"Reference","targetProfile":[{}]}}]}})",
+                                                         targets)));
+        Options options;
+        options.profiles = {"http://x.org/p"};
+        return issues(
+            fmt::format(R"({{"resourceType":"Observation","status":"final","code":{{"text":"t"}},
+            "contained":[{{"resourceType":"Patient","id":"n","name":[{{"text":"N"}}]}},
+                         {{"resourceType":"Patient","id":"m"}}],
+            "extension":[{{"url":"http://x.org/e","valueReference":{{"reference":"#n"}}}},
+                         {{"url":"http://x.org/e","valueReference":{{"reference":"#m"}}}}],"subject":{}}})",
+                        subject),
+            source, options);
+    };
+    constexpr std::string_view kPatient = R"("http://hl7.org/fhir/StructureDefinition/Patient")";
+    constexpr std::string_view kNamed = R"("http://x.org/named")";
+    constexpr std::string_view kUnknown = R"("http://x.org/unknown")";
+    const std::string either =
+        joined({R"("http://hl7.org/fhir/StructureDefinition/Group")", kNamed});
+    constexpr std::string_view kWrong = "error structure Observation.subject\n";
+    constexpr std::string_view kGroup = R"({"reference":"Group/1"})";
+    constexpr std::string_view kAway = R"({"reference":"Patient/1"})";
+    EXPECT_EQ(judged(kPatient, kAway), "");
+    EXPECT_EQ(judged(kPatient, kGroup), kWrong);
+    EXPECT_EQ(judged(kPatient, R"({"type":"Group","identifier":{"value":"1"}})"), kWrong);
+    EXPECT_EQ(judged(kPatient, R"({"type":"Patient","identifier":{"value":"1"}})"), "");
+    EXPECT_EQ(judged(kPatient, R"({"display":"somebody"})"), "");
+    EXPECT_EQ(judged(kNamed, R"({"reference":"#n"})"), "");
+    EXPECT_EQ(judged(kNamed, R"({"reference":"#m"})"), kWrong);
+    EXPECT_EQ(judged(kNamed, kAway), "") << "what isn't here";
+    EXPECT_EQ(judged(kNamed, kGroup), kWrong);
+    EXPECT_EQ(judged(either, kGroup), "");
+    EXPECT_EQ(judged(either, R"({"reference":"#n"})"), "");
+    EXPECT_EQ(judged(either, R"({"reference":"#m"})"), kWrong);
+    EXPECT_EQ(judged(either, R"({"reference":"Device/1"})"), kWrong);
+    EXPECT_EQ(judged(kUnknown, kGroup), "") << "it can't be told";
+}
+
+TEST(ValidationProfiles, OfATypeAreMetByOneOfThem) {
+    TextSource source;
+    const auto of_system = [&](std::string_view name) {
+        source.add(profile_of("Identifier",
+                              fmt::format(R"({{"id":"Identifier.system","path":"Identifier.system",
+            "fixedUri":"http://x.org/{}"}})",
+                                          name),
+                              name));
+    };
+    of_system("one");
+    of_system("two");
+    const auto judged = [&](std::string_view profiles, std::string_view system) {
+        source.add(profile_of(
+            "Patient", fmt::format(R"({{"id":"Patient.identifier","path":"Patient.identifier",
+            "type":[{{"code":"Identifier","profile":[{}]}}]}})",
+                                   profiles)));
+        Options options;
+        options.profiles = {"http://x.org/p"};
+        return issues(
+            fmt::format(
+                R"({{"resourceType":"Patient","identifier":[{{"system":"http://x.org/{}"}}]}})",
+                system),
+            source, options);
+    };
+    constexpr std::string_view kOne = R"("http://x.org/one")";
+    const std::string both = joined({kOne, R"("http://x.org/two")"});
+    EXPECT_EQ(judged(kOne, "one"), "");
+    EXPECT_EQ(judged(kOne, "two"), "error value Patient.identifier[0].system\n");
+    EXPECT_EQ(judged(both, "one"), "");
+    EXPECT_EQ(judged(both, "two"), "");
+    EXPECT_EQ(judged(both, "three"), "error structure Patient.identifier[0]\n");
+    EXPECT_EQ(judged(joined({kOne, R"("http://x.org/unknown")"}), "two"), "") << "it can't be told";
+}
+
+TEST(ValidationProfiles, SpeakOfAChoiceByTheNameThatItHasWithItsType) {
+    constexpr std::string_view kElements =
+        R"({"id":"Observation.valueQuantity","path":"Observation.valueQuantity","min":1},
+           {"id":"Observation.valueQuantity.unit","path":"Observation.valueQuantity.unit","fixedString":"g"})";
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":1,"unit":"g"})"), kElements),
+              "");
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":1,"unit":"kg"})"), kElements),
+              "error value Observation.valueQuantity.unit\n");
+    EXPECT_EQ(against(observation_with(R"("valueString":"g")"), kElements),
+              "error structure Observation\n");
+}
+
+TEST(ValidationProfiles, NameElementsThatTheirTypesHave) {
+    const auto judged = [](std::string_view elements) {
+        return issues(profile_of("Observation", elements));
+    };
+    const auto part = [](std::string_view name) {
+        return fmt::format(R"({{"id":"Observation.value[x]","path":"Observation.value[x]",
+                "type":[{{"code":"Quantity"}}]}},
+            {{"id":"Observation.value[x].{0}","path":"Observation.value[x].{0}","max":"0"}})",
+                           name);
+    };
+    constexpr std::string_view kWrong = "error value StructureDefinition\n";
+    EXPECT_EQ(judged(part("code")), "");
+    EXPECT_EQ(judged(part("coding")), kWrong);
+    EXPECT_EQ(judged(R"({"id":"Observation.name","path":"Observation.name","max":"0"})"), kWrong);
+    EXPECT_EQ(
+        judged(R"({"id":"Observation.value[x].any","path":"Observation.value[x].any","max":"0"})"),
+        "")
+        << "of which type isn't said";
+}
+
+}  // namespace
+}  // namespace annals::validation
