@@ -11,6 +11,7 @@ namespace annals::validation {
 namespace {
 
 constexpr std::string_view kOwnPrefix = "http://hl7.org/fhir/StructureDefinition/";
+constexpr std::string_view kSimpleQuantity = "SimpleQuantity";
 
 std::optional<std::uint64_t> number_of(json::Value value) {
     return parse_number(text_of(value));
@@ -77,7 +78,7 @@ schema::Type own_type(std::string_view url) {
         return {};
     }
     std::string_view name = url.substr(kOwnPrefix.size());
-    if (name == "SimpleQuantity" || name == "MoneyQuantity") {
+    if (name == kSimpleQuantity || name == "MoneyQuantity") {
         name = "Quantity";  // profiles that R4 counts among its types
     }
     const schema::Type type = schema::find_type(name);
@@ -401,6 +402,9 @@ void check_profile(Context& context, const Frame& frame, const Spot& spot, std::
         if (spot.type && !spot.type.is_a(own)) {
             context.error("structure", spot,
                           fmt::format("This is a {}, and not a {}", spot.type.name(), own.name()));
+        } else if (url.substr(0, url.find('|')).ends_with(kSimpleQuantity) &&
+                   spot.value()["comparator"]) {
+            context.error("invariant", spot, "A SimpleQuantity has no comparator (sqty-1)");
         }
         return;
     }

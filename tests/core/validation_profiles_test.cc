@@ -237,5 +237,19 @@ TEST(ValidationProfiles, NameElementsThatTheirTypesHave) {
         << "of which type isn't said";
 }
 
+TEST(ValidationProfiles, OfSimpleQuantitiesAllowNoComparator) {
+    constexpr std::string_view kSimple =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]","type":[{"code":"Quantity",
+            "profile":["http://hl7.org/fhir/StructureDefinition/SimpleQuantity"]}]})";
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":1})"), kSimple), "");
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":1,"comparator":"<"})"), kSimple),
+              "error invariant Observation.valueQuantity\n");
+    EXPECT_EQ(issues(R"({"resourceType":"MedicationRequest","status":"active","intent":"order",
+        "medicationCodeableConcept":{"text":"x"},"subject":{"reference":"Patient/1"},
+        "dispenseRequest":{"quantity":{"value":1,"comparator":"<"}}})"),
+              "error invariant MedicationRequest.dispenseRequest.quantity\n")
+        << "as where R4 itself asks for one";
+}
+
 }  // namespace
 }  // namespace annals::validation
