@@ -251,5 +251,73 @@ TEST(ValidationProfiles, OfSimpleQuantitiesAllowNoComparator) {
         << "as where R4 itself asks for one";
 }
 
+TEST(ValidationProfiles, ReachIntoElementsThatRepeatThoseAroundThem) {
+    constexpr std::string_view kRanges =
+        R"({"id":"Observation.component.referenceRange.low","path":"Observation.component.referenceRange.low",
+            "min":1})";
+    const auto ranged = [&](std::string_view range) {
+        return against(
+            observation_with(fmt::format(
+                R"("component":[{{"code":{{"text":"c"}},"referenceRange":[{}]}}])", range)),
+            kRanges);
+    };
+    EXPECT_EQ(ranged(R"({"low":{"value":1}})"), "");
+    EXPECT_EQ(ranged(R"({"high":{"value":1}})"),
+              "error structure Observation.component[0].referenceRange[0]\n");
+    constexpr std::string_view kItems =
+        R"({"id":"Questionnaire.item.item.prefix","path":"Questionnaire.item.item.prefix","min":1})";
+    const auto nested = [&](std::string_view prefix) {
+        return against(fmt::format(R"({{"resourceType":"Questionnaire","status":"draft","item":[
+            {{"linkId":"a","type":"group","item":[{{"linkId":"b","type":"string"{}}}]}}]}})",
+                                   prefix),
+                       kItems);
+    };
+    EXPECT_EQ(nested(R"(,"prefix":"1")"), "");
+    EXPECT_EQ(nested(""), "error structure Questionnaire.item[0].item[0]\n");
+}
+
+TEST(ValidationProfiles, SliceTextsAndIdentifiersByThemselves) {
+    constexpr std::string_view kGiven =
+        R"({"id":"Patient.name.given","path":"Patient.name.given","slicing":{"rules":"closed","discriminator":[
+            {"type":"value","path":"$this"}]}},
+        {"id":"Patient.name.given:a","path":"Patient.name.given","sliceName":"a","min":1,"max":"1",
+            "fixedString":"A"},
+        {"id":"Patient.name.given:b","path":"Patient.name.given","sliceName":"b","fixedString":"B"})";
+    const auto named = [&](std::string_view given) {
+        return against(
+            fmt::format(R"({{"resourceType":"Patient","name":[{{"given":[{}]}}]}})", given),
+            kGiven);
+    };
+    EXPECT_EQ(named(R"("A","B","B")"), "");
+    EXPECT_EQ(named(R"("B")"), "error structure Patient.name[0]\n");
+    EXPECT_EQ(named(R"("A","A")"), "error structure Patient.name[0]\n");
+    EXPECT_EQ(named(R"("A","C")"), "error structure Patient.name[0].given[1]\n");
+    constexpr std::string_view kIdentified =
+        R"({"id":"Patient.identifier","path":"Patient.identifier","slicing":{"rules":"open","discriminator":[
+            {"type":"pattern","path":"$this"}]}},
+        {"id":"Patient.identifier:mr","path":"Patient.identifier","sliceName":"mr","min":1,
+            "patternIdentifier":{"system":"http://x.org"}},
+        {"id":"Patient.identifier:mr.value","path":"Patient.identifier.value","min":1})";
+    const auto identified = [&](std::string_view identifier) {
+        return against(fmt::format(R"({{"resourceType":"Patient","identifier":[{}]}})", identifier),
+                       kIdentified);
+    };
+    EXPECT_EQ(identified(R"({"system":"http://x.org","value":"1"})"), "");
+    EXPECT_EQ(identified(R"({"system":"http://y.org","value":"1"})"), "error structure Patient\n");
+    EXPECT_EQ(identified(R"({"system":"http://x.org"})"),
+              "error structure Patient.identifier[0]\n");
+}
+
+TEST(ValidationProfiles, OfResourcesInGeneralAreForEachOfThem) {
+    TextSource source;
+    source.add(profile_of("DomainResource",
+                          R"({"id":"DomainResource.text","path":"DomainResource.text","min":1})",
+                          "p"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","gender":"male"})", source, options),
+              "error structure Patient\n");
+}
+
 }  // namespace
 }  // namespace annals::validation
