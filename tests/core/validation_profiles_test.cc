@@ -244,6 +244,11 @@ TEST(ValidationProfiles, OfSimpleQuantitiesAllowNoComparator) {
     EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":1})"), kSimple), "");
     EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":1,"comparator":"<"})"), kSimple),
               "error invariant Observation.valueQuantity\n");
+    constexpr std::string_view kAny =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]","type":[{"code":"Quantity",
+            "profile":["http://hl7.org/fhir/StructureDefinition/Quantity"]}]})";
+    EXPECT_EQ(against(observation_with(R"("valueQuantity":{"value":1,"comparator":"<"})"), kAny),
+              "");
     EXPECT_EQ(issues(R"({"resourceType":"MedicationRequest","status":"active","intent":"order",
         "medicationCodeableConcept":{"text":"x"},"subject":{"reference":"Patient/1"},
         "dispenseRequest":{"quantity":{"value":1,"comparator":"<"}}})"),

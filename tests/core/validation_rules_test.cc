@@ -194,6 +194,15 @@ TEST(ValidationQuestionnaires, AskOnlyOfQuestionsBeforeAndOutside) {
     EXPECT_EQ(asking("c"), "error business-rule " + at + ".question\n");
     EXPECT_EQ(asking("d"), "warning business-rule " + at + ".question\n");
     EXPECT_EQ(asking("a", R"("answerString":"x")"), "error invariant " + at + "\n");
+    const auto twice = [](std::string_view behavior) {
+        return issues(fmt::format(R"({{"resourceType":"Questionnaire","status":"draft","item":[
+            {{"linkId":"a","type":"string"}},{{"linkId":"b","type":"string"{},"enableWhen":[
+                {{"question":"a","operator":"=","answerString":"x"}},
+                {{"question":"a","operator":"=","answerString":"y"}}]}}]}})",
+                                  behavior));
+    };
+    EXPECT_EQ(twice(R"(,"enableBehavior":"any")"), "");
+    EXPECT_EQ(twice(""), "error invariant Questionnaire.item[1]\n");
 }
 
 TEST(ValidationCodeSystems, HaveAsManyConceptsAsTheySayAndPropertiesOfTheirTypes) {
@@ -226,7 +235,18 @@ TEST(ValidationSearchParameters, AreOfTheTypesThatR4GivesThem) {
             "derivedFrom":"http://hl7.org/fhir/SearchParameter/individual-birthdate","type":"{}"}})",
                         type));
     };
+    EXPECT_EQ(derived("date"), "");
     EXPECT_EQ(derived("string"), "error business-rule SearchParameter\n");
+    const auto composed = [](std::string_view components) {
+        return issues(
+            fmt::format(R"({{"resourceType":"SearchParameter","url":"http://x.org/s","name":"S",
+            "status":"draft","description":"d","code":"c","base":["Observation"],"expression":"Observation",
+            "type":"composite","component":[{}]}})",
+                        components));
+    };
+    constexpr std::string_view kPart = R"({"definition":"http://x.org/a","expression":"code"})";
+    EXPECT_EQ(composed(joined({kPart, kPart})), "");
+    EXPECT_EQ(composed(kPart), "error business-rule SearchParameter\n");
     const auto stated = [](std::string_view type) {
         return issues(
             fmt::format(R"({{"resourceType":"CapabilityStatement","status":"draft","date":"2020",
@@ -255,6 +275,14 @@ TEST(ValidationVitalSigns, HaveTheirLoincCode) {
     EXPECT_EQ(sign("vital-signs", kLoinc, "59408-5"), "");
     EXPECT_EQ(sign("vital-signs", kOfSnomed, "364075005"), "error structure Observation.code\n");
     EXPECT_EQ(sign("laboratory", kOfSnomed, "364075005"), "");
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Observation","status":"final","category":[{"coding":[{"code":"other"}]},
+        {"coding":[{"code":"vital-signs"}]},{"coding":[{"code":"last"}]}],"code":{"coding":[
+            {"system":"http://snomed.info/sct","code":"364075005"},
+            {"system":"http://loinc.org","code":"8867-4"}]}})"),
+        "")
+        << "beside that of SNOMED CT";
     EXPECT_EQ(sign("vital-signs", "http://x.org", "364075005"), "");
 }
 
