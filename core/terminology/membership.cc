@@ -54,8 +54,9 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
         include.version.empty() ? code.version : std::string_view(include.version);
     ANNALS_TRY(const CodeSystemPointer system, session.code_system(include.system, version));
     const bool named = include.lists && include.filters.empty();
-    const Member otherwise =
-        named || (session.open_systems && include.is_whole()) ? Member::yes : Member::unknown;
+    // Of a whole system that isn't wholly here are the codes that the value sets beside it have of it.
+    const bool open = include.is_whole() && (session.open_systems || !include.value_sets.empty());
+    const Member otherwise = named || open ? Member::yes : Member::unknown;
     if (system == nullptr) {
         return otherwise;
     }

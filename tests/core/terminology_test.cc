@@ -165,6 +165,35 @@ TEST(Membership, InSeveralValueSetsIsInAllOfThem) {
     EXPECT_EQ(judged(source, without_both, {kUrl, "b"}), Member::no);
 }
 
+TEST(Membership, InAWholeSystemThatIsNotHereIsByTheValueSetsBesideIt) {
+    TextSource source;
+    source.add(
+        value_set(R"("compose":{"include":[{"system":"http://x.org/cs","concept":[{"code":"a"},
+        {"code":"b"}]},{"system":"http://y.org","concept":[{"code":"c"}]}]})",
+                  "listing"));
+    source.add(value_set(R"("compose":{"include":[{"system":"http://x.org/cs","filter":[
+        {"property":"concept","op":"is-a","value":"a"}]}]})",
+                         "filtering"));
+    const std::string of_system = value_set(R"("compose":{"include":[
+        {"system":"http://x.org/cs","valueSet":["http://x.org/listing"]}]})");
+    EXPECT_EQ(judged(source, of_system, {kUrl, "a"}), Member::yes);
+    EXPECT_EQ(judged(source, of_system, {kUrl, "x"}), Member::no);
+    EXPECT_EQ(judged(source, of_system, {"http://y.org", "c"}), Member::no) << "of another system";
+    EXPECT_EQ(listed(source, of_system), "a b");
+    EXPECT_EQ(
+        listed(source, value_set(R"("compose":{"include":[{"valueSet":["http://x.org/listing"]}],
+                  "exclude":[{"system":"http://x.org/cs","valueSet":["http://x.org/listing"]}]})")),
+        "c");
+    const std::string unknown = value_set(R"("compose":{"include":[
+        {"system":"http://x.org/cs","valueSet":["http://x.org/filtering"]}]})");
+    EXPECT_EQ(judged(source, unknown, {kUrl, "a"}), Member::unknown);
+    EXPECT_EQ(listed(source, unknown), "?");
+    source.add(code_system("fragment", R"({"code":"a"})"));
+    EXPECT_EQ(listed(source, of_system), "a b") << "the fragment need not have it";
+    source.add(code_system("complete", R"({"code":"a"})"));
+    EXPECT_EQ(listed(source, of_system), "a");
+}
+
 TEST(Membership, OfActiveCodesLeavesOutWhatIsKnownToBeInactive) {
     TextSource source;
     source.add(code_system("fragment", R"({"code":"a"},
