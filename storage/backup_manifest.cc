@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "annals-backup 1\n";
 constexpr std::string_view kFirstWord = "annals-backup ";
-constexpr std::uint64_t kManifestBytesMax = 1 << 30;
+constexpr std::uint64_t kBackupManifestBytesMax = 1 << 30;
 
 Error damaged() {
     return {Errc::corrupt, fmt::format("{}: damaged", kBackupManifest), {}};
@@ -141,7 +141,7 @@ Result<std::optional<BackupManifest>> read_backup_manifest(FileSystem& fs,
     if (!fs.exists(path)) {
         return std::optional<BackupManifest>();
     }
-    ANNALS_TRY(const std::string text, read_whole(fs, path, kManifestBytesMax));
+    ANNALS_TRY(const std::string text, read_whole(fs, path, kBackupManifestBytesMax));
     ANNALS_TRY(BackupManifest manifest, parse_backup_manifest(text));
     return std::optional(std::move(manifest));
 }

@@ -14,19 +14,19 @@
 namespace annals::storage {
 namespace {
 
-constexpr std::string_view kMagic = "ANNALERS";
-constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeaderBytes = 40;
+constexpr std::string_view kJournalMagic = "ANNALERS";
+constexpr std::uint32_t kJournalVersion = 1;
+constexpr std::size_t kJournalHeaderBytes = 40;
 constexpr std::size_t kBlankingBytes = 56;
 constexpr std::size_t kDeadBytes = 16;
-constexpr std::size_t kChecksumBytes = 8;
+constexpr std::size_t kJournalChecksumBytes = 8;
 constexpr std::uint64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr std::uint64_t kSaltAt = 40;
 
 std::string encode(const ErasureJournal::Content& content, std::uint64_t sequence) {
-    std::string out(kMagic);
-    append_le(out, kVersion);
+    std::string out(kJournalMagic);
+    append_le(out, kJournalVersion);
     append_le(out, static_cast<std::uint32_t>(content.blankings.size()));
     append_le(out, sequence);
     append_le(out, content.erases_done);
@@ -60,14 +60,15 @@ T take(const char*& in) {
 /// What the file holds; sequence 0 if it isn't whole. Errors: usage (a newer format).
 Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string& path) {
     ErasureJournal::Content content;
-    if (bytes.size() < kHeaderBytes + kChecksumBytes || !bytes.starts_with(kMagic)) {
+    if (bytes.size() < kJournalHeaderBytes + kJournalChecksumBytes ||
+        !bytes.starts_with(kJournalMagic)) {
         return content;
     }
-    const char* in = bytes.data() + kMagic.size();
-    if (const auto version = take<std::uint32_t>(in); version > kVersion) {
+    const char* in = bytes.data() + kJournalMagic.size();
+    if (const auto version = take<std::uint32_t>(in); version > kJournalVersion) {
         return Error{Errc::usage,
                      fmt::format("{}: written in format {}, this program knows up to {}", path,
-                                 version, kVersion),
+                                 version, kJournalVersion),
                      {}};
     }
     const auto blankings = take<std::uint32_t>(in);
@@ -75,9 +76,9 @@ Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string
     const auto erases_done = take<std::uint64_t>(in);
     const auto dead = take<std::uint32_t>(in);
     in += sizeof(std::uint32_t);
-    const std::uint64_t size =
-        kHeaderBytes + std::uint64_t{blankings} * kBlankingBytes + std::uint64_t{dead} * kDeadBytes;
-    if (size + kChecksumBytes > bytes.size() ||
+    const std::uint64_t size = kJournalHeaderBytes + std::uint64_t{blankings} * kBlankingBytes +
+                               std::uint64_t{dead} * kDeadBytes;
+    if (size + kJournalChecksumBytes > bytes.size() ||
         load_le<std::uint64_t>(bytes.data() + size) != hash64(bytes.substr(0, size))) {
         return content;
     }

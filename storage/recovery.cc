@@ -26,7 +26,7 @@ constexpr std::uint64_t kLostSegmentsMax = 1024;
 constexpr std::uint64_t kTouchedVersionsMin = 100'000;
 
 /// One segment on its way from file to index.
-struct Source {
+struct RecoveredSegment {
     std::string name;
     std::unique_ptr<File> file;
     Segment segment;
@@ -41,7 +41,7 @@ struct Source {
 };
 
 /// Unpacks and verifies what a sealed segment says at its end. Any thread.
-void look_at_parts(Source& source) {
+void look_at_parts(RecoveredSegment& source) {
     Segment& segment = source.segment;
     if (segment.header.format == SegmentFormat::packed) {
         auto packed = PackedSegment::open(segment.header, segment.data, segment.bytes,
@@ -71,15 +71,16 @@ class Recovery {
 
     Result<Recovered> run() {
         ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs_, segments_));
-        std::vector<Source> sources;
+        std::vector<RecoveredSegment> sources;
         for (const std::uint64_t number : numbers) {
             ANNALS_TRY_VOID(open_source(number, number == numbers.back(), sources));
         }
         for_each_of(sources.size(), [&](std::size_t i) { look_at_parts(sources[i]); });
-        for (Source& source : sources) {
+        for (RecoveredSegment& source : sources) {
             ANNALS_TRY_VOID(judge(source));
         }
-        std::erase_if(sources, [](const Source& source) { return source.fault.has_value(); });
+        std::erase_if(sources,
+                      [](const RecoveredSegment& source) { return source.fault.has_value(); });
         ANNALS_TRY_VOID(check_reach(sources));
         const std::jthread toucher = reserve(sources);
         for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -114,8 +115,9 @@ class Recovery {
         return {};
     }
 
-    Result<void> open_source(std::uint64_t number, bool last, std::vector<Source>& sources) {
-        Source source;
+    Result<void> open_source(std::uint64_t number, bool last,
+                             std::vector<RecoveredSegment>& sources) {
+        RecoveredSegment source;
         source.name = segment_name(number);
         const std::uint64_t expected = result_.last_number + 1;
         if (number != expected) {
@@ -158,7 +160,7 @@ class Recovery {
     }
 
     /// Takes what look_at_parts() found, and scans a segment that has no footer. One with a fault is left out.
-    Result<void> judge(Source& source) {
+    Result<void> judge(RecoveredSegment& source) {
         if (source.fault) {
             return damaged(source.name, source.fault->first, source.fault->second);
         }
@@ -188,13 +190,13 @@ class Recovery {
     }
 
     /// A log that ends sooner than what was made from it has lost segments, unless a power cut may have taken its end.
-    Result<void> check_reach(const std::vector<Source>& sources) {
+    Result<void> check_reach(const std::vector<RecoveredSegment>& sources) {
         std::string why;
         if (result_.last_number == 0) {
             why = why_all_are_lost(fs_, directory_of(segments_));
         } else if (!sources.empty() && sources.back().footer &&
                    sources.back().segment.header.number == result_.last_number) {
-            const Source& last = sources.back();
+            const RecoveredSegment& last = sources.back();
             why = why_more_are_lost(
                 fs_, directory_of(segments_), result_.store_id,
                 {last.segment.header.first_position.value + last.footer->versions() - 1});
@@ -208,7 +210,7 @@ class Recovery {
     }
 
     /// Goes on with the image of a packed segment whose footer is not whole, as far as there is one.
-    Result<void> unpack_damaged(Source& source) {
+    Result<void> unpack_damaged(RecoveredSegment& source) {
         const std::shared_ptr<const PackedSegment> packed = std::move(source.segment.packed);
         source.segment.packed = nullptr;
         Result<void> outcome;
@@ -224,10 +226,10 @@ class Recovery {
     }
 
     /// Makes room in the index. The thread is at work on its memory until it is joined.
-    std::jthread reserve(const std::vector<Source>& sources) {
+    std::jthread reserve(const std::vector<RecoveredSegment>& sources) {
         std::uint64_t versions = 0;
         std::uint64_t resources = 0;
-        for (const Source& source : sources) {
+        for (const RecoveredSegment& source : sources) {
             if (source.footer) {
                 versions += source.footer->versions();
                 resources += source.footer->first_versions();
@@ -248,7 +250,7 @@ class Recovery {
         return toucher ? *std::move(toucher) : std::jthread();
     }
 
-    Result<void> load(Source& source, bool last) {
+    Result<void> load(RecoveredSegment& source, bool last) {
         const SegmentHeader& header = source.segment.header;
         const std::uint64_t next = result_.last_position.value + 1;
         if (header.first_position.value != next) {
@@ -307,7 +309,7 @@ class Recovery {
         return {};
     }
 
-    Result<void> load_frames(Source& source, FooterBuilder& builder) {
+    Result<void> load_frames(RecoveredSegment& source, FooterBuilder& builder) {
         for (const FrameAt& frame : source.scan.frames) {
             ANNALS_TRY_VOID(load_frame(source, frame, builder));
         }
@@ -331,7 +333,8 @@ class Recovery {
         return {};
     }
 
-    Result<void> load_frame(const Source& source, const FrameAt& frame, FooterBuilder& builder) {
+    Result<void> load_frame(const RecoveredSegment& source, const FrameAt& frame,
+                            FooterBuilder& builder) {
         const std::uint64_t next = result_.last_position.value + 1;
         if (frame.header.first_position.value != next) {
             ANNALS_TRY_VOID(damaged(source.name, frame.offset,

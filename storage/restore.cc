@@ -18,7 +18,7 @@ namespace annals::storage {
 
 namespace {
 
-Error usage(std::string detail) {
+Error no_restoration(std::string detail) {
     return {Errc::usage, std::move(detail), {}};
 }
 
@@ -46,10 +46,11 @@ class Restoration {
                          {}};
         }
         if (options_.to_position && !cut_ && report_.position < *options_.to_position) {
-            return usage(fmt::format("{}: ends at position {}", from_, report_.position.value));
+            return no_restoration(
+                fmt::format("{}: ends at position {}", from_, report_.position.value));
         }
         if (report_.position.value == 0 && (options_.to_position || options_.to_instant)) {
-            return usage(fmt::format("{}: nothing was written by then", from_));
+            return no_restoration(fmt::format("{}: nothing was written by then", from_));
         }
         ANNALS_TRY_VOID(fs_.sync_directory(to_ + "/segments"));
         if (cut_) {
@@ -106,7 +107,7 @@ class Restoration {
             ANNALS_TRY(manifest_, read_backup_manifest(fs_, from_));
             const bool partial = fs_.exists(fmt::format("{}/{}", from_, kBackupPartial));
             if (partial || !manifest_) {
-                return usage(
+                return no_restoration(
                     fmt::format("{}: {}", from_,
                                 partial ? "a backup that was not finished; make it again, or say "
                                           "--unfinished to take what is whole of it"
@@ -114,7 +115,7 @@ class Restoration {
             }
         }
         if (!fs_.exists(from_ + "/segments")) {
-            return usage(fmt::format("{}: no backup", from_));
+            return no_restoration(fmt::format("{}: no backup", from_));
         }
         if (manifest_) {
             ANNALS_TRY_VOID(check_backup_parts(fs_, from_, *manifest_));
@@ -132,12 +133,14 @@ class Restoration {
         if (fs_.exists(segments)) {
             ANNALS_TRY(const auto there, fs_.list(segments));
             if (!there.empty()) {
-                return usage(fmt::format("{}: has a store, or a part of one, already", to_));
+                return no_restoration(
+                    fmt::format("{}: has a store, or a part of one, already", to_));
             }
         }
         if (auto made = fs_.make_directory(to_); !made) {
             const bool unusable = made.error().code == Errc::io;
-            return unusable ? usage(std::move(made.error().detail)) : std::move(made.error());
+            return unusable ? no_restoration(std::move(made.error().detail))
+                            : std::move(made.error());
         }
         if (lock_ == nullptr) {
             ANNALS_TRY(lock_, fs_.lock(to_));
@@ -220,7 +223,7 @@ class Restoration {
             return {};
         }
         const Damage& first = found.damages.front();
-        return usage(fmt::format(
+        return no_restoration(fmt::format(
             "{}: was made after versions of before position {} had been erased, and has them no "
             "more (segments/{}: "
             "offset {}: {}); take an older backup, or a later position",

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kComparedAtOnce = 1 << 16;
 constexpr std::size_t kLinksAtOnce = 256;
 
-struct Stretch {
+struct DocumentRange {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
 };
@@ -20,7 +20,7 @@ struct Stretch {
 /// Says of the documents of `run`, which comes from a file, in a stretch of it what died. False: the log has one of them
 /// not, or as something else.
 bool mark_deaths(const Index& index, std::span<const std::uint32_t> next, TypeId type,
-                 const SearchRun& run, Stretch stretch) {
+                 const SearchRun& run, DocumentRange stretch) {
     if (run.position(stretch.end - 1).value >= next.size()) {
         return false;
     }

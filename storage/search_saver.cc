@@ -14,7 +14,7 @@ namespace annals::storage {
 namespace {
 
 constexpr auto kLookInterval = std::chrono::seconds(1);
-constexpr auto kRetryInterval = std::chrono::seconds(60);
+constexpr auto kSaveRetryInterval = std::chrono::seconds(60);
 constexpr std::uint64_t kPackedShare = 4;
 /// Below those who serve, but not by so much that a machine that is busy for long leaves it behind.
 constexpr int kSaverNice = 5;
@@ -154,7 +154,7 @@ void SearchSaver::failed(const Error& error) {
                         error.detail));
     }
     failing_ = true;
-    not_before_ = Clock::now() + kRetryInterval;
+    not_before_ = Clock::now() + kSaveRetryInterval;
 }
 
 }  // namespace annals::storage

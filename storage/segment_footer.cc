@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFooterMagic = "ANNALFTR";
 constexpr std::string_view kTrailerMagic = "ANNALEND";
-constexpr std::uint8_t kFlagDeletion = 1;
+constexpr std::uint8_t kHintDeletion = 1;
 
 // A type's row in the table is at most its length byte and the longest name of FHIR R4 (below 40).
 constexpr std::uint64_t kTypeRowBytesMax = 48;
@@ -48,7 +48,7 @@ void FooterBuilder::add(const Hint& hint) {
     store_le(out + 42, static_cast<std::uint16_t>(hint.terms.size()));
     out[44] = static_cast<char>(hint.kind);
     out[45] = erase ? static_cast<char>(hint.scope) : static_cast<char>(hint.method);
-    out[46] = hint.deletion ? char{kFlagDeletion} : char{0};
+    out[46] = hint.deletion ? char{kHintDeletion} : char{0};
     hints_.append(out, sizeof out);
     terms_.insert(terms_.end(), hint.terms.begin(), hint.terms.end());
     if (erase) {
@@ -244,7 +244,7 @@ Hint FooterReader::at(std::uint64_t index, std::size_t terms_before) const noexc
     } else {
         hint.method = static_cast<Method>(in[45]);
     }
-    hint.deletion = (in[46] & char{kFlagDeletion}) != 0;
+    hint.deletion = (in[46] & char{kHintDeletion}) != 0;
     return hint;
 }
 

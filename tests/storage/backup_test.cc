@@ -30,12 +30,12 @@ using test::put;
 using test::SimFileSystem;
 using test::type_of;
 
-constexpr std::uint64_t kSegmentBytes = 16 << 10;
+constexpr std::uint64_t kBackedUpSegmentBytes = 16 << 10;
 
 std::unique_ptr<Store> open_store(FileSystem& fs, const std::string& directory,
                                   bool read_only = false) {
     StoreOptions options;
-    options.segment_bytes = kSegmentBytes;
+    options.segment_bytes = kBackedUpSegmentBytes;
     options.prepare_segments = false;
     options.read_only = read_only;
     options.clock = [instant = Instant{1'700'000'000'000'000}]() mutable {
@@ -95,7 +95,7 @@ Result<BackupReport> back_up_store(FileSystem& fs, const Store& store, const std
     return back_up(fs, from, to, [&] { return Result<LogEnd>(*store.log_end()); }, options);
 }
 
-void erase(Store& store, const std::string& id) {
+void erase_from(Store& store, const std::string& id) {
     CommitBuilder builder;
     builder.erase("Patient", id);
     const Submission done = store.submit(builder.commit());
@@ -189,7 +189,7 @@ TEST(Backup, OfAStoreThatEndsWithASealedSegmentHasAllOfIt) {
         SimFileSystem fs;
         {
             StoreOptions options;
-            options.segment_bytes = kSegmentBytes;
+            options.segment_bytes = kBackedUpSegmentBytes;
             options.prepare_segments = false;
             options.pack_segments = packed;
             const auto store = *Store::open(fs, "/data", options);
@@ -287,7 +287,7 @@ TEST_F(BackupTest, ARestoredStoreIsTheSameAndGoesOn) {
 TEST_F(BackupTest, ARestoreTakesAwayWhatALogThatIsGoneHasLeft) {
     ASSERT_TRUE(back_up_now());
     const std::string all = content(*store_);
-    erase(*store_, "p0-0");
+    erase_from(*store_, "p0-0");
     store_.reset();
     ASSERT_TRUE(fs_.make_directory(data_ + "/search"));
     ASSERT_TRUE(fs_.open(data_ + "/search/manifest", FileSystem::Mode::create));
@@ -408,7 +408,7 @@ class CopiedBackup : public ::testing::Test {
         store_ = open_store(fs_, "/data");
         fill_segments(*store_);
         put(*store_, "Patient", "doomed", "x");
-        erase(*store_, "doomed");
+        erase_from(*store_, "doomed");
         const auto report = back_up_store(fs_, *store_, "/data", "/backup");
         EXPECT_TRUE(report) << report.error().detail;
         last_ = report->segments;
@@ -673,7 +673,7 @@ TEST(Backup, IsOfOnePositionAlsoWhereVersionsAreErasedMeanwhile) {
         // After each segment one version goes of each segment, the open one among them.
         options.progress = [&, i = 0](std::uint64_t, std::uint64_t) mutable {
             for (const int id : {1, 21, 36, 50}) {
-                erase(*store, fmt::format("p0-{}", id + i));
+                erase_from(*store, fmt::format("p0-{}", id + i));
             }
             ++i;
         };
@@ -705,7 +705,7 @@ TEST(Backup, IsNotWrittenToByWhoLookedBeforeItCame) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     });
-    erase(*store, "gone");
+    erase_from(*store, "gone");
     ASSERT_TRUE(backup.joinable());
     backup.join();
     expect_sound(fs, "/backup");
@@ -728,7 +728,7 @@ TEST(Backup, KeepsWhatIsErasedLater) {
     fill_segments(*store);
     ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
     const std::string before = content(*open_store(fs, "/backup", true));
-    erase(*store, "gone");
+    erase_from(*store, "gone");
     EXPECT_EQ(content(*open_store(fs, "/backup", true)), before);
     EXPECT_NE(before.find("unmistakable"), std::string::npos);
     EXPECT_EQ(content(*store).find("unmistakable"), std::string::npos);
@@ -771,7 +771,7 @@ TEST_F(BackupTest, WhileOthersEraseIsWhole) {
             const std::string id = fmt::format("e{}", i);
             put(*store_, "Patient", id, std::string(700, 'e'));
             if (i >= 20) {
-                erase(*store_, fmt::format("e{}", i - 20));
+                erase_from(*store_, fmt::format("e{}", i - 20));
             }
             if (i % 50 == 49) {
                 store_->compact(true);

@@ -21,7 +21,7 @@ using test::SimFileSystem;
 
 constexpr int kCommits = 200;
 
-StoreOptions options(bool packed) {
+StoreOptions requested_options(bool packed) {
     StoreOptions options;
     options.segment_bytes = 64 << 10;
     options.prepare_segments = false;
@@ -32,7 +32,7 @@ StoreOptions options(bool packed) {
 
 std::unique_ptr<Store> open(FileSystem& fs, bool packed = false,
                             const std::string& directory = kDirectory) {
-    auto store = Store::open(fs, directory, options(packed));
+    auto store = Store::open(fs, directory, requested_options(packed));
     EXPECT_TRUE(store) << store.error().detail;
     return store ? *std::move(store) : nullptr;
 }
@@ -50,7 +50,7 @@ void submit(Store& store, CommitBuilder& builder, std::string_view request) {
     ASSERT_TRUE(done) << done.error().detail;
 }
 
-void erase(Store& store, const std::string& type, const std::string& id) {
+void erase_on_request(Store& store, const std::string& type, const std::string& id) {
     CommitBuilder builder;
     builder.erase(type, id);
     submit(store, builder, "away-with-it");
@@ -133,12 +133,12 @@ TEST_P(ErasedRequest, IsGoneWithTheFirstVersionThatIsErased) {
             compact(*store);
         }
         ASSERT_TRUE(on_disk(fs, request_of(10)));
-        erase(*store, "Patient", "p10");
+        erase_on_request(*store, "Patient", "p10");
         EXPECT_FALSE(on_disk(fs, request_of(10)));
         EXPECT_TRUE(on_disk(fs, request_of(12)));
         expect_all(*store, 10);
         // What is left of the commit goes, too.
-        erase(*store, "Observation", "o10");
+        erase_on_request(*store, "Observation", "o10");
         expect_all(*store, 10);
         expect_sound(fs, kDirectory);
         compact(*store);
@@ -160,7 +160,7 @@ TEST(CommitRequest, OfADeletionGoesWithIt) {
     builder.remove("Patient", "a");
     submit(*store, builder, "end-of-story");
     EXPECT_EQ(store->request_of({2}), "end-of-story");
-    erase(*store, "Patient", "a");
+    erase_on_request(*store, "Patient", "a");
     EXPECT_EQ(store->request_of({2}), "");
     EXPECT_FALSE(on_disk(fs, "end-of-story"));
 }
@@ -169,7 +169,7 @@ TEST(CommitRequest, IsNotKeptOfWhatOnlyErases) {
     SimFileSystem fs;
     const auto store = open(fs);
     test::put(*store, "Patient", "a", "1");
-    erase(*store, "Patient", "a");
+    erase_on_request(*store, "Patient", "a");
     EXPECT_FALSE(on_disk(fs, "away-with-it"));
     expect_sound(fs, kDirectory);
 }

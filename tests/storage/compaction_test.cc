@@ -25,9 +25,9 @@ using test::CommitBuilder;
 using test::put;
 using test::type_of;
 
-constexpr int kResources = 200;
+constexpr int kCompactedResources = 200;
 
-StoreOptions options() {
+StoreOptions unsynced_options() {
     StoreOptions options;
     options.segment_bytes = 64 << 10;
     options.durability = Durability::none;
@@ -42,21 +42,21 @@ StoreOptions segments_on_demand(std::uint64_t segment_bytes) {
     return options;
 }
 
-std::string id_of(int i) {
+std::string patient_id(int i) {
     return fmt::format("p{}", i);
 }
 
 /// Resources of a kilobyte each, of which every other one has been erased.
 std::unique_ptr<Store> half_erased(const std::string& directory) {
-    auto store = Store::open(posix_file_system(), directory, options());
+    auto store = Store::open(posix_file_system(), directory, unsynced_options());
     EXPECT_TRUE(store) << store.error().detail;
-    for (int i = 0; i < kResources; ++i) {
-        put(**store, "Patient", id_of(i), std::string(1000, 'x'));
+    for (int i = 0; i < kCompactedResources; ++i) {
+        put(**store, "Patient", patient_id(i), std::string(1000, 'x'));
     }
     Ticket last;
-    for (int i = 0; i < kResources; i += 2) {
+    for (int i = 0; i < kCompactedResources; i += 2) {
         CommitBuilder erase;
-        erase.erase("Patient", id_of(i));
+        erase.erase("Patient", patient_id(i));
         last = (*store)->submit(erase.commit()).ticket;
     }
     EXPECT_TRUE((*store)->wait(last));
@@ -65,8 +65,8 @@ std::unique_ptr<Store> half_erased(const std::string& directory) {
 }
 
 void expect_whole(const Store& store) {
-    for (int i = 0; i < kResources; ++i) {
-        const auto info = store.current(type_of("Patient"), id_of(i));
+    for (int i = 0; i < kCompactedResources; ++i) {
+        const auto info = store.current(type_of("Patient"), patient_id(i));
         ASSERT_EQ(info.has_value(), i % 2 == 1) << i;
         if (info) {
             EXPECT_EQ(info->position.value, static_cast<std::uint64_t>(i) + 1);
@@ -94,11 +94,11 @@ TEST(Compaction, FreesWhatWasErasedAndKeepsAllElseAtItsPlace) {
     const auto report = verify(posix_file_system(), directory.path());
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->damages.empty());
-    EXPECT_EQ(report->bodies_gone, kResources / 2U);
-    auto store = Store::open(posix_file_system(), directory.path(), options());
+    EXPECT_EQ(report->bodies_gone, kCompactedResources / 2U);
+    auto store = Store::open(posix_file_system(), directory.path(), unsynced_options());
     ASSERT_TRUE(store) << store.error().detail;
     EXPECT_EQ((*store)->head(type_of("Patient"), "p2").erased_through, VersionNumber{1});
-    EXPECT_EQ((*store)->last_position().value, kResources + 1U);
+    EXPECT_EQ((*store)->last_position().value, kCompactedResources + 1U);
 }
 
 TEST(Compaction, LetsReadersGoOn) {
@@ -113,9 +113,10 @@ TEST(Compaction, LetsReadersGoOn) {
     std::vector<std::thread> readers;
     for (int r = 0; r < 3; ++r) {
         readers.emplace_back([&, r] {
-            for (int i = r; !stop; i = (i + 1) % kResources) {
-                const auto found = store->current(type_of("Patient"), id_of(i));
-                if (found && !store->load(*found) && store->current(type_of("Patient"), id_of(i))) {
+            for (int i = r; !stop; i = (i + 1) % kCompactedResources) {
+                const auto found = store->current(type_of("Patient"), patient_id(i));
+                if (found && !store->load(*found) &&
+                    store->current(type_of("Patient"), patient_id(i))) {
                     ++faults;
                 }
             }
@@ -123,9 +124,9 @@ TEST(Compaction, LetsReadersGoOn) {
     }
     store->compact(true);
     EXPECT_TRUE(store->wait_compacted());
-    for (int i = 1; i < kResources; i += 20) {
+    for (int i = 1; i < kCompactedResources; i += 20) {
         CommitBuilder erase;
-        erase.erase("Patient", id_of(i));
+        erase.erase("Patient", patient_id(i));
         const Ticket ticket = store->submit(erase.commit()).ticket;
         ASSERT_TRUE(store->wait(ticket));
         ASSERT_TRUE(store->wait_erased(ticket));
@@ -209,10 +210,10 @@ TEST(Compaction, NeedsOneDescriptorAtATime) {
         options.pack_segments = packed;
         const auto store = *Store::open(fs, packed ? "/packed" : "/plain", options);
         for (int i = 0; i < 40; ++i) {
-            put(*store, "Patient", id_of(i), std::string(1000, 'x'));
+            put(*store, "Patient", patient_id(i), std::string(1000, 'x'));
         }
         CommitBuilder erase;  // Too little for it to be compacted without being asked.
-        erase.erase("Patient", id_of(0));
+        erase.erase("Patient", patient_id(0));
         const Ticket ticket = store->submit(erase.commit()).ticket;
         ASSERT_TRUE(store->wait(ticket));
         ASSERT_TRUE(store->wait_erased(ticket));
@@ -230,10 +231,10 @@ TEST(Compaction, GoesOnWhereADeviceThatWasFullHasNoOpenSegmentYet) {
     test::SimFileSystem fs;
     const auto store = *Store::open(fs, "/data", segments_on_demand(16 << 10));
     for (int i = 0; i < 40; ++i) {
-        put(*store, "Patient", id_of(i), std::string(1000, 'x'));
+        put(*store, "Patient", patient_id(i), std::string(1000, 'x'));
     }
     CommitBuilder erase;  // Too little for it to be compacted without being asked.
-    erase.erase("Patient", id_of(0));
+    erase.erase("Patient", patient_id(0));
     const Ticket ticket = store->submit(erase.commit()).ticket;
     ASSERT_TRUE(store->wait(ticket));
     ASSERT_TRUE(store->wait_erased(ticket));
@@ -359,7 +360,7 @@ TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
         EXPECT_EQ(store->compaction().dead_bytes, 0U);
         EXPECT_EQ(store->compaction().segments_left, 0U);
         EXPECT_EQ(store->measure_compaction().dead_bytes, 0U);
-        const std::string id = id_of(1);
+        const std::string id = patient_id(1);
         CommitBuilder erase;
         erase.erase("Patient", id);
         const Submission done = store->submit(erase.commit());
@@ -367,7 +368,7 @@ TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
         ASSERT_TRUE(store->wait_erased(done.ticket));
     }
     {
-        StoreOptions reading = options();
+        StoreOptions reading = unsynced_options();
         reading.read_only = true;
         const auto store = Store::open(posix_file_system(), directory.path(), reading);
         ASSERT_TRUE(store) << store.error().detail;
@@ -375,7 +376,7 @@ TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
         EXPECT_EQ((*store)->measure_compaction().segments_left, 1U);
         EXPECT_GT(foreseen, 1000U);
     }
-    auto store = Store::open(posix_file_system(), directory.path(), options());
+    auto store = Store::open(posix_file_system(), directory.path(), unsynced_options());
     ASSERT_TRUE(store) << store.error().detail;
     (*store)->compact(true);
     ASSERT_TRUE((*store)->wait_compacted());

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 const std::string kSegments = "/data/segments/";
 
-void put(Store& store, const std::string& id, const std::string& text = "red") {
+void put_patient(Store& store, const std::string& id, const std::string& text = "red") {
     SearchableCommit commit(store);
     commit.put("Patient", id, text);
     ASSERT_TRUE(store.wait(store.submit(commit.builder.commit()).ticket));
@@ -78,7 +78,7 @@ class LostSegments : public testing::Test {
     void fill(std::size_t count) {
         const auto store = test::open_store(fs_);
         for (int i = 0; i == 0 || segments(fs_).size() <= count; ++i) {
-            put(*store, "p" + std::to_string(i), "red " + std::string(500, 'x'));
+            put_patient(*store, "p" + std::to_string(i), "red " + std::string(500, 'x'));
         }
     }
 
@@ -129,7 +129,7 @@ TEST_F(LostSegments, AtTheEndAreMissedByTheSearchIndex) {
     remove_below(fs_, "/data/search/");
     const auto store = test::open_store(fs_);
     EXPECT_GT(store->last_position(), Position{0});
-    put(*store, "next");
+    put_patient(*store, "next");
 }
 
 TEST_F(LostSegments, BetweenOthersAreMissedBeforeABackupBegins) {
@@ -169,31 +169,31 @@ TEST_F(LostSegments, AreNotMissedByTheSearchIndexOfAnotherStore) {
     {
         const auto store = test::open_store(other);
         for (int i = 0; i < 200; ++i) {
-            put(*store, "p" + std::to_string(i));
+            put_patient(*store, "p" + std::to_string(i));
         }
     }
     fs_.set_content("/data/search/manifest", other.content("/data/search/manifest"));
-    put(*test::open_store(fs_), "next");
+    put_patient(*test::open_store(fs_), "next");
 }
 
 /// As where the power goes and the device had told of more than it had.
 TEST_F(LostSegments, AreNotMissedWhereTheEndOfTheOpenOneWasLost) {
     {
         const auto store = test::open_store(fs_);
-        put(*store, "a");
+        put_patient(*store, "a");
     }
     const std::string path = segments(fs_).back();
     const std::string before = fs_.content(path);
     {
         const auto store = test::open_store(fs_);
-        put(*store, "b");
-        put(*store, "c");
+        put_patient(*store, "b");
+        put_patient(*store, "c");
     }
     fs_.set_content(path, before);
     const auto store = test::open_store(fs_);
     ASSERT_NE(store, nullptr);
     EXPECT_EQ(store->last_position(), Position{1});
-    put(*store, "d", "blue");
+    put_patient(*store, "d", "blue");
     EXPECT_EQ(test::find_word(*store, "Patient", "blue"), std::set<std::uint64_t>{2});
 }
 

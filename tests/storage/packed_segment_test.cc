@@ -36,19 +36,19 @@ using test::put;
 using test::SimFileSystem;
 using test::type_of;
 
-constexpr int kResources = 300;
+constexpr int kPackedResources = 300;
 
 std::string segment_path(int number) {
     return fmt::format("{}/segments/{}", kDirectory,
                        segment_name(static_cast<std::uint64_t>(number)));
 }
 
-StoreOptions options(bool packed = true) {
+StoreOptions packing_options(bool packed = true) {
     StoreOptions options;
     options.segment_bytes = 64 << 10;
     options.prepare_segments = false;
     options.pack_segments = packed;
-    options.pack_after = std::chrono::hours(24);  // By itself, none; compact() doesn't wait.
+    options.pack_after = std::chrono::hours(24);  // By itself, none; pack_all() doesn't wait.
     return options;
 }
 
@@ -78,19 +78,19 @@ std::string text_of(int i) {
         marker(i), i * 13 % 97, i * 31 % 89, i * 1237 % 10'000, i, 10'000 + i * 17 % 9000);
 }
 
-void fill(Store& store) {
-    for (int i = 0; i < kResources; ++i) {
+void fill_store(Store& store) {
+    for (int i = 0; i < kPackedResources; ++i) {
         put(store, "Patient", id_of(i), text_of(i));
     }
 }
 
-void compact(Store& store) {
+void pack_all(Store& store) {
     store.compact(true);
     const auto done = store.wait_compacted();
     ASSERT_TRUE(done) << done.error().detail;
 }
 
-void erase(Store& store, const std::string& id) {
+void erase_patient(Store& store, const std::string& id) {
     CommitBuilder builder;
     builder.erase("Patient", id);
     const Submission submission = store.submit(builder.commit());
@@ -102,7 +102,7 @@ void erase(Store& store, const std::string& id) {
 /// Every resource but those of `erased` is as it was written.
 template <typename Erased>
 void expect_all(const Store& store, Erased&& erased) {
-    for (int i = 0; i < kResources; ++i) {
+    for (int i = 0; i < kPackedResources; ++i) {
         const auto info = store.current(type_of("Patient"), id_of(i));
         ASSERT_EQ(info.has_value(), !erased(i)) << i;
         if (info) {
@@ -133,15 +133,15 @@ TEST(PackedSegment, HoldsWhatTheSegmentHeld) {
     SimFileSystem fs;
     std::string plain;
     {
-        const auto store = open(fs, options(false));
-        fill(*store);
+        const auto store = open(fs, packing_options(false));
+        fill_store(*store);
         plain = fs.content(segment_path(1));
         expect_all(*store, kNone);
     }
     {
-        const auto store = open(fs, options());
+        const auto store = open(fs, packing_options());
         const std::uint64_t before = store->metrics().log_bytes;
-        compact(*store);
+        pack_all(*store);
         const StoreMetrics metrics = store->metrics();
         EXPECT_EQ(metrics.segments_packed, metrics.segments - 1);
         EXPECT_EQ(metrics.compaction.segments_packed, metrics.segments - 1);
@@ -160,11 +160,11 @@ TEST(PackedSegment, HoldsWhatTheSegmentHeld) {
     EXPECT_EQ(scan.end, packed->frames_end());
     expect_sound(fs, kDirectory);
     for (const bool packs : {false, true}) {
-        const auto store = open(fs, options(packs));
+        const auto store = open(fs, packing_options(packs));
         expect_all(*store, kNone);
         put(*store, "Patient", "new", "after");
-        EXPECT_EQ(store->totals().live, kResources + 1U);
-        erase(*store, "new");
+        EXPECT_EQ(store->totals().live, kPackedResources + 1U);
+        erase_patient(*store, "new");
     }
     expect_sound(fs, kDirectory);
 }
@@ -172,12 +172,12 @@ TEST(PackedSegment, HoldsWhatTheSegmentHeld) {
 TEST(PackedSegment, IsMadeOnceItsLastCommitIsOldEnough) {
     SimFileSystem fs;
     std::atomic<std::int64_t> clock{1'767'323'045'678'000};
-    StoreOptions with = options();
+    StoreOptions with = packing_options();
     with.clock = [&] { return Instant{clock.load()}; };
     with.pack_after = std::chrono::hours(1);
     {
         const auto store = open(fs, with);
-        fill(*store);
+        fill_store(*store);
     }
     {
         const auto store = open(fs, with);
@@ -194,7 +194,7 @@ TEST(PackedSegment, IsMadeOnceItsLastCommitIsOldEnough) {
 
 TEST(PackedSegment, IsNotMadeOfWhatZstdCannotCompress) {
     SimFileSystem fs;
-    const auto store = open(fs, options());
+    const auto store = open(fs, packing_options());
     std::mt19937_64 random(1);
     std::string noise(5000, '\0');
     for (int i = 0; i < 50; ++i) {
@@ -203,7 +203,7 @@ TEST(PackedSegment, IsNotMadeOfWhatZstdCannotCompress) {
         }
         put(*store, "Binary", id_of(i), noise);
     }
-    compact(*store);
+    pack_all(*store);
     EXPECT_GT(store->metrics().segments, 2U);
     EXPECT_EQ(store->metrics().segments_packed, 0U);
     for (const std::string& path : fs.paths()) {
@@ -213,8 +213,8 @@ TEST(PackedSegment, IsNotMadeOfWhatZstdCannotCompress) {
 
 TEST(PackedSegment, StaysPlainWhileTheDeviceIsFull) {
     SimFileSystem fs;
-    const auto store = open(fs, options());
-    fill(*store);
+    const auto store = open(fs, packing_options());
+    fill_store(*store);
     const std::string plain = fs.content(segment_path(1));
     fs.set_space(0);
     store->compact(true);
@@ -227,7 +227,7 @@ TEST(PackedSegment, StaysPlainWhileTheDeviceIsFull) {
         EXPECT_FALSE(path.ends_with(".tmp")) << path;
     }
     fs.set_space({});
-    compact(*store);
+    pack_all(*store);
     EXPECT_TRUE(test::is_packed(fs.content(segment_path(1))));
     expect_all(*store, kNone);
 }
@@ -235,9 +235,9 @@ TEST(PackedSegment, StaysPlainWhileTheDeviceIsFull) {
 TEST(PackedSegment, IsErasedFromOnceTheDeviceHasSpaceAgain) {
     SimFileSystem fs;
     {
-        const auto store = open(fs, options());
-        fill(*store);
-        compact(*store);
+        const auto store = open(fs, packing_options());
+        fill_store(*store);
+        pack_all(*store);
         fs.fail_next(SimFileSystem::Call::create, Errc::no_store);
         CommitBuilder builder;
         builder.erase("Patient", id_of(7));
@@ -254,25 +254,25 @@ TEST(PackedSegment, IsErasedFromOnceTheDeviceHasSpaceAgain) {
 
 TEST(PackedSegment, LosesTheBodiesThatAreErased) {
     SimFileSystem fs;
-    const auto store = open(fs, options());
-    fill(*store);
-    compact(*store);
+    const auto store = open(fs, packing_options());
+    fill_store(*store);
+    pack_all(*store);
     ASSERT_TRUE(on_disk(fs, marker(10)));
     const auto held = store->load(*store->current(type_of("Patient"), id_of(10)));
     ASSERT_TRUE(held);
     const std::string before(held->body);
-    for (int i = 0; i < kResources; i += 10) {
-        erase(*store, id_of(i));
+    for (int i = 0; i < kPackedResources; i += 10) {
+        erase_patient(*store, id_of(i));
         EXPECT_FALSE(on_disk(fs, marker(i))) << i;
     }
     EXPECT_EQ(held->body, before);
     const auto tenth = [](int i) { return i % 10 == 0; };
     expect_all(*store, tenth);
     expect_sound(fs, kDirectory);
-    compact(*store);
+    pack_all(*store);
     expect_all(*store, tenth);
     expect_sound(fs, kDirectory);
-    for (int i = 0; i < kResources; i += 10) {
+    for (int i = 0; i < kPackedResources; i += 10) {
         EXPECT_FALSE(on_disk(fs, marker(i))) << i;
     }
 }
@@ -287,7 +287,7 @@ std::vector<std::string> apart_from_dictionary(SimFileSystem& fs) {
         sources.insert(std::string(decode_record(frames, offset)->id));
     }
     std::vector<std::string> others;
-    for (int i = 0; i < kResources && frames.find(marker(i)) != std::string_view::npos; ++i) {
+    for (int i = 0; i < kPackedResources && frames.find(marker(i)) != std::string_view::npos; ++i) {
         if (!sources.contains(id_of(i))) {
             others.push_back(id_of(i));
         }
@@ -299,13 +299,13 @@ class PackedTooOften : public testing::Test {
   protected:
     /// Erases from the first segment as often as it is packed once more: with the next erasure it is to be unpacked.
     void SetUp() override {
-        store_ = open(fs_, options());
-        fill(*store_);
-        compact(*store_);
+        store_ = open(fs_, packing_options());
+        fill_store(*store_);
+        pack_all(*store_);
         ids_ = apart_from_dictionary(fs_);
         ASSERT_GT(ids_.size(), kTimes + 1);
         for (std::size_t i = 0; i < kTimes; ++i) {
-            erase(*store_, ids_[i]);
+            erase_patient(*store_, ids_[i]);
             ASSERT_TRUE(test::is_packed(fs_.content(segment_path(1)))) << i;
         }
     }
@@ -322,10 +322,10 @@ class PackedTooOften : public testing::Test {
 TEST_F(PackedTooOften, StaysPackedWhereTheDeviceHasNoSpaceForAPlainOne) {
     // The write after that of the log.
     fs_.fail_next(SimFileSystem::Call::write, Errc::no_store, 1, 1);
-    erase(*store_, ids_[kTimes]);
+    erase_patient(*store_, ids_[kTimes]);
     EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes])));
     EXPECT_TRUE(test::is_packed(fs_.content(segment_path(1))));
-    erase(*store_, ids_[kTimes + 1]);
+    erase_patient(*store_, ids_[kTimes + 1]);
     EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes + 1])));
     EXPECT_FALSE(test::is_packed(fs_.content(segment_path(1))));
     expect_all(*store_, [&](int i) {
@@ -346,7 +346,7 @@ TEST_F(PackedTooOften, IsNotErasedFromWhereItCannotBeReplaced) {
     EXPECT_EQ(erased.error().code, Errc::io);
     EXPECT_TRUE(on_disk(fs_, marker_of(ids_[kTimes])));
     store_.reset();
-    store_ = open(fs_, options());
+    store_ = open(fs_, packing_options());
     EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes])));
     store_.reset();
     expect_sound(fs_, kDirectory);
@@ -354,9 +354,9 @@ TEST_F(PackedTooOften, IsNotErasedFromWhereItCannotBeReplaced) {
 
 TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
     SimFileSystem fs;
-    const auto store = open(fs, options());
-    fill(*store);
-    compact(*store);
+    const auto store = open(fs, packing_options());
+    fill_store(*store);
+    pack_all(*store);
     const auto packed = packed_at(fs, segment_path(1));
     ASSERT_FALSE(packed->sources().empty());
     const auto part = packed->read(packed->sources().front());
@@ -378,12 +378,12 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
         ASSERT_TRUE(record);
         other += record->id == id_of(other) ? 1 : 0;
     }
-    erase(*store, id_of(other));
+    erase_patient(*store, id_of(other));
     EXPECT_TRUE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(other)));
     expect_sound(fs, kDirectory);
 
-    erase(*store, id);
+    erase_patient(*store, id);
     EXPECT_FALSE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(number)));
     // What was taken out while it was packed takes room again, and is counted.
@@ -392,7 +392,7 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
     const auto gone = [&](int i) { return i == other || i == number; };
     expect_all(*store, gone);
     expect_sound(fs, kDirectory);
-    compact(*store);
+    pack_all(*store);
     EXPECT_TRUE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(number)));
     expect_all(*store, gone);
@@ -401,16 +401,16 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
 
 TEST(PackedSegment, LeavesABackupsNameAlone) {
     SimFileSystem fs;
-    const auto store = open(fs, options());
-    fill(*store);
+    const auto store = open(fs, packing_options());
+    fill_store(*store);
     const std::string plain = fs.content(segment_path(1));
     fs.add_name(segment_path(1), "/backup/1");
-    compact(*store);
+    pack_all(*store);
     EXPECT_EQ(fs.content("/backup/1"), plain);
     const std::string packed = fs.content(segment_path(1));
     ASSERT_TRUE(test::is_packed(packed));
     fs.add_name(segment_path(1), "/backup/2");
-    erase(*store, id_of(3));
+    erase_patient(*store, id_of(3));
     EXPECT_EQ(fs.content("/backup/2"), packed);
     EXPECT_NE(fs.content(segment_path(1)), packed);
     EXPECT_FALSE(test::unpacked(fs.content(segment_path(1))).find(marker(3)) != std::string::npos);
@@ -418,9 +418,9 @@ TEST(PackedSegment, LeavesABackupsNameAlone) {
 
 TEST(PackedSegment, IsBackedUpAndRestoredToAnyPosition) {
     SimFileSystem fs;
-    const auto store = open(fs, options());
-    fill(*store);
-    compact(*store);
+    const auto store = open(fs, packing_options());
+    fill_store(*store);
+    pack_all(*store);
     const auto end = [&]() -> Result<LogEnd> { return *store->log_end(); };
     const auto backup = back_up(fs, kDirectory, "/backup", end, {});
     ASSERT_TRUE(backup) << backup.error().detail;
@@ -433,28 +433,28 @@ TEST(PackedSegment, IsBackedUpAndRestoredToAnyPosition) {
         const auto restored = restore(fs, "/backup", to, until);
         ASSERT_TRUE(restored) << restored.error().detail;
         EXPECT_EQ(restored->position.value, position);
-        const auto there = open(fs, options(), to);
+        const auto there = open(fs, packing_options(), to);
         EXPECT_EQ(there->last_position().value, position);
         expect_sound(fs, to);
     }
     const auto whole = restore(fs, "/backup", "/restored", {});
     ASSERT_TRUE(whole) << whole.error().detail;
     EXPECT_EQ(fs.content("/restored/segments/0000000001.seg"), fs.content(segment_path(1)));
-    expect_all(*open(fs, options(), "/restored"), kNone);
+    expect_all(*open(fs, packing_options(), "/restored"), kNone);
 }
 
 TEST(PackedSegment, LetsReadersGoOnWhileItIsMadeAndErasedFrom) {
     const test::TemporaryDirectory directory;
-    StoreOptions with = options();
+    StoreOptions with = packing_options();
     with.durability = Durability::none;
     const auto store = open(posix_file_system(), with, directory.path());
-    fill(*store);
+    fill_store(*store);
     std::atomic<bool> stop = false;
     std::atomic<int> faults = 0;
     std::vector<std::thread> readers;
     for (int r = 0; r < 3; ++r) {
         readers.emplace_back([&, r] {
-            for (int i = r; !stop; i = (i + 1) % kResources) {
+            for (int i = r; !stop; i = (i + 1) % kPackedResources) {
                 const auto found = store->current(type_of("Patient"), id_of(i));
                 if (!found) {
                     continue;
@@ -467,11 +467,11 @@ TEST(PackedSegment, LetsReadersGoOnWhileItIsMadeAndErasedFrom) {
             }
         });
     }
-    compact(*store);
-    for (int i = 0; i < kResources; i += 20) {
-        erase(*store, id_of(i));
+    pack_all(*store);
+    for (int i = 0; i < kPackedResources; i += 20) {
+        erase_patient(*store, id_of(i));
     }
-    compact(*store);
+    pack_all(*store);
     stop = true;
     for (std::thread& reader : readers) {
         reader.join();
@@ -484,9 +484,9 @@ TEST(PackedSegment, LetsReadersGoOnWhileItIsMadeAndErasedFrom) {
 class DamagedPack : public testing::Test {
   protected:
     void SetUp() override {
-        const auto store = open(fs_, options());
-        fill(*store);
-        compact(*store);
+        const auto store = open(fs_, packing_options());
+        fill_store(*store);
+        pack_all(*store);
     }
 
     void flip(std::uint64_t at) {
@@ -511,8 +511,8 @@ TEST_F(DamagedPack, IsNamedWhereABlockIsNotWhole) {
     EXPECT_EQ(report->damages[0].segment, "0000000001.seg");
     EXPECT_EQ(report->damages[0].offset, kSegmentHeaderBytes);
     EXPECT_EQ(report->damages[0].reason, "damaged block");
-    EXPECT_GT(report->versions, kResources - 30U) << "what is in other blocks is looked at";
-    const auto store = open(fs_, options());
+    EXPECT_GT(report->versions, kPackedResources - 30U) << "what is in other blocks is looked at";
+    const auto store = open(fs_, packing_options());
     const auto lost = store->load(*store->current(type_of("Patient"), id_of(0)));
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().code, Errc::corrupt);
@@ -535,19 +535,19 @@ TEST_F(DamagedPack, IsNamedWhereItsDictionaryIsNotWhole) {
     ASSERT_TRUE(report);
     ASSERT_FALSE(report->damages.empty());
     EXPECT_EQ(report->damages[0].offset, dictionary);
-    const auto refused = Store::open(fs_, kDirectory, options());
+    const auto refused = Store::open(fs_, kDirectory, packing_options());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::corrupt);
     EXPECT_NE(
         refused.error().detail.find(fmt::format("segments/0000000001.seg: offset {}", dictionary)),
         std::string::npos)
         << refused.error().detail;
-    StoreOptions allowing = options();
+    StoreOptions allowing = packing_options();
     allowing.read_only = true;
     allowing.allow_damaged = true;
     const auto store = open(fs_, allowing);
     EXPECT_FALSE(store->current(type_of("Patient"), id_of(0)));
-    const auto last = store->current(type_of("Patient"), id_of(kResources - 1));
+    const auto last = store->current(type_of("Patient"), id_of(kPackedResources - 1));
     ASSERT_TRUE(last);
     EXPECT_TRUE(store->load(*last));
 }
@@ -559,9 +559,9 @@ TEST_F(DamagedPack, IsReadWithoutItsFooterIfThatIsAllowed) {
     ASSERT_TRUE(report);
     ASSERT_FALSE(report->damages.empty());
     EXPECT_EQ(report->damages[0].reason, "damaged footer");
-    EXPECT_EQ(report->versions, static_cast<std::uint64_t>(kResources));
-    ASSERT_FALSE(Store::open(fs_, kDirectory, options()));
-    StoreOptions allowing = options();
+    EXPECT_EQ(report->versions, static_cast<std::uint64_t>(kPackedResources));
+    ASSERT_FALSE(Store::open(fs_, kDirectory, packing_options()));
+    StoreOptions allowing = packing_options();
     allowing.read_only = true;
     allowing.allow_damaged = true;
     expect_all(*open(fs_, allowing), kNone);
@@ -588,17 +588,17 @@ TEST_F(DamagedPack, NeverPassesForAWholeOne) {
 TEST(PackDictionary, HasPiecesOfItsSourcesAlone) {
     std::vector<std::string> bodies;
     std::vector<PackSample> samples;
-    for (int i = 0; i < kResources; ++i) {
+    for (int i = 0; i < kPackedResources; ++i) {
         bodies.push_back(text_of(i));
     }
-    for (int i = 0; i < kResources; ++i) {
+    for (int i = 0; i < kPackedResources; ++i) {
         samples.push_back({static_cast<std::uint64_t>(i), bodies[static_cast<std::size_t>(i)]});
     }
     const PackDictionary dictionary = choose_dictionary(samples, bodies, 8 << 10, kPackLevel);
     ASSERT_FALSE(dictionary.bytes.empty());
     ASSERT_TRUE(std::ranges::is_sorted(dictionary.sources));
     EXPECT_LT(dictionary.sources.size(), 40U);
-    for (int i = 0; i < kResources; ++i) {
+    for (int i = 0; i < kPackedResources; ++i) {
         const bool inside = dictionary.bytes.find(marker(i)) != std::string::npos;
         const bool source =
             std::ranges::binary_search(dictionary.sources, static_cast<std::uint64_t>(i));

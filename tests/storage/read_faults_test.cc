@@ -16,7 +16,7 @@ using test::SearchableCommit;
 using test::SimFileSystem;
 using Call = SimFileSystem::Call;
 
-const std::vector<std::string> kWords = {"red", "green"};
+const std::vector<std::string> kColours = {"red", "green"};
 
 /// Two sealed segments, one of them packed, an open one with an orderly end, erased versions, a search checkpoint.
 std::unique_ptr<SimFileSystem> lived_in() {
@@ -45,7 +45,7 @@ std::unique_ptr<SimFileSystem> lived_in() {
     return fs;
 }
 
-std::string content(const Store& store) {
+std::string content_and_matches(const Store& store) {
     std::string text = fmt::format("{}\n", store.last_position().value);
     for (std::uint64_t p = 1; p <= store.last_position().value; ++p) {
         if (const auto info = store.at({p})) {
@@ -54,12 +54,12 @@ std::string content(const Store& store) {
             text += loaded ? std::string(loaded->body) + "\n" : "?\n";
         }
     }
-    return text + test::describe_search(store, kWords, store.last_position());
+    return text + test::describe_search(store, kColours, store.last_position());
 }
 
 TEST(ReadFaults, OfAnOpeningLoseNothing) {
     const auto before = lived_in();
-    const std::string all = content(*test::open_store(*before->after_power_cut(1)));
+    const std::string all = content_and_matches(*test::open_store(*before->after_power_cut(1)));
     for (const Call call : {Call::open, Call::list, Call::read, Call::map}) {
         for (const std::uint64_t count : {1U, 1000U}) {
             for (std::uint64_t n = 0;; ++n) {
@@ -72,14 +72,14 @@ TEST(ReadFaults, OfAnOpeningLoseNothing) {
                 const bool failed = fs->calls(call) - calls_before > n;
                 fs->fail_next(call, Errc::io, 0);
                 if (store) {
-                    EXPECT_EQ(content(**store), all);
+                    EXPECT_EQ(content_and_matches(**store), all);
                     store->reset();
                 } else {
                     EXPECT_EQ(store.error().code, Errc::io) << store.error().detail;
                 }
                 const auto again = test::open_store(*fs);
                 ASSERT_NE(again, nullptr);
-                EXPECT_EQ(content(*again), all);
+                EXPECT_EQ(content_and_matches(*again), all);
                 if (!failed) {
                     EXPECT_GT(n, 0U);
                     break;

@@ -23,7 +23,7 @@ using test::SimFileSystem;
 using Call = SimFileSystem::Call;
 
 const std::vector<std::string> kWords = {"red", "green", "blue", "secret"};
-const std::string kFolder(test::kSearchFiles);
+const std::string kSearchFolder(test::kSearchFiles);
 
 Submission submit_put(Store& store, std::string_view type, std::string_view id,
                       std::string_view text) {
@@ -34,7 +34,7 @@ Submission submit_put(Store& store, std::string_view type, std::string_view id,
     return submission;
 }
 
-void erase(Store& store, std::string_view type, std::string_view id) {
+void erase_and_wait(Store& store, std::string_view type, std::string_view id) {
     CommitBuilder builder;
     builder.erase(type, id);
     EXPECT_TRUE(store.wait(store.submit(builder.commit()).ticket));
@@ -106,7 +106,7 @@ TEST(StoreCheckpoint, PowerCutAtAnyPointOfItsWritingDoesNoHarm) {
         {
             auto store = open_store(fs);
             submit_put(*store, "Patient", "p1", "green");
-            erase(*store, "Patient", "p2");
+            erase_and_wait(*store, "Patient", "p2");
             submit_put(*store, "Observation", "o", "blue >p1");
             last = describe_search(*store, kWords, store->last_position());
             const std::uint64_t calls = fs.changing_calls();
@@ -211,7 +211,7 @@ TEST(StoreCheckpoint, ThatWasNotSyncedIsNothingThatVerifyLooksAt) {
     {
         submit_put(*open_store(fs), "Patient", "a", "red");
     }
-    fs.set_content(kFolder + "/" + std::string(kSearchRecentName), "half of it");
+    fs.set_content(kSearchFolder + "/" + std::string(kSearchRecentName), "half of it");
     const auto report = verify(fs, "/data");
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->damages.empty());
@@ -249,9 +249,9 @@ TEST(StoreCheckpoint, AfterAKillOnlyWhatCameSinceAShareOfItsVersionsIsExtracted)
         }
     };
     stored(20);
-    ASSERT_FALSE(fs.exists(kFolder + "/manifest.recent"));
+    ASSERT_FALSE(fs.exists(kSearchFolder + "/manifest.recent"));
     stored(90);
-    while (!fs.exists(kFolder + "/manifest.recent")) {
+    while (!fs.exists(kSearchFolder + "/manifest.recent")) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     EXPECT_EQ(store->metrics().search_checkpoints, 0U);
@@ -265,7 +265,7 @@ TEST(StoreCheckpoint, AfterAKillOnlyWhatCameSinceAShareOfItsVersionsIsExtracted)
     EXPECT_EQ(report.versions_extracted, 110U);
     // Whoever goes on makes of it one that stays.
     open_store(*killed, options).reset();
-    EXPECT_FALSE(killed->exists(kFolder + "/manifest.recent"));
+    EXPECT_FALSE(killed->exists(kSearchFolder + "/manifest.recent"));
     const auto later = killed->after_power_cut(0);
     EXPECT_EQ(found(*later, &report), found_anew(*later));
     EXPECT_EQ(report.versions_extracted, 0U);
@@ -277,7 +277,7 @@ TEST(StoreCheckpoint, IsNotWrittenAgainWithinHalfASecond) {
     options.search_checkpoint_versions = 400;
     const auto store = open_store(fs, options);
     const auto manifest = [&fs]() -> std::string {
-        const auto file = fs.open(kFolder + "/manifest.recent", FileSystem::Mode::read);
+        const auto file = fs.open(kSearchFolder + "/manifest.recent", FileSystem::Mode::read);
         if (!file) {
             return {};
         }
@@ -329,7 +329,7 @@ TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
     EXPECT_TRUE(mentions(fs, "secret"));
     {
         const auto store = open_store(fs);
-        erase(*store, "Patient", "a");
+        erase_and_wait(*store, "Patient", "a");
     }
     EXPECT_FALSE(mentions(fs, "secret"));
     EXPECT_TRUE(mentions(fs, "red"));
@@ -343,7 +343,7 @@ TEST(StoreCheckpoint, LeavesNoLitter) {
     }
     const auto before = checkpoint_files(fs);
     for (const char* name : {"/manifest.tmp", "/0000000077.run", "/0000000078.run"}) {
-        auto file = fs.open(kFolder + name, FileSystem::Mode::create);
+        auto file = fs.open(kSearchFolder + name, FileSystem::Mode::create);
         ASSERT_TRUE(file);
     }
     open_store(fs);

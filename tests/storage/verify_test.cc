@@ -22,7 +22,7 @@ namespace {
 
 using test::CommitBuilder;
 
-constexpr int kResources = 200;
+constexpr int kVerifiedResources = 200;
 
 void commit_and_wait(Store& store, CommitBuilder& builder) {
     const Submission submission = store.submit(builder.commit());
@@ -40,7 +40,7 @@ class StoredHistory : public testing::Test {
         auto store = Store::open(posix_file_system(), directory_.path(), std::move(options));
         ASSERT_TRUE(store) << store.error().detail;
         const std::string text(500, 'x');
-        for (int i = 0; i < kResources; i += 4) {
+        for (int i = 0; i < kVerifiedResources; i += 4) {
             for (int version = 0; version < 2; ++version) {
                 CommitBuilder commit;
                 for (int j = 0; j < 4; ++j) {
@@ -112,13 +112,13 @@ TEST_F(StoredHistory, IsFoundSoundAndCounted) {
     EXPECT_TRUE(report.damages.empty()) << report.damages.front().reason;
     EXPECT_EQ(report.segments, files_.size());
     EXPECT_GE(report.segments, 3U);
-    EXPECT_EQ(report.commits, 2U * kResources / 4 + 10);
-    EXPECT_EQ(report.versions, 2U * kResources);
+    EXPECT_EQ(report.commits, 2U * kVerifiedResources / 4 + 10);
+    EXPECT_EQ(report.versions, 2U * kVerifiedResources);
     EXPECT_EQ(report.deletions, 20U);
     EXPECT_EQ(report.erases, 10U);
-    EXPECT_EQ(report.visible_versions, 2U * (kResources - 10));
-    EXPECT_EQ(report.resources, kResources - 10U);
-    EXPECT_EQ(report.live, kResources - 20U);
+    EXPECT_EQ(report.visible_versions, 2U * (kVerifiedResources - 10));
+    EXPECT_EQ(report.resources, kVerifiedResources - 10U);
+    EXPECT_EQ(report.live, kVerifiedResources - 20U);
     EXPECT_EQ(report.torn_bytes, 0U);
 }
 
@@ -135,7 +135,7 @@ TEST_F(StoredHistory, NamesEveryDamagedPlaceBySegmentAndOffset) {
     EXPECT_EQ(report.damages[0].offset, 64U + 56U);
     EXPECT_NE(report.damages[0].reason.find("damaged record"), std::string::npos);
     EXPECT_NE(report.damages[0].reason.find("positions 1 to 4 are lost"), std::string::npos);
-    EXPECT_EQ(report.versions, 2U * kResources - 8);
+    EXPECT_EQ(report.versions, 2U * kVerifiedResources - 8);
 }
 
 TEST_F(StoredHistory, CountsTheLastFrameBehindDamageOfAStoreThatWasKilled) {
@@ -149,7 +149,7 @@ TEST_F(StoredHistory, CountsTheLastFrameBehindDamageOfAStoreThatWasKilled) {
     const VerifyReport report = verified();
     ASSERT_EQ(report.damages.size(), 1U) << report.damages.back().reason;
     EXPECT_NE(report.damages[0].reason.find("damaged record"), std::string::npos);
-    EXPECT_EQ(report.versions, 2U * kResources - 4);
+    EXPECT_EQ(report.versions, 2U * kVerifiedResources - 4);
     EXPECT_EQ(report.erases, 10U);
 }
 
@@ -178,7 +178,7 @@ TEST_F(StoredHistory, ReadsTheDataOfASegmentWithoutFooter) {
     const VerifyReport report = verified();
     ASSERT_EQ(report.damages.size(), 1U);
     EXPECT_EQ(report.damages[0].reason, "no whole footer");
-    EXPECT_EQ(report.versions, 2U * kResources);
+    EXPECT_EQ(report.versions, 2U * kVerifiedResources);
 }
 
 TEST_F(StoredHistory, NoticesAnyBitThatChanges) {
