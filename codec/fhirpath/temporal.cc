@@ -12,7 +12,6 @@
 namespace annals::fhirpath {
 namespace {
 
-using Kind = Temporal::Kind;
 using Precision = Temporal::Precision;
 
 // Nanoseconds since 1970 need more than 64 bits: days apart from nanoseconds.
@@ -24,7 +23,7 @@ struct Point {
 };
 
 Point point_of(const Temporal& t, std::int64_t minutes_off) {
-    std::int64_t day = t.kind == Kind::time ? 0 : days_of(t.year, t.month, t.day);
+    std::int64_t day = t.kind == Temporal::Kind::time ? 0 : days_of(t.year, t.month, t.day);
     std::int64_t nanosecond = nanoseconds_of_day(t) - minutes_off * kMinuteNanoseconds;
     while (nanosecond < 0) {
         nanosecond += kDayNanoseconds;
@@ -94,13 +93,13 @@ constexpr std::array<Digits, 3> kTimeDigits{
 }  // namespace
 
 Order compare(const Temporal& a, const Temporal& b) {
-    if (a.kind == Kind::time || a.has_zone() == b.has_zone()) {
+    if (a.kind == Temporal::Kind::time || a.has_zone() == b.has_zone()) {
         const Temporal left = in_utc(a);
         const Temporal right = in_utc(b);
         const Precision least = left.precision < right.precision ? left.precision : right.precision;
         const auto x = parts_of(left);
         const auto y = parts_of(right);
-        const std::size_t first = a.kind == Kind::time ? 3 : 0;
+        const std::size_t first = a.kind == Temporal::Kind::time ? 3 : 0;
         for (std::size_t i = first; i < static_cast<std::size_t>(least); ++i) {
             if (x[i] != y[i]) {
                 return x[i] < y[i] ? Order::less : Order::greater;
@@ -121,8 +120,10 @@ Order compare(const Temporal& a, const Temporal& b) {
 }
 
 bool equivalent(const Temporal& a, const Temporal& b) {
-    if ((a.kind == Kind::time) != (b.kind == Kind::time) || a.precision != b.precision ||
-        (a.precision >= Precision::hour && a.kind != Kind::time && a.has_zone() != b.has_zone())) {
+    if ((a.kind == Temporal::Kind::time) != (b.kind == Temporal::Kind::time) ||
+        a.precision != b.precision ||
+        (a.precision >= Precision::hour && a.kind != Temporal::Kind::time &&
+         a.has_zone() != b.has_zone())) {
         return false;
     }
     return compare(a, b) == Order::equal;
@@ -142,9 +143,9 @@ std::optional<Temporal> boundary(const Temporal& value, int digits, bool high) {
             t.nanosecond = 999'000'000;
         }
     }
-    const bool whole = digits == (t.kind == Kind::time ? 9 : 17);
+    const bool whole = digits == (t.kind == Temporal::Kind::time ? 9 : 17);
     Precision wanted = whole ? Precision::second : Precision::none;
-    if (t.kind == Kind::time) {
+    if (t.kind == Temporal::Kind::time) {
         for (const Digits& row : kTimeDigits) {
             wanted = row.digits == digits ? row.precision : wanted;
         }
@@ -152,8 +153,8 @@ std::optional<Temporal> boundary(const Temporal& value, int digits, bool high) {
         for (const Digits& row : kDateDigits) {
             wanted = row.digits == digits ? row.precision : wanted;
         }
-        if (t.kind == Kind::date && wanted > Precision::day) {
-            t.kind = Kind::date_time;
+        if (t.kind == Temporal::Kind::date && wanted > Precision::day) {
+            t.kind = Temporal::Kind::date_time;
         }
     }
     if (wanted == Precision::none) {
@@ -164,9 +165,9 @@ std::optional<Temporal> boundary(const Temporal& value, int digits, bool high) {
     if (!whole) {
         t.nanosecond = 0;
     }
-    if (t.kind == Kind::date_time && wanted <= Precision::day) {
+    if (t.kind == Temporal::Kind::date_time && wanted <= Precision::day) {
         t.zone = Temporal::kNoZone;
-    } else if (t.kind == Kind::date_time && !t.has_zone()) {
+    } else if (t.kind == Temporal::Kind::date_time && !t.has_zone()) {
         t.zone = high ? -12 * 60 : 14 * 60;
     }
     return t;
@@ -174,11 +175,11 @@ std::optional<Temporal> boundary(const Temporal& value, int digits, bool high) {
 
 int precision_digits(const Temporal& value) {
     if (value.precision == Precision::second && value.fraction_digits > 0) {
-        return value.kind == Kind::time ? 9 : 17;
+        return value.kind == Temporal::Kind::time ? 9 : 17;
     }
     const int digits =
         value.precision == Precision::year ? 4 : 2 + 2 * static_cast<int>(value.precision);
-    return value.kind == Kind::time ? digits - 8 : digits;
+    return value.kind == Temporal::Kind::time ? digits - 8 : digits;
 }
 
 Temporal date_time_of(std::int64_t microseconds_since_1970) {
@@ -190,7 +191,7 @@ Temporal date_time_of(std::int64_t microseconds_since_1970) {
         --days;
     }
     Temporal t;
-    t.kind = Kind::date_time;
+    t.kind = Temporal::Kind::date_time;
     set_day(t, days);
     set_time_of_day(t, rest / 1000 * 1'000'000);
     t.fraction_digits = 3;

@@ -11,7 +11,6 @@
 namespace annals::fhirpath {
 namespace {
 
-using Kind = Temporal::Kind;
 using Precision = Temporal::Precision;
 
 constexpr std::int64_t kCountMax = 400'000'000'000'000;  // ten thousand years of milliseconds
@@ -92,7 +91,7 @@ std::optional<Temporal> add(const Temporal& value, std::int64_t count, Calendar 
         return std::nullopt;
     }
     Temporal t = value;
-    if (t.kind == Kind::time) {
+    if (t.kind == Temporal::Kind::time) {
         return add_to_time(t, count, unit);
     }
     if (unit == Calendar::year || unit == Calendar::month) {

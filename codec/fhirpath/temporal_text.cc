@@ -9,7 +9,6 @@
 namespace annals::fhirpath {
 namespace {
 
-using Kind = Temporal::Kind;
 using Precision = Temporal::Precision;
 
 class Reader {
@@ -142,7 +141,7 @@ void write_digits(char* out, std::size_t& at, int value, int digits) {
 std::optional<Temporal> parse_date(std::string_view text) {
     Reader reader(text);
     Temporal t;
-    t.kind = Kind::date;
+    t.kind = Temporal::Kind::date;
     if (!read_date(reader, t) || !reader.done()) {
         return std::nullopt;
     }
@@ -152,7 +151,7 @@ std::optional<Temporal> parse_date(std::string_view text) {
 std::optional<Temporal> parse_date_time(std::string_view text) {
     Reader reader(text);
     Temporal t;
-    t.kind = Kind::date_time;
+    t.kind = Temporal::Kind::date_time;
     if (!read_date(reader, t)) {
         return std::nullopt;
     }
@@ -166,7 +165,7 @@ std::optional<Temporal> parse_date_time(std::string_view text) {
 std::optional<Temporal> parse_time(std::string_view text) {
     Reader reader(text);
     Temporal t;
-    t.kind = Kind::time;
+    t.kind = Temporal::Kind::time;
     if (!read_time(reader, t) || !reader.done()) {
         return std::nullopt;
     }
@@ -175,7 +174,7 @@ std::optional<Temporal> parse_time(std::string_view text) {
 
 std::size_t Temporal::write(char* out) const {
     std::size_t at = 0;
-    if (kind != Kind::time) {
+    if (kind != Temporal::Kind::time) {
         write_digits(out, at, year, 4);
         if (precision >= Precision::month) {
             out[at++] = '-';
@@ -208,7 +207,7 @@ std::size_t Temporal::write(char* out) const {
             write_digits(out, at, value, fraction_digits);
         }
     }
-    if (kind == Kind::date_time && precision >= Precision::hour && has_zone()) {
+    if (kind == Temporal::Kind::date_time && precision >= Precision::hour && has_zone()) {
         if (zone == 0) {
             out[at++] = 'Z';
         } else {

@@ -15,6 +15,10 @@
 
 namespace annals::fhirpath {
 
+constexpr bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+
 /// Number of characters. Requires: UTF-8; of anything else it is some number no greater than the bytes'.
 std::size_t character_count(std::string_view text);
 

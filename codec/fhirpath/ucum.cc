@@ -1,5 +1,6 @@
 #include "codec/fhirpath/ucum.h"
 
+#include "codec/fhirpath/text.h"
 #include "codec/fhirpath/ucum_units.h"
 
 #include <algorithm>
@@ -107,10 +108,6 @@ std::optional<Unit> raised(const Unit& unit, int exponent) {
         result = *next;
     }
     return result;
-}
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 class UnitReader {

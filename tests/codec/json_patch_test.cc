@@ -12,52 +12,53 @@
 namespace annals::patch {
 namespace {
 
-Result<std::string> patched(std::string_view document, std::string_view patch,
-                            const Limits& limits = {}) {
+Result<std::string> json_patched(std::string_view document, std::string_view patch,
+                                 const Limits& limits = {}) {
     const json::Document parsed = parse(document);
     const json::Document operations = parse(patch);
     return apply_json_patch(parsed.root(), operations.root(), limits);
 }
 
-std::string applied(std::string_view document, std::string_view patch) {
-    const Result<std::string> result = patched(document, patch);
+std::string json_applied(std::string_view document, std::string_view patch) {
+    const Result<std::string> result = json_patched(document, patch);
     return result ? *result : "error: " + result.error().detail;
 }
 
-Error failed(std::string_view document, std::string_view patch, const Limits& limits = {}) {
-    Result<std::string> result = patched(document, patch, limits);
+Error json_failed(std::string_view document, std::string_view patch, const Limits& limits = {}) {
+    Result<std::string> result = json_patched(document, patch, limits);
     EXPECT_FALSE(result) << patch;
     return result ? Error{} : result.error();
 }
 
 TEST(JsonPatch, WithoutOperationsGivesTheDocument) {
-    EXPECT_EQ(applied(R"({"a":[1, 2],"b":null})", "[]"), R"({"a":[1,2],"b":null})");
+    EXPECT_EQ(json_applied(R"({"a":[1, 2],"b":null})", "[]"), R"({"a":[1,2],"b":null})");
 }
 
 TEST(JsonPatch, KeepsDigitsEscapesAndOrderOfWhatItLeavesAlone) {
-    EXPECT_EQ(applied(R"({"z":1.00,"A\u00e9":"\u0041\/","a":{"y":1e400,"x":-0.0},"l":[0.10,"\n"]})",
-                      R"([{"op":"add","path":"/a/w","value":2.50},
+    EXPECT_EQ(
+        json_applied(R"({"z":1.00,"A\u00e9":"\u0041\/","a":{"y":1e400,"x":-0.0},"l":[0.10,"\n"]})",
+                     R"([{"op":"add","path":"/a/w","value":2.50},
                           {"op":"add","path":"/l/1","value":"\u0042"}])"),
-              R"({"z":1.00,"A\u00e9":"\u0041\/","a":{"y":1e400,"x":-0.0,"w":2.50},)"
-              R"("l":[0.10,"\u0042","\n"]})");
+        R"({"z":1.00,"A\u00e9":"\u0041\/","a":{"y":1e400,"x":-0.0,"w":2.50},)"
+        R"("l":[0.10,"\u0042","\n"]})");
 }
 
 TEST(JsonPatch, AddsMembersAtTheEndAndReplacesThemInPlace) {
-    EXPECT_EQ(applied(R"({"a":1,"b":2})", R"([{"op":"add","path":"/a","value":3},
+    EXPECT_EQ(json_applied(R"({"a":1,"b":2})", R"([{"op":"add","path":"/a","value":3},
                                               {"op":"add","path":"/c","value":4}])"),
               R"({"a":3,"b":2,"c":4})");
 }
 
 TEST(JsonPatch, AddsElementsBeforeAnIndexAndAtTheEnd) {
-    EXPECT_EQ(applied("[1,2]", R"([{"op":"add","path":"/0","value":0},
+    EXPECT_EQ(json_applied("[1,2]", R"([{"op":"add","path":"/0","value":0},
                                    {"op":"add","path":"/3","value":3},
                                    {"op":"add","path":"/-","value":4}])"),
               "[0,1,2,3,4]");
 }
 
 TEST(JsonPatch, ReadsPointersWithTheirEscapes) {
-    EXPECT_EQ(applied(R"({"a/b":1,"m~n":2,"~1":3,"":4})",
-                      R"([{"op":"replace","path":"/a~1b","value":5},
+    EXPECT_EQ(json_applied(R"({"a/b":1,"m~n":2,"~1":3,"":4})",
+                           R"([{"op":"replace","path":"/a~1b","value":5},
                           {"op":"replace","path":"/m~0n","value":6},
                           {"op":"replace","path":"/~01","value":7},
                           {"op":"replace","path":"/","value":8}])"),
@@ -65,20 +66,21 @@ TEST(JsonPatch, ReadsPointersWithTheirEscapes) {
 }
 
 TEST(JsonPatch, FindsMembersByTheCharactersOfTheirNames) {
-    EXPECT_EQ(applied(R"({"\u0061":1})", R"([{"op":"replace","path":"/a","value":2},
+    EXPECT_EQ(json_applied(R"({"\u0061":1})", R"([{"op":"replace","path":"/a","value":2},
                                              {"op":"add","path":"/\u00e9\"","value":3},
                                              {"op":"replace","path":"/\u00e9\"","value":4}])"),
               "{\"\\u0061\":2,\"\u00e9\\\"\":4}");
 }
 
 TEST(JsonPatch, MovesAndCopies) {
-    EXPECT_EQ(applied(R"({"a":{"x":[1]},"b":{}})", R"([{"op":"copy","from":"/a/x","path":"/b/y"},
+    EXPECT_EQ(
+        json_applied(R"({"a":{"x":[1]},"b":{}})", R"([{"op":"copy","from":"/a/x","path":"/b/y"},
                                                       {"op":"move","from":"/a","path":"/b/z"}])"),
-              R"({"b":{"y":[1],"z":{"x":[1]}}})");
+        R"({"b":{"y":[1],"z":{"x":[1]}}})");
 }
 
 TEST(JsonPatch, ACopyAndItsOriginalChangeByThemselves) {
-    EXPECT_EQ(applied(R"({"a":{"x":1}})", R"([{"op":"add","path":"/a/y","value":2},
+    EXPECT_EQ(json_applied(R"({"a":{"x":1}})", R"([{"op":"add","path":"/a/y","value":2},
                                              {"op":"copy","from":"/a","path":"/b"},
                                              {"op":"replace","path":"/a/x","value":3},
                                              {"op":"remove","path":"/b/y"}])"),
@@ -86,29 +88,30 @@ TEST(JsonPatch, ACopyAndItsOriginalChangeByThemselves) {
 }
 
 TEST(JsonPatch, ACopyOfTheDocumentIntoItselfIsACopy) {
-    EXPECT_EQ(applied(R"({"a":1})", R"([{"op":"copy","from":"","path":"/b"},
+    EXPECT_EQ(json_applied(R"({"a":1})", R"([{"op":"copy","from":"","path":"/b"},
                                         {"op":"copy","from":"","path":"/b/c"}])"),
               R"({"a":1,"b":{"a":1,"c":{"a":1,"b":{"a":1}}}})");
 }
 
 TEST(JsonPatch, MovesToWhereItStandsWithoutAnEffect) {
-    EXPECT_EQ(applied(R"({"a":1,"b":2})", R"([{"op":"move","from":"/a","path":"/a"}])"),
+    EXPECT_EQ(json_applied(R"({"a":1,"b":2})", R"([{"op":"move","from":"/a","path":"/a"}])"),
               R"({"a":1,"b":2})");
 }
 
 TEST(JsonPatch, MovesWithinAnArrayAfterTakingOut) {
-    EXPECT_EQ(applied("[1,2,3,4]", R"([{"op":"move","from":"/0","path":"/3"}])"), "[2,3,4,1]");
-    EXPECT_EQ(failed("[1,2]", R"([{"op":"move","from":"/0","path":"/2"}])").code, Errc::invalid);
+    EXPECT_EQ(json_applied("[1,2,3,4]", R"([{"op":"move","from":"/0","path":"/3"}])"), "[2,3,4,1]");
+    EXPECT_EQ(json_failed("[1,2]", R"([{"op":"move","from":"/0","path":"/2"}])").code,
+              Errc::invalid);
 }
 
 TEST(JsonPatch, ReplacesTheWholeDocument) {
-    EXPECT_EQ(applied(R"({"a":1})", R"([{"op":"replace","path":"","value":[1.0]},
+    EXPECT_EQ(json_applied(R"({"a":1})", R"([{"op":"replace","path":"","value":[1.0]},
                                         {"op":"add","path":"/-","value":2}])"),
               "[1.0,2]");
 }
 
 TEST(JsonPatch, ChangesValuesThatItBroughtItself) {
-    EXPECT_EQ(applied("{}", R"([{"op":"add","path":"/a","value":{"b":[1,{"c":2}]}},
+    EXPECT_EQ(json_applied("{}", R"([{"op":"add","path":"/a","value":{"b":[1,{"c":2}]}},
                                 {"op":"remove","path":"/a/b/0"},
                                 {"op":"replace","path":"/a/b/0/c","value":3}])"),
               R"({"a":{"b":[{"c":3}]}})");
@@ -116,7 +119,7 @@ TEST(JsonPatch, ChangesValuesThatItBroughtItself) {
 
 TEST(JsonPatch, TestsByValue) {
     const auto equal = [](std::string_view document, std::string_view value) {
-        return patched(
+        return json_patched(
                    std::string(R"({"v":)").append(document).append("}"),
                    std::string(R"([{"op":"test","path":"/v","value":)").append(value).append("}]"))
             .has_value();
@@ -146,8 +149,8 @@ TEST(JsonPatch, TestsByValue) {
 }
 
 TEST(JsonPatch, TestsWhatEarlierOperationsMade) {
-    EXPECT_EQ(applied(R"({"a":{"x":1}})",
-                      R"([{"op":"add","path":"/a/y","value":[1,{"k":"v"}]},
+    EXPECT_EQ(json_applied(R"({"a":{"x":1}})",
+                           R"([{"op":"add","path":"/a/y","value":[1,{"k":"v"}]},
                           {"op":"add","path":"/a/y/0","value":0},
                           {"op":"test","path":"/a","value":{"y":[0,1,{"k":"v"}],"x":1.0}}])"),
               R"({"a":{"x":1,"y":[0,1,{"k":"v"}]}})");
@@ -156,7 +159,7 @@ TEST(JsonPatch, TestsWhatEarlierOperationsMade) {
         std::string patch = "[";
         patch.append(changed).append(R"(,{"op":"test","path":")").append(path);
         patch.append(R"(","value":)").append(value).append("}]");
-        const Result<std::string> result = patched(R"({"l":[1,2],"o":{"x":1}})", patch);
+        const Result<std::string> result = json_patched(R"({"l":[1,2],"o":{"x":1}})", patch);
         return result ? "same"
                       : std::string(result.error().code == Errc::processing ? "other" : "?");
     };
@@ -174,18 +177,20 @@ TEST(JsonPatch, TestsWhatEarlierOperationsMade) {
 }
 
 TEST(JsonPatch, AFailedTestIsAnErrorOfItsOwn) {
-    const Error differs = failed(R"({"resourceType":"Patient","name":[{"family":"A"}]})",
-                                 R"([{"op":"test","path":"/name/0/family","value":"B"}])");
+    const Error differs = json_failed(R"({"resourceType":"Patient","name":[{"family":"A"}]})",
+                                      R"([{"op":"test","path":"/name/0/family","value":"B"}])");
     EXPECT_EQ(differs.code, Errc::processing);
     EXPECT_EQ(differs.detail, "operation 0 (test /name/0/family): the value differs");
     EXPECT_EQ(differs.expression, "Patient.name[0].family");
-    EXPECT_EQ(failed("{}", R"([{"op":"test","path":"/a","value":1}])").code, Errc::processing);
-    EXPECT_EQ(failed("[1]", R"([{"op":"test","path":"/1","value":1}])").code, Errc::processing);
-    EXPECT_EQ(failed("[1]", R"([{"op":"test","path":"/00","value":1}])").code, Errc::invalid);
-    // An index of any size is one.
-    EXPECT_EQ(failed("[1]", R"([{"op":"test","path":"/18446744073709551616","value":1}])").code,
+    EXPECT_EQ(json_failed("{}", R"([{"op":"test","path":"/a","value":1}])").code, Errc::processing);
+    EXPECT_EQ(json_failed("[1]", R"([{"op":"test","path":"/1","value":1}])").code,
               Errc::processing);
-    EXPECT_EQ(failed("[1]", R"([{"op":"add","path":"/18446744073709551616","value":1}])").code,
+    EXPECT_EQ(json_failed("[1]", R"([{"op":"test","path":"/00","value":1}])").code, Errc::invalid);
+    // An index of any size is one.
+    EXPECT_EQ(
+        json_failed("[1]", R"([{"op":"test","path":"/18446744073709551616","value":1}])").code,
+        Errc::processing);
+    EXPECT_EQ(json_failed("[1]", R"([{"op":"add","path":"/18446744073709551616","value":1}])").code,
               Errc::invalid);
 }
 
@@ -225,14 +230,14 @@ TEST(JsonPatch, RefusesWhatIsNoOperation) {
              R"([{"op":"move","from":"/b","path":"/c"}])",
              R"([{"op":"copy","from":"/b","path":"/c"}])",
          }) {
-        EXPECT_EQ(failed(document, patch).code, Errc::invalid) << patch;
+        EXPECT_EQ(json_failed(document, patch).code, Errc::invalid) << patch;
     }
-    EXPECT_EQ(failed(document, R"({"op":"add"})").code, Errc::invalid);
+    EXPECT_EQ(json_failed(document, R"({"op":"add"})").code, Errc::invalid);
 }
 
 TEST(JsonPatch, NamesTheOperationAtFault) {
-    const Error error = failed(R"({"resourceType":"Patient"})",
-                               R"([{"op":"add","path":"/active","value":true},
+    const Error error = json_failed(R"({"resourceType":"Patient"})",
+                                    R"([{"op":"add","path":"/active","value":true},
                                    {"op":"remove","path":"/name/0/given/1"}])");
     EXPECT_EQ(error.detail, "operation 1 (remove /name/0/given/1): there is nothing at 'path'");
     EXPECT_EQ(error.expression, "Patient.name[0].given[1]");
@@ -244,10 +249,10 @@ TEST(JsonPatch, BoundsOperations) {
         patch += R"({"op":"add","path":"/-","value":0},)";
     }
     patch.back() = ']';
-    EXPECT_TRUE(patched("[]", patch));
+    EXPECT_TRUE(json_patched("[]", patch));
     patch.back() = ',';
     patch += R"({"op":"add","path":"/-","value":0}])";
-    EXPECT_EQ(failed("[]", patch).code, Errc::invalid);
+    EXPECT_EQ(json_failed("[]", patch).code, Errc::invalid);
 }
 
 TEST(JsonPatch, BoundsTheResult) {
@@ -258,7 +263,7 @@ TEST(JsonPatch, BoundsTheResult) {
             R"(,{"op":"copy","from":"/a","path":"/b"},{"op":"move","from":"/b","path":"/a/-"})";
     }
     patch += "]";
-    const Error error = failed("{}", patch, {.bytes_max = 1 << 20});
+    const Error error = json_failed("{}", patch, {.bytes_max = 1 << 20});
     EXPECT_NE(error.detail.find("too large"), std::string::npos) << error.detail;
 
     std::string wide = R"([{"op":"add","path":"/a","value":["0123456789"]})";
@@ -268,7 +273,7 @@ TEST(JsonPatch, BoundsTheResult) {
                 R"({"op":"move","from":"/c","path":"/a/y"})";
     }
     wide += "]";
-    EXPECT_NE(failed("{}", wide, {.bytes_max = 1 << 16}).detail.find("too large"),
+    EXPECT_NE(json_failed("{}", wide, {.bytes_max = 1 << 16}).detail.find("too large"),
               std::string::npos);
 }
 
@@ -297,14 +302,14 @@ TEST(JsonPatch, BoundsItsWork) {
         document += "0,";
     }
     document.back() = ']';
-    EXPECT_NE(failed(document, patch, {.steps_max = 10'000}).detail.find("too many steps"),
+    EXPECT_NE(json_failed(document, patch, {.steps_max = 10'000}).detail.find("too many steps"),
               std::string::npos);
 }
 
 TEST(JsonPatch, BoundsNesting) {
     std::string patch = R"([{"op":"add","path":"/x","value":)" + std::string(40, '[') +
                         std::string(40, ']') + R"(},{"op":"copy","from":"/x","path":"/x/0/0"}])";
-    EXPECT_TRUE(patched("{}", patch));
+    EXPECT_TRUE(json_patched("{}", patch));
     std::string deeper(patch);
     deeper.replace(
         deeper.find("/x/0/0"), 6, "/x" + [] {
@@ -314,7 +319,7 @@ TEST(JsonPatch, BoundsNesting) {
             }
             return zeros;
         }());
-    EXPECT_NE(failed("{}", deeper).detail.find("nested deeper"), std::string::npos);
+    EXPECT_NE(json_failed("{}", deeper).detail.find("nested deeper"), std::string::npos);
 }
 
 }  // namespace
