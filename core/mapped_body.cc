@@ -8,7 +8,7 @@ namespace annals::core {
 namespace {
 
 /// Sent between two looks at what is in memory; what net compresses as a whole is smaller.
-constexpr std::size_t kSliceBytes = 512 << 10;
+constexpr std::size_t kMappedSliceBytes = 512 << 10;
 
 /// Brought into memory before a slice is drawn: as much as is drawn at once to be transformed (core/transform.cc), and the
 /// device has something to do while a slice is sent.
@@ -23,7 +23,7 @@ class MappedSlices final : public BodySource {
     std::optional<std::uint64_t> size_left() const noexcept override { return left_.size(); }
 
     bool next(Body& slice) override {
-        const std::string_view bytes = left_.substr(0, kSliceBytes);
+        const std::string_view bytes = left_.substr(0, kMappedSliceBytes);
         slice.append_view(bytes, pin_);
         left_.remove_prefix(bytes.size());
         return !left_.empty();

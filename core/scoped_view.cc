@@ -21,11 +21,6 @@ using search::Plan;
 /// Deletions in a row that are passed over to find what was deleted.
 constexpr std::size_t kDeletionsMax = 16;
 
-TypeId patient_type() {
-    static const TypeId type = *find_resource_type("Patient");
-    return type;
-}
-
 TypeId provenance_type() {
     static const TypeId type = *find_resource_type("Provenance");
     return type;
@@ -68,7 +63,7 @@ Plan ScopedView::make_plan(TypeId type) const {
         std::vector<Plan> parts;
         if (grant.of_patient) {
             const std::uint64_t key =
-                service_.store().search_key(patient_type(), principal.patient());
+                service_.store().search_key(search::patient_type(), principal.patient());
             std::optional<Plan> inside =
                 search::of_patients(*parameters_, std::span(&key, 1), type);
             std::vector<Plan> theirs;
@@ -275,7 +270,7 @@ bool may_be_told(const Service& service, const Request& request, const storage::
 
 bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id) {
     if (!is_held(request) || !search::belongs_to_patients(type) ||
-        (type == patient_type() && id == request.principal->patient())) {
+        (type == search::patient_type() && id == request.principal->patient())) {
         return true;
     }
     const ScopedView view(service, request, kMayRead, "read");

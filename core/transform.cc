@@ -14,9 +14,9 @@ namespace annals::core {
 namespace {
 
 constexpr std::string_view kEntry = "entry";
-constexpr std::size_t kPortionBytes = 64 << 10;  // taken from the stored body at once
-constexpr std::size_t kDrawnBytes = 1 << 20;     // taken between two writes
-constexpr std::size_t kSliceBytes = 256 << 10;   // made between two writes
+constexpr std::size_t kPortionBytes = 64 << 10;       // taken from the stored body at once
+constexpr std::size_t kDrawnBytes = 1 << 20;          // taken between two writes
+constexpr std::size_t kTransformedBytes = 256 << 10;  // made between two writes
 
 // Turns the JSON of one answer, drawn portion by portion, into what was asked for.
 class Transform final : public BodySource {
@@ -34,7 +34,7 @@ class Transform final : public BodySource {
         std::string_view portion;
         bool left = true;
         std::size_t drawn = 0;
-        while (out_.size() < kSliceBytes && drawn < kDrawnBytes && left) {
+        while (out_.size() < kTransformedBytes && drawn < kDrawnBytes && left) {
             left = draw(portion);
             drawn += portion.size();
             if (!left) {

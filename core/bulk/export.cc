@@ -14,8 +14,8 @@ namespace annals::core {
 
 namespace {
 
-Result<ExportTask> read(const Service& service, const Request& request, const Target& target,
-                        std::vector<Position>* unread) {
+Result<ExportTask> read_export(const Service& service, const Request& request, const Target& target,
+                               std::vector<Position>* unread) {
     ANNALS_TRY(ExportTask task, read_export_task(service.store(), request, target));
     ANNALS_TRY_VOID(authorise_export(service, request, task));
     if (!read_preference(request).respond_async) {
@@ -35,9 +35,10 @@ Result<ExportTask> read(const Service& service, const Request& request, const Ta
 
 asio::awaitable<Response> export_operation(const Service& service, const Request& request,
                                            const Target& target) {
-    const Result<ExportTask> task = co_await fetch_and_look(
-        *request.loop,
-        [&](std::vector<Position>* unread) { return read(service, request, target, unread); });
+    const Result<ExportTask> task =
+        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            return read_export(service, request, target, unread);
+        });
     if (!task) {
         co_return task.error();
     }

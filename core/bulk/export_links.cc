@@ -4,11 +4,9 @@
 
 namespace annals::core {
 
-using Link = ExportScope::Link;
-
 namespace {
 
-bool has(const ExportScope& scope, Link link) {
+bool has(const ExportScope& scope, ExportScope::Link link) {
     return std::ranges::any_of(scope.searched,
                                [&](const ExportScope::Searched& one) { return one.link == link; });
 }
@@ -18,8 +16,8 @@ bool has(const ExportScope& scope, Link link) {
 ExportLinks::ExportLinks(const ExportScope& scope, const search::ParameterSet& parameters)
     : scope_(scope),
       parameters_(parameters),
-      to_given_(has(scope, Link::to_given)),
-      from_given_(has(scope, Link::from_given)) {
+      to_given_(has(scope, ExportScope::Link::to_given)),
+      from_given_(has(scope, ExportScope::Link::from_given)) {
 }
 
 void ExportLinks::take(std::span<const search::Match> matches) {
@@ -56,7 +54,8 @@ void ExportLinks::make_unique() {
 
 search::Plan ExportLinks::plan(const ExportScope::Searched& one) {
     std::vector<search::Plan> parts;
-    parts.push_back(search::carrying(one.link == Link::to_given ? given_ : referred_to_));
+    parts.push_back(
+        search::carrying(one.link == ExportScope::Link::to_given ? given_ : referred_to_));
     parts.push_back(one.plan);
     return search::all_of(std::move(parts));
 }
@@ -70,7 +69,7 @@ std::vector<search::Column> ExportLinks::columns(TypeId type) const {
         }
         const std::vector<TypeId> targets = search::targets_of(parameter);
         if (std::ranges::any_of(scope_.searched, [&](const ExportScope::Searched& one) {
-                return one.link == Link::from_given &&
+                return one.link == ExportScope::Link::from_given &&
                        std::ranges::find(targets, one.type) != targets.end();
             })) {
             columns.push_back(parameter.column);

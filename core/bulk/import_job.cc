@@ -39,12 +39,12 @@ constexpr std::size_t kHistoryEntriesMax = 1000;
 constexpr std::size_t kHistoryBytesMax = 8 << 20;
 
 constexpr std::chrono::seconds kCheckpointInterval{2};
-constexpr std::chrono::milliseconds kPause{200};
+constexpr std::chrono::milliseconds kImportPause{200};
 
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 
 /// With which some programs begin a file.
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kFileByteOrderMark = "\xEF\xBB\xBF";
 
 /// The id of a resource that came without one: the same each time that its line is taken.
 std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t line) {
@@ -175,8 +175,8 @@ class ImportJob {
                 return submit_history();
             }
             ++line_;
-            if (line_ == 1 && line.starts_with(kByteOrderMark)) {
-                line.remove_prefix(kByteOrderMark.size());
+            if (line_ == 1 && line.starts_with(kFileByteOrderMark)) {
+                line.remove_prefix(kFileByteOrderMark.size());
             }
             if (reader.too_long()) {
                 ANNALS_TRY_VOID(
@@ -404,7 +404,7 @@ class ImportJob {
     }
 
     Result<void> pause() {
-        std::this_thread::sleep_for(kPause);
+        std::this_thread::sleep_for(kImportPause);
         return run_.stopping() ? Result<void>(job_stopped()) : Result<void>();
     }
 
@@ -466,7 +466,7 @@ Result<JobResult> import_job(const Service& service, JobRun& run) {
         // The disk is full: from the last checkpoint on when it may have room again.
         run.say("waiting for space on the disk");
         for (int i = 0; i < 5 && !run.stopping(); ++i) {
-            std::this_thread::sleep_for(kPause);
+            std::this_thread::sleep_for(kImportPause);
         }
     }
 }

@@ -12,8 +12,8 @@ namespace annals::core {
 
 namespace {
 
-constexpr std::string_view kSetting = "auth.token_endpoint.clients_file";
-constexpr auto kMembers = std::to_array<std::string_view>({"jwks", "jwks_file", "jwks_url"});
+constexpr std::string_view kClientsSetting = "auth.token_endpoint.clients_file";
+constexpr auto kClientMembers = std::to_array<std::string_view>({"jwks", "jwks_file", "jwks_url"});
 constexpr std::size_t kIdBytesMax = 200;
 
 /// An id is said in logs and tokens, and compared as it stands.
@@ -25,12 +25,13 @@ bool is_client_id(std::string_view id) noexcept {
 }  // namespace
 
 Result<std::vector<TokenClient>> read_token_clients(const std::string& file) {
-    ANNALS_TRY(std::vector<Entry> entries, read_entries(kSetting, file, "client", kMembers));
+    ANNALS_TRY(std::vector<Entry> entries,
+               read_entries(kClientsSetting, file, "client", kClientMembers));
     std::vector<TokenClient> clients;
     std::size_t fetched = 0;
     for (Entry& entry : entries) {
         const auto fault = [&](std::string_view why) {
-            return entries_fault(kSetting, file,
+            return entries_fault(kClientsSetting, file,
                                  fmt::format("the client '{}' {}", one_line(entry.id), why));
         };
         if (!is_client_id(entry.id)) {
@@ -51,7 +52,7 @@ Result<std::vector<TokenClient>> read_token_clients(const std::string& file) {
         fetched += client.jwks_url.empty() ? 0 : 1;
     }
     if (clients.size() > kTokenClientsMax || fetched > kFetchedClientsMax) {
-        return entries_fault(kSetting, file,
+        return entries_fault(kClientsSetting, file,
                              fmt::format("it has more than {} clients, or {} with a jwks_url",
                                          kTokenClientsMax, kFetchedClientsMax));
     }

@@ -11,7 +11,7 @@ namespace annals::core::graphql {
 
 namespace {
 
-Error invalid(std::string what) {
+Error invalid_argument(std::string what) {
     return {Errc::invalid, std::move(what), ""};
 }
 
@@ -31,7 +31,7 @@ Result<std::optional<Value>> resolved(const Value& value, const Variables& varia
 
 Result<std::string> scalar_of(std::string_view name, const Value& value) {
     if (!value.is_scalar()) {
-        return invalid(fmt::format("The argument '{}' has one value", name));
+        return invalid_argument(fmt::format("The argument '{}' has one value", name));
     }
     return value.text;
 }
@@ -39,14 +39,14 @@ Result<std::string> scalar_of(std::string_view name, const Value& value) {
 Result<std::uint64_t> number_of(std::string_view name, const Value& value) {
     const auto number = parse_number(value.text);
     if (value.kind != Value::Kind::integer || !number) {
-        return invalid(fmt::format("The argument '{}' is an integer from 0 on", name));
+        return invalid_argument(fmt::format("The argument '{}' is an integer from 0 on", name));
     }
     return *number;
 }
 
 Result<bool> boolean_of(std::string_view name, const Value& value) {
     if (value.kind != Value::Kind::boolean) {
-        return invalid(fmt::format("The argument '{}' is true or false", name));
+        return invalid_argument(fmt::format("The argument '{}' is true or false", name));
     }
     return value.text == "true";
 }
@@ -85,7 +85,7 @@ Result<fhirpath::Expression> expression_of(std::string_view name, const Value& v
     Result<fhirpath::Expression> expression =
         fhirpath::Expression::parse(with_index_variable(text));
     if (!expression) {
-        return invalid(fmt::format("{}: {}", name, expression.error().detail));
+        return invalid_argument(fmt::format("{}: {}", name, expression.error().detail));
     }
     return expression;
 }
@@ -130,7 +130,7 @@ Result<std::string> criterion_of(std::string_view name, const Value& value) {
         any = true;
     }
     if (!any) {
-        return invalid(fmt::format("The argument '{}' has no value", name));
+        return invalid_argument(fmt::format("The argument '{}' has no value", name));
     }
     return out;
 }
@@ -241,7 +241,8 @@ class Reader {
             ANNALS_TRY(const std::string text, scalar_of(name, item));
             const auto type = find_resource_type(text);
             if (!type) {
-                return invalid(fmt::format("There is no resource type '{}'", text.substr(0, 100)));
+                return invalid_argument(
+                    fmt::format("There is no resource type '{}'", text.substr(0, 100)));
             }
             call_.resolve.types.emplace_back(*type);
         }
@@ -260,8 +261,9 @@ class Reader {
             const search::Parameter* const parameter =
                 context_.parameters.find(type(), *search.reference);
             if (parameter == nullptr || parameter->type != schema::SearchType::reference) {
-                return invalid(fmt::format("'{}' is no search parameter of {} for references",
-                                           text.substr(0, 100), field_.type.name()));
+                return invalid_argument(
+                    fmt::format("'{}' is no search parameter of {} for references",
+                                text.substr(0, 100), field_.type.name()));
             }
         } else {
             const std::string code = parameter_name(context_.parameters, type(), name);
@@ -313,17 +315,17 @@ class Reader {
             return take_slice(directive);
         }
         if (!directive.arguments.empty()) {
-            return invalid(fmt::format("@{} has no arguments", name));
+            return invalid_argument(fmt::format("@{} has no arguments", name));
         }
         bool* const flag = name == "flatten"     ? &call_.flatten
                            : name == "first"     ? &call_.first
                            : name == "singleton" ? &call_.singleton
                                                  : nullptr;
         if (flag == nullptr) {
-            return invalid(fmt::format("There is no directive @{}", name));
+            return invalid_argument(fmt::format("There is no directive @{}", name));
         }
         if (flag == &call_.flatten && field_.is_leaf()) {
-            return invalid("@flatten is for what has fields");
+            return invalid_argument("@flatten is for what has fields");
         }
         *flag = true;
         return {};
@@ -331,11 +333,11 @@ class Reader {
 
     Result<void> take_slice(const Directive& directive) {
         if (field_.kind != FieldKind::element || field_.is_leaf()) {
-            return invalid("@slice is for elements that have fields");
+            return invalid_argument("@slice is for elements that have fields");
         }
         if (directive.arguments.size() != 1 || (directive.arguments.front().name != "path" &&
                                                 directive.arguments.front().name != "fhirpath")) {
-            return invalid("@slice has one argument, path");
+            return invalid_argument("@slice has one argument, path");
         }
         ANNALS_TRY(const std::optional<Value> value,
                    resolved(directive.arguments.front().value, context_.variables));
@@ -379,12 +381,13 @@ Result<bool> is_included(const Selection& selection, const Variables& variables,
         const bool skips = directive.name == "skip";
         if (!skips && directive.name != "include") {
             if (selection.kind != Selection::Kind::field) {
-                return invalid(fmt::format("@{} may not stand at a fragment", directive.name));
+                return invalid_argument(
+                    fmt::format("@{} may not stand at a fragment", directive.name));
             }
             continue;
         }
         if (directive.arguments.size() != 1 || directive.arguments.front().name != "if") {
-            return invalid(fmt::format("@{} has one argument, if", directive.name));
+            return invalid_argument(fmt::format("@{} has one argument, if", directive.name));
         }
         ANNALS_TRY(const std::optional<Value> value,
                    resolved(directive.arguments.front().value, variables));

@@ -24,7 +24,7 @@ namespace annals::core {
 namespace {
 
 constexpr std::size_t kInFlightMax = 128;
-constexpr std::size_t kEntriesPerTurn = 128;
+constexpr std::size_t kBatchEntriesPerTurn = 128;
 
 /// What an entry must wait for. An entry that is later in the bundle sees what the earlier ones did.
 enum class Order : std::uint8_t {
@@ -35,7 +35,7 @@ enum class Order : std::uint8_t {
     alone,               ///< everything before it; everything after it waits for it
 };
 
-struct Entry {
+struct BatchEntry {
     json::Value value;
     EntryRequest asked;
     Request request;
@@ -60,14 +60,14 @@ class Batch {
     asio::awaitable<Response> run(json::Value list) {
         std::size_t index = 0;
         for (const json::Value value : list.elements()) {
-            Entry& entry = entries_[index];
+            BatchEntry& entry = entries_[index];
             entry.value = value;
             if (prepare(entry)) {
                 co_await run_entry(entry);
             } else {
                 fit(entry);
             }
-            if (++index % kEntriesPerTurn == 0 || turns_.pace().is_over()) {
+            if (++index % kBatchEntriesPerTurn == 0 || turns_.pace().is_over()) {
                 co_await turns_.give_way();
             }
         }
@@ -79,11 +79,11 @@ class Batch {
             read_preference(outer_).return_form == Preference::Return::operation_outcome;
         index = 0;
         std::optional<Position> position;
-        for (Entry& entry : entries_) {
+        for (BatchEntry& entry : entries_) {
             position = std::max(position, entry.response.position);
             answer.add(entry.value, entry.asked.method, std::move(entry.response),
                        outcomes && is_write(entry));
-            if (++index % kEntriesPerTurn == 0) {
+            if (++index % kBatchEntriesPerTurn == 0) {
                 co_await turns_.give_way();
             }
         }
@@ -94,7 +94,7 @@ class Batch {
 
   private:
     /// Has the outcome for a resource speak of places in the Bundle: Bundle.entry[3].resource.birthDate.
-    void name_entry(Entry& entry) const {
+    void name_entry(BatchEntry& entry) const {
         if (!entry.response.failure) {
             return;
         }
@@ -119,12 +119,12 @@ class Batch {
     }
 
     /// Of resources: what an operation answers is its result, also where that is an OperationOutcome.
-    static bool is_write(const Entry& entry) {
+    static bool is_write(const BatchEntry& entry) {
         return entry.asked.method != HttpMethod::get && entry.asked.method != HttpMethod::head &&
                entry.route.target.operation.empty();
     }
 
-    static EntryUse use_of(const Entry& entry) {
+    static EntryUse use_of(const BatchEntry& entry) {
         if (entry.asked.method == HttpMethod::get || entry.asked.method == HttpMethod::head) {
             return EntryUse::read;
         }
@@ -138,14 +138,14 @@ class Batch {
     }
 
     /// Makes the answer that `entry` has got the one that goes into the Bundle.
-    void fit(Entry& entry) {
+    void fit(BatchEntry& entry) {
         name_entry(entry);
         fit_answer(entry.request, use_of(entry), budget_, entry.response);
         finish(entry.response);
     }
 
     /// The same where there is more to come.
-    asio::awaitable<void> draw(Entry& entry) {
+    asio::awaitable<void> draw(BatchEntry& entry) {
         co_await draw_answer(entry.request, use_of(entry), budget_, turns_, entry.response);
         finish(entry.response);
     }
@@ -156,14 +156,14 @@ class Batch {
         response.body = Body(response.body.str());
     }
 
-    Result<EntryRequest> read(const Entry& entry) const {
+    Result<EntryRequest> read(const BatchEntry& entry) const {
         const auto index = static_cast<std::size_t>(&entry - entries_.data());
         ANNALS_TRY_VOID(check_readable(outer_, index));
         return read_entry_request(entry.value, outer_.base_url);
     }
 
     /// Makes the request of `entry`; false if it has its answer already.
-    bool prepare(Entry& entry) {
+    bool prepare(BatchEntry& entry) {
         auto asked = read(entry);
         if (!asked) {
             entry.response = asked.error();
@@ -186,7 +186,7 @@ class Batch {
         return true;
     }
 
-    void set_order(Entry& entry, const Target& target) const {
+    void set_order(BatchEntry& entry, const Target& target) const {
         const HttpMethod method = entry.asked.method;
         if (service_.config().integrity_on_delete && method == HttpMethod::delete_) {
             // Goes alone: what entries before it delete or write may be what refers to it.
@@ -206,7 +206,7 @@ class Batch {
         }
     }
 
-    bool must_wait(const Entry& entry) const {
+    bool must_wait(const BatchEntry& entry) const {
         switch (entry.order) {
             case Order::create:
                 return in_flight_ >= kInFlightMax;
@@ -223,7 +223,7 @@ class Batch {
         return true;
     }
 
-    asio::awaitable<void> run_entry(Entry& entry) {
+    asio::awaitable<void> run_entry(BatchEntry& entry) {
         while (must_wait(entry)) {
             co_await change();
         }
@@ -255,7 +255,7 @@ class Batch {
         }
     }
 
-    asio::awaitable<void> finish_entry(Entry& entry) {
+    asio::awaitable<void> finish_entry(BatchEntry& entry) {
         entry.response = co_await handle_routed(service_, entry.request, entry.route);
         if (entry.response.more == nullptr) {
             fit(entry);
@@ -284,8 +284,8 @@ class Batch {
     const Request& outer_;
     asio::steady_timer changed_;
     AnswerBudget budget_;
-    Turns turns_;                 ///< what has begun has an end of its own
-    std::vector<Entry> entries_;  ///< never grows: requests point into it
+    Turns turns_;                      ///< what has begun has an end of its own
+    std::vector<BatchEntry> entries_;  ///< never grows: requests point into it
     std::size_t in_flight_ = 0;
     std::size_t creates_ = 0;  ///< conditional ones in flight
     std::size_t updates_ = 0;  ///< conditional ones in flight

@@ -282,7 +282,7 @@ void append_version_response(std::string& out, bool created, std::string_view es
 namespace {
 
 constexpr std::string_view kBelow = "/fhir/";
-constexpr std::size_t kBytesMax = 200;
+constexpr std::size_t kTracedBytesMax = 200;
 
 /// What an entry's request names. Never a query.
 std::string asked_reference(json::Value entry) {
@@ -304,7 +304,7 @@ std::string traced_reference(json::Value entry, std::string_view location,
     if (response.etag && std::count(url.begin(), url.end(), '/') == 1) {
         url += "/_history/" + std::to_string(response.etag->value);
     }
-    url.resize(std::min(url.size(), kBytesMax));
+    url.resize(std::min(url.size(), kTracedBytesMax));
     return url;
 }
 
@@ -312,7 +312,7 @@ std::string traced_reference(json::Value entry, std::string_view location,
 
 EntryTrace trace_asked(json::Value entry, int status) {
     EntryTrace trace{method_named(entry["request"]["method"]), status, asked_reference(entry)};
-    trace.reference.resize(std::min(trace.reference.size(), kBytesMax));
+    trace.reference.resize(std::min(trace.reference.size(), kTracedBytesMax));
     return trace;
 }
 

@@ -33,7 +33,7 @@ constexpr std::string_view kBegun = R"({"begun":true})";
 constexpr std::string_view kToldOfItsEnd = R"({"begun":true,"told":true})";
 
 /// How long it takes at most until a job that is to stop has heard of it.
-constexpr std::chrono::milliseconds kStopPause{50};
+constexpr std::chrono::milliseconds kJobStopPause{50};
 
 /// Bytes of the answer that are written at a time.
 constexpr std::size_t kSliceBytes = 1 << 20;
@@ -218,7 +218,7 @@ class AuditPlace {
             } else if (run.stopping()) {
                 return Error{Errc::timeout, "stopped", ""};
             } else {
-                std::this_thread::sleep_for(kStopPause);
+                std::this_thread::sleep_for(kJobStopPause);
             }
         }
         return place;
@@ -292,7 +292,7 @@ Result<Response> run_bundle(const Service& service, JobRun& run, const BundleTas
     };
     Result<Response> response = answer();
     while (!response && response.error().code == Errc::overloaded && !run.stopping()) {
-        std::this_thread::sleep_for(kStopPause);
+        std::this_thread::sleep_for(kJobStopPause);
         response = answer();
     }
     if (request.principal == nullptr && !owner.name().empty()) {

@@ -18,12 +18,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kWaitDefault{5};
-constexpr std::chrono::seconds kWaitMax{60};
+constexpr std::chrono::seconds kChangesWaitMax{60};
 constexpr std::string_view kEvents = "text/event-stream";
 constexpr std::string_view kLines[] = {"application/fhir+ndjson", "application/ndjson",
                                        "application/x-ndjson"};
 
-struct Asked {
+struct ChangesAsked {
     bool events = false;
     Position after;
     std::size_t count = 0;
@@ -31,7 +31,7 @@ struct Asked {
     std::chrono::milliseconds wait = kWaitDefault;
 };
 
-Error invalid(std::string detail) {
+Error invalid_parameter(std::string detail) {
     return {Errc::invalid, std::move(detail), ""};
 }
 
@@ -58,7 +58,7 @@ Result<bool> prefers_events(std::string_view list) {
 Result<Position> read_position(std::string_view name, std::string_view text) {
     const auto position = parse_position(text);
     if (!position) {
-        return invalid(fmt::format("{}: '{}' is no position", name, text));
+        return invalid_parameter(fmt::format("{}: '{}' is no position", name, text));
     }
     return *position;
 }
@@ -66,7 +66,7 @@ Result<Position> read_position(std::string_view name, std::string_view text) {
 Result<std::uint64_t> read_number(std::string_view name, std::string_view text) {
     const auto number = parse_position(text);
     if (!number) {
-        return invalid(fmt::format("{}: '{}' is not a whole number", name, text));
+        return invalid_parameter(fmt::format("{}: '{}' is not a whole number", name, text));
     }
     return number->value;
 }
@@ -76,26 +76,26 @@ Result<void> take_types(std::string_view text, std::vector<TypeId>& types) {
         const std::string_view name = next_part(text, ',');
         const auto type = find_resource_type(name);
         if (!type) {
-            return invalid(fmt::format("_type: there is no resource type '{}'", name));
+            return invalid_parameter(fmt::format("_type: there is no resource type '{}'", name));
         }
         types.push_back(*type);
     }
     return {};
 }
 
-Result<Asked> read(const Service& service, const Request& request) {
+Result<ChangesAsked> read_changes_asked(const Service& service, const Request& request) {
     if (request.inside_bundle) {
         return Error{Errc::not_supported, "The change feed can't be an entry of a Bundle", ""};
     }
     const Config& config = service.config();
-    Asked asked;
+    ChangesAsked asked;
     asked.count = config.max_page_size;
     std::string accept(request.header("Accept").value_or("*/*"));
     ANNALS_TRY(const Parameters parameters, parse_query(request.query));
     std::vector<std::string_view> seen;
     for (const auto& [name, value] : parameters) {
         if (name != "_type" && std::ranges::find(seen, name) != seen.end()) {
-            return invalid(fmt::format("{} is given more than once", name));
+            return invalid_parameter(fmt::format("{} is given more than once", name));
         }
         seen.push_back(name);
         if (name == "after") {
@@ -103,13 +103,14 @@ Result<Asked> read(const Service& service, const Request& request) {
         } else if (name == "_count") {
             const std::optional<std::uint64_t> count = read_count(value);
             if (!count || *count == 0) {
-                return invalid(fmt::format("_count: '{}' is not an integer of at least 1", value));
+                return invalid_parameter(
+                    fmt::format("_count: '{}' is not an integer of at least 1", value));
             }
             asked.count = std::min<std::uint64_t>(*count, config.max_page_size);
         } else if (name == "wait") {
             ANNALS_TRY(const std::uint64_t seconds, read_number(name, value));
             asked.wait = std::min<std::chrono::seconds>(
-                kWaitMax, std::chrono::seconds(std::min<std::uint64_t>(seconds, 3600)));
+                kChangesWaitMax, std::chrono::seconds(std::min<std::uint64_t>(seconds, 3600)));
         } else if (name == "_type") {
             ANNALS_TRY_VOID(take_types(value, asked.types));
         } else if (name == "_format") {
@@ -118,7 +119,7 @@ Result<Asked> read(const Service& service, const Request& request) {
                 accept[blank + 4] = '+';  // of a query that has it unescaped
             }
         } else {
-            return invalid(fmt::format("Unknown parameter '{}'", name));
+            return invalid_parameter(fmt::format("Unknown parameter '{}'", name));
         }
     }
     std::ranges::sort(asked.types);
@@ -146,7 +147,7 @@ Response answer_events(const Service& service, const Request& request, ChangeRea
 
 asio::awaitable<Response> changes(const Service& service, const Request& request,
                                   const Target& /*target*/) {
-    const Result<Asked> asked = read(service, request);
+    const Result<ChangesAsked> asked = read_changes_asked(service, request);
     if (!asked) {
         Response refusal = asked.error();
         represent_error(request, refusal);

@@ -30,7 +30,7 @@ using storage::Expect;
 using storage::Submission;
 
 /// Entries that are applied before other requests of the loop get their turn; fewer where they take kLongTurn.
-constexpr std::size_t kEntriesPerTurn = 128;
+constexpr std::size_t kAppliedPerTurn = 128;
 
 /// What is kept of an entry until the answer is written.
 struct Record : HistoryOutcome {
@@ -135,7 +135,7 @@ class HistoryRun {
             if (!done) {
                 co_return done.error();
             }
-            if (++index % kEntriesPerTurn == 0 || pace_.is_over()) {
+            if (++index % kAppliedPerTurn == 0 || pace_.is_over()) {
                 service_.store().flush();
                 co_await request_.loop->yield();
                 pace_.begin_turn();
@@ -397,7 +397,7 @@ class HistoryRun {
         const std::vector<Ignored> ignored = std::exchange(ignored_, {});
         std::span<const Ignored> left(ignored);
         while (!left.empty()) {
-            const auto some = left.first(std::min(left.size(), kEntriesPerTurn));
+            const auto some = left.first(std::min(left.size(), kAppliedPerTurn));
             left = left.subspan(some.size());
             std::vector<const Ignored*> unread;
             std::vector<Position> positions;

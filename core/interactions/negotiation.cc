@@ -45,7 +45,7 @@ Closeness closeness(Format format, std::string_view name) {
 }
 
 // The range that speaks for one format.
-struct Match {
+struct MediaMatch {
     Closeness close = 0;
     int quality = 0;
     bool says_version = false;
@@ -58,7 +58,7 @@ struct Match {
         }
     }
 
-    bool is_better_than(const Match& other) const {
+    bool is_better_than(const MediaMatch& other) const {
         return quality != other.quality ? quality > other.quality : close > other.close;
     }
 };
@@ -71,7 +71,7 @@ Error not_acceptable(std::string_view what, std::string_view value) {
             ""};
 }
 
-AnswerFormat answer_format(Format format, const Match& match) {
+AnswerFormat answer_format(Format format, const MediaMatch& match) {
     const Naming close = match.close == kFhirType      ? Naming::fhir
                          : match.close == kGenericType ? Naming::generic
                                                        : Naming::range;
@@ -86,8 +86,8 @@ AnswerFormat answer_format(Format format, const Match& match) {
 Result<AnswerFormat> read_accept(const Request& request) {
     bool any = false;
     std::string_view said;
-    Match json;
-    Match xml;
+    MediaMatch json;
+    MediaMatch xml;
     for (const Header& header : request.headers) {
         if (!equal_ignoring_case(header.name, "Accept")) {
             continue;

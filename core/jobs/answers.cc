@@ -97,14 +97,14 @@ Result<MappedFile> map_answer(const Service& service, std::string_view id) {
 }
 
 // Bytes [first, last) of a file.
-struct Range {
+struct ByteRange {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
 };
 
 // The one range that a header asks for; none if it is to be ignored: malformed, or several ranges. An empty one lies
 // outside of the file.
-std::optional<Range> read_range(std::string_view header, std::uint64_t size) {
+std::optional<ByteRange> read_range(std::string_view header, std::uint64_t size) {
     constexpr std::string_view kUnit = "bytes=";
     if (!header.starts_with(kUnit)) {
         return {};
@@ -116,7 +116,7 @@ std::optional<Range> read_range(std::string_view header, std::uint64_t size) {
     }
     const std::string_view first = header.substr(0, dash);
     const std::string_view last = header.substr(dash + 1);
-    Range range{0, size};
+    ByteRange range{0, size};
     if (first.empty()) {
         const auto count = parse_number(last);
         if (!count) {
@@ -264,12 +264,12 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
         co_return response;
     }
 
-    Range range{0, *size};
+    ByteRange range{0, *size};
     const auto condition = request.header("If-Range");
     // RFC 9110 section 14.2: a range is of GET alone.
     if (const auto header = request.header("Range");
         header && request.method == HttpMethod::get && (!condition || *condition == tag)) {
-        if (const std::optional<Range> asked = read_range(*header, *size)) {
+        if (const std::optional<ByteRange> asked = read_range(*header, *size)) {
             if (asked->first == asked->last) {
                 co_return refused_range(*size);
             }

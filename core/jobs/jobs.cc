@@ -33,7 +33,7 @@ constexpr std::size_t kFileNameCharsMax = 100;
 constexpr std::chrono::seconds kExpiryPause{30};
 
 /// How long a coroutine that waits for the keeper sleeps between two looks.
-constexpr std::chrono::milliseconds kPause{2};
+constexpr std::chrono::milliseconds kKeeperPause{2};
 
 /// A client may ask so often at once, and so often a second.
 constexpr double kAskedAtOnce = 60;
@@ -383,7 +383,7 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
         ++impl_->running;
     }
     while (!settled->done.load(std::memory_order_acquire)) {
-        co_await loop.pause(kPause);
+        co_await loop.pause(kKeeperPause);
     }
     if (!settled->result) {
         co_return std::move(settled->result.error());
@@ -406,7 +406,7 @@ asio::awaitable<Result<void>> Jobs::remove(Loop& loop, std::string id) {
         impl_->jobs.erase(found);
     }
     while (!settled->done.load(std::memory_order_acquire)) {
-        co_await loop.pause(kPause);
+        co_await loop.pause(kKeeperPause);
     }
     co_return std::move(settled->result);
 }

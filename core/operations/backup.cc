@@ -12,7 +12,7 @@ namespace annals::core {
 
 namespace {
 
-constexpr std::size_t kNameCharsMax = 64;
+constexpr std::size_t kBackupNameCharsMax = 64;
 
 Response being_made(const Request& request, const BackupRun::Status& status) {
     const std::uint64_t share = status.total == 0 ? 0 : status.done * 100 / status.total;
@@ -63,7 +63,7 @@ Result<std::string> read_backup_name(const OperationInput& input, std::string_vi
         return Error{Errc::required, fmt::format("The parameter '{}' names the backup", parameter),
                      ""};
     }
-    if (!is_plain_name(*name, kNameCharsMax)) {
+    if (!is_plain_name(*name, kBackupNameCharsMax)) {
         return Error{
             Errc::invalid,
             fmt::format("{}: '{}' is no name: up to 64 of A-Z a-z 0-9 - _ . and no . in front",

@@ -20,7 +20,7 @@ constexpr std::size_t kConceptsMax = 2'000;  // of one table
 constexpr int kTriesMax = 8;
 constexpr std::uint64_t kStepsPerRow = 20;
 
-struct Asked {
+struct ClosureAsked {
     std::string name;
     std::vector<GivenCode> concepts;
     std::optional<std::uint64_t> version;
@@ -41,10 +41,10 @@ struct Table {
     std::optional<storage::StoredVersion> stored;  ///< nothing: it is deleted, or was never there
 };
 
-Result<Asked> read_asked(const Request& request) {
+Result<ClosureAsked> read_closure_asked(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"name", "concept", "version"}));
-    Asked asked;
+    ClosureAsked asked;
     ANNALS_TRY(const auto name, input.text("name"));
     if (!name || name->empty()) {
         return Error{Errc::required, "The parameter name is required", ""};
@@ -109,7 +109,7 @@ Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort
 }
 
 /// A ConceptMap of these rows, which ascend. Codes with none above them are left out unless `with_all`.
-std::string map_json(const Asked& asked, std::uint64_t version, const std::vector<Row>& rows,
+std::string map_json(const ClosureAsked& asked, std::uint64_t version, const std::vector<Row>& rows,
                      bool with_all, bool with_id) {
     std::string out = R"({"resourceType":"ConceptMap")";
     if (with_id) {
@@ -151,7 +151,7 @@ std::string map_json(const Asked& asked, std::uint64_t version, const std::vecto
 }
 
 /// What the concepts add to the rows that are there; ascending.
-Result<std::vector<Row>> added(terminology::Session& session, const Asked& asked,
+Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked& asked,
                                const std::vector<Row>& there) {
     terminology::Effort& effort = session.effort();
     std::vector<Row> known;  // the codes alone
@@ -203,8 +203,8 @@ Result<std::vector<Row>> added(terminology::Session& session, const Asked& asked
 }
 
 /// The answer to concepts. `body` is then what is to be stored; empty where nothing is new.
-Result<std::string> grown(terminology::Session& session, const Asked& asked, const Table& table,
-                          std::string& body) {
+Result<std::string> grown(terminology::Session& session, const ClosureAsked& asked,
+                          const Table& table, std::string& body) {
     ANNALS_TRY(std::vector<Row> all, rows_of(table, session.effort()));
     ANNALS_TRY(const std::vector<Row> rows, added(session, asked, all));
     if (rows.empty()) {
@@ -217,8 +217,8 @@ Result<std::string> grown(terminology::Session& session, const Asked& asked, con
 }
 
 /// The answer to a version: what was added after it.
-Result<std::string> since(terminology::Session& session, const Asked& asked, const Table& table,
-                          const Table& then) {
+Result<std::string> since(terminology::Session& session, const ClosureAsked& asked,
+                          const Table& table, const Table& then) {
     ANNALS_TRY(std::vector<Row> rows, rows_of(table, session.effort()));
     ANNALS_TRY(const std::vector<Row> before, rows_of(then, session.effort()));
     std::erase_if(rows, [&](const Row& row) {
@@ -246,7 +246,7 @@ asio::awaitable<Response> write_table(const Service& service, const Request& req
 }
 
 asio::awaitable<Response> answer_version(const Service& service, const Request& request,
-                                         std::shared_ptr<const Asked> asked,
+                                         std::shared_ptr<const ClosureAsked> asked,
                                          std::shared_ptr<const Table> table,
                                          const std::string& id) {
     const VersionNumber version{*asked->version};
@@ -270,11 +270,11 @@ asio::awaitable<Response> answer_version(const Service& service, const Request& 
 
 asio::awaitable<Response> closure_operation(const Service& service, const Request& request,
                                             const Target& /*target*/) {
-    Result<Asked> read = read_asked(request);
+    Result<ClosureAsked> read = read_closure_asked(request);
     if (!read) {
         co_return read.error();
     }
-    const auto asked = std::make_shared<const Asked>(*std::move(read));
+    const auto asked = std::make_shared<const ClosureAsked>(*std::move(read));
     const std::string id = id_of(asked->name);
     for (int tries = 0; tries < kTriesMax; ++tries) {
         const auto loaded =

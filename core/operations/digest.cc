@@ -15,8 +15,8 @@ namespace annals::core {
 namespace {
 
 /// How long it waits for what is being read, and how often it looks: mostly there are a few versions to read.
-constexpr std::chrono::milliseconds kWaitMax{2000};
-constexpr std::chrono::milliseconds kPause{5};
+constexpr std::chrono::milliseconds kDigestWaitMax{2000};
+constexpr std::chrono::milliseconds kDigestPause{5};
 
 struct Prefix {
     std::string text;
@@ -85,7 +85,7 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
         co_return prefix.error();
     }
     DigestTree& tree = service.digest_tree();
-    const auto end = std::chrono::steady_clock::now() + kWaitMax;
+    const auto end = std::chrono::steady_clock::now() + kDigestWaitMax;
     std::optional<DigestTree::Node> node;
     // What is written all the time need not be waited for: a look that began after the request is new enough.
     const Result<bool> refreshed = tree.refresh();
@@ -106,8 +106,8 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
         }
         // Nothing comes after this position: it is a pause, unless the server stops.
         const auto begin = std::chrono::steady_clock::now();
-        const bool news = co_await request.loop->news_after({~std::uint64_t{0}}, kPause);
-        if (news || std::chrono::steady_clock::now() - begin < kPause) {
+        const bool news = co_await request.loop->news_after({~std::uint64_t{0}}, kDigestPause);
+        if (news || std::chrono::steady_clock::now() - begin < kDigestPause) {
             break;
         }
         read = tree.idle();

@@ -27,7 +27,7 @@ bool is_later(const Listed& a, const Listed& b) {
 }
 
 /// When the reference was made.
-Instant made_at(json::Value document, Instant written, const TimeZone* zone) {
+Instant document_made_at(json::Value document, Instant written, const TimeZone* zone) {
     const auto date = search::date_range(document["date"].string(), zone);
     return date ? Instant{date->low} : written;
 }
@@ -148,7 +148,7 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
     std::map<std::string, std::size_t> newest;  // by kind: its place among them
     const auto parameters = service.indexing().parameters();
     const TakeMatch take = [&](json::Value document, const storage::VersionInfo& info) {
-        const Listed one{made_at(document, info.instant, parameters->zone()), info};
+        const Listed one{document_made_at(document, info.instant, parameters->zone()), info};
         std::size_t place = documents.size();
         if (asked->newest) {
             place = newest.try_emplace(kind_of(document["type"]), place).first->second;

@@ -20,7 +20,6 @@ namespace {
 
 using terminology::CodeSystem;
 using terminology::Expansion;
-using Entry = terminology::Expansion::Entry;
 
 /// Each is an object and an array; what is in the last, and a Bundle around all, has room in kJsonDepthMax.
 constexpr std::size_t kNestingMax = 24;
@@ -29,7 +28,7 @@ constexpr std::size_t kNestingMax = 24;
 constexpr std::uint64_t kIntegerMax = 2'147'483'647;
 
 /// What is asked for; owns all of it, since the answer may be made elsewhere.
-struct Asked {
+struct ExpandAsked {
     Meant meant;
     std::vector<std::string> words;  ///< of the filter, folded
     std::optional<std::uint64_t> count;
@@ -97,8 +96,9 @@ Result<std::optional<std::uint64_t>> read_page_number(const OperationInput& inpu
     return given;
 }
 
-Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
-                                                const Target& target) {
+Result<std::shared_ptr<const ExpandAsked>> read_expand_asked(const Service& service,
+                                                             const Request& request,
+                                                             const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only_beside_resource({"url",
                                                 "valueSet",
@@ -121,7 +121,7 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
                                                 "check-system-version",
                                                 "force-system-version",
                                                 "exclude-system"}));
-    auto asked = std::make_shared<Asked>();
+    auto asked = std::make_shared<ExpandAsked>();
     asked->codes_max = service.config().limits.max_expansion;
     ANNALS_TRY(auto meant,
                read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
@@ -175,7 +175,7 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
         echo.add_text("exclude-system", "valueUri", text);
     }
     std::sort(asked->excluded_systems.begin(), asked->excluded_systems.end());
-    return std::shared_ptr<const Asked>(asked);
+    return std::shared_ptr<const ExpandAsked>(asked);
 }
 
 bool has_words(const std::vector<std::string>& words, std::string_view code,
@@ -188,7 +188,7 @@ bool has_words(const std::vector<std::string>& words, std::string_view code,
     });
 }
 
-bool leaves_out(const Asked& asked, std::string_view system, std::string_view version) {
+bool leaves_out(const ExpandAsked& asked, std::string_view system, std::string_view version) {
     const auto& excluded = asked.excluded_systems;
     return !excluded.empty() && (std::binary_search(excluded.begin(), excluded.end(), system) ||
                                  std::binary_search(excluded.begin(), excluded.end(),
@@ -198,21 +198,21 @@ bool leaves_out(const Asked& asked, std::string_view system, std::string_view ve
 /// Writes one answer.
 class Answer {
   public:
-    Answer(const Asked& asked, const Expansion& expansion, json::Value value_set)
+    Answer(const ExpandAsked& asked, const Expansion& expansion, json::Value value_set)
         : asked_(asked), expansion_(expansion), value_set_(value_set) {}
 
     Result<std::string> make(terminology::Session& session);
 
   private:
-    std::string_view display_of(const Entry& entry, std::string& kept) const;
+    std::string_view display_of(const Expansion::Entry& entry, std::string& kept) const;
     bool is_excluded(const Expansion::System& system) const;
-    bool is_wanted(const Entry& entry) const;
+    bool is_wanted(const Expansion::Entry& entry) const;
     void write_head();
     void write_parameters();
-    void open(const Entry& entry);
+    void open(const Expansion::Entry& entry);
     void write_tree();
 
-    const Asked& asked_;
+    const ExpandAsked& asked_;
     const Expansion& expansion_;
     json::Value value_set_;
     std::vector<bool> excluded_;         // by the number of a system
@@ -220,7 +220,7 @@ class Answer {
     std::string out_;
 };
 
-std::string_view Answer::display_of(const Entry& entry, std::string& kept) const {
+std::string_view Answer::display_of(const Expansion::Entry& entry, std::string& kept) const {
     if (!asked_.language.empty()) {
         const CodeSystem* const content = expansion_.systems[entry.system].content.get();
         const bool is_known = content != nullptr && entry.number;
@@ -241,7 +241,7 @@ bool Answer::is_excluded(const Expansion::System& system) const {
     return leaves_out(asked_, system.url, version);
 }
 
-bool Answer::is_wanted(const Entry& entry) const {
+bool Answer::is_wanted(const Expansion::Entry& entry) const {
     if ((asked_.active_only && entry.inactive) || excluded_[entry.system]) {
         return false;
     }
@@ -284,7 +284,7 @@ void Answer::write_parameters() {
 }
 
 // All of an entry but what is nested in it and the brace behind it.
-void Answer::open(const Entry& entry) {
+void Answer::open(const Expansion::Entry& entry) {
     const Expansion::System& system = expansion_.systems[entry.system];
     const json::Value item =
         system.content && entry.number ? system.content->item(*entry.number) : json::Value();
@@ -323,7 +323,7 @@ void Answer::write_tree() {
     std::vector<std::uint32_t> above(chosen_.size(), kTop);
     std::vector<std::size_t> depth(chosen_.size(), 0);
     for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
-        const Entry& entry = expansion_.entries[chosen_[i]];
+        const Expansion::Entry& entry = expansion_.entries[chosen_[i]];
         const Expansion::System& system = expansion_.systems[entry.system];
         std::uint32_t parent = kTop;
         std::optional<CodeSystem::Number> at = entry.number;
@@ -407,7 +407,7 @@ Result<std::string> Answer::make(terminology::Session& session) {
     return std::move(out_.append("}}"));
 }
 
-Result<std::string> answer(terminology::Session& session, const Asked& asked) {
+Result<std::string> expand_answer(terminology::Session& session, const ExpandAsked& asked) {
     session.versions() = asked.versions;
     ANNALS_TRY(const terminology::Definition definition,
                find_meant(session, asked.meant, "ValueSet"));
@@ -441,8 +441,8 @@ Result<std::string> answer(terminology::Session& session, const Asked& asked) {
 asio::awaitable<Response> expand_operation(const Service& service, const Request& request,
                                            const Target& target) {
     co_await fetch_definitions(service, request, target);
-    Response response =
-        co_await answer_asked(service, request, read_asked(service, request, target), answer);
+    Response response = co_await answer_asked(
+        service, request, read_expand_asked(service, request, target), expand_answer);
     co_return response;
 }
 

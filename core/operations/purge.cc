@@ -32,25 +32,25 @@ using Status = Submission::Status;
 using Share = PatientVersions::Share;
 
 /// Versions of one resource that are looked up at a time.
-constexpr std::size_t kVersionsAtOnce = 1000;
+constexpr std::size_t kVersionsLookedUp = 1000;
 
 constexpr auto kReceiptTurn = std::chrono::milliseconds(1);
 
-struct Asked {
+struct PurgeAsked {
     bool dry_run = false;
     bool include_shared = false;
 };
 
-Result<Asked> read_asked(const Request& request) {
+Result<PurgeAsked> read_purge_asked(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"dryRun", "includeShared"}));
     ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
     ANNALS_TRY(const auto include_shared, input.boolean("includeShared"));
-    return Asked{dry_run.value_or(false), include_shared.value_or(false)};
+    return PurgeAsked{dry_run.value_or(false), include_shared.value_or(false)};
 }
 
 /// A resource that goes, or some of its versions.
-struct Doomed {
+struct DoomedVersions {
     ResourceName name;
     VersionNumber newest;  ///< when it was looked at
     bool whole = false;
@@ -61,7 +61,7 @@ struct Doomed {
 // One call, from its parameters to its receipt.
 class Purge {
   public:
-    Purge(const Service& service, const Request& request, const Target& target, Asked asked)
+    Purge(const Service& service, const Request& request, const Target& target, PurgeAsked asked)
         : service_(service),
           store_(service.store()),
           request_(request),
@@ -105,7 +105,7 @@ class Purge {
                 continue;
             }
             Referrers referrers(service_, request_);
-            for (const Doomed& one : doomed_) {
+            for (const DoomedVersions& one : doomed_) {
                 if (one.whole && one.live) {
                     referrers.add_deleted(one.name.first, one.name.second);
                 }
@@ -209,11 +209,12 @@ class Purge {
         const auto is_his = [&](Share share) {
             return !other_patient && (share == Share::none || asked_.include_shared);
         };
-        Doomed one{.name = name,
-                   .newest = all.back().version,
-                   .whole = is_patient || (belongs != positions.end() && is_his(belongs->second)),
-                   .live = !all.back().deletion,
-                   .versions = {}};
+        DoomedVersions one{
+            .name = name,
+            .newest = all.back().version,
+            .whole = is_patient || (belongs != positions.end() && is_his(belongs->second)),
+            .live = !all.back().deletion,
+            .versions = {}};
         if (one.whole) {
             one.versions = std::move(all);
         } else if (belongs != positions.end()) {
@@ -239,7 +240,7 @@ class Purge {
                                     .since = {},
                                     .bound = {},
                                     .after = {},
-                                    .count = kVersionsAtOnce};
+                                    .count = kVersionsLookedUp};
         while (true) {
             storage::HistoryPage page = store_.history(query);
             all.insert(all.end(), page.versions.begin(), page.versions.end());
@@ -251,7 +252,7 @@ class Purge {
     }
 
     asio::awaitable<Result<void>> hash() {
-        for (Doomed& one : doomed_) {
+        for (DoomedVersions& one : doomed_) {
             for (std::size_t i = 0; i < one.versions.size(); ++i) {
                 if (i % kFetchedAtOnce == 0) {
                     const std::span<const VersionInfo> left = std::span(one.versions).subspan(i);
@@ -280,14 +281,14 @@ class Purge {
             });
         }
         // And of some there was nothing to go.
-        std::erase_if(doomed_, [](const Doomed& one) { return one.versions.empty(); });
+        std::erase_if(doomed_, [](const DoomedVersions& one) { return one.versions.empty(); });
         co_return Result<void>();
     }
 
     /// Once more only where something else goes.
     asio::awaitable<Result<void>> find_referrers() {
         std::vector<ResourceName> gone;
-        for (const Doomed& one : doomed_) {
+        for (const DoomedVersions& one : doomed_) {
             if (one.whole) {
                 gone.push_back(one.name);
             }
@@ -304,7 +305,7 @@ class Purge {
     /// Nothing is awaited since the last look at the log.
     Submission submit(const Referrers& referrers) const {
         std::vector<Erase> erases;
-        for (const Doomed& one : doomed_) {
+        for (const DoomedVersions& one : doomed_) {
             Erase erase;
             erase.type = one.name.first;
             erase.id = one.name.second;
@@ -344,7 +345,7 @@ class Purge {
         out.add("versions", "valueInteger", fmt::to_string(versions_));
         out.add("referrers", "valueInteger", fmt::to_string(referrers_->count()));
         Response response;
-        for (const Doomed& one : doomed_) {
+        for (const DoomedVersions& one : doomed_) {
             out.add_parts("resource", told(one));
             if (!asked_.dry_run && service_.config().audited()) {
                 response.entries.push_back({HttpMethod::delete_, response.status,
@@ -371,7 +372,7 @@ class Purge {
         co_return response;
     }
 
-    ParametersWriter told(const Doomed& one) const {
+    ParametersWriter told(const DoomedVersions& one) const {
         ParametersWriter parts;
         parts.add_text("reference", "valueString", resource_name(one.name.first, one.name.second));
         parts.add_flag("whole", one.whole);
@@ -395,10 +396,10 @@ class Purge {
     storage::Store& store_;
     const Request& request_;
     const Target& target_;
-    const Asked asked_;
+    const PurgeAsked asked_;
     Turns turns_;
     PatientVersions found_;
-    std::vector<Doomed> doomed_;
+    std::vector<DoomedVersions> doomed_;
     std::vector<ResourceName> kept_;  // in the compartment of others, too
     std::size_t versions_ = 0;        // that go, all in all
     std::vector<ResourceName> gone_;  // what referrers_ was asked about
@@ -410,7 +411,7 @@ class Purge {
 
 asio::awaitable<Response> purge_operation(const Service& service, const Request& request,
                                           const Target& target) {
-    const Result<Asked> asked = read_asked(request);
+    const Result<PurgeAsked> asked = read_purge_asked(request);
     if (!asked) {
         co_return asked.error();
     }

@@ -36,10 +36,6 @@ bool hides_characters(std::string_view body) {
     return find_bytes(body.data(), body.data() + body.size(), "\\u") != nullptr;
 }
 
-TypeId patient_type() {
-    return *find_resource_type("Patient");
-}
-
 }  // namespace
 
 // ---- the walk ----
@@ -73,7 +69,7 @@ PatientVersions::PatientVersions(const storage::Store& store,
       base_url_(base_url),
       id_(id),
       needle_("/" + id_),
-      patient_(patient_type()),
+      patient_(search::patient_type()),
       key_(store.search_key(patient_, id)),
       walk_(store, true, [this](const storage::VersionInfo& info) { return is_candidate(info); }),
       reader_(store) {

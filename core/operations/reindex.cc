@@ -37,7 +37,7 @@ Result<void> take_url(const search::ParameterSet& parameters, const std::string&
 }
 
 /// The types that are meant; all of them if none is named.
-Result<std::vector<TypeId>> read(const Service& service, const Request& request) {
+Result<std::vector<TypeId>> read_reindexed_types(const Service& service, const Request& request) {
     const auto parameters = service.indexing().parameters();
     std::vector<TypeId> types;
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
@@ -105,7 +105,7 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
         co_return progress.running ? being_indexed(request, progress, "Being indexed")
                                    : done(service);
     }
-    const Result<std::vector<TypeId>> types = read(service, request);
+    const Result<std::vector<TypeId>> types = read_reindexed_types(service, request);
     if (!types) {
         co_return types.error();
     }

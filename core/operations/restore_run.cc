@@ -28,17 +28,17 @@ namespace annals::core {
 namespace {
 
 /// Versions that are submitted together.
-constexpr std::size_t kEntriesMax = 1000;
-constexpr std::size_t kBytesMax = 8 << 20;
+constexpr std::size_t kRestoredEntriesMax = 1000;
+constexpr std::size_t kRestoredBytesMax = 8 << 20;
 
-constexpr std::uint64_t kPositionsPerStep = 1000;
+constexpr std::uint64_t kRestoredPerStep = 1000;
 
 /// The log tells of so many versions that were not taken; the answer tells how many there are.
 constexpr std::uint64_t kFailuresLogged = 10;
 
-constexpr std::chrono::milliseconds kPause{200};
+constexpr std::chrono::milliseconds kRetryPause{200};
 
-Error ended() {
+Error server_stopped() {
     return {Errc::no_store, "the server was stopped", ""};
 }
 
@@ -82,7 +82,7 @@ class Restoration {
         std::vector<storage::VersionInfo> versions;
         for (Position after; after < end;) {
             versions.clear();
-            backup_->scan(what, after, kPositionsPerStep, versions);
+            backup_->scan(what, after, kRestoredPerStep, versions);
             for (const storage::VersionInfo& info : versions) {
                 const auto version = backup_->load(info);
                 if (!version && version.error().code == Errc::not_found) {
@@ -94,12 +94,12 @@ class Restoration {
                 begin_bundle();
                 append_entry(text_, *version);
                 positions_.push_back(info.position);
-                if (positions_.size() == kEntriesMax || text_.size() >= kBytesMax) {
+                if (positions_.size() == kRestoredEntriesMax || text_.size() >= kRestoredBytesMax) {
                     ANNALS_TRY_VOID(submit());
                 }
             }
             if (hooks_.stop()) {
-                return ended();
+                return server_stopped();
             }
         }
         return submit();
@@ -151,7 +151,7 @@ class Restoration {
         ANNALS_TRY_VOID(storage::check_backup_parts(files, from_, manifest));
         for (const storage::BackupManifest::Part& part : manifest.parts) {
             if (hooks_.stop()) {
-                return ended();
+                return server_stopped();
             }
             const std::string path = from_ + "/segments/" + storage::segment_name(part.number);
             ANNALS_TRY(const storage::CheckedSegment segment,
@@ -190,7 +190,7 @@ class Restoration {
         ANNALS_TRY(json::Document bundle, parse_submitted(service_.config(), parser_, text_));
         for (;;) {
             if (hooks_.stop()) {
-                return ended();
+                return server_stopped();
             }
             const Result<Response> response =
                 loop_.run("restore", request_, apply_history(service_, request_, bundle));
@@ -205,7 +205,7 @@ class Restoration {
                 return response->failure ? *response->failure
                                          : Error{Errc::internal, "no answer to a bundle", ""};
             }
-            std::this_thread::sleep_for(kPause);
+            std::this_thread::sleep_for(kRetryPause);
         }
         parser_.recycle(std::move(bundle));
         hooks_.progress(positions_.back(), counts_);

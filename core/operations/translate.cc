@@ -317,7 +317,7 @@ std::string Translation::answer(std::string_view whose) const {
     return out.resource();
 }
 
-Result<std::string> answer(Session& session, const TranslateAsked& asked) {
+Result<std::string> translate_answer(Session& session, const TranslateAsked& asked) {
     Translation translation(session, asked);
     if (asked.meant) {
         ANNALS_TRY(const auto map, find_meant(session, *asked.meant, "ConceptMap"));
@@ -341,7 +341,7 @@ asio::awaitable<Response> translate_operation(const Service& service, const Requ
                                               const Target& target) {
     co_await fetch_definitions(service, request, target);
     Response response = co_await answer_asked(
-        service, request, read_translate_asked(service, request, target), answer);
+        service, request, read_translate_asked(service, request, target), translate_answer);
     co_return response;
 }
 

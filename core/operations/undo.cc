@@ -129,9 +129,9 @@ asio::awaitable<Result<std::vector<Range>>> commits_of(const storage::Store& sto
 }
 
 /// The steps back, of each resource one; what has been written again since goes to `conflicts`.
-class Plan {
+class UndoPlan {
   public:
-    explicit Plan(const Service& service) : store_(service.store()) {}
+    explicit UndoPlan(const Service& service) : store_(service.store()) {}
 
     asio::awaitable<Result<void>> make(const std::vector<Range>& ranges, Turns& turns) {
         for (const Range& range : ranges) {
@@ -332,7 +332,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         }
         ranges = *std::move(found);
     }
-    Plan plan(service);
+    UndoPlan plan(service);
     const Result<void> made = co_await plan.make(ranges, turns);
     if (!made) {
         co_return made.error();

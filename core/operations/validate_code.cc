@@ -16,11 +16,10 @@ namespace annals::core {
 namespace {
 
 using terminology::CodeSystem;
-using terminology::Include;
 using terminology::Member;
 using terminology::Session;
 
-struct Asked {
+struct ValidateCodeAsked {
     bool of_value_set = true;
     std::optional<Meant> meant;
     std::vector<GivenCode> codes;
@@ -44,11 +43,12 @@ struct Verdict {
     std::string display;
 };
 
-Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
-                                                const Target& target) {
+Result<std::shared_ptr<const ValidateCodeAsked>> read_validate_code_asked(const Service& service,
+                                                                          const Request& request,
+                                                                          const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(check_date(input));
-    auto asked = std::make_shared<Asked>();
+    auto asked = std::make_shared<ValidateCodeAsked>();
     asked->of_value_set = resource_type_name(target.type) == "ValueSet";
     CodedNames names;
     if (asked->of_value_set) {
@@ -83,7 +83,7 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     asked->abstract_allowed = allowed.value_or(false);
     ANNALS_TRY(const auto language, input.text("displayLanguage"));
     asked->language = language.value_or("");
-    return std::shared_ptr<const Asked>(asked);
+    return std::shared_ptr<const ValidateCodeAsked>(asked);
 }
 
 /// What a value set lists a code as, where it says names of it, looked for in those that it names, too.
@@ -92,7 +92,7 @@ Result<json::Value> listed_in(Session& session, const terminology::ValueSet& val
     if (depth > terminology::kValueSetDepthMax) {
         return json::Value();
     }
-    for (const Include& include : value_set.includes()) {
+    for (const terminology::Include& include : value_set.includes()) {
         ANNALS_TRY_VOID(
             session.effort().spend(terminology::kStepsPerPart * (1 + include.value_sets.size())));
         if (const auto found = include.by_code.find(code.code);
@@ -146,7 +146,7 @@ bool is_called(const Known& known, std::string_view given) {
 }
 
 /// What holds of a code that is in, whatever it is in.
-Verdict judged(const Asked& asked, const Known& known, const GivenCode& code) {
+Verdict judged(const ValidateCodeAsked& asked, const Known& known, const GivenCode& code) {
     Verdict verdict{true, "", known.listed_display};
     if (known.number && verdict.display.empty()) {
         verdict.display = known.system->display(*known.number);
@@ -172,7 +172,7 @@ Verdict judged(const Asked& asked, const Known& known, const GivenCode& code) {
     return verdict;
 }
 
-Result<Verdict> in_value_set(Session& session, const Asked& asked,
+Result<Verdict> in_value_set(Session& session, const ValidateCodeAsked& asked,
                              const terminology::ValueSet& value_set, const GivenCode& code) {
     terminology::Code wanted{std::nullopt, code.code, code.version};
     if (code.system) {
@@ -223,7 +223,8 @@ Result<Verdict> in_value_set(Session& session, const Asked& asked,
     return judged(asked, known, found);
 }
 
-Result<Verdict> in_code_system(const Asked& asked, const terminology::CodeSystemPointer& system,
+Result<Verdict> in_code_system(const ValidateCodeAsked& asked,
+                               const terminology::CodeSystemPointer& system,
                                const GivenCode& code) {
     if (code.system && *code.system != system->url()) {
         return Verdict{
@@ -252,7 +253,7 @@ Result<Verdict> in_code_system(const Asked& asked, const terminology::CodeSystem
     return judged(asked, known, code);
 }
 
-Result<Verdict> judge(Session& session, const Asked& asked, const GivenCode& code,
+Result<Verdict> judge(Session& session, const ValidateCodeAsked& asked, const GivenCode& code,
                       const terminology::Definition& definition) {
     if (asked.of_value_set) {
         ANNALS_TRY(const auto value_set, terminology::value_set_of(definition, session.effort()));
@@ -271,7 +272,7 @@ Result<Verdict> judge(Session& session, const Asked& asked, const GivenCode& cod
     return in_code_system(asked, system, code);
 }
 
-Result<std::string> answer(Session& session, const Asked& asked) {
+Result<std::string> validate_code_answer(Session& session, const ValidateCodeAsked& asked) {
     session.takes_abstract = asked.abstract_allowed;
     terminology::Definition definition;
     if (asked.meant) {
@@ -304,8 +305,8 @@ Result<std::string> answer(Session& session, const Asked& asked) {
 asio::awaitable<Response> validate_code_operation(const Service& service, const Request& request,
                                                   const Target& target) {
     co_await fetch_definitions(service, request, target);
-    Response response =
-        co_await answer_asked(service, request, read_asked(service, request, target), answer);
+    Response response = co_await answer_asked(
+        service, request, read_validate_code_asked(service, request, target), validate_code_answer);
     co_return response;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using storage::Postings;
 using storage::SearchRun;
-using Kind = BoundPlan::Kind;
+using BoundKind = BoundPlan::Kind;
 
 // Looking a term up costs as much as going through so many links or keys.
 constexpr std::size_t kLookUpCost = 8;
@@ -42,7 +42,7 @@ std::uint64_t sum_of(std::uint32_t count, SizeOf size_of) {
 
 BoundPlan nothing_at_all() {
     BoundPlan condition;
-    condition.kind = Kind::nothing;
+    condition.kind = BoundKind::nothing;
     return condition;
 }
 
@@ -54,7 +54,7 @@ BoundPlan of_gathered(const std::vector<Postings>& postings, const SearchRun& ru
     }
     documents->seal();
     BoundPlan condition;
-    condition.kind = Kind::gathered;
+    condition.kind = BoundKind::gathered;
     condition.estimate = documents->size();
     condition.work = condition.estimate;
     condition.documents = documents;
@@ -69,7 +69,7 @@ BoundPlan of_postings(std::vector<Postings> postings, const SearchRun& run) {
         return of_gathered(postings, run);
     }
     BoundPlan condition;
-    condition.kind = Kind::postings;
+    condition.kind = BoundKind::postings;
     std::uint64_t sum = 0;
     for (const Postings& one : postings) {
         sum += one.size();
@@ -97,7 +97,7 @@ BoundPlan of_texts(Column column, SearchRun::TextRange range, const SearchRun& r
         return nothing_at_all();
     }
     BoundPlan condition;
-    condition.kind = Kind::texts;
+    condition.kind = BoundKind::texts;
     condition.column = column;
     condition.text_range = range;
     condition.estimate =
@@ -110,7 +110,7 @@ BoundPlan of_texts(Column column, SearchRun::TextRange range, const SearchRun& r
 
 BoundPlan of_chosen(const Plan& plan, const std::shared_ptr<const SearchRun>& run) {
     BoundPlan condition;
-    condition.kind = Kind::chosen;
+    condition.kind = BoundKind::chosen;
     condition.column = plan.column;
     condition.chosen_texts = TextMatches::of_thread().get(run, plan.column, plan.text);
     const std::vector<std::uint32_t>& chosen = *condition.chosen_texts;
@@ -127,7 +127,7 @@ BoundPlan of_chosen(const Plan& plan, const std::shared_ptr<const SearchRun>& ru
 
 BoundPlan of_interval(Column column, const Plan& plan, Range range, const SearchRun& run) {
     BoundPlan condition;
-    condition.kind = Kind::interval;
+    condition.kind = BoundKind::interval;
     condition.column = column;
     condition.plan = &plan;
     condition.range = range;
@@ -139,7 +139,7 @@ BoundPlan of_interval(Column column, const Plan& plan, Range range, const Search
     return condition.work == 0 ? nothing_at_all() : condition;
 }
 
-BoundPlan join(Kind kind, std::vector<BoundPlan> parts, const SearchRun& run) {
+BoundPlan join(BoundKind kind, std::vector<BoundPlan> parts, const SearchRun& run) {
     BoundPlan condition;
     condition.kind = kind;
     std::uint64_t sum = 0;
@@ -151,7 +151,7 @@ BoundPlan join(Kind kind, std::vector<BoundPlan> parts, const SearchRun& run) {
         work += part.work;
         least = std::min(least, part.estimate);
     }
-    condition.estimate = kind == Kind::all_of ? least : bounded(sum, run);
+    condition.estimate = kind == BoundKind::all_of ? least : bounded(sum, run);
     condition.work = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(work, std::numeric_limits<std::uint32_t>::max()));
     condition.parts = std::move(parts);
@@ -176,7 +176,7 @@ BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolu
         if (asked) {
             BoundPlan part =
                 of_interval(beside(plan.column, unit.insert(0, 1, '=')), plan, *asked, run);
-            if (part.kind != Kind::nothing) {
+            if (part.kind != BoundKind::nothing) {
                 parts.push_back(std::move(part));
             }
         }
@@ -184,7 +184,7 @@ BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolu
     if (parts.size() == 1) {
         return std::move(parts.front());
     }
-    return parts.empty() ? nothing_at_all() : join(Kind::any_of, std::move(parts), run);
+    return parts.empty() ? nothing_at_all() : join(BoundKind::any_of, std::move(parts), run);
 }
 
 BoundPlan of_chain(const Plan& plan, const SearchRun& run, const KeySet& keys) {
@@ -194,7 +194,7 @@ BoundPlan of_chain(const Plan& plan, const SearchRun& run, const KeySet& keys) {
                         [&](std::uint64_t key) { return reference(plan.column, key); });
     }
     BoundPlan condition;
-    condition.kind = Kind::linked;
+    condition.kind = BoundKind::linked;
     condition.links = links;
     condition.targets.resize((links.targets.size() + 63) / 64);
     std::size_t count = 0;
@@ -229,7 +229,7 @@ BoundPlan of_has(const SearchRun& run, const KeySet& keys) {
         return of_terms(keys.keys(), run, [](std::uint64_t key) { return identity(key); });
     }
     BoundPlan condition;
-    condition.kind = Kind::keyed;
+    condition.kind = BoundKind::keyed;
     condition.keys = &keys;
     condition.links = run.links(names_column());
     condition.estimate = bounded(keys.size(), run);
@@ -253,29 +253,31 @@ std::size_t parts_in_run(const Plan& plan) noexcept {
 }
 
 bool has_nothing(const std::vector<BoundPlan>& parts) noexcept {
-    return !parts.empty() && parts.back().kind == Kind::nothing;
+    return !parts.empty() && parts.back().kind == BoundKind::nothing;
 }
 
 BoundPlan of_parts(const Plan& plan, std::vector<BoundPlan> parts, const SearchRun& run) {
     switch (plan.kind) {
         case Plan::Kind::all_of:
             return has_nothing(parts) ? nothing_at_all()
-                                      : join(Kind::all_of, std::move(parts), run);
+                                      : join(BoundKind::all_of, std::move(parts), run);
         case Plan::Kind::any_of:
-            std::erase_if(parts, [](const BoundPlan& part) { return part.kind == Kind::nothing; });
+            std::erase_if(parts,
+                          [](const BoundPlan& part) { return part.kind == BoundKind::nothing; });
             if (parts.size() == 1) {
                 return std::move(parts.front());
             }
-            return parts.empty() ? nothing_at_all() : join(Kind::any_of, std::move(parts), run);
+            return parts.empty() ? nothing_at_all()
+                                 : join(BoundKind::any_of, std::move(parts), run);
         case Plan::Kind::negation: {
-            BoundPlan condition = join(Kind::negation, std::move(parts), run);
+            BoundPlan condition = join(BoundKind::negation, std::move(parts), run);
             condition.estimate = condition.costly ? run.size() : run.size() - condition.estimate;
             condition.work += run.size() / 64;
             return condition;
         }
         case Plan::Kind::verified:
         case Plan::Kind::contained: {
-            BoundPlan condition = join(Kind::verified, std::move(parts), run);
+            BoundPlan condition = join(BoundKind::verified, std::move(parts), run);
             condition.costly = true;
             condition.plan = &plan;
             return has_nothing(condition.parts) ? nothing_at_all() : condition;

@@ -8,7 +8,7 @@ namespace {
 
 using storage::Postings;
 using storage::SearchRun;
-using Kind = BoundPlan::Kind;
+using BoundKind = BoundPlan::Kind;
 
 // For conditions that look at no body.
 class NoBodies final : public BodyCheck {
@@ -36,37 +36,37 @@ bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t docume
           BodyCheck& bodies) {
     const auto passes = [&](const BoundPlan& part) { return test(part, run, document, bodies); };
     switch (condition.kind) {
-        case Kind::everything:
+        case BoundKind::everything:
             return true;
-        case Kind::nothing:
+        case BoundKind::nothing:
             return false;
-        case Kind::all_of:
+        case BoundKind::all_of:
             return std::all_of(condition.parts.begin(), condition.parts.end(), passes);
-        case Kind::any_of:
+        case BoundKind::any_of:
             return std::any_of(condition.parts.begin(), condition.parts.end(), passes);
-        case Kind::negation:
+        case BoundKind::negation:
             return !passes(condition.parts.front());
-        case Kind::postings:
+        case BoundKind::postings:
             return std::any_of(
                 condition.postings.begin(), condition.postings.end(),
                 [&](const Postings& postings) { return postings.contains(document); });
-        case Kind::gathered:
+        case BoundKind::gathered:
             return condition.documents->contains(document);
-        case Kind::texts: {
+        case BoundKind::texts: {
             // Ascending: the first one that is not before the range decides.
             const auto texts = run.texts_of(condition.column, document);
             const auto at =
                 std::lower_bound(texts.begin(), texts.end(), condition.text_range.first);
             return at != texts.end() && *at < condition.text_range.last;
         }
-        case Kind::chosen: {
+        case BoundKind::chosen: {
             const auto texts = run.texts_of(condition.column, document);
             const std::vector<std::uint32_t>& chosen = *condition.chosen_texts;
             return std::any_of(texts.begin(), texts.end(), [&](std::uint32_t text) {
                 return std::binary_search(chosen.begin(), chosen.end(), text);
             });
         }
-        case Kind::interval: {
+        case BoundKind::interval: {
             const auto own = condition.intervals.of(document);
             return std::any_of(own.begin(), own.end(), [&](std::uint32_t i) {
                 return compares(condition.plan->comparison,
@@ -74,14 +74,14 @@ bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t docume
                                 condition.range);
             });
         }
-        case Kind::linked: {
+        case BoundKind::linked: {
             const auto own = condition.links.of(document);
             return std::any_of(own.begin(), own.end(),
                                [&](std::uint32_t target) { return has_target(condition, target); });
         }
-        case Kind::keyed:
+        case BoundKind::keyed:
             return has_key(condition, run, document);
-        case Kind::verified:
+        case BoundKind::verified:
             return passes(condition.parts.front()) &&
                    bodies.passes(*condition.plan, run.position(document));
     }
@@ -90,12 +90,12 @@ bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t docume
 
 void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& documents) {
     switch (condition.kind) {
-        case Kind::everything:
+        case BoundKind::everything:
             documents.add_range(0, run.size());
             return;
-        case Kind::nothing:
+        case BoundKind::nothing:
             return;
-        case Kind::all_of: {
+        case BoundKind::all_of: {
             // What is left of the smallest: costly ones are tested by whoever asked.
             const auto& parts = condition.parts;
             const auto least = std::min_element(
@@ -112,12 +112,12 @@ void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& docu
             documents.add(*own);
             return;
         }
-        case Kind::any_of:
+        case BoundKind::any_of:
             for (const BoundPlan& part : condition.parts) {
                 collect(part, run, documents);
             }
             return;
-        case Kind::negation: {
+        case BoundKind::negation: {
             if (condition.costly) {
                 documents.add_range(0, run.size());
                 return;
@@ -129,63 +129,63 @@ void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& docu
             documents.add(*own);
             return;
         }
-        case Kind::postings:
+        case BoundKind::postings:
             for (const Postings& postings : condition.postings) {
                 documents.add(postings);
             }
             return;
-        case Kind::gathered:
+        case BoundKind::gathered:
             documents.add(*condition.documents);
             return;
-        case Kind::texts:
+        case BoundKind::texts:
             for (std::uint32_t text = condition.text_range.first; text < condition.text_range.last;
                  ++text) {
                 documents.add(run.text_postings(text));
             }
             return;
-        case Kind::chosen:
+        case BoundKind::chosen:
             for (const std::uint32_t text : *condition.chosen_texts) {
                 documents.add(run.text_postings(text));
             }
             return;
-        case Kind::interval:
+        case BoundKind::interval:
             add_documents(condition.intervals, condition.stretch, condition.plan->comparison,
                           condition.range, documents);
             return;
-        case Kind::linked:
+        case BoundKind::linked:
             for (std::size_t i = 0; i < condition.links.size(); ++i) {
                 if (has_target(condition, condition.links.target[i])) {
                     documents.add(condition.links.document[i]);
                 }
             }
             return;
-        case Kind::keyed:
+        case BoundKind::keyed:
             for (std::uint32_t document = 0; document < run.size(); ++document) {
                 if (has_key(condition, run, document)) {
                     documents.add(document);
                 }
             }
             return;
-        case Kind::verified:
+        case BoundKind::verified:
             collect(condition.parts.front(), run, documents);
             return;
     }
 }
 
 void restrict_to(const BoundPlan& condition, const SearchRun& run, DocumentSet& documents) {
-    if (condition.costly || condition.kind == Kind::everything) {
+    if (condition.costly || condition.kind == BoundKind::everything) {
         return;
     }
     if (condition.is_postings()) {
         documents.intersect(condition.postings.front());
         return;
     }
-    if (condition.kind == Kind::gathered) {
+    if (condition.kind == BoundKind::gathered) {
         documents.intersect(*condition.documents);
         return;
     }
     // A test is some ten times as much work as a step of collecting.
-    if (condition.kind == Kind::nothing || condition.work / 10 < documents.size()) {
+    if (condition.kind == BoundKind::nothing || condition.work / 10 < documents.size()) {
         const DocumentSetPool::Handle other = DocumentSetPool::of_thread().take(run.size());
         collect(condition, run, *other);
         other->seal();

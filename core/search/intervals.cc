@@ -34,7 +34,7 @@ std::int64_t after(std::int64_t a) noexcept {
     return a == kMax ? kMax : a + 1;
 }
 
-constexpr Lows kNone{kMax, kMin};
+constexpr Lows kNoLows{kMax, kMin};
 
 // Where the lower ends of those that compare can be, intervals being at most `span` long: those that are open at one end
 // are longer than any signed number says.
@@ -53,13 +53,13 @@ Lows candidates(Comparison comparison, Range asked, std::uint64_t span) noexcept
         case Comparison::le:
             return {kMin, asked.high};
         case Comparison::sa:
-            return asked.high == kMax ? kNone : Lows{after(asked.high), kMax};
+            return asked.high == kMax ? kNoLows : Lows{after(asked.high), kMax};
         case Comparison::eb:
             return {kMin, before(asked.low)};
         case Comparison::ap:
             return {minus(asked.low, span), asked.high};
     }
-    return kNone;
+    return kNoLows;
 }
 
 // Where the lower ends of those are that compare wherever they end.
@@ -68,11 +68,11 @@ Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
         case Comparison::eq:
             return {asked.low, minus(asked.high, span)};
         case Comparison::ne:
-            return kNone;
+            return kNoLows;
         case Comparison::gt:
-            return asked.high == kMax ? kNone : Lows{after(asked.high), kMax};
+            return asked.high == kMax ? kNoLows : Lows{after(asked.high), kMax};
         case Comparison::lt:
-            return asked.low == kMin ? kNone : Lows{kMin, before(asked.low)};
+            return asked.low == kMin ? kNoLows : Lows{kMin, before(asked.low)};
         case Comparison::ge:
             return {asked.low, kMax};
         case Comparison::le:
@@ -82,12 +82,12 @@ Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
         case Comparison::eb: {
             // Where none begins so early that it must end before, an open beginning says nothing.
             const std::int64_t first = minus(asked.low, span);
-            return first == kMin ? kNone : Lows{kMin, before(first)};
+            return first == kMin ? kNoLows : Lows{kMin, before(first)};
         }
         case Comparison::ap:
             return {asked.low, asked.high};
     }
-    return kNone;
+    return kNoLows;
 }
 
 // Which of `lows`, ascending, lie in a stretch.

@@ -11,20 +11,19 @@ namespace annals::core::search {
 
 namespace {
 
-using Paths = std::vector<Path>;
 using schema::SearchType;
 
 /// Sets whose layouts a thread keeps: a process serves one store, tests some.
 constexpr std::size_t kSetsMax = 4;
 
 /// None if the expression is more than paths.
-Paths read_paths(const std::string& expression, schema::Type context) {
+std::vector<Path> read_paths(const std::string& expression, schema::Type context) {
     const auto parsed = fhirpath::Expression::parse(expression);
-    auto paths = parsed ? paths_of(*parsed, context) : std::optional<Paths>();
-    return std::move(paths).value_or(Paths());
+    auto paths = parsed ? paths_of(*parsed, context) : std::optional<std::vector<Path>>();
+    return std::move(paths).value_or(std::vector<Path>());
 }
 
-bool contains(const Paths& paths, const Path& path) {
+bool contains(const std::vector<Path>& paths, const Path& path) {
     return std::ranges::find(paths, path) != paths.end();
 }
 
@@ -47,7 +46,7 @@ class Layouts {
     }
 
   private:
-    const Paths& paths(TypeId type, const Parameter& parameter) {
+    const std::vector<Path>& paths(TypeId type, const Parameter& parameter) {
         const auto [known, is_new] = paths_.try_emplace(&parameter);
         if (is_new) {
             known->second = read_paths(parameter.expression, schema::Type(type));
@@ -76,8 +75,8 @@ class Layouts {
         if (!may_have_parts(parameter)) {
             return parts;
         }
-        const Paths all = paths(type, parameter);
-        Paths left = all.size() > 1 ? all : Paths();
+        const std::vector<Path> all = paths(type, parameter);
+        std::vector<Path> left = all.size() > 1 ? all : std::vector<Path>();
         for (const Parameter& other : set_->of(type)) {
             if (left.empty()) {
                 break;
@@ -86,7 +85,7 @@ class Layouts {
                 continue;
             }
             // Fewer paths than it has: what is a part has at last none.
-            const Paths& own = paths(type, other);
+            const std::vector<Path>& own = paths(type, other);
             const auto is_left = [&](const Path& path) { return contains(left, path); };
             if (own.size() < all.size() && std::ranges::any_of(own, is_left) &&
                 std::ranges::all_of(own, [&](const Path& path) { return contains(all, path); })) {
@@ -105,7 +104,7 @@ class Layouts {
         const auto key = std::ranges::find_if(components, [](const auto& component) {
             return component.parameter->type == SearchType::token;
         });
-        const Paths& elements = paths(type, parameter);
+        const std::vector<Path>& elements = paths(type, parameter);
         if (components.size() != 2 || key == components.end() || elements.size() != 1) {
             return std::nullopt;
         }
@@ -131,7 +130,7 @@ class Layouts {
     }
 
     std::shared_ptr<const ParameterSet> set_;
-    std::unordered_map<const Parameter*, Paths> paths_;
+    std::unordered_map<const Parameter*, std::vector<Path>> paths_;
     std::unordered_map<const Parameter*, Layout> layouts_;
 };
 

@@ -12,15 +12,15 @@ namespace {
 using storage::SearchRun;
 
 // About what it takes to test a document that comes in order, and to find and sort one among all (nanoseconds).
-constexpr double kTestCost = 600;
-constexpr double kSortCost = 60;
+constexpr double kTestNanoseconds = 600;
+constexpr double kSortNanoseconds = 60;
 // What matches may lie all at the end of the order. After so many tests, or twice what sorting costs, it is given up.
 constexpr double kTestsMin = 10'000;
 // Longer intervals are in no order of their ends: so many are put in one at once.
 constexpr std::size_t kLongerMax = 20'000;
 // Of one value no more are gathered: the duplicates among them are looked for one by one.
 constexpr std::size_t kGroupMax = 2'000;
-constexpr unsigned kTestsPerLook = 64;
+constexpr unsigned kDocumentsPerLook = 64;
 
 bool is_date_or_number(const SortKey& key) noexcept {
     if (key.parameter == nullptr) {
@@ -153,7 +153,8 @@ OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey
     if (!lost_) {
         open_lanes();
     }
-    tests_left_ = std::max(kTestsMin, 2 * estimated_matches() * kSortCost / kTestCost);
+    tests_left_ =
+        std::max(kTestsMin, 2 * estimated_matches() * kSortNanoseconds / kTestNanoseconds);
 }
 
 OrderedWalk::~OrderedWalk() = default;
@@ -259,7 +260,7 @@ bool OrderedWalk::is_worthwhile() const noexcept {
         documents += static_cast<double>(lane->size());
     }
     const double looked_at = static_cast<double>(count_) * documents / std::max(1.0, matches);
-    return looked_at * kTestCost < matches * kSortCost;
+    return looked_at * kTestNanoseconds < matches * kSortNanoseconds;
 }
 
 std::int64_t OrderedWalk::value_of(const storage::IntervalColumn& column,
@@ -370,7 +371,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             matches_.clear();
         }
         // One body alone may be large.
-        if ((++looked % kTestsPerLook == 0 || lane->condition.costly) && pace.is_over()) {
+        if ((++looked % kDocumentsPerLook == 0 || lane->condition.costly) && pace.is_over()) {
             return false;
         }
     }

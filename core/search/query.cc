@@ -85,7 +85,7 @@ std::string unknown(const QueryContext& context, const std::vector<TypeId>& type
                              name);
 }
 
-struct Reader {
+struct QueryReader {
     const QueryContext& context;
     Reading reading{context};
     Query query{};
@@ -162,7 +162,7 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
                           std::span<const QueryPair> pairs) {
     QueryContext context = asked;
     context.strict = asked.strict || asked.conditional;
-    Reader reader{context};
+    QueryReader reader{context};
     if (pairs.size() > kSearchPairsMax) {
         return Error{Errc::too_costly,
                      fmt::format("The search has more than {} parameters", kSearchPairsMax),

@@ -9,7 +9,7 @@ namespace annals::core::search {
 namespace {
 
 using storage::SearchRun;
-using Kind = BoundPlan::Kind;
+using BoundKind = BoundPlan::Kind;
 
 // Steps of collecting that a test is worth.
 constexpr double kTestCost = 20;
@@ -249,7 +249,7 @@ bool RunWalk::open_next(const Pace& pace) {
         return false;
     }
     --runs_left_;
-    if (first == last || bound_[index]->kind == Kind::nothing) {
+    if (first == last || bound_[index]->kind == BoundKind::nothing) {
         return true;
     }
     const BoundPlan& condition = *bound_[index];
@@ -293,14 +293,14 @@ bool RunWalk::count_at_once() {
     // If they are few, those that have died are taken away one by one.
     const bool few_died = run.died_count() <= run.size() / kDiedShare;
     if (whole && few_died &&
-        (condition.kind == Kind::everything || condition.kind == Kind::gathered ||
-         condition.kind == Kind::postings)) {
+        (condition.kind == BoundKind::everything || condition.kind == BoundKind::gathered ||
+         condition.kind == BoundKind::postings)) {
         count_ +=
             condition.postings.size() > 1 ? union_size(condition.postings) : condition.estimate;
         count_ -= count_dead(condition);
         return true;
     }
-    if (whole && condition.kind == Kind::interval &&
+    if (whole && condition.kind == BoundKind::interval &&
         RunFacts::of_thread().is_single(open.run, condition.column)) {
         DocumentSetPool::Handle dead;
         if (open.any_died && !few_died) {
@@ -339,11 +339,11 @@ void RunWalk::choose_driver() {
     Open& open = *open_;
     const SearchRun& run = *open.run;
     std::vector<const BoundPlan*> parts;
-    if (open.condition->kind == Kind::all_of) {
+    if (open.condition->kind == BoundKind::all_of) {
         for (const BoundPlan& part : open.condition->parts) {
             parts.push_back(&part);
         }
-    } else if (open.condition->kind != Kind::everything) {
+    } else if (open.condition->kind != BoundKind::everything) {
         parts.push_back(open.condition);
     }
     std::sort(parts.begin(), parts.end(), [](const BoundPlan* a, const BoundPlan* b) {

@@ -17,7 +17,7 @@ using storage::SearchRun;
 
 // Below this share of a column each document is looked up by itself.
 constexpr std::size_t kLookUpShare = 20;
-constexpr std::size_t kBodiesFetched = 256;  // at once
+constexpr std::size_t kSortBodiesFetched = 256;  // at once
 // Matches whose values are taken from the index, or that are put in their places, between two looks at the clock.
 constexpr std::size_t kTakenAtOnce = 16'384;
 constexpr std::size_t kPlacedAtOnce = 1024;
@@ -285,7 +285,7 @@ bool Sorter::must_fetch(const Pace& pace) {
     }
     const auto next = matches_.subspan(asked_about_);
     std::vector<Position> positions;
-    for (const Match& match : next.first(std::min(next.size(), kBodiesFetched))) {
+    for (const Match& match : next.first(std::min(next.size(), kSortBodiesFetched))) {
         positions.push_back(match.position());
     }
     asked_about_ += positions.size();

@@ -16,7 +16,7 @@ namespace {
 
 /// How long a scan goes on, and how many versions it looks at between two looks at the clock.
 constexpr std::chrono::milliseconds kScanTurn{5};
-constexpr std::size_t kVersionsPerStep = 64;
+constexpr std::size_t kScannedPerLook = 64;
 
 constexpr std::chrono::milliseconds kRetryDelayMax{std::chrono::minutes(5)};
 
@@ -97,7 +97,7 @@ void Dispatcher::scan_behind(Running& leader, Position visible) {
     std::ranges::sort(types);
     types.erase(std::unique(types.begin(), types.end()), types.end());
 
-    const auto versions = versions_after(service_.store(), types, after, visible, kVersionsPerStep);
+    const auto versions = versions_after(service_.store(), types, after, visible, kScannedPerLook);
     matcher_.begin();
     for (const storage::VersionInfo& info : versions) {
         if (info.deletion) {
@@ -108,7 +108,7 @@ void Dispatcher::scan_behind(Running& leader, Position visible) {
         }
     }
     const Position reached =
-        versions.size() == kVersionsPerStep ? versions.back().position : visible;
+        versions.size() == kScannedPerLook ? versions.back().position : visible;
     for (RunningMap::value_type* reader : readers) {
         Running& running = reader->second;
         if (running.next) {

@@ -11,7 +11,7 @@ namespace annals::core {
 namespace {
 
 constexpr std::string_view kFile = "positions.json";
-constexpr std::uint64_t kFileBytesMax = 256 << 20;
+constexpr std::uint64_t kPositionsBytesMax = 256 << 20;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Result<PositionMap> SavedPositions::read() const {
     if (!files_.exists(path)) {
         return positions;
     }
-    ANNALS_TRY(const std::string text, storage::read_whole(files_, path, kFileBytesMax));
+    ANNALS_TRY(const std::string text, storage::read_whole(files_, path, kPositionsBytesMax));
     json::Parser parser;
     const Result<json::Document> document = parser.parse(text);
     if (!document) {

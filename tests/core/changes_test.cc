@@ -16,7 +16,7 @@ namespace {
 using test::Answer;
 using test::patient;
 
-std::string transaction(const std::vector<std::string>& ids) {
+std::string transaction_of_patients(const std::vector<std::string>& ids) {
     std::string entries;
     for (const std::string& id : ids) {
         entries +=
@@ -41,7 +41,7 @@ class ChangesTest : public test::ServiceFixture {
     /// a, then b, c and d in one transaction, then a's deletion, then an Observation.
     void fill() {
         put_patient("a");
-        ASSERT_EQ(send("POST", "/", transaction({"b", "c", "d"})).status, 200);
+        ASSERT_EQ(send("POST", "/", transaction_of_patients({"b", "c", "d"})).status, 200);
         ASSERT_EQ(send("DELETE", "/Patient/a").status, 204);
         ASSERT_EQ(send("PUT", "/Observation/o",
                        R"({"resourceType":"Observation","id":"o","status":"final",)"
@@ -99,8 +99,8 @@ TEST_F(ChangesTest, ALimitNeverDividesACommit) {
 TEST_F(ChangesTest, PagesJoinWithoutGapOrRepeat) {
     for (int i = 0; i < 40; ++i) {
         ASSERT_EQ(send("POST", "/",
-                       transaction({fmt::format("x{}", i), fmt::format("y{}", i % 7),
-                                    fmt::format("z{}", i)}))
+                       transaction_of_patients({fmt::format("x{}", i), fmt::format("y{}", i % 7),
+                                                fmt::format("z{}", i)}))
                       .status,
                   200);
     }
@@ -195,7 +195,7 @@ TEST_F(ChangesTest, ALargePageIsGivenInSlices) {
     for (int i = 0; i < 300; ++i) {
         ids.push_back(fmt::format("p{}", i));
     }
-    ASSERT_EQ(send("POST", "/", transaction(ids)).status, 200);
+    ASSERT_EQ(send("POST", "/", transaction_of_patients(ids)).status, 200);
     const Answer answer = feed("_count=1");
     EXPECT_GE(answer.slices, 4U);
     EXPECT_EQ(std::count(answer.body.begin(), answer.body.end(), '\n'), 300);

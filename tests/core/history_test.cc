@@ -15,7 +15,7 @@ namespace annals::test {
 namespace {
 
 // A history Bundle as its reader sees it.
-struct Page {
+struct HistoryPage {
     int status = 0;
     std::uint64_t total = 0;
     std::vector<std::string> versions;  // "Patient/1/_history/2"
@@ -26,9 +26,9 @@ struct Page {
 
 class History : public ServiceFixture {
   protected:
-    Page get(const std::string& target) {
+    HistoryPage get(const std::string& target) {
         const Answer answer = send("GET", target);
-        Page page;
+        HistoryPage page;
         page.status = answer.status;
         page.text = answer.body;
         json::Parser parser;
@@ -59,7 +59,7 @@ class History : public ServiceFixture {
     std::vector<std::string> follow(std::string target, const std::string& relation = "next") {
         std::vector<std::string> all;
         for (int pages = 0; pages < 1000; ++pages) {
-            const Page page = get(target);
+            const HistoryPage page = get(target);
             EXPECT_EQ(page.status, 200) << target << page.text;
             EXPECT_FALSE(page.versions.empty()) << target;
             all.insert(all.end(), page.versions.begin(), page.versions.end());
@@ -105,7 +105,7 @@ Texts reversed(Texts texts) {
 
 TEST_F(History, ShowsTheVersionsOfAResourceNewestFirst) {
     fill();
-    const Page page = get("/Patient/2/_history");
+    const HistoryPage page = get("/Patient/2/_history");
     EXPECT_EQ(page.total, 4U);
     EXPECT_EQ(page.versions, (Texts{"Patient/2/_history/4", "Patient/2/_history/3",
                                     "Patient/2/_history/2", "Patient/2/_history/1"}));
@@ -141,13 +141,13 @@ TEST_F(History, ShowsWhatCameAfterADeletionAsPut) {
 
 TEST_F(History, OfTypeAndSystemGoesInCommitOrderNewestFirst) {
     fill();
-    const Page type = get("/Patient/_history");
+    const HistoryPage type = get("/Patient/_history");
     EXPECT_EQ(type.total, 7U);
     EXPECT_EQ(type.versions.front(), "Patient/2/_history/4");
     EXPECT_EQ(type.versions[1], "Patient/2/_history/3");
     EXPECT_EQ(type.versions[2], "Patient/1/_history/3");
     EXPECT_EQ(type.versions.back(), "Patient/1/_history/1");
-    const Page system = get("/_history");
+    const HistoryPage system = get("/_history");
     EXPECT_EQ(system.total, 8U);
     EXPECT_EQ(system.versions.front(), "Basic/1/_history/1");
     EXPECT_EQ(get("/Observation/_history").total, 0U);
@@ -192,7 +192,7 @@ TEST_F(History, RefusesWhatItDoesNotUnderstand) {
 TEST_F(History, GivesTheTotalAloneForACountOfNothing) {
     fill();
     for (const std::string path : {"/Patient/1/_history", "/Patient/_history", "/_history"}) {
-        const Page page = get(path + "?_count=0");
+        const HistoryPage page = get(path + "?_count=0");
         EXPECT_GT(page.total, 0U);
         EXPECT_TRUE(page.versions.empty());
         EXPECT_EQ(page.links.size(), 1U);
@@ -206,7 +206,7 @@ TEST_F(History, LowersTheCountAndSaysSo) {
     restart(config);
     // Also one that no machine word holds.
     for (const std::string count : {"5000", "18446744073709551615", "18446744073709551616"}) {
-        const Page page = get("/_history?_count=" + count);
+        const HistoryPage page = get("/_history?_count=" + count);
         EXPECT_EQ(page.versions.size(), 2U) << count;
         EXPECT_EQ(page.links.at("self"), "/_history?_count=2");
         EXPECT_NE(page.links.at("next").find("_count=2&"), std::string::npos);
@@ -238,10 +238,10 @@ TEST_F(History, LeadsThroughAllPagesForwardsAndBackwards) {
             const std::string first = path + "?_count=2" + sort;
             EXPECT_EQ(follow(first), whole) << first;
 
-            const Page page = get(first);
+            const HistoryPage page = get(first);
             EXPECT_EQ(page.links.contains("first"), false);
             EXPECT_EQ(page.links.contains("previous"), false);
-            const Page second = get(page.links.at("next"));
+            const HistoryPage second = get(page.links.at("next"));
             EXPECT_EQ(second.links.at("first"), first);
             EXPECT_EQ(get(second.links.at("previous")).versions, page.versions) << first;
             EXPECT_EQ(get(second.links.at("self")).versions, second.versions) << first;
@@ -249,7 +249,7 @@ TEST_F(History, LeadsThroughAllPagesForwardsAndBackwards) {
             Texts backwards;
             std::string target = page.links.at("last");
             while (true) {
-                const Page there = get(target);
+                const HistoryPage there = get(target);
                 backwards.insert(backwards.end(), there.versions.rbegin(), there.versions.rend());
                 if (!there.links.contains("previous")) {
                     break;
@@ -275,24 +275,24 @@ TEST_F(History, SortsUpwardsAndDownwards) {
 
 TEST_F(History, TakesAnOffsetOnAnInstance) {
     fill();
-    const Page page = get("/Patient/1/_history?_offset=1&_count=1");
+    const HistoryPage page = get("/Patient/1/_history?_offset=1&_count=1");
     EXPECT_EQ(page.total, 3U);
     EXPECT_EQ(page.versions, Texts{"Patient/1/_history/2"});
     EXPECT_EQ(page.links.at("self"), "/Patient/1/_history?_count=1&_offset=1");
     EXPECT_EQ(get(page.links.at("next")).versions, Texts{"Patient/1/_history/1"});
     EXPECT_EQ(get(page.links.at("previous")).versions, Texts{"Patient/1/_history/3"});
-    const Page behind = get("/Patient/1/_history?_offset=100&_count=2");
+    const HistoryPage behind = get("/Patient/1/_history?_offset=100&_count=2");
     EXPECT_TRUE(behind.versions.empty());
     EXPECT_TRUE(behind.links.contains("first"));
     EXPECT_EQ(get(behind.links.at("previous")).versions,
               get(get("/Patient/1/_history?_count=2").links.at("last")).versions);
-    const Page none = get("/Patient/1/_history?_since=2100&_offset=1");
+    const HistoryPage none = get("/Patient/1/_history?_since=2100&_offset=1");
     EXPECT_EQ(none.total, 0U);
     EXPECT_FALSE(none.links.contains("previous"));
     const std::string next = get("/Patient/1/_history?_count=1").links.at("next");
     EXPECT_NE(next.find("_cursor="), std::string::npos);
     EXPECT_EQ(send("GET", next + "&_offset=1").status, 400);
-    const Page counted = get("/Patient/1/_history?_offset=1&_count=0");
+    const HistoryPage counted = get("/Patient/1/_history?_offset=1&_count=0");
     EXPECT_EQ(counted.total, 3U);
     EXPECT_EQ(counted.links.size(), 1U) << "pages of nothing lead nowhere";
 }
@@ -302,9 +302,9 @@ TEST_F(History, LeadsBackFromAPageOfWhichAllWasErased) {
     config.hard_delete = true;
     restart(config);
     fill();
-    const Page first = get("/Patient/1/_history?_count=1");
+    const HistoryPage first = get("/Patient/1/_history?_count=1");
     ASSERT_EQ(send("DELETE", "/Patient/1/_history").status, 204);
-    const Page second = get(first.links.at("next"));
+    const HistoryPage second = get(first.links.at("next"));
     EXPECT_TRUE(second.versions.empty());
     EXPECT_EQ(second.links.at("first"), "/Patient/1/_history?_count=1");
     EXPECT_EQ(get(second.links.at("previous")).versions, first.versions);
@@ -313,7 +313,7 @@ TEST_F(History, LeadsBackFromAPageOfWhichAllWasErased) {
 TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
     fill();
     const std::string third = format_instant(send("GET", "/Patient/1/_history/3").last_modified);
-    const Page page = get("/Patient/1/_history?_since=" + third);
+    const HistoryPage page = get("/Patient/1/_history?_since=" + third);
     EXPECT_EQ(page.total, 1U);
     EXPECT_EQ(page.versions, Texts{"Patient/1/_history/3"});
     EXPECT_EQ(get("/_history?_since=" + third).total, 4U);
@@ -325,7 +325,7 @@ TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
               get("/_history?_since=" + third).versions);
     // What a zone takes out of the years that there are is told in the links all the same.
     EXPECT_EQ(follow("/_history?_count=3&_since=0001-01-01T00:00:00%2B14:00").size(), 8U);
-    const Page last = get("/_history?_since=9999-12-31T23:59:59-14:00");
+    const HistoryPage last = get("/_history?_since=9999-12-31T23:59:59-14:00");
     EXPECT_EQ(last.total, 0U);
     EXPECT_EQ(get(last.links.at("self")).total, 0U);
 }
@@ -333,19 +333,19 @@ TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
 TEST_F(History, CountsOnceWhatHappenedSinceAnInstant) {
     fill();
     const std::string target = "/_history?_since=2000&_count=2";
-    const Page first = get(target);
+    const HistoryPage first = get(target);
     EXPECT_EQ(first.total, 8U);
     CommitBuilder erasure;
     erasure.erase("Patient", "1", storage::Erase::Scope::version, {1});
     ASSERT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
     EXPECT_EQ(get(target).total, 7U);
-    const Page second = get(first.links.at("next"));
+    const HistoryPage second = get(first.links.at("next"));
     EXPECT_EQ(second.total, 8U);
     EXPECT_EQ(get(second.links.at("next")).total, 8U);
 }
 
-asio::awaitable<void> answer_to(const core::Service& service, const core::Request& request,
-                                core::Response& response, bool& answered) {
+asio::awaitable<void> answer_history(const core::Service& service, const core::Request& request,
+                                     core::Response& response, bool& answered) {
     response = co_await core::handle(service, request);
     answered = true;
 }
@@ -383,7 +383,7 @@ TEST_F(History, LetsOthersRunWhileItLooksAtManyVersions) {
         bool answered = false;
         std::promise<bool> ran_before;
         on_loop([&] {
-            core::spawn(loop(), "history", answer_to(service(), request, response, answered));
+            core::spawn(loop(), "history", answer_history(service(), request, response, answered));
             asio::post(loop().context(), [&] { ran_before.set_value(!answered); });
         });
         EXPECT_TRUE(ran_before.get_future().get());
@@ -415,15 +415,15 @@ TEST_F(History, ShowsTheVersionOfAnInstant) {
     EXPECT_EQ(follow("/_history?_count=1&_at=eq2200"), get("/_history?_at=2200").versions);
     EXPECT_EQ(get("/Patient/1/_history?_at=2000").total, 0U);
     for (const std::string nothing : {"&_count=0", "&_summary=count", "&_offset=1"}) {
-        const Page page = get("/Patient/1/_history?_at=2200" + nothing);
+        const HistoryPage page = get("/Patient/1/_history?_at=2200" + nothing);
         EXPECT_EQ(page.total, 1U) << nothing;
         EXPECT_EQ(page.versions, Texts{}) << nothing;
     }
 
-    const Page type = get("/Patient/_history?_at=" + second);
+    const HistoryPage type = get("/Patient/_history?_at=" + second);
     EXPECT_EQ(type.total, 2U);
     EXPECT_EQ(type.versions, (Texts{"Patient/1/_history/2", "Patient/2/_history/1"}));
-    const Page system = get("/_history?_at=2200");
+    const HistoryPage system = get("/_history?_at=2200");
     EXPECT_EQ(system.total, 2U);
     EXPECT_EQ(system.versions, (Texts{"Basic/1/_history/1", "Patient/1/_history/3"}));
     EXPECT_EQ(follow("/_history?_count=1&_at=2200"), system.versions);
@@ -440,10 +440,10 @@ TEST_F(History, ShowsTheVersionOfAnInstant) {
 TEST_F(History, OfAnInstantStaysWhatItsFirstPageSaw) {
     fill();
     for (const std::string order : {"_position", "-_position", "_lastUpdated"}) {
-        const Page first = get("/_history?_count=1&_at=2200&_sort=" + order);
+        const HistoryPage first = get("/_history?_count=1&_at=2200&_sort=" + order);
         put_patient("1");
         put_patient("3");
-        const Page next = get(first.links.at("next"));
+        const HistoryPage next = get(first.links.at("next"));
         EXPECT_EQ(next.total, 2U) << order;
         EXPECT_EQ(next.versions.size(), 1U) << order;
         EXPECT_FALSE(next.links.contains("next")) << order;
@@ -496,7 +496,7 @@ TEST_F(History, ChainNeitherSkipsNorRepeatsWhileOthersWriteAndAcrossARestart) {
     });
     std::string target = "/_history?_count=3";
     Texts seen;
-    Page page = get(target);
+    HistoryPage page = get(target);
     for (int i = 0; i < 3; ++i) {
         seen.insert(seen.end(), page.versions.begin(), page.versions.end());
         target = page.links.at("next");
@@ -517,19 +517,19 @@ TEST_F(History, ChainNeitherSkipsNorRepeatsWhileOthersWriteAndAcrossARestart) {
 TEST_F(History, UpwardsGoesOnWithWhatIsWrittenLater) {
     put_patient("1");
     put_patient("1");
-    const Page page = get("/_history?_sort=_position&_count=1");
+    const HistoryPage page = get("/_history?_sort=_position&_count=1");
     const std::string next = page.links.at("next");
     EXPECT_EQ(get(next).versions, Texts{"Patient/1/_history/2"});
     EXPECT_FALSE(get(next).links.contains("next"));
     put_patient("1");
-    const Page later = get(next);
+    const HistoryPage later = get(next);
     EXPECT_EQ(later.total, 3U);
     EXPECT_EQ(get(later.links.at("next")).versions, Texts{"Patient/1/_history/3"});
 }
 
 TEST_F(History, CursorKnowsItsRequest) {
     fill();
-    const Page page = get("/Patient/_history?_count=1&_sort=_position&_since=2000");
+    const HistoryPage page = get("/Patient/_history?_count=1&_sort=_position&_since=2000");
     const std::string next = page.links.at("next");
     const std::string cursor = next.substr(next.find("_cursor="));
     EXPECT_EQ(get("/Patient/_history?_count=1&" + cursor).versions, get(next).versions);

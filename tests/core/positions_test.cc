@@ -18,7 +18,7 @@ std::string bundle(std::string_view type, std::string_view entries) {
     return fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{}]}})", type, entries);
 }
 
-std::string put_entry(std::string_view id) {
+std::string put_of(std::string_view id) {
     return fmt::format(R"({{"resource":{},"request":{{"method":"PUT","url":"Patient/{}"}}}})",
                        patient(id), id);
 }
@@ -50,7 +50,7 @@ TEST_F(PositionsTest, OperationsThatWriteSayItToo) {
 }
 
 TEST_F(PositionsTest, ABundleSaysTheLastOne) {
-    const std::string two = put_entry("a") + "," + put_entry("b");
+    const std::string two = put_of("a") + "," + put_of("b");
     EXPECT_EQ(send("POST", "/", bundle("transaction", two)).position, 2U);
     EXPECT_EQ(send("POST", "/", bundle("batch", two)).position, 4U);
     const std::string version =

@@ -11,7 +11,7 @@
 namespace annals::core {
 namespace {
 
-std::string observation(std::string_view id, std::string_view subject) {
+std::string observation_of(std::string_view id, std::string_view subject) {
     std::string text = R"({"resourceType":"Observation","status":"final","code":{"text":"c"})";
     if (!id.empty()) {
         text += R"(,"id":")" + std::string(id) + '"';
@@ -71,10 +71,10 @@ TEST(Transaction, ResolvesLinksInEitherDirection) {
         server
             .submit(bundle_of(
                 "transaction",
-                {entry_of("POST", "Observation", observation("", "urn:uuid:p"),
+                {entry_of("POST", "Observation", observation_of("", "urn:uuid:p"),
                           full_url("urn:uuid:o")),
                  entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:p")),
-                 entry_of("POST", "Observation", observation("", "urn:oid:1.2.3"),
+                 entry_of("POST", "Observation", observation_of("", "urn:oid:1.2.3"),
                           full_url("urn:uuid:o2")),
                  entry_of("PUT", "Patient/put", patient_json("put"), full_url("urn:oid:1.2.3"))}))
             .body);
@@ -91,11 +91,11 @@ TEST(Transaction, ResolvesFullUrlsOfAnotherServer) {
                 "transaction",
                 {entry_of("POST", "Patient", patient_json("7"),
                           full_url("http://a/fhir/Patient/7")),
-                 entry_of("POST", "Observation", observation("", "http://a/fhir/Patient/7"),
+                 entry_of("POST", "Observation", observation_of("", "http://a/fhir/Patient/7"),
                           full_url("http://a/fhir/Observation/1")),
-                 entry_of("POST", "Observation", observation("", "Patient/7"),
+                 entry_of("POST", "Observation", observation_of("", "Patient/7"),
                           full_url("http://a/fhir/Observation/2")),
-                 entry_of("POST", "Observation", observation("", "Patient/7"),
+                 entry_of("POST", "Observation", observation_of("", "Patient/7"),
                           full_url("urn:uuid:3"))}))
             .body);
     EXPECT_EQ(subject_of(server, name_in(bundle, 1)), name_in(bundle, 0));
@@ -172,9 +172,10 @@ TEST(Transaction, ResolvesConditionalReferences) {
         server
             .submit(bundle_of(
                 "transaction",
-                {entry_of("PUT", "Observation/1", observation("1", "Patient?identifier=urn:a|x")),
-                 entry_of("PUT", "Observation/2", observation("2", "Patient?identifier=y")),
-                 entry_of("PUT", "Observation/3", observation("3", "Patient?_id=1")),
+                {entry_of("PUT", "Observation/1",
+                          observation_of("1", "Patient?identifier=urn:a|x")),
+                 entry_of("PUT", "Observation/2", observation_of("2", "Patient?identifier=y")),
+                 entry_of("PUT", "Observation/3", observation_of("3", "Patient?_id=1")),
                  entry_of("PUT", "Patient/2",
                           patient_json("2", R"("identifier":[{"value":"y"}])"))}))
             .body);
@@ -295,10 +296,11 @@ TEST(Transaction, FollowsCanonicalsOverWhatItWrites) {
             put(other_stored, "QuestionnaireResponse/r", response);
             entries.push_back(
                 entry_of("PUT", "Observation/1",
-                         observation("1", "QuestionnaireResponse?questionnaire.title=x")));
-            entries.push_back(entry_of(
-                "PUT", "Observation/2",
-                observation("2", "Questionnaire?_has:QuestionnaireResponse:questionnaire:_id=r")));
+                         observation_of("1", "QuestionnaireResponse?questionnaire.title=x")));
+            entries.push_back(
+                entry_of("PUT", "Observation/2",
+                         observation_of(
+                             "2", "Questionnaire?_has:QuestionnaireResponse:questionnaire:_id=r")));
             const Received answer = server.submit(bundle_of("transaction", entries));
             EXPECT_EQ(answer.status, 200) << stored << other_stored << answer.body;
             EXPECT_EQ(subject_of(server, "Observation/1"), "QuestionnaireResponse/r");
@@ -314,11 +316,11 @@ TEST(Transaction, FindsWhatItWritesByItsResolvedLinks) {
             .submit(
                 bundle_of("transaction",
                           {entry_of("PUT", "Patient/p", patient_json("p"), full_url("urn:uuid:p")),
-                           entry_of("POST", "Observation", observation("", "urn:uuid:p"), {},
+                           entry_of("POST", "Observation", observation_of("", "urn:uuid:p"), {},
                                     R"("ifNoneExist":"subject=Patient/p")"),
-                           entry_of("PUT", "Observation/o", observation("o", "urn:uuid:p")),
+                           entry_of("PUT", "Observation/o", observation_of("o", "urn:uuid:p")),
                            entry_of("PUT", "Observation/q",
-                                    observation("q", "Observation?subject=Patient/p&_id=o"))}))
+                                    observation_of("q", "Observation?subject=Patient/p&_id=o"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "201 201 201 201");
     EXPECT_EQ(subject_of(server, "Observation/q"), "Observation/o");
@@ -331,7 +333,7 @@ TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
     const auto submit = [&](std::string_view reference) {
         return server.submit(bundle_of(
             "transaction", {entry_of("PUT", "Patient/3", patient_json("3")),
-                            entry_of("POST", "Observation", observation("", reference))}));
+                            entry_of("POST", "Observation", observation_of("", reference))}));
     };
     expect_failure(submit("Patient?identifier=x"), "multiple-matches",
                    "Bundle.entry[1] POST Observation: 412 ");
@@ -354,7 +356,7 @@ TEST(Transaction, LinksToTheResourceThatAConditionalCreateFinds) {
     const Json bundle(
         server
             .submit(bundle_of("transaction",
-                              {entry_of("PUT", "Observation/1", observation("1", "urn:uuid:p")),
+                              {entry_of("PUT", "Observation/1", observation_of("1", "urn:uuid:p")),
                                entry_of("POST", "Patient", body, full_url("urn:uuid:p"),
                                         R"("ifNoneExist":"identifier=x")")}))
             .body);
@@ -444,7 +446,7 @@ TEST(Transaction, FindsWhatTakesLongerThanATurn) {
                 {entry_of("POST", "Patient", needle, full_url("urn:uuid:a"), found),
                  entry_of("POST", "Patient", other, full_url("urn:uuid:b"), absent),
                  entry_of("POST", "Patient", other, full_url("urn:uuid:c"), absent),
-                 entry_of("PUT", "Observation/1", observation("1", "Patient?_content=needle"))}))
+                 entry_of("PUT", "Observation/1", observation_of("1", "Patient?_content=needle"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "200 201 200 201");
     EXPECT_EQ(name_in(bundle, 0), "Patient/1");
@@ -471,7 +473,7 @@ TEST(Transaction, IsNotRefusedForWhatCameBetweenItsCriteria) {
                                                   R"("ifNoneExist":"_content=needle")"));
     entries[0] = create;
     entries.push_back(
-        entry_of("PUT", "Observation/1", observation("1", "Patient?_content=needle")));
+        entry_of("PUT", "Observation/1", observation_of("1", "Patient?_content=needle")));
     const std::vector<Received> others =
         server.send_all({{HttpMethod::delete_, "/Patient", "_content=needle"},
                          {HttpMethod::post, "", {}, bundle_of("transaction", entries)}});
@@ -547,7 +549,7 @@ TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
         {entry_of("GET", "Patient/$export"), "not-supported", ": 405 "},
         {entry_of("PATCH", "Patient/1", patient_json("1")), "invalid", ": 400 "},
         {entry_of("POST", "Patient"), "required", ": 400 "},
-        {entry_of("POST", "Patient", observation("", "Patient/1")), "invalid", ": 400 "},
+        {entry_of("POST", "Patient", observation_of("", "Patient/1")), "invalid", ": 400 "},
         {entry_of("POST", "Patient", R"({"resourceType":"Patient","meta":1})"), "structure",
          ": 400 "},
         {entry_of("POST", "Patient", patient_json(""), {}, R"("ifNoneExist":"")"), "invalid",
@@ -710,27 +712,27 @@ TEST(Transaction, RequiresWhatItRefersToWhereThatIsConfigured) {
     config.integrity_on_write = true;
     TestService server(config);
     expect_failure(
-        server.submit(bundle_of("transaction",
-                                {entry_of("PUT", "Patient/2", patient_json("2")),
-                                 entry_of("POST", "Observation", observation("", "Patient/1"))})),
+        server.submit(bundle_of(
+            "transaction", {entry_of("PUT", "Patient/2", patient_json("2")),
+                            entry_of("POST", "Observation", observation_of("", "Patient/1"))})),
         "conflict", "Bundle.entry[1] POST Observation: 409 ");
     expect_failure(
-        server.submit(bundle_of("transaction",
-                                {entry_of("POST", "Observation", observation("", "/Patient/1"))})),
+        server.submit(bundle_of(
+            "transaction", {entry_of("POST", "Observation", observation_of("", "/Patient/1"))})),
         "conflict", "Bundle.entry[0] POST Observation: 409 ");
     EXPECT_EQ(server
                   .submit(bundle_of(
                       "transaction",
                       {entry_of("PUT", "Patient/1", patient_json("1")),
-                       entry_of("POST", "Observation", observation("", "Patient/1")),
-                       entry_of("POST", "Observation", observation("", "urn:uuid:2")),
+                       entry_of("POST", "Observation", observation_of("", "Patient/1")),
+                       entry_of("POST", "Observation", observation_of("", "urn:uuid:2")),
                        entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:2"))}))
                   .status,
               200);
     expect_failure(
-        server.submit(bundle_of("transaction",
-                                {entry_of("DELETE", "Patient/1"),
-                                 entry_of("POST", "Observation", observation("", "Patient/1"))})),
+        server.submit(bundle_of(
+            "transaction", {entry_of("DELETE", "Patient/1"),
+                            entry_of("POST", "Observation", observation_of("", "Patient/1"))})),
         "conflict", "Bundle.entry[1] POST Observation: 409 ");
 }
 
@@ -747,12 +749,13 @@ TEST(Transaction, DecidesAgainWhereWhatItsCriteriaFoundIsBeingDeleted) {
         bundle_of("transaction", {entry_of("DELETE", "Patient?identifier=x"),
                                   entry_of("POST", "Patient", patient, full_url("urn:uuid:p"),
                                            R"("ifNoneExist":"identifier=x")")});
-    const std::string refers = bundle_of(
-        "transaction", {entry_of("POST", "Observation", observation("", "Patient?identifier=x"))});
-    const std::string finds =
-        bundle_of("transaction", {entry_of("POST", "Patient", patient, full_url("urn:uuid:p"),
-                                           R"("ifNoneExist":"identifier=x")"),
-                                  entry_of("POST", "Observation", observation("", "urn:uuid:p"))});
+    const std::string refers =
+        bundle_of("transaction",
+                  {entry_of("POST", "Observation", observation_of("", "Patient?identifier=x"))});
+    const std::string finds = bundle_of(
+        "transaction", {entry_of("POST", "Patient", patient, full_url("urn:uuid:p"),
+                                 R"("ifNoneExist":"identifier=x")"),
+                        entry_of("POST", "Observation", observation_of("", "urn:uuid:p"))});
     for (const Received& answer :
          server.send_all({submit(replaces), submit(refers), submit(finds)})) {
         EXPECT_EQ(answer.status, 200) << answer.body;
@@ -807,9 +810,9 @@ TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
     server.put("/Patient/1", patient_json("1"));
     server.put("/Patient/9", patient_json("9"));
     const auto refer = [&](std::string_view reference) {
-        return server.submit(
-            bundle_of("transaction", {entry_of("POST", "Observation", observation("", reference)),
-                                      entry_of("PUT", "Patient/1", patient_json("1"))}));
+        return server.submit(bundle_of(
+            "transaction", {entry_of("POST", "Observation", observation_of("", reference)),
+                            entry_of("PUT", "Patient/1", patient_json("1"))}));
     };
     for (const std::string_view reference : {"Patient/9/_history/2", "Patient/1/_history/3"}) {
         const Received refused = refer(reference);
@@ -830,7 +833,7 @@ TEST(Transaction, LetsExactlyOneOfManyWithOneConditionCreate) {
         bundle_of("transaction",
                   {entry_of("POST", "Patient", patient_json("", R"("identifier":[{"value":"x"}])"),
                             full_url("urn:uuid:p"), R"("ifNoneExist":"identifier=x")"),
-                   entry_of("POST", "Observation", observation("", "urn:uuid:p"))})};
+                   entry_of("POST", "Observation", observation_of("", "urn:uuid:p"))})};
     const auto answers = server.send_all(std::vector<Sent>(32, sent));
     std::size_t created = 0;
     for (const Received& answer : answers) {

@@ -7,9 +7,9 @@
 namespace annals::core {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 Request request_of(std::string_view query, std::string_view body = {}) {
     Request request;

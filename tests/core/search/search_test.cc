@@ -24,7 +24,7 @@ namespace annals::test {
 namespace {
 
 // A searchset as its reader sees it.
-struct Page {
+struct Searchset {
     int status = 0;
     std::optional<std::uint64_t> total;
     std::vector<std::string> matches;   // "Patient/1"
@@ -36,12 +36,12 @@ struct Page {
 
 class Search : public ServiceFixture {
   protected:
-    Page get(const std::string& target, const Headers& headers = {}) {
+    Searchset get(const std::string& target, const Headers& headers = {}) {
         return read(send("GET", target, {}, headers));
     }
 
-    static Page read(const Answer& answer) {
-        Page page;
+    static Searchset read(const Answer& answer) {
+        Searchset page;
         page.status = answer.status;
         page.text = answer.body;
         json::Parser parser;
@@ -99,7 +99,7 @@ TEST_F(Search, FindsWhatWasWrittenNewestFirst) {
     put_named("b", "Windsor");
     put_named("c", "Chalmersson");
     EXPECT_EQ(get("/Patient?family=chalmers").matches, (Names{"Patient/c", "Patient/a"}));
-    const Page all = get("/Patient");
+    const Searchset all = get("/Patient");
     EXPECT_EQ(all.matches, (Names{"Patient/c", "Patient/b", "Patient/a"}));
     EXPECT_EQ(all.total, 3U);
     EXPECT_EQ(all.links.size(), 1U);
@@ -129,7 +129,7 @@ TEST_F(Search, GoesThroughPagesForthAndBackWhileWritesGoOn) {
     }
     std::vector<std::string> found;
     std::vector<std::vector<std::string>> pages;
-    Page page = get("/Patient?family=chalmers&_count=6");
+    Searchset page = get("/Patient?family=chalmers&_count=6");
     std::string last_self;
     for (int guard = 0; guard < 10; ++guard) {
         ASSERT_EQ(page.status, 200) << page.text;
@@ -160,7 +160,7 @@ TEST_F(Search, GoesThroughPagesForthAndBackWhileWritesGoOn) {
         EXPECT_TRUE(page.links.contains("next"));
     }
     EXPECT_FALSE(page.links.contains("previous"));
-    const Page end = get(get("/Patient?family=chalmers&_count=6").links["last"]);
+    const Searchset end = get(get("/Patient?family=chalmers&_count=6").links["last"]);
     EXPECT_FALSE(end.links.contains("next"));
     EXPECT_TRUE(end.links.contains("previous"));
 }
@@ -169,10 +169,10 @@ TEST_F(Search, PagesSurviveARestart) {
     for (int i = 0; i < 10; ++i) {
         put_named(fmt::format("p{}", i), "Chalmers");
     }
-    const Page first = get("/Patient?_count=4");
+    const Searchset first = get("/Patient?_count=4");
     put_named("later", "Chalmers");
     restart(core::Config());
-    const Page second = get(first.links.at("next"));
+    const Searchset second = get(first.links.at("next"));
     EXPECT_EQ(second.matches, (Names{"Patient/p5", "Patient/p4", "Patient/p3", "Patient/p2"}));
 }
 
@@ -191,7 +191,7 @@ TEST_F(Search, RefusesCursorsThatAreNone) {
     for (int i = 0; i < 4; ++i) {
         put_named(fmt::format("p{}", i), "Chalmers");
     }
-    const Page first = get("/Patient?family=chalmers&_count=2");
+    const Searchset first = get("/Patient?family=chalmers&_count=2");
     std::string next = first.links.at("next");
     EXPECT_EQ(get(next).status, 200);
     EXPECT_EQ(get("/Patient?_cursor=x").status, 400);
@@ -216,7 +216,7 @@ TEST_F(Search, LinksToItsPagesByWhatTheServerTakesHoweverLongItIs) {
         return read(send("POST", "/Patient/_search", body,
                          {{"Content-Type", "application/x-www-form-urlencoded"}}));
     };
-    const Page first = post(form);
+    const Searchset first = post(form);
     EXPECT_EQ(first.matches, (Names{"Patient/p3", "Patient/p2"})) << first.text.substr(0, 500);
     // Links that are longer than a URL begin with what makes the server take them (net/request_reader.cc).
     for (const char* relation : {"self", "next"}) {
@@ -225,7 +225,7 @@ TEST_F(Search, LinksToItsPagesByWhatTheServerTakesHoweverLongItIs) {
         EXPECT_LT(first.links.at(relation).size(), kPageTargetBytesMax);
     }
     EXPECT_EQ(get(first.links.at("self")).matches, first.matches);
-    const Page second = get(first.links.at("next"));
+    const Searchset second = get(first.links.at("next"));
     EXPECT_EQ(second.matches, (Names{"Patient/p1", "Patient/p0"}));
     EXPECT_EQ(get(second.links.at("first")).matches, first.matches);
     EXPECT_EQ(get(second.links.at("previous")).matches, first.matches);
@@ -234,7 +234,7 @@ TEST_F(Search, LinksToItsPagesByWhatTheServerTakesHoweverLongItIs) {
     for (int i = 0; i < 30; ++i) {
         form += "&family=chalmers," + std::string(3000, 'x');
     }
-    const Page large = post(form);
+    const Searchset large = post(form);
     EXPECT_EQ(large.matches, first.matches);
     EXPECT_FALSE(large.links.contains("next"));
     ASSERT_EQ(large.warnings.size(), 1U);
@@ -253,12 +253,12 @@ TEST_F(Search, CountsAsAsked) {
     EXPECT_EQ(get("/Patient?_total=accurate&family=windsor").total, 15U);
     for (const char* const none :
          {"/Patient?_count=0", "/Patient?_summary=count", "/Patient?_count=0&_total=none"}) {
-        const Page page = get(none);
+        const Searchset page = get(none);
         EXPECT_EQ(page.total, 30U);
         EXPECT_TRUE(page.matches.empty());
         EXPECT_EQ(page.links.size(), 1U);
     }
-    const Page most = get("/Patient?_count=5000");
+    const Searchset most = get("/Patient?_count=5000");
     EXPECT_EQ(most.matches.size(), 30U);
     EXPECT_NE(most.links.at("self").find("_count=1000"), std::string::npos);
 }
@@ -287,7 +287,7 @@ TEST_F(Search, SortsByDatesTextsAndIds) {
     EXPECT_EQ(order("-_lastUpdated"), "edcba");
 
     std::string ids;
-    Page page = get("/Patient?_sort=-birthdate&_count=2");
+    Searchset page = get("/Patient?_sort=-birthdate&_count=2");
     put_named("f", "Zulu", "1995");
     for (int guard = 0; guard < 5; ++guard) {
         for (const std::string& name : page.matches) {
@@ -320,7 +320,7 @@ TEST_F(Search, SortsManyByADatePageByPage) {
     // Of those born on one day the newest version comes first, which is the one with the highest id.
     std::sort(born.begin(), born.end(), std::greater<>());
     std::vector<std::string> found;
-    Page page = get("/Patient?_sort=-birthdate&_count=7");
+    Searchset page = get("/Patient?_sort=-birthdate&_count=7");
     for (;;) {
         ASSERT_EQ(page.status, 200);
         found.insert(found.end(), page.matches.begin(), page.matches.end());
@@ -423,8 +423,8 @@ TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
     EXPECT_EQ(turns, 3);
 }
 
-asio::awaitable<void> answer_to(const core::Service& service, const core::Request& request,
-                                core::Response& response, bool& answered) {
+asio::awaitable<void> answer_search(const core::Service& service, const core::Request& request,
+                                    core::Response& response, bool& answered) {
     response = co_await core::handle(service, request);
     answered = true;
 }
@@ -456,7 +456,7 @@ TEST_F(Search, FindsWhatIsWrittenAnewAndErasedAsItWasMeanwhile) {
     std::promise<bool> began;
     std::promise<void> erased;
     loop().post([&] {
-        core::spawn(loop(), "search", answer_to(service(), request, response, answered));
+        core::spawn(loop(), "search", answer_search(service(), request, response, answered));
         // Between two turns of it.
         asio::post(loop().context(), [&] {
             began.set_value(!answered);
@@ -560,7 +560,7 @@ TEST_F(Search, IncludesWhatMatchesReferTo) {
         R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"})");
     put("Observation", "y",
         R"("status":"final","code":{"text":"y"},"subject":{"reference":"Patient/a"})");
-    Page page = get("/Observation?_include=Observation:subject");
+    Searchset page = get("/Observation?_include=Observation:subject");
     EXPECT_EQ(page.matches, (Names{"Observation/y", "Observation/x"}));
     EXPECT_EQ(page.included, Names{"Patient/a"});
     EXPECT_EQ(page.total, 2U);
@@ -765,7 +765,7 @@ TEST_F(Search, SaysWhenThereIsTooMuchToInclude) {
         put("Observation", fmt::format("o{}", i),
             R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"})");
     }
-    const Page page = get("/Patient?_revinclude=Observation:subject");
+    const Searchset page = get("/Patient?_revinclude=Observation:subject");
     EXPECT_EQ(page.included.size(), 1000U);
     ASSERT_EQ(page.warnings.size(), 1U);
     EXPECT_NE(page.warnings[0].find("1000"), std::string::npos);
@@ -775,7 +775,8 @@ TEST_F(Search, SearchesByFormsAndSystemWide) {
     put_named("a", "Chalmers");
     put("Practitioner", "b", R"("name":[{"family":"Chalmers"}])");
     const Headers form{{"Content-Type", "application/x-www-form-urlencoded"}};
-    Page page = read(send("POST", "/Patient/_search?_count=5", "family=chalmers&_sort=_id", form));
+    Searchset page =
+        read(send("POST", "/Patient/_search?_count=5", "family=chalmers&_sort=_id", form));
     EXPECT_EQ(page.matches, Names{"Patient/a"});
     EXPECT_EQ(page.links.at("self"), "/Patient?_count=5&family=chalmers&_sort=_id");
     EXPECT_EQ(
@@ -836,7 +837,7 @@ TEST_F(Search, FindsContainedResources) {
               Names{"MedicationRequest/r"});
     EXPECT_EQ(get("/Medication?code=aspirin&_contained=both").matches,
               (Names{"Medication/s", "MedicationRequest/r"}));
-    const Page page = get("/Medication?code=aspirin&_contained=true&_containedType=contained");
+    const Searchset page = get("/Medication?code=aspirin&_contained=true&_containedType=contained");
     EXPECT_EQ(page.matches, Names{"Medication/m"});
     EXPECT_NE(page.text.find("MedicationRequest/r#m"), std::string::npos);
     EXPECT_TRUE(get("/Medication?code=other&_contained=true").matches.empty());
@@ -864,7 +865,7 @@ TEST_F(Search, CountsContainedResourcesWhereTheyAreAnswered) {
     EXPECT_FALSE(get(url + "true&_total=none").total.has_value());
     EXPECT_EQ(get("/Medication?code=aspirin&_contained=true").total, 5U) << "what contains them";
 
-    Page page = get(url + "true&_count=2&_total=accurate&_sort=_lastUpdated");
+    Searchset page = get(url + "true&_count=2&_total=accurate&_sort=_lastUpdated");
     EXPECT_EQ(page.total, 10U);
     std::size_t shown = page.matches.size();
     while (page.links.contains("next")) {
@@ -911,7 +912,7 @@ TEST_F(Search, ChainsIntoAndOutOfContainedResources) {
 
 TEST_F(Search, WarnsOfWhatItPassesOver) {
     put_named("a", "Chalmers");
-    const Page page = get("/Patient?family=chalmers&nonsense=1");
+    const Searchset page = get("/Patient?family=chalmers&nonsense=1");
     EXPECT_EQ(page.matches, Names{"Patient/a"});
     ASSERT_EQ(page.warnings.size(), 1U);
     EXPECT_NE(page.warnings[0].find("nonsense"), std::string::npos);

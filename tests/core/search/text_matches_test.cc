@@ -38,36 +38,36 @@ std::vector<std::string_view> found(const std::shared_ptr<const SearchRun>& run,
     return texts;
 }
 
-using Texts = std::vector<std::string_view>;
+using Words = std::vector<std::string_view>;
 
 TEST(TextMatches, FindsWhatLiesWithinOneText) {
     const Column column = core::search::column_of("name");
     const auto run = run_of(column, {"anna", "annabel", "hanna", "otto"});
-    EXPECT_EQ(found(run, column, "anna"), (Texts{"anna", "annabel", "hanna"}));
-    EXPECT_EQ(found(run, column, "otto"), (Texts{"otto"}));
-    EXPECT_EQ(found(run, column, "t"), (Texts{"otto"}));
-    EXPECT_EQ(found(run, column, "nn"), (Texts{"anna", "annabel", "hanna"}));
-    EXPECT_EQ(found(run, column, "x"), Texts());
+    EXPECT_EQ(found(run, column, "anna"), (Words{"anna", "annabel", "hanna"}));
+    EXPECT_EQ(found(run, column, "otto"), (Words{"otto"}));
+    EXPECT_EQ(found(run, column, "t"), (Words{"otto"}));
+    EXPECT_EQ(found(run, column, "nn"), (Words{"anna", "annabel", "hanna"}));
+    EXPECT_EQ(found(run, column, "x"), Words());
 }
 
 TEST(TextMatches, DoesNotFindWhatReachesFromOneTextIntoTheNext) {
     const Column column = core::search::column_of("name");
     const auto run = run_of(column, {"ab", "ca", "cab", "d"});
-    EXPECT_EQ(found(run, column, "bc"), Texts());
-    EXPECT_EQ(found(run, column, "ac"), Texts());
-    EXPECT_EQ(found(run, column, "abd"), Texts());
-    EXPECT_EQ(found(run, column, "ab"), (Texts{"ab", "cab"}));
-    EXPECT_EQ(found(run, column, "abc"), Texts());
+    EXPECT_EQ(found(run, column, "bc"), Words());
+    EXPECT_EQ(found(run, column, "ac"), Words());
+    EXPECT_EQ(found(run, column, "abd"), Words());
+    EXPECT_EQ(found(run, column, "ab"), (Words{"ab", "cab"}));
+    EXPECT_EQ(found(run, column, "abc"), Words());
     // What begins before the end of one text and what begins the next one.
-    EXPECT_EQ(found(run, column, "ca"), (Texts{"ca", "cab"}));
+    EXPECT_EQ(found(run, column, "ca"), (Words{"ca", "cab"}));
 }
 
 TEST(TextMatches, FindsAllForNoTextAndNothingInAnotherColumn) {
     const Column column = core::search::column_of("name");
     const auto run = run_of(column, {"a", "b"});
-    EXPECT_EQ(found(run, column, ""), (Texts{"a", "b"}));
-    EXPECT_EQ(found(run, core::search::column_of("other"), "a"), Texts());
-    EXPECT_EQ(found(run, core::search::column_of("other"), ""), Texts());
+    EXPECT_EQ(found(run, column, ""), (Words{"a", "b"}));
+    EXPECT_EQ(found(run, core::search::column_of("other"), "a"), Words());
+    EXPECT_EQ(found(run, core::search::column_of("other"), ""), Words());
 }
 
 }  // namespace
