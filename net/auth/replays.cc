@@ -23,7 +23,7 @@ constexpr std::int64_t kLookIntervalUs = 30'000'000;
 constexpr std::string_view kFirstWords = "annals-assertions 1 ";
 constexpr std::string_view kOpen = "open";    ///< a process appends to it
 constexpr std::string_view kWhole = "whole";  ///< and has ended: nothing is missing
-constexpr std::uint64_t kFileBytesMax = 128 << 20;
+constexpr std::uint64_t kReplaysBytesMax = 128 << 20;
 /// So many lines more than are needed are not worth a new file.
 constexpr std::size_t kLinesSpare = 1000;
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::
                                                Instant now) {
     auto replays = std::make_unique<Replays>();
     if (files.exists(file)) {
-        const auto text = storage::read_whole(files, file, kFileBytesMax);
+        const auto text = storage::read_whole(files, file, kReplaysBytesMax);
         if (!text && text.error().code != Errc::corrupt) {
             return Error(text.error());
         }

@@ -16,7 +16,7 @@ namespace {
 
 using net::Coding;
 
-FakeServer& server() {
+FakeServer& megabyte_server() {
     static FakeServer value([](core::Config& config) { config.limits.max_body = 1 << 20; });
     return value;
 }
@@ -35,19 +35,19 @@ std::string decoded(Coding coding, std::string_view bytes) {
     return out;
 }
 
-HttpResponse get(std::string_view target, std::string_view accept_encoding) {
-    return exchange(server().port(), "GET", target, {},
+HttpResponse get_encoded(std::string_view target, std::string_view accept_encoding) {
+    return exchange(megabyte_server().port(), "GET", target, {},
                     {{"Accept-Encoding", std::string(accept_encoding)}});
 }
 
-HttpResponse post(std::string_view content_encoding, std::string_view body) {
-    return exchange(server().port(), "POST", "/fhir/echo", body,
+HttpResponse post_encoded(std::string_view content_encoding, std::string_view body) {
+    return exchange(megabyte_server().port(), "POST", "/fhir/echo", body,
                     {{"Content-Encoding", std::string(content_encoding)}});
 }
 
 TEST(Compression, EncodesASmallAnswerWithItsLength) {
     for (const Coding coding : {Coding::gzip, Coding::zstd}) {
-        const HttpResponse response = get("/fhir/view?5000", net::coding_name(coding));
+        const HttpResponse response = get_encoded("/fhir/view?5000", net::coding_name(coding));
         EXPECT_EQ(response.header("Content-Encoding"), net::coding_name(coding));
         EXPECT_EQ(response.header("Content-Length"), std::to_string(response.body.size()));
         EXPECT_EQ(response.header("ETag"), "W/\"3\"");
@@ -59,10 +59,10 @@ TEST(Compression, EncodesASmallAnswerWithItsLength) {
 
 TEST(Compression, IsByAllLinesOfTheHeader) {
     const HttpResponse response =
-        exchange(server().port(), "GET", "/fhir/view?5000", {},
+        exchange(megabyte_server().port(), "GET", "/fhir/view?5000", {},
                  {{"Accept-Encoding", "identity;q=0.5"}, {"accept-encoding", "br, gzip"}});
     EXPECT_EQ(response.header("Content-Encoding"), "gzip");
-    EXPECT_EQ(exchange(server().port(), "GET", "/fhir/view?5000", {},
+    EXPECT_EQ(exchange(megabyte_server().port(), "GET", "/fhir/view?5000", {},
                        {{"Accept-Encoding", "zstd;q=0.1"}, {"Accept-Encoding", "identity"}})
                   .header("Content-Encoding"),
               std::nullopt);
@@ -71,7 +71,7 @@ TEST(Compression, IsByAllLinesOfTheHeader) {
 TEST(Compression, EncodesALargeAnswerInSlices) {
     for (const Coding coding : {Coding::gzip, Coding::zstd}) {
         for (const char* target : {"/fhir/view?3000000", "/fhir/pieces?3000"}) {
-            const HttpResponse response = get(target, net::coding_name(coding));
+            const HttpResponse response = get_encoded(target, net::coding_name(coding));
             EXPECT_TRUE(response.chunked);
             EXPECT_EQ(decoded(coding, response.body), std::string(3'000'000, 'x'));
         }
@@ -79,20 +79,20 @@ TEST(Compression, EncodesALargeAnswerInSlices) {
 }
 
 TEST(Compression, EncodesWhatIsStreamed) {
-    const HttpResponse plain = exchange(server().port(), "GET", "/fhir/slices?40");
+    const HttpResponse plain = exchange(megabyte_server().port(), "GET", "/fhir/slices?40");
     for (const Coding coding : {Coding::gzip, Coding::zstd}) {
-        const HttpResponse response = get("/fhir/slices?40", net::coding_name(coding));
+        const HttpResponse response = get_encoded("/fhir/slices?40", net::coding_name(coding));
         EXPECT_TRUE(response.chunked);
         EXPECT_EQ(decoded(coding, response.body), plain.body);
     }
 }
 
 TEST(Compression, LeavesTinyAnswersAndThoseThatDoNotAskAlone) {
-    EXPECT_FALSE(get("/fhir/text", "gzip").header("Content-Encoding"));
-    EXPECT_FALSE(get("/fhir/view?1023", "gzip").header("Content-Encoding"));
-    EXPECT_FALSE(get("/fhir/status?304", "gzip").header("Content-Encoding"));
-    EXPECT_FALSE(get("/fhir/view?5000", "identity, br").header("Content-Encoding"));
-    const HttpResponse plain = exchange(server().port(), "GET", "/fhir/view?5000");
+    EXPECT_FALSE(get_encoded("/fhir/text", "gzip").header("Content-Encoding"));
+    EXPECT_FALSE(get_encoded("/fhir/view?1023", "gzip").header("Content-Encoding"));
+    EXPECT_FALSE(get_encoded("/fhir/status?304", "gzip").header("Content-Encoding"));
+    EXPECT_FALSE(get_encoded("/fhir/view?5000", "identity, br").header("Content-Encoding"));
+    const HttpResponse plain = exchange(megabyte_server().port(), "GET", "/fhir/view?5000");
     EXPECT_FALSE(plain.header("Content-Encoding"));
     EXPECT_EQ(plain.header("Vary"), "Accept, Accept-Encoding");
 }
@@ -149,9 +149,9 @@ TEST(Compression, OfLargeAnswersIsBoundedByHowManyThereAre) {
 }
 
 TEST(Compression, TellsHeadWhatGetWouldSay) {
-    Connection connection(server().port());
+    Connection connection(megabyte_server().port());
     for (const char* target : {"/fhir/view?5000", "/fhir/view?500000", "/fhir/slices?3"}) {
-        const HttpResponse got = get(target, "gzip");
+        const HttpResponse got = get_encoded(target, "gzip");
         ASSERT_TRUE(connection.send(std::string("HEAD ") + target +
                                     " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"));
         const auto head = connection.receive(true);
@@ -210,12 +210,12 @@ TEST(RequestDecoding, HandsOverTheDecodedBody) {
         text += std::to_string(text.size());
     }
     for (const Coding coding : {Coding::gzip, Coding::zstd}) {
-        const HttpResponse response = post(net::coding_name(coding), encoded(coding, text));
+        const HttpResponse response = post_encoded(net::coding_name(coding), encoded(coding, text));
         EXPECT_EQ(response.status, 200);
         EXPECT_EQ(response.body, text);
     }
-    EXPECT_EQ(post("identity", "as it is").body, "as it is");
-    EXPECT_EQ(post("gzip", "").status, 200);
+    EXPECT_EQ(post_encoded("identity", "as it is").body, "as it is");
+    EXPECT_EQ(post_encoded("gzip", "").status, 200);
 }
 
 TEST(RequestDecoding, TakesChunksAndTheNextRequest) {
@@ -235,7 +235,7 @@ TEST(RequestDecoding, TakesChunksAndTheNextRequest) {
             std::to_string(next.size()) + "\r\n\r\n" + next;
     }
     bytes += "POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nplain";
-    Connection connection(server().port());
+    Connection connection(megabyte_server().port());
     ASSERT_TRUE(connection.send(bytes));
     for (const char* expected : {"in chunks", "in chunks", "the next one", "plain"}) {
         const auto response = connection.receive();
@@ -246,10 +246,11 @@ TEST(RequestDecoding, TakesChunksAndTheNextRequest) {
 
 TEST(RequestDecoding, BoundsTheDecodedBody) {
     for (const Coding coding : {Coding::gzip, Coding::zstd}) {
-        EXPECT_EQ(post(net::coding_name(coding), encoded(coding, std::string(1 << 20, 'x'))).status,
+        EXPECT_EQ(post_encoded(net::coding_name(coding), encoded(coding, std::string(1 << 20, 'x')))
+                      .status,
                   200);
         const HttpResponse response =
-            post(net::coding_name(coding), encoded(coding, std::string(64 << 20, '\0')));
+            post_encoded(net::coding_name(coding), encoded(coding, std::string(64 << 20, '\0')));
         EXPECT_EQ(response.status, 413);
         EXPECT_NE(response.body.find("too-long"), std::string::npos);
     }
@@ -257,16 +258,17 @@ TEST(RequestDecoding, BoundsTheDecodedBody) {
 
 TEST(RequestDecoding, RefusesWhatIsDamaged) {
     for (const Coding coding : {Coding::gzip, Coding::zstd}) {
-        EXPECT_EQ(post(net::coding_name(coding), "{\"resourceType\":\"Patient\"}").status, 400);
+        EXPECT_EQ(post_encoded(net::coding_name(coding), "{\"resourceType\":\"Patient\"}").status,
+                  400);
         std::string cut = encoded(coding, "cut off in the middle");
         cut.resize(cut.size() - 3);
-        EXPECT_EQ(post(net::coding_name(coding), cut).status, 400);
+        EXPECT_EQ(post_encoded(net::coding_name(coding), cut).status, 400);
     }
 }
 
 TEST(RequestDecoding, SaysWhichCodingsItTakes) {
     for (const char* coding : {"br", "gzip, zstd", "compress"}) {
-        const HttpResponse response = post(coding, "x");
+        const HttpResponse response = post_encoded(coding, "x");
         EXPECT_EQ(response.status, 415) << coding;
         EXPECT_EQ(response.header("Accept-Encoding"), "gzip, zstd");
     }

@@ -26,7 +26,7 @@ constexpr auto kReadyMax = std::chrono::seconds(60);
 constexpr auto kStopMax = std::chrono::seconds(30);
 constexpr int kCouldNotStart = 2;  // an exit code of every subcommand
 
-Error io_error(std::string_view what) {
+Error process_error(std::string_view what) {
     return Error{Errc::io, fmt::format("{}: {}", what, std::strerror(errno)), ""};
 }
 
@@ -45,14 +45,14 @@ Result<Process> Process::run_function(const std::function<void(int out)>& body,
                                       std::string_view ready, int cpu) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) {
-        return io_error("pipe");
+        return process_error("pipe");
     }
     const int parent = ::getpid();
     const int pid = ::fork();
     if (pid < 0) {
         ::close(ends[0]);
         ::close(ends[1]);
-        return io_error("fork");
+        return process_error("fork");
     }
     if (pid == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);

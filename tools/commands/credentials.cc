@@ -17,7 +17,7 @@ namespace annals::tools {
 
 namespace {
 
-constexpr std::size_t kFileBytesMax = 1 << 20;
+constexpr std::size_t kCredentialsBytesMax = 1 << 20;
 
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!#$%&'*+^`|~";
@@ -42,7 +42,7 @@ Result<std::istringstream> read_file(const std::string& path) {
     if (!file.is_open()) {
         return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
     }
-    std::string text(kFileBytesMax, '\0');
+    std::string text(kCredentialsBytesMax, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     return std::istringstream(std::move(text));

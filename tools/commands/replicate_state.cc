@@ -13,7 +13,7 @@ namespace annals::tools {
 namespace {
 
 constexpr std::string_view kFirstLine = "annals-replicate 1";
-constexpr std::uint64_t kFileBytesMax = 64 << 10;
+constexpr std::uint64_t kStateBytesMax = 64 << 10;
 
 std::string_view take_line(std::string_view& rest) {
     const std::size_t end = rest.find('\n');
@@ -37,7 +37,7 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
     if (!files.exists(path)) {
         return std::optional<ReplicateState>();
     }
-    ANNALS_TRY(const std::string text, storage::read_whole(files, path, kFileBytesMax));
+    ANNALS_TRY(const std::string text, storage::read_whole(files, path, kStateBytesMax));
     std::string_view rest = text;
     if (take_line(rest) != kFirstLine) {
         return Error{Errc::usage, path + " is no state file of annals replicate", ""};
