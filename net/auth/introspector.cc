@@ -78,9 +78,6 @@ Introspector::~Introspector() {
         quit_.store(true);
     }
     wake_.notify_all();
-    for (std::jthread& thread : threads_) {
-        thread.join();
-    }
 }
 
 void Introspector::set_secret(std::string secret) {

@@ -86,7 +86,7 @@ class Introspector {
     std::unordered_map<std::string, Settled> asked_;  ///< waiting or under way
     std::deque<Question> waiting_;
     std::chrono::steady_clock::time_point next_warning_;
-    std::vector<std::jthread> threads_;
+    std::vector<std::jthread> threads_;  ///< the last member: they end before the rest goes
 };
 
 }  // namespace annals::net::auth
