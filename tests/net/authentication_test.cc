@@ -329,6 +329,23 @@ TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
     EXPECT_LE(issuer.requests(), before + 1 + later);
 }
 
+TEST(Authentication, KeepsFetchedKeysWhereAFileIsReadAgain) {
+    const SigningKey key("ES256");
+    KeyEndpoint issuer(jwk_set({key.jwk()}));
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_keys("jwt_or_api_key", jwk_set({}))(config, self);
+        config.auth.jwt_jwks_file = "";
+        config.auth.jwt_jwks_url = issuer.url();
+    });
+    EXPECT_EQ(server.get_with_token("/Patient/1", key.sign(kClaims)).status, 404);
+    const int before = issuer.requests();
+    write_whole_file(server.file("keys.toml"), key_entry("b", "another", R"(["system/*.rs"])"));
+    EXPECT_TRUE(becomes_true(
+        [&] { return server.get("/Patient/1", {{"X-API-Key", "another"}}).status == 404; }));
+    EXPECT_EQ(server.get_with_token("/Patient/1", key.sign(kClaims)).status, 404);
+    EXPECT_EQ(issuer.requests(), before);
+}
+
 TEST(Authentication, StartsAndRefusesTokensWhileTheIssuerIsAway) {
     const std::string url = deserted_url();
     const SigningKey key("ES256");

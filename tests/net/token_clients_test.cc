@@ -9,6 +9,8 @@
 #include "net/auth/replays.h"
 #include "net/auth/token_signer.h"
 #include "tests/support/files.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/http_endpoint.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
@@ -225,6 +227,39 @@ TEST(TokenClients, AreThereOnceTheFileOfKeysThatTheyNameIs) {
     (*clients)->reload_if_changed();
     EXPECT_EQ((*clients)->find("first"), nullptr);
     EXPECT_NE((*clients)->find("second"), nullptr);
+}
+
+TEST(TokenClients, KeepWhatWasFetchedForAsLongAsTheyHaveItsUrl) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    const KeyEndpoint one(jwk_set({SigningKey("ES256", "one").jwk()}));
+    const KeyEndpoint other(jwk_set({SigningKey("ES256", "other").jwk()}));
+    int hours = 0;
+    const auto say = [&](const std::string& url, const std::string& scope) {
+        write_whole_file(
+            file, fmt::format("[[client]]\nid = \"lab\"\nscopes = ['{}']\njwks_url = '{}'\n", scope,
+                              url));
+        std::filesystem::last_write_time(
+            file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(++hours));
+    };
+    say(one.url(), "system/*.r");
+    const auto clients = net::auth::Clients::open(file);
+    ASSERT_TRUE(clients) << clients.error().detail;
+    const auto has = [&](const char* key) { return (*clients)->find("lab")->keys.has(key); };
+    ASSERT_TRUE(becomes_true([&] { return has("one"); }));
+
+    say(one.url(), "system/*.s");
+    (*clients)->reload_if_changed();
+    EXPECT_THAT((*clients)->find("lab")->said.scopes, HasSubstr("system/*.s"));
+    EXPECT_TRUE(has("one"));
+    EXPECT_EQ(one.requests(), 1);
+
+    // A key that is at the old URL alone signs for nobody any more.
+    say(other.url(), "system/*.s");
+    (*clients)->reload_if_changed();
+    EXPECT_FALSE(has("one"));
+    EXPECT_TRUE(becomes_true([&] { return has("other"); }));
+    EXPECT_FALSE(has("one"));
 }
 
 TEST(TokenClients, AreReadAgainIfTheirFileChangesWhileItIsRead) {

@@ -1,11 +1,15 @@
 // Tokens that the server itself gives, over a socket: to whom, for what, and what is refused.
 
+#include "net/auth/token_endpoint.h"
+
 #include "codec/json/document.h"
 #include "core/base/base64.h"
 #include "net/coding.h"
 #include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
+#include "tests/support/sim_file_system.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 
 #include <fmt/format.h>
@@ -153,6 +157,40 @@ TEST(TokenEndpoint, TakesNoAssertionAgainThatTheServerBeforeItTook) {
         EXPECT_EQ(post(server, form(before)).status, status);
         EXPECT_EQ(post(server, form(key.sign(claims("lab", std::to_string(status))))).status, 200);
     }
+}
+
+TEST(TokenEndpoint, GivesNothingForAnAssertionThatItCannotWriteDown) {
+    const SigningKey key("ES256");
+    const TemporaryDirectory folder;
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("/data"));
+    core::Config config;
+    config.base_url = kBase;
+    config.data = "/data";
+    config.auth.mode = "jwt";
+    config.auth.token_endpoint.clients_file = folder / "clients.toml";
+    write_whole_file(config.auth.token_endpoint.clients_file,
+                     client_entry("lab", inline_keys(key)));
+    const auto endpoint = net::auth::TokenEndpoint::open(config, files, now());
+    ASSERT_TRUE(endpoint) << endpoint.error().detail;
+    const std::string body = form(key.sign(claims("lab", "1")));
+    core::Request request;
+    request.method = core::HttpMethod::post;
+    request.headers.push_back({"Content-Type", "application/x-www-form-urlencoded"});
+    request.body = body;
+    net::auth::Settled later;
+    std::string client;
+    files.fail_next(SimFileSystem::Call::write, Errc::no_store);
+    const auto refused = (*endpoint)->answer(request, "a", now(), &later, client);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_THAT(refused->body.str(), HasSubstr(R"("error":"temporarily_unavailable")"));
+    EXPECT_THAT(refused->headers, testing::Contains(testing::Pair("Retry-After", "30")));
+    EXPECT_EQ(client, "");
+    const auto given = (*endpoint)->answer(request, "a", now(), &later, client);
+    ASSERT_TRUE(given);
+    EXPECT_EQ(given->status, 200);
+    EXPECT_EQ(client, "lab");
 }
 
 TEST(TokenEndpoint, ThatMayNotWriteTakesNoAssertionFromBeforeItBegan) {
