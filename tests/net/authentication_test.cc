@@ -344,6 +344,10 @@ TEST(Authentication, KeepsFetchedKeysWhereAFileIsReadAgain) {
         [&] { return server.get("/Patient/1", {{"X-API-Key", "another"}}).status == 404; }));
     EXPECT_EQ(server.get_with_token("/Patient/1", key.sign(kClaims)).status, 404);
     EXPECT_EQ(issuer.requests(), before);
+    // Newer ones can still be asked for.
+    const SigningKey next("ES256", "next");
+    issuer.set(jwk_set({next.jwk()}));
+    EXPECT_EQ(server.get_with_token("/Patient/1", next.sign(kClaims)).status, 404);
 }
 
 TEST(Authentication, StartsAndRefusesTokensWhileTheIssuerIsAway) {

@@ -232,7 +232,7 @@ TEST(TokenClients, AreThereOnceTheFileOfKeysThatTheyNameIs) {
 TEST(TokenClients, KeepWhatWasFetchedForAsLongAsTheyHaveItsUrl) {
     const TemporaryDirectory folder;
     const std::string file = folder / "clients.toml";
-    const KeyEndpoint one(jwk_set({SigningKey("ES256", "one").jwk()}));
+    KeyEndpoint one(jwk_set({SigningKey("ES256", "one").jwk()}));
     const KeyEndpoint other(jwk_set({SigningKey("ES256", "other").jwk()}));
     int hours = 0;
     const auto say = [&](const std::string& url, const std::string& scope) {
@@ -253,13 +253,19 @@ TEST(TokenClients, KeepWhatWasFetchedForAsLongAsTheyHaveItsUrl) {
     EXPECT_THAT((*clients)->find("lab")->said.scopes, HasSubstr("system/*.s"));
     EXPECT_TRUE(has("one"));
     EXPECT_EQ(one.requests(), 1);
+    // Newer ones can still be asked for.
+    one.set(jwk_set({SigningKey("ES256", "newer").jwk()}));
+    const net::auth::Settled asked = net::auth::Clients::ask_for_keys(*(*clients)->find("lab"));
+    ASSERT_TRUE(asked);
+    EXPECT_TRUE(becomes_true([&] { return asked->load(); }));
+    EXPECT_TRUE(has("newer"));
 
     // A key that is at the old URL alone signs for nobody any more.
     say(other.url(), "system/*.s");
     (*clients)->reload_if_changed();
-    EXPECT_FALSE(has("one"));
+    EXPECT_FALSE(has("newer"));
     EXPECT_TRUE(becomes_true([&] { return has("other"); }));
-    EXPECT_FALSE(has("one"));
+    EXPECT_FALSE(has("newer"));
 }
 
 TEST(TokenClients, AreReadAgainIfTheirFileChangesWhileItIsRead) {
