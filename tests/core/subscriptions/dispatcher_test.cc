@@ -125,6 +125,7 @@ TEST_F(DispatcherTest, ARequestedSubscriptionIsActivatedByANewVersion) {
     EXPECT_TRUE(answer.says(R"("status":"active","reason":"test","criteria":"Patient?family=x")"))
         << answer.body;
     EXPECT_FALSE(answer.says("error"));
+    EXPECT_FALSE(answer.says("_status"));
     advance();
     EXPECT_EQ(send("GET", "/Subscription/s").etag, 2U);
 }
@@ -170,6 +171,8 @@ TEST_F(DispatcherTest, WhatCannotBeDoneHasTheStatusErrorAndSaysWhy) {
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"X-Annals-Position: 1\"]",
          "can't be set"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"Transfer-Encoding: x\"]",
+         "can't be set"},
+        {"http://hook/a\"", "http://hook/a\",\"header\":[\"proxy-Authorization: x\"]",
          "can't be set"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"A: b\\r\\nC: d\"]", "channel.header"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"no colon\"]", "channel.header"},
@@ -262,8 +265,13 @@ TEST_F(DispatcherTest, WhatAnotherServerSentIsNotRunHere) {
     EXPECT_EQ(status("s"), "requested");
     put_patient("p");
     EXPECT_THAT(told("X-Annals-Position: "), IsEmpty());
+    // What was written before that was the other server's to tell of.
     subscribe(body);
     EXPECT_EQ(status("s"), "active");
+    EXPECT_THAT(told("X-Annals-Position: "), IsEmpty());
+    put_patient("q");
+    EXPECT_THAT(told("X-Annals-Position: "),
+                ElementsAre(fmt::format("{}", store().last_position().value)));
 }
 
 // ---- what is told ----
@@ -324,6 +332,19 @@ TEST_F(DispatcherTest, ThePayloadIsNothingTheIdOrTheResource) {
     EXPECT_THAT(std::string(xml.body), HasSubstr("<family value=\"x\"/>"));
 }
 
+TEST_F(DispatcherTest, WithoutTheResourceTheEndpointIsAskedAsItStands) {
+    for (const std::string_view payload : {"", "id-only"}) {
+        std::string body = hook("s", "Patient", payload);
+        body.replace(body.find("/a\""), 3, "/a/in/?to=ward\"");
+        subscribe(body);
+        put_patient("p");
+        const std::vector<Notification> told = advance();
+        ASSERT_EQ(told.size(), 1U) << payload;
+        EXPECT_EQ(told[0].url, "http://hook/a/in/?to=ward");
+        dispatcher_->settle(told[0], {}, time_);
+    }
+}
+
 TEST_F(DispatcherTest, TheResourceIsSentAsItIsStored) {
     std::string body = hook("s", "Patient", "application/fhir+json");
     body.replace(body.find("/a\""), 3,
@@ -351,6 +372,10 @@ TEST_F(DispatcherTest, CriteriaMayLookAtOtherResources) {
     put(observation("a", "Patient/p"));
     put(observation("b", "Patient/q"));
     put(observation("c", "Patient/p", "h"));
+    // Whose performer is a patient is not of him.
+    std::string performed = observation("d", "Patient/r");
+    performed.insert(performed.size() - 1, R"(,"performer":[{"reference":"Patient/p"}])");
+    put(performed);
     put_patient("p", "x");
     put_patient("q", "y");
     std::map<std::string, std::vector<std::string>> by_id;
@@ -377,6 +402,7 @@ TEST_F(DispatcherTest, CriteriaMayFollowCanonicals) {
     subscribe(hook("has", "Questionnaire?_has:QuestionnaireResponse:questionnaire:status=completed",
                    "id-only"));
     put(R"({"resourceType":"Questionnaire","id":"q","url":"http://q","version":"1","title":"x","status":"active"})");
+    put(R"({"resourceType":"Questionnaire","id":"other","url":"http://other","title":"y","status":"active"})");
     put(R"({"resourceType":"QuestionnaireResponse","id":"r","questionnaire":"http://q|1","status":"completed"})");
     put(R"({"resourceType":"QuestionnaireResponse","id":"s","questionnaire":"http://q|2","status":"completed"})");
     EXPECT_THAT(told(), testing::UnorderedElementsAre("Questionnaire/q/_history/1",
@@ -590,6 +616,21 @@ TEST_F(DispatcherTest, SwitchedOffAndOnAgainItBeginsAnew) {
     put_patient("a");
     EXPECT_THAT(told(), IsEmpty());
     subscribe(hook("s", "Patient", "id-only"));
+    put_patient("b");
+    EXPECT_THAT(told(), ElementsAre("Patient/b/_history/1"));
+}
+
+TEST_F(DispatcherTest, AnEndOfBeforeIsNoneAfterARestart) {
+    subscribe(hook("s", "Patient", "id-only"));
+    std::string off = hook("s", "Patient", "id-only");
+    off.replace(off.find("requested"), 9, "off");
+    subscribe(off);
+    subscribe(hook("s", "Patient", "id-only"));
+    put_patient("a");
+    EXPECT_EQ(told().size(), 1U);
+    dispatcher_->save();
+    dispatch();
+    EXPECT_THAT(told(), IsEmpty());
     put_patient("b");
     EXPECT_THAT(told(), ElementsAre("Patient/b/_history/1"));
 }
