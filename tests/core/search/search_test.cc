@@ -566,6 +566,8 @@ TEST_F(Search, IncludesWhatMatchesReferTo) {
     EXPECT_EQ(page.total, 2U);
     EXPECT_EQ(get("/Observation?_include=*").included, Names{"Patient/a"});
     EXPECT_EQ(get("/Observation?_include=Observation:patient").included, Names{"Patient/a"});
+    EXPECT_EQ(get("/Observation?_include=Observation:subject:Patient").included,
+              Names{"Patient/a"});
     EXPECT_TRUE(get("/Observation?_include=Observation:subject:Group").included.empty());
     page =
         get("/Observation?_include=Observation:subject&_include:iterate=Patient:organization&"
@@ -581,6 +583,18 @@ TEST_F(Search, IncludesWhatMatchesReferTo) {
             "_revinclude:iterate=Patient:organization&_revinclude:iterate=Observation:subject")
             .included,
         (Names{"Organization/p", "Patient/a", "Observation/y", "Observation/x"}));
+}
+
+TEST_F(Search, GoesOnFromWhatIsIncludedThreeTimes) {
+    put("Organization", "o0", R"("name":"o0")");
+    for (int i = 1; i < 7; ++i) {
+        put("Organization", fmt::format("o{}", i),
+            fmt::format(R"("name":"o{0}","partOf":{{"reference":"Organization/o{1}"}})", i, i - 1));
+    }
+    EXPECT_EQ(get("/Organization?_id=o6&_include:iterate=Organization:partof").included,
+              (Names{"Organization/o5", "Organization/o4", "Organization/o3", "Organization/o2"}));
+    EXPECT_EQ(get("/Organization?_id=o0&_revinclude:iterate=Organization:partof").included,
+              (Names{"Organization/o1", "Organization/o2", "Organization/o3", "Organization/o4"}));
 }
 
 TEST_F(Search, IncludesNothingTwiceAndNothingDeleted) {
