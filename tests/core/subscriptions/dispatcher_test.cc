@@ -335,12 +335,12 @@ TEST_F(DispatcherTest, ThePayloadIsNothingTheIdOrTheResource) {
 TEST_F(DispatcherTest, WithoutTheResourceTheEndpointIsAskedAsItStands) {
     for (const std::string_view payload : {"", "id-only"}) {
         std::string body = hook("s", "Patient", payload);
-        body.replace(body.find("/a\""), 3, "/a/in/?to=ward\"");
+        body.replace(body.find("/a\""), 3, payload.empty() ? "/a/in/\"" : "/a/in?to=ward\"");
         subscribe(body);
         put_patient("p");
         const std::vector<Notification> told = advance();
         ASSERT_EQ(told.size(), 1U) << payload;
-        EXPECT_EQ(told[0].url, "http://hook/a/in/?to=ward");
+        EXPECT_EQ(told[0].url, payload.empty() ? "http://hook/a/in/" : "http://hook/a/in?to=ward");
         dispatcher_->settle(told[0], {}, time_);
     }
 }
@@ -458,6 +458,14 @@ TEST_F(DispatcherTest, AThousandVersionsAreNumberedByPosition) {
     EXPECT_EQ(told("X-Annals-Position: "), expected);
 }
 
+TEST_F(DispatcherTest, WhatMatchesBehindManyThatDoNotIsToldOf) {
+    subscribe(hook("s", "Patient?family=x", "id-only"));
+    for (int i = 0; i < 200; ++i) {
+        put_patient(fmt::format("p{}", i), i == 150 ? "x" : "y");
+    }
+    EXPECT_THAT(told(), ElementsAre("Patient/p150/_history/1"));
+}
+
 TEST_F(DispatcherTest, AVersionThatWasErasedBeforeItWasToldOfIsPassedOver) {
     config_.hard_delete = true;
     open();
@@ -532,6 +540,42 @@ TEST_F(DispatcherTest, WhatIsUnderWayWhileTheSubscriptionChangesIsSettledAfterwa
     EXPECT_THAT(told(), ElementsAre("Patient/b/_history/1"));
 }
 
+TEST_F(DispatcherTest, OneThatIsBehindIsToldOfAllWhenOthersLead) {
+    for (const std::string_view id : {"a", "b", "slow"}) {
+        subscribe(hook(id, "Patient", "id-only"));
+    }
+    for (int written = 0; written < 4; ++written) {
+        std::vector<std::string> expected;
+        std::optional<Notification> stuck;
+        // The last one is written when all have something to look at, and others than the slow one may be first.
+        for (int i = 0; i <= written + 2; ++i) {
+            const std::string id = fmt::format("p{}-{}", written, i);
+            expected.push_back(fmt::format("Patient/{}/_history/1", id));
+            put_patient(id);
+            if (i == written + 2) {
+                dispatcher_->settle(*stuck, {}, time_);
+            }
+            for (Notification& notification : advance()) {
+                if (notification.subscription == "slow") {
+                    stuck = std::move(notification);
+                } else {
+                    dispatcher_->settle(notification, {}, time_);
+                }
+            }
+        }
+        std::vector<std::string> slow{expected.front()};
+        for (std::vector<Notification> some{*std::move(stuck)}; !some.empty(); some = advance()) {
+            for (const Notification& notification : some) {
+                if (notification.subscription == "slow") {
+                    slow.push_back(notification.headers.back().substr(18));
+                }
+                dispatcher_->settle(notification, {}, time_);
+            }
+        }
+        EXPECT_EQ(slow, expected);
+    }
+}
+
 // ---- failures ----
 
 TEST_F(DispatcherTest, AFailureIsTriedAgainAfterDelaysThatDouble) {
@@ -555,6 +599,32 @@ TEST_F(DispatcherTest, AFailureIsTriedAgainAfterDelaysThatDouble) {
     }
     EXPECT_THAT(told(), ElementsAre("Patient/a/_history/1", "Patient/b/_history/1"));
     EXPECT_EQ(status("s"), "active");
+}
+
+TEST_F(DispatcherTest, AChangeHoldsAtOnceForWhatIsToBeTriedAgain) {
+    subscribe(hook("s", "Patient", "id-only"));
+    put_patient("a", "x");
+    const auto fail = [this] {
+        const std::vector<Notification> some = advance();
+        ASSERT_EQ(some.size(), 1U);
+        dispatcher_->settle(some[0], Error{Errc::io, "status 500", ""}, time_);
+        EXPECT_THAT(advance(), IsEmpty());
+    };
+    fail();
+    time_ += 1s;
+    fail();
+    std::string elsewhere = hook("s", "Patient?family=y", "id-only");
+    elsewhere.replace(elsewhere.find("http://hook/a"), 13, "http://hook/b");
+    ASSERT_EQ(put(elsewhere), 200);
+    EXPECT_THAT(advance(), IsEmpty()) << "it doesn't match any more";
+    put_patient("b", "y");
+    fail();
+    EXPECT_EQ(status("s"), "active") << "failures are counted anew";
+    ASSERT_EQ(put(elsewhere), 200);
+    const std::vector<Notification> again = advance();
+    ASSERT_EQ(again.size(), 1U) << "it is tried at once";
+    EXPECT_EQ(again[0].url, "http://hook/b");
+    EXPECT_THAT(again[0].headers, Contains("X-Annals-Version: Patient/b/_history/1"));
 }
 
 TEST_F(DispatcherTest, WhatIsUnderWayFromBeforeAnErrorSettlesNothingThatCameAfterIt) {
