@@ -203,6 +203,71 @@ TEST_F(FhirPath, ReadsNamesDatesAndBlanksAsTheyAreWritten) {
               "FHIRPath: an escape that is no character at character 2");
 }
 
+TEST_F(FhirPath, TakesTheLastInstantOfWhatIsNotSaidWhereOneSideHasAZone) {
+    EXPECT_EQ(eval("@2020 < @2021-01-01T12:00Z"), "[true]");
+    EXPECT_EQ(eval("@2020 < @2021-01-01T11:00Z"), "");
+    EXPECT_EQ(eval("@2020-02 < @2020-03-01T12:00Z"), "[true]");
+    EXPECT_EQ(eval("@2020-02 < @2020-03-01T11:00Z"), "");
+    EXPECT_EQ(eval("@2020-02-01 < @2020-02-02T12:00Z"), "[true]");
+    EXPECT_EQ(eval("@2020-02-01 < @2020-02-02T11:00Z"), "");
+    EXPECT_EQ(eval("@2020-02-01T10 < @2020-02-01T23:00Z"), "[true]");
+    EXPECT_EQ(eval("@2020-02-01T10 < @2020-02-01T22:30Z"), "");
+    EXPECT_EQ(eval("@2020-02-01T10:00 < @2020-02-01T22:01Z"), "[true]");
+    EXPECT_EQ(eval("@2020-02-01T10:00 < @2020-02-01T22:00:30Z"), "");
+    EXPECT_EQ(eval("@2020-03 < @2020-02-29T09:59Z"), "[false]");
+    EXPECT_EQ(eval("@2020-03 < @2020-02-29T10:01Z"), "");
+    EXPECT_EQ(eval("@2020-02-01T10:00Z ~ @2020-02-01T10:00"), "[false]");
+    EXPECT_EQ(eval("@2020-02-01T00:30Z ~ @2020-01-31T23:30-01:00"), "[true]");
+    EXPECT_EQ(eval("@T10:30 < @T09:30"), "[false]");
+}
+
+TEST_F(FhirPath, ComputesWithWhatHasAMeaningOnly) {
+    EXPECT_EQ(eval("{} + 1 | 1 + {} | {} & {} = ''"), "[true]");
+    EXPECT_EQ(eval("'a' & {} & 'b'"), "[ab]");
+    EXPECT_EQ(eval("'a' + 1"), "error");
+    EXPECT_EQ(eval("1 + 'a'"), "error");
+    EXPECT_EQ(eval("'a' - 'b'"), "error");
+    EXPECT_EQ(eval("'a' & 1"), "error");
+    EXPECT_EQ(eval("@T10:00 + 1 day"), "error");
+    EXPECT_EQ(eval("-'a'"), "error");
+    EXPECT_EQ(eval("3 'm' div 2"), "error");
+    EXPECT_EQ(eval("3 'm' - 1 'cm' = 2.99 'm'"), "[true]");
+    EXPECT_EQ(eval("2 * 3 'm' = 6 'm'"), "[true]");
+    EXPECT_EQ(eval("6 'm' / 2 = 3 'm'"), "[true]");
+    EXPECT_EQ(eval("6 'm' / 2 'm' = 3 '1'"), "[true]");
+    EXPECT_EQ(eval("6 / 2 's' = 3 's-1'"), "[true]");
+    EXPECT_EQ(eval("-(5 'mg') = 0 'mg' - 5 'mg'"), "[true]");
+    EXPECT_EQ(eval("1 year + 2 years = 3 years"), "[true]");
+    EXPECT_EQ(eval("3 'm' + 1 's'"), "");
+}
+
+TEST_F(FhirPath, TakesNoMemberForWhatStandsBesideAnother) {
+    EXPECT_EQ(eval("children().count()"), "[12]");
+    EXPECT_EQ(eval("children().where(id = 'b1').count()"), "[1]");
+    EXPECT_EQ(eval("name[1].children().count()"), "[2]");
+    use(R"({"resourceType":"Patient","name":[{"family":"a","_prefix":[{"id":"x"}]}]})");
+    EXPECT_EQ(eval("name.family.id"), "");
+    EXPECT_EQ(eval("name.prefix.id"), "[x]");
+    EXPECT_EQ(eval("name.children().count()"), "[2]");
+}
+
+TEST_F(FhirPath, FollowsAReferenceToThatOneOfSeveral) {
+    use(R"({"resourceType":"Patient","id":"p","contained":[
+        {"resourceType":"Organization","id":"a","partOf":{"reference":"#"}},
+        {"resourceType":"Organization","id":"b","name":"B"}],
+        "managingOrganization":{"reference":"#b"}})");
+    EXPECT_EQ(eval("managingOrganization.resolve().name"), "[B]");
+    EXPECT_EQ(eval("contained.partOf.resolve().id"), "[p]");
+    use(R"({"resourceType":"Bundle","type":"collection","entry":[
+        {"resource":{"resourceType":"Encounter","id":"b"}},
+        {"resource":{"resourceType":"Patient","id":"a","gender":"female"}},
+        {"fullUrl":"urn:uuid:1"},
+        {"resource":{"resourceType":"Patient","id":"b","gender":"male",
+                     "link":[{"other":{"reference":"Patient/b"}},{"other":{"reference":"urn:uuid:1"}}]}}]})");
+    EXPECT_EQ(eval("entry.resource.link.other.resolve().gender"), "[male]");
+    EXPECT_EQ(eval("entry.resource.link.other.resolve().count()"), "[1]");
+}
+
 TEST(FhirPathDecimal, KeepsWithinItsDigits) {
     const auto text = [](const std::optional<Decimal>& value) {
         std::array<char, Decimal::kCharsMax> buffer;
