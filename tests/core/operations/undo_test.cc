@@ -1,0 +1,92 @@
+// $undo where it is refused, and where nothing or little is left to be taken back.
+
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+namespace {
+
+class UndoTest : public test::ServiceFixture {
+  protected:
+    int put_observation(std::string_view id, std::string_view subject) {
+        return send("PUT", fmt::format("/Observation/{}", id),
+                    fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final",)"
+                                R"("code":{{"text":"x"}},"subject":{{"reference":"{}"}}}})",
+                                id, subject),
+                    {{"Content-Type", "application/fhir+json"}})
+            .status;
+    }
+};
+
+TEST_F(UndoTest, IsRefusedWhereWhatItWouldLeaveBreaksARule) {
+    Config config;
+    config.integrity_on_delete = true;
+    restart(config);
+    ASSERT_EQ(put_patient("a"), 201);
+    ASSERT_EQ(put_patient("b"), 201);
+    ASSERT_EQ(put_observation("o", "Patient/a"), 201);
+    const test::Answer refused = send("POST", "/$undo?from=1&to=2");
+    EXPECT_EQ(refused.status, 409);
+    EXPECT_TRUE(refused.says(R"("code":"conflict")")) << refused.body;
+    EXPECT_TRUE(refused.says("Observation/o")) << refused.body;
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/b").status, 200);
+    EXPECT_EQ(store().last_position(), Position{3});
+    EXPECT_EQ(send("POST", "/$undo?from=1&to=3").status, 200);
+    EXPECT_EQ(store().totals().live, 0U);
+}
+
+TEST_F(UndoTest, LeavesAloneWhatCameAndWent) {
+    ASSERT_EQ(put_patient("a"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/a").status, 204);
+    const test::Answer answer = send("POST", "/$undo?from=1&to=2");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says(R"({"name":"count","valueInteger":0})")) << answer.body;
+    EXPECT_EQ(store().last_position(), Position{2});
+}
+
+TEST_F(UndoTest, GoesBackToAVersionWhoseOwnPastIsErased) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    put_patient("a", "First");
+    put_patient("a", "Second");
+    put_patient("a", "Third");
+    ASSERT_EQ(send("DELETE", "/Patient/a/_history/1").status, 204);
+    EXPECT_EQ(send("POST", "/$undo?position=3").status, 200);
+    const test::Answer now = send("GET", "/Patient/a");
+    EXPECT_EQ(now.etag, 4U);
+    EXPECT_TRUE(now.says("Second")) << now.body;
+}
+
+TEST_F(UndoTest, TakesBackNoMoreAtOnceThanARequestMayHave) {
+    Config config;
+    config.limits.max_body = 20'000;
+    restart(config);
+    const std::string name(8'000, 'x');
+    for (const std::string_view id : {"a", "b", "c"}) {
+        ASSERT_EQ(put_patient(id, name), 201);
+    }
+    for (const std::string_view id : {"a", "b", "c"}) {
+        ASSERT_EQ(put_patient(id, "short"), 200);
+    }
+    const test::Answer refused = send("POST", "/$undo?from=4&to=6");
+    EXPECT_EQ(refused.status, 413);
+    EXPECT_TRUE(refused.says("too-costly")) << refused.body;
+    EXPECT_EQ(store().last_position(), Position{6});
+    EXPECT_EQ(send("POST", "/$undo?from=4&to=5").status, 200);
+}
+
+TEST_F(UndoTest, IsOnlySaidWhereNothingIsWritten) {
+    ASSERT_EQ(put_patient("a"), 201);
+    Config config;
+    config.read_only = true;
+    restart(config);
+    EXPECT_EQ(send("POST", "/$undo?position=1").status, 503);
+    EXPECT_EQ(send("POST", "/$undo?position=1&dryRun=true").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+}
+
+}  // namespace
+}  // namespace annals::core
