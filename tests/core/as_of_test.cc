@@ -249,6 +249,22 @@ TEST_F(AsOfTest, IncludesByACanonicalWhatTheIndexHasThrownAway) {
     }
 }
 
+TEST_F(AsOfTest, IncludesNoVersionThatWasNotYetThere) {
+    put_patient("p", "First");
+    const std::string body =
+        R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},)"
+        R"("subject":{"reference":"Patient/p/_history/2"}})";
+    ASSERT_EQ(
+        send("PUT", "/Observation/o", body, {{"Content-Type", "application/fhir+json"}}).status,
+        201);
+    const Position then = store().last_position();
+    put_patient("p", "Second");
+    const std::string search = "/Observation?_include=Observation:subject";
+    EXPECT_EQ(found(search), (std::set<std::string>{"o/1", "p/2"}));
+    EXPECT_EQ(found(fmt::format("{}&_asOf={}", search, then.value)),
+              (std::set<std::string>{"o/1"}));
+}
+
 TEST_F(AsOfTest, LeadsOverNoReferencesThatTheIndexDoesNotLeadOver) {
     store_options_.search_index.positions_retained = 10;
     store_options_.search_index.pending_documents = 0;

@@ -585,6 +585,25 @@ TEST_F(Search, IncludesWhatMatchesReferTo) {
         (Names{"Organization/p", "Patient/a", "Observation/y", "Observation/x"}));
 }
 
+TEST_F(Search, IncludesWhatRefersByTheParameterThatIsNamedAlone) {
+    put("Patient", "a", "");
+    put("Group", "g", R"("type":"person","actual":true)");
+    put("Observation", "subject",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"})");
+    put("Observation", "performer",
+        R"("status":"final","code":{"text":"x"},"performer":[{"reference":"Patient/a"}])");
+    put("Observation", "group",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Group/g"})");
+    put("Encounter", "e",
+        R"("status":"finished","class":{"code":"AMB"},"subject":{"reference":"Patient/a"})");
+    EXPECT_EQ(get("/Patient?_revinclude=Observation:subject").included,
+              Names{"Observation/subject"});
+    EXPECT_EQ(get("/?_type=Patient,Group&_revinclude=Observation:subject").included,
+              (Names{"Observation/group", "Observation/subject"}));
+    EXPECT_EQ(get("/?_type=Patient,Group&_revinclude=Observation:subject:Group").included,
+              Names{"Observation/group"});
+}
+
 TEST_F(Search, GoesOnFromWhatIsIncludedThreeTimes) {
     put("Organization", "o0", R"("name":"o0")");
     for (int i = 1; i < 7; ++i) {
@@ -606,6 +625,15 @@ TEST_F(Search, IncludesNothingTwiceAndNothingDeleted) {
         Names{"Patient/a"});
     send("DELETE", "/Patient/a");
     EXPECT_TRUE(get("/Observation?_include=*").included.empty());
+}
+
+TEST_F(Search, IncludesNothingThatMatches) {
+    put("Organization", "whole", R"("name":"Whole")");
+    put("Organization", "part", R"("name":"Part","partOf":{"reference":"Organization/whole"})");
+    const Page page =
+        get("/Organization?_include=Organization:partof&_revinclude=Organization:partof");
+    EXPECT_EQ(page.matches, (Names{"Organization/part", "Organization/whole"}));
+    EXPECT_TRUE(page.included.empty());
 }
 
 TEST_F(Search, IncludesTheVersionThatAReferenceNames) {
@@ -771,6 +799,13 @@ TEST_F(CanonicalSearch, GoesOnFromWhatWasIncluded) {
         get("/CarePlan?instantiates-canonical:PlanDefinition.definition:Questionnaire.title=quest")
             .matches,
         Names{"CarePlan/c"});
+}
+
+TEST_F(Search, IncludesWhatACanonicalNamesByItsId) {
+    put("Questionnaire", "q", R"("status":"active")");
+    put("QuestionnaireResponse", "r", R"("status":"completed","questionnaire":"Questionnaire/q")");
+    EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:questionnaire").included,
+              Names{"Questionnaire/q"});
 }
 
 TEST_F(Search, SaysWhenThereIsTooMuchToInclude) {
