@@ -138,6 +138,55 @@ TEST(Batch, LetsConditionalCreatesSeeEarlierCreates) {
     EXPECT_EQ(bundle.statuses(), "201 200 200 201");
 }
 
+TEST(Batch, LetsConditionalWritesAndUpdatesSeeEachOther) {
+    const std::string known = patient_json("1", R"("identifier":[{"value":"x"}])");
+    const std::string by_search = "Patient?identifier=x";
+    const auto created = [&] {
+        return entry_of("POST", "Patient", patient_json(""), {}, R"("ifNoneExist":"identifier=x")");
+    };
+    {
+        TestService server;
+        const Json bundle(
+            server
+                .submit(bundle_of("batch",
+                                  {entry_of("PUT", "Patient/1", known), created(),
+                                   entry_of("PUT", "Patient/1", patient_json("1")), created()}))
+                .body);
+        EXPECT_EQ(bundle.statuses(), "201 200 200 201");
+    }
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "batch",
+                {entry_of("PUT", "Patient/1", known), entry_of("PUT", by_search, known),
+                 entry_of("PUT", "Patient/1", known), entry_of("PUT", by_search, patient_json("1")),
+                 entry_of("GET", "Patient/1"), entry_of("DELETE", "Patient/1")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 200 200 200 200 204");
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(bundle.entry(i)["response"]["etag"].string(),
+                  "W/\"" + std::to_string(i < 4 ? i + 1 : 4) + "\"");
+    }
+    EXPECT_EQ(server.store().totals().live, 0U);
+}
+
+TEST(Batch, LetsADeletionSeeThatWhatReferredIsGone) {
+    Config config;
+    config.integrity_on_delete = true;
+    TestService server(config);
+    server.put("/Patient/1", patient_json("1"));
+    server.put("/Observation/o",
+               R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},)"
+               R"("subject":{"reference":"Patient/1"}})");
+    const Json bundle(server
+                          .submit(bundle_of("batch", {entry_of("DELETE", "Patient/1"),
+                                                      entry_of("DELETE", "Observation/o"),
+                                                      entry_of("DELETE", "Patient/1")}))
+                          .body);
+    EXPECT_EQ(bundle.statuses(), "409 204 204");
+}
+
 TEST(Batch, LetsConditionalPatchesSeeEarlierCreates) {
     const std::string patch =
         R"({"resourceType":"Parameters","parameter":[{"name":"operation","part":[)"
@@ -176,6 +225,23 @@ TEST(Batch, LeavesTheResourcesOutWhenTheClientPrefersLittle) {
     bundle = Json(server.send(sent).body);
     EXPECT_FALSE(bundle.entry(0)["resource"]);
     EXPECT_TRUE(bundle.entry(0)["response"]["outcome"]["resourceType"].equals("OperationOutcome"));
+}
+
+TEST(Batch, AnswersReadsAndOperationsWithTheirResultsWhateverIsPreferred) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    const Sent sent{HttpMethod::post,
+                    "",
+                    {},
+                    bundle_of("batch", {entry_of("GET", "Patient/1"),
+                                        entry_of("POST", "Patient/1/$meta-add",
+                                                 R"({"resourceType":"Parameters","parameter":[)"
+                                                 R"({"name":"meta","valueMeta":{}}]})")}),
+                    {{"Prefer", "return=OperationOutcome"}}};
+    const Json bundle(server.send(sent).body);
+    EXPECT_EQ(bundle.statuses(), "200 200");
+    EXPECT_TRUE(bundle.entry(0)["resource"]["resourceType"].equals("Patient"));
+    EXPECT_TRUE(bundle.entry(1)["resource"]["resourceType"].equals("Parameters"));
 }
 
 TEST(Batch, LeavesLinksBetweenItsEntriesAlone) {
