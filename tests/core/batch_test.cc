@@ -229,19 +229,19 @@ TEST(Batch, LeavesTheResourcesOutWhenTheClientPrefersLittle) {
 
 TEST(Batch, AnswersReadsAndOperationsWithTheirResultsWhateverIsPreferred) {
     TestService server;
-    server.put("/Patient/1", patient_json("1"));
+    server.put("/OperationOutcome/o", R"({"resourceType":"OperationOutcome","id":"o","issue":[)"
+                                      R"({"severity":"information","code":"informational"}]})");
     const Sent sent{HttpMethod::post,
                     "",
                     {},
-                    bundle_of("batch", {entry_of("GET", "Patient/1"),
-                                        entry_of("POST", "Patient/1/$meta-add",
-                                                 R"({"resourceType":"Parameters","parameter":[)"
-                                                 R"({"name":"meta","valueMeta":{}}]})")}),
+                    bundle_of("batch", {entry_of("GET", "OperationOutcome/o"),
+                                        entry_of("POST", "Patient/$validate", patient_json("1"))}),
                     {{"Prefer", "return=OperationOutcome"}}};
     const Json bundle(server.send(sent).body);
     EXPECT_EQ(bundle.statuses(), "200 200");
-    EXPECT_TRUE(bundle.entry(0)["resource"]["resourceType"].equals("Patient"));
-    EXPECT_TRUE(bundle.entry(1)["resource"]["resourceType"].equals("Parameters"));
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_TRUE(bundle.entry(i)["resource"]["resourceType"].equals("OperationOutcome")) << i;
+    }
 }
 
 TEST(Batch, LeavesLinksBetweenItsEntriesAlone) {
