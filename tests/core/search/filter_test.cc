@@ -45,6 +45,7 @@ TEST(Filter, TestsStrings) {
          {"given sw pet", "peter petra"},
          {"given ew er", "peter"},
          {"given ew mes", "peter"},
+         {"given ew ete", ""},
          {"family co str", "petra"},
          {"family sw ast", "petra"},
          {"family gt b", "peter"},
@@ -223,16 +224,19 @@ TEST(Filter, TestsWhatEveryTypeHas) {
 TEST(Filter, CombinesFromTheLeft) {
     Corpus corpus;
     add_patients(corpus);
-    check_filters(corpus, "Patient",
-                  {{"_id eq peter or _id eq petra and gender eq female", "petra"},
-                   {"_id eq peter or (_id eq petra and gender eq female)", "peter petra"},
-                   {"_id eq petra and gender eq male or _id eq none", "none"},
-                   {"not(_id eq peter)", "petra none"},
-                   {"not ( _id eq peter or _id eq petra )", "none"},
-                   {"not(not(_id eq peter))", "peter"},
-                   {"((_id eq peter))", "peter"},
-                   {"  _id  eq  peter  ", "peter"},
-                   {"not(_id eq none) and not(_id eq petra)", "peter"}});
+    check_filters(
+        corpus, "Patient",
+        {{"_id eq peter or _id eq petra and gender eq female", "petra"},
+         {"_id eq peter or (_id eq petra and gender eq female)", "peter petra"},
+         {"_id eq petra and gender eq male or _id eq none", "none"},
+         {"_id eq petra or _id eq none and gender eq male", ""},
+         {"_id eq none and gender eq male or _id eq petra or _id eq peter", "peter petra"},
+         {"not(_id eq peter)", "petra none"},
+         {"not ( _id eq peter or _id eq petra )", "none"},
+         {"not(not(_id eq peter))", "peter"},
+         {"((_id eq peter))", "peter"},
+         {"  _id  eq  peter  ", "peter"},
+         {"not(_id eq none) and not(_id eq petra)", "peter"}});
 }
 
 TEST(Filter, SaysWhereItIsMalformed) {
@@ -282,6 +286,11 @@ TEST(Filter, IsBounded) {
         tests += " and a eq b";
     }
     EXPECT_EQ(code(tests), Errc::too_costly);
+    std::string many = "(a eq b)";
+    for (std::size_t i = 1; i < kFilterTestsMax; ++i) {
+        many += " and (a eq b)";
+    }
+    EXPECT_TRUE(parse_filter(many)) << "neither deep nor turning";
     std::string turns = "a eq b";
     for (int i = 0; i < 100; ++i) {
         turns += i % 2 == 0 ? " and a eq b" : " or a eq b";

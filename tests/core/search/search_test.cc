@@ -494,6 +494,45 @@ TEST_F(Search, SortsByEachCodingOfAConcept) {
               (Names{"Observation/a", "Observation/d", "Observation/b", "Observation/c"}));
 }
 
+TEST_F(Search, SortsByTheFirstOfSeveralValuesInThatDirection) {
+    put("Patient", "both",
+        R"("name":[{"family":"Adam"},{"family":"Zoe"}],"identifier":[{"value":"9"},{"value":"1"}])");
+    put("Patient", "mid", R"("name":[{"family":"Mike"}],"identifier":[{"value":"5"}])");
+    const auto put_observation = [&](std::string_view id, std::string_view values) {
+        put("Observation", id,
+            fmt::format(R"("status":"final","code":{{"text":"x"}},"component":[{}])", values));
+    };
+    const auto component = [](int value) {
+        return fmt::format(R"({{"code":{{"text":"y"}},"valueQuantity":{{"value":{}}}}})", value);
+    };
+    put_observation("both", component(9) + "," + component(1));
+    put_observation("mid", component(5));
+    const auto put_plan = [&](std::string_view id, std::string_view activities) {
+        put("CarePlan", id,
+            fmt::format(
+                R"("status":"active","intent":"plan","subject":{{"reference":"Patient/1"}},"activity":[{}])",
+                activities));
+    };
+    const auto activity = [](std::string_view start, std::string_view end) {
+        return fmt::format(
+            R"({{"detail":{{"status":"scheduled","scheduledPeriod":{{"start":"{}","end":"{}"}}}}}})",
+            start, end);
+    };
+    put_plan("both",
+             activity("2020-05-01", "2020-12-01") + "," + activity("2020-01-01", "2020-01-02"));
+    put_plan("mid", activity("2020-06-01", "2020-06-01"));
+    for (const auto& [type, key] :
+         {std::pair("Patient", "family"), std::pair("Patient", "identifier"),
+          std::pair("Observation", "component-value-quantity"),
+          std::pair("CarePlan", "activity-date")}) {
+        for (const std::string_view direction : {"", "-"}) {
+            EXPECT_EQ(get(fmt::format("/{}?_sort={}{}", type, direction, key)).matches,
+                      (Names{fmt::format("{}/both", type), fmt::format("{}/mid", type)}))
+                << direction << key;
+        }
+    }
+}
+
 TEST_F(Search, SortsByTheEndsOfRangesAndSampledData) {
     const auto put_onset = [&](std::string_view id, std::string_view onset) {
         put("Condition", id,
