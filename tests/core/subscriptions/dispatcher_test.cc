@@ -4,6 +4,7 @@
 
 #include "codec/json/document.h"
 #include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -249,6 +250,26 @@ TEST_F(DispatcherTest, MoreThanAreAllowedAreRefused) {
     advance();
     subscribe(hook("c", "Patient"));
     EXPECT_EQ(status("c"), "active");
+}
+
+TEST_F(DispatcherTest, WithoutSpaceOnTheDiskItWaitsToBeActivated) {
+    const auto disk = std::make_shared<test::SimFileSystem>();
+    dispatcher_.reset();
+    restart_on(disk);
+    open();
+    ASSERT_EQ(put(hook("s", "Patient", "id-only")), 201);
+    put_patient("a");
+    disk->fail_next(test::SimFileSystem::Call::write, Errc::no_store);
+    EXPECT_THAT(told(), IsEmpty());
+    EXPECT_EQ(status("s"), "requested");
+    std::vector<std::string> all;
+    for (int i = 0; i < 600 && status("s") == "requested"; ++i) {
+        std::this_thread::sleep_for(20ms);
+        time_ += 1s;
+        std::ranges::copy(told(), std::back_inserter(all));
+    }
+    EXPECT_EQ(status("s"), "active");
+    EXPECT_THAT(all, ElementsAre("Patient/a/_history/1"));
 }
 
 TEST_F(DispatcherTest, WhatAnotherServerSentIsNotRunHere) {
@@ -675,6 +696,30 @@ TEST_F(DispatcherTest, TooManyFailuresEndInTheStatusErrorWithTheReason) {
     dispatch();
     EXPECT_THAT(told(), ElementsAre("Patient/a/_history/1", "Patient/b/_history/1",
                                     "Patient/c/_history/1"));
+}
+
+TEST_F(DispatcherTest, OfThoseThatFailedTheLastOnesGoOnWhereTheyStopped) {
+    config_.subscriptions.max = 1;
+    config_.subscriptions.attempts = 1;
+    open();
+    const auto id_of = [](int i) { return fmt::format("s{}", 9 - i); };
+    for (int i = 0; i < 6; ++i) {
+        subscribe(hook(id_of(i), "Patient", "id-only"));
+        put_patient(fmt::format("p{}", i));
+        const std::vector<Notification> some = advance();
+        ASSERT_EQ(some.size(), 1U);
+        dispatcher_->settle(some[0], Error{Errc::io, "status 500", ""}, time_);
+        advance();
+        ASSERT_EQ(status(id_of(i)), "error");
+    }
+    // Four times as many as may be active.
+    for (int i = 5; i >= 0; --i) {
+        const std::string id = id_of(i);
+        ASSERT_LE(put(hook(id, "Patient", "id-only")), 201);
+        EXPECT_EQ(told().size(), i > 1 ? 6U - static_cast<unsigned>(i) : 0U) << id;
+        ASSERT_EQ(send("DELETE", "/Subscription/" + id).status, 204);
+        advance();
+    }
 }
 
 TEST_F(DispatcherTest, SwitchedOffAndOnAgainItBeginsAnew) {
