@@ -669,7 +669,7 @@ TEST_F(Search, IncludesNothingTwiceAndNothingDeleted) {
 TEST_F(Search, IncludesNothingThatMatches) {
     put("Organization", "whole", R"("name":"Whole")");
     put("Organization", "part", R"("name":"Part","partOf":{"reference":"Organization/whole"})");
-    const Page page =
+    const Searchset page =
         get("/Organization?_include=Organization:partof&_revinclude=Organization:partof");
     EXPECT_EQ(page.matches, (Names{"Organization/part", "Organization/whole"}));
     EXPECT_TRUE(page.included.empty());
