@@ -128,11 +128,10 @@ TEST(KillNine, LeavesACursorChainWithoutGapOrRepetition) {
         }
     };
 
-    int port = 0;
+    const int port = test::lasting_port();
     for (std::uint64_t round = 1; round <= 3; ++round) {
         RunningServer server(kBinary, data, {}, port);
         ASSERT_FALSE(server.url().empty()) << server.process().errors();
-        port = server.port();
         Load load(server.url(), 16, round);
         const auto end = std::chrono::steady_clock::now() + milliseconds(800);
         while (std::chrono::steady_clock::now() < end) {
@@ -163,7 +162,8 @@ TEST(KillNine, LetsAReplicationEndWithAnIdenticalStore) {
         RunningServer source(kBinary, source_data);
         ASSERT_FALSE(source.url().empty()) << source.process().errors();
         std::optional<RunningServer> target;
-        target.emplace(kBinary, target_data);
+        const int port = test::lasting_port();
+        target.emplace(kBinary, target_data, std::vector<std::string>(), port);
         ASSERT_FALSE(target->url().empty()) << target->process().errors();
         const std::vector<std::string> arguments = {
             "replicate", "--from",  source.url(),        "--to",    target->url(), "--page",
@@ -180,7 +180,6 @@ TEST(KillNine, LetsAReplicationEndWithAnIdenticalStore) {
             test::ChildProcess replicate(kBinary, arguments);
             sleep_for(20 + random() % 250);
             if (round == 4) {
-                const int port = target->port();
                 target->process().kill(SIGKILL);
                 target->process().wait(seconds(10));
                 sleep_for(100);

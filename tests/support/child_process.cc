@@ -3,14 +3,19 @@
 #include "core/base/check.h"
 #include "tests/support/files.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <random>
 #include <thread>
 
 extern char** environ;
@@ -144,6 +149,29 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
     finished.output = child.output();
     finished.errors = child.errors();
     return finished;
+}
+
+int lasting_port() {
+    constexpr int kFirst = 10'000;
+    int end = 32'768;
+    std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> end;
+    ANNALS_CHECK(end > kFirst);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    std::mt19937 random(std::random_device{}());
+    while (true) {
+        const int port = std::uniform_int_distribution(kFirst, end - 1)(random);
+        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        ANNALS_CHECK(fd >= 0);
+        const bool is_free =
+            ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+        ::close(fd);
+        if (is_free) {
+            return port;
+        }
+    }
 }
 
 RunningServer::RunningServer(const std::string& binary, const std::string& data,

@@ -60,7 +60,11 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
                      std::chrono::milliseconds limit = std::chrono::seconds(60),
                      const std::string& stdin_path = "/dev/null");
 
-/// `annals serve` on a free port of 127.0.0.1.
+/// A port of 127.0.0.1 for a server that comes back to it: free now, and none of those from which the system gives any
+/// to whoever listens or connects, so that it is free in between, too.
+int lasting_port();
+
+/// `annals serve` on a port of 127.0.0.1, any free one for 0.
 class RunningServer {
   public:
     /// Waits until it accepts connections; url() is empty if it never did.

@@ -178,10 +178,10 @@ TEST_F(FollowTest, ASourceThatWasRestoredToAnEarlierPointIsNotGoneOnWith) {
         process.kill(SIGTERM);
         return process.wait(std::chrono::seconds(20));
     };
-    int port = 0;
+    const int port = test::lasting_port();
     {
-        Servers source(ANNALS_BINARY, data);
-        port = source.port();
+        Servers source(ANNALS_BINARY, data, {}, port);
+        ASSERT_FALSE(source.url().empty()) << source.process().errors();
         ASSERT_EQ(put(source.url(), "early"), 201);
         ASSERT_EQ(stop(source.process()), 0);
     }
@@ -191,7 +191,8 @@ TEST_F(FollowTest, ASourceThatWasRestoredToAnEarlierPointIsNotGoneOnWith) {
     std::vector<std::string> arguments;
     {
         Servers source(ANNALS_BINARY, data, {}, port);
-        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        ASSERT_FALSE(source.url().empty() || target.url().empty())
+            << source.process().errors() << target.process().errors();
         ASSERT_EQ(put(source.url(), "lost"), 201);
         arguments = {"replicate",  "--from",  source.url(),         "--to",
                      target.url(), "--state", directory_ / "state", "--follow"};
@@ -205,7 +206,7 @@ TEST_F(FollowTest, ASourceThatWasRestoredToAnEarlierPointIsNotGoneOnWith) {
                   .exit_code,
               0);
     Servers source(ANNALS_BINARY, restored, {}, port);
-    ASSERT_FALSE(source.url().empty());
+    ASSERT_FALSE(source.url().empty()) << source.process().errors();
     const std::string before = test::read_whole_file(directory_ / "state");
     const auto refused = test::run_program(ANNALS_BINARY, arguments, std::chrono::seconds(20));
     EXPECT_EQ(refused.exit_code, 1);
