@@ -7,7 +7,7 @@
 namespace annals::tools {
 namespace {
 
-/// Gives the answers that were laid out for it, and keeps what it was asked.
+/// Gives the answers that were laid out for it, and keeps what it was asked. One of status 0 gets lost on its way.
 class ScriptedDestination final : public Destination {
   public:
     ScriptedDestination(std::deque<DestinationReply> answers, std::vector<std::string>& asked)
@@ -20,6 +20,9 @@ class ScriptedDestination final : public Destination {
         }
         DestinationReply reply = std::move(answers_.front());
         answers_.pop_front();
+        if (reply.status == 0) {
+            return Error{Errc::io, "lost", ""};
+        }
         return reply;
     }
 
@@ -165,6 +168,115 @@ TEST(ImportLane, SendsNothingOfWhatIsTooLargeBehindAPartThatWasLeftOut) {
     }
     EXPECT_TRUE(report.gave_up());
     EXPECT_EQ(asked.size(), 2U) << "the whole, and its first half";
+}
+
+/// What becomes of `packs` by those answers: what was asked, and what is reported.
+struct Outcome {
+    std::vector<std::string> asked;
+    std::uint64_t done = 0;
+    std::uint64_t refused = 0;
+    bool gave_up = false;
+    std::string said;
+};
+
+Outcome outcome_of(const std::vector<Pack>& packs, std::deque<DestinationReply> answers) {
+    Outcome outcome;
+    ImportReport report;
+    report.files = {"in"};
+    testing::internal::CaptureStderr();
+    {
+        ImportLane lane(std::make_unique<ScriptedDestination>(std::move(answers), outcome.asked),
+                        report);
+        for (const Pack& pack : packs) {
+            lane.push(pack);
+        }
+        lane.drain();
+    }
+    outcome.said = testing::internal::GetCapturedStderr();
+    outcome.done = report.done_count();
+    outcome.refused = report.refused_count();
+    outcome.gave_up = report.gave_up();
+    return outcome;
+}
+
+/// A transaction of so many entries.
+Pack transaction(std::size_t entries) {
+    std::string text = R"({"resourceType":"Bundle","type":"transaction","entry":[)";
+    for (std::size_t i = 0; i < entries; ++i) {
+        text += (i == 0 ? "" : ",") + post().text;
+    }
+    return {Pack::Kind::whole, {{text + "]}", {}}}, 0, entries};
+}
+
+TEST(ImportLane, TakesNoTransactionForImportedWhoseAnswerDoesNotSayWhatBecameOfItsEntries) {
+    for (const auto& statuses : {std::vector<std::string>{}, {"201"}, {"201", "201", "201"}}) {
+        const Outcome outcome =
+            outcome_of({transaction(2), transaction(1)}, {answer(statuses), answer({"201"})});
+        EXPECT_EQ(outcome.asked.size(), 2U) << "others may be answered better";
+        EXPECT_EQ(outcome.done, 1U);
+        EXPECT_EQ(outcome.refused, 1U);
+        EXPECT_FALSE(outcome.gave_up);
+        EXPECT_EQ(outcome.said,
+                  "in:0: the answer has another number of entries; it may have been stored\n");
+    }
+    EXPECT_EQ(outcome_of({transaction(0)}, {answer({})}).said, "");
+    // Of what was put together here each entry has its answer.
+    const Outcome stopped = outcome_of({{Pack::Kind::batch, {post(), post()}, 0}}, {answer({})});
+    EXPECT_TRUE(stopped.gave_up);
+    EXPECT_EQ(stopped.refused, 2U);
+}
+
+TEST(ImportLane, StopsWhereNothingElseWouldBeTakenEither) {
+    const Pack batch{Pack::Kind::batch, {post()}, 0};
+    for (const int status : {401, 403, 405, 500, 502}) {
+        const Outcome outcome = outcome_of({transaction(1), batch}, {{status, ""}});
+        EXPECT_TRUE(outcome.gave_up) << status;
+        EXPECT_EQ(outcome.asked.size(), 1U) << status;
+    }
+    for (const int status : {400, 404, 409, 412, 413, 422, 499}) {
+        const Outcome outcome =
+            outcome_of({transaction(1), batch}, {{status, ""}, answer({"201"})});
+        EXPECT_FALSE(outcome.gave_up) << status;
+        EXPECT_EQ(outcome.refused, 1U) << status;
+        EXPECT_EQ(outcome.done, 1U) << status;
+    }
+    const Outcome own = outcome_of({batch, batch}, {{400, "no"}});
+    EXPECT_TRUE(own.gave_up) << "what was put together here is refused for what is in none of it";
+    EXPECT_EQ(own.said,
+              "in:0: stopped here: 400 no\nin:0: left out when the import stopped\n"
+              "in:0: left out when the import stopped\n");
+}
+
+TEST(ImportLane, GoesOnAfterALostAnswerUnlessItIsOfHistory) {
+    const Pack batch{Pack::Kind::batch, {post(), post()}, 0};
+    const Outcome lost = outcome_of({batch, batch}, {{0, ""}, answer({"201", "201"})});
+    EXPECT_FALSE(lost.gave_up);
+    EXPECT_EQ(lost.done, 2U);
+    EXPECT_EQ(lost.refused, 2U);
+    EXPECT_EQ(lost.said,
+              "in:0: lost; it may have been stored\nin:0: lost; it may have been stored\n");
+    // A version that came behind a gap would be the newest before its time.
+    const Pack history{Pack::Kind::history, {put("a", "true")}, 0};
+    const Outcome stopped = outcome_of({history, history}, {{0, ""}});
+    EXPECT_TRUE(stopped.gave_up);
+    EXPECT_EQ(stopped.asked.size(), 1U);
+    EXPECT_EQ(stopped.said, "in:0: stopped here: lost\n");
+}
+
+TEST(ImportLane, RepeatsHistoryAsAWholeAndCountsItOnce) {
+    const Pack history{Pack::Kind::history, {put("a", "true"), put("b", "true")}, 0};
+    const Outcome outcome = outcome_of({history}, {answer({"201", "503"}), answer({"200", "201"})});
+    ASSERT_EQ(outcome.asked.size(), 2U);
+    EXPECT_EQ(outcome.asked[0], outcome.asked[1]);
+    EXPECT_EQ(outcome.done, 2U);
+    const DestinationReply conflict{
+        200,
+        R"({"resourceType":"Bundle","type":"batch-response","entry":[{"response":{"status":"200","outcome":{"issue":[
+            {"severity":"warning","code":"conflict","details":{"text":"other content"}}]}}},{"response":{"status":"201"}}]})"};
+    const Outcome differs = outcome_of({history}, {conflict});
+    EXPECT_EQ(differs.said, "in:0: conflict: other content\n");
+    EXPECT_EQ(differs.refused, 1U);
+    EXPECT_EQ(differs.done, 1U);
 }
 
 }  // namespace

@@ -169,8 +169,11 @@ void ImportLane::submit(Pack pack) {
             if (!answers) {
                 return give_up(pack, answers.error().detail);
             }
-            if (pack.kind != Pack::Kind::whole && answers->size() != pack.entries.size()) {
-                return give_up(pack, "the answer has another number of entries");
+            const bool whole = pack.kind == Pack::Kind::whole;
+            if (answers->size() != (whole ? pack.parts : pack.entries.size())) {
+                const std::string why = "the answer has another number of entries";
+                return whole ? report_.refused(first, why + "; it may have been stored")
+                             : give_up(pack, why);
             }
             std::vector<Pack::Entry> again = judge(pack, *answers);
             if (again.empty()) {

@@ -85,6 +85,7 @@ struct Pack {
     Kind kind = Kind::batch;
     std::vector<Entry> entries;
     std::size_t bytes = 0;
+    std::size_t parts = 0;  ///< of a whole Bundle: how many entries it has
 };
 
 class ImportLane {

@@ -123,6 +123,7 @@ void ImportPacker::take_bundle(json::Value bundle, const Origin& origin) {
         const std::size_t lane = next_lane_++ % lanes_.size();
         push(lane);
         open_[lane].kind = Pack::Kind::whole;
+        open_[lane].parts = bundle["entry"].size();
         open_[lane].entries.push_back({std::string(bundle.raw()), origin});
         return push(lane);
     }
