@@ -4,14 +4,19 @@
 
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
+#include "tests/support/hook_receiver.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
+#include <utility>
 
 namespace annals::tools {
 namespace {
@@ -86,12 +91,17 @@ TEST(ChangePage, IsRefusedWhenItIsSomethingElse) {
     for (const char* body :
          {"{\"position\":7,\"commit\":8,\"fullUrl\":\"a\"}", "{}\n", "\n", "{\"position\":7}\n",
           "{\"position\":x,\"commit\":8,\"fullUrl\":\"a\"}\n", "{\"position\":7,\"commit\":8}\n",
-          "{\"resourceType\":\"Bundle\"}\n"}) {
+          "{\"resourceType\":\"Bundle\"}\n", "{\"positions:7,\"commit\":8,\"fullUrl\":\"a\"}\n",
+          "{\"position\":7,\"commits:8,\"fullUrl\":\"a\"}\n",
+          "{\"position\":7,\"commit\":8,\"fullUrl\":\"a\"\n"}) {
         EXPECT_FALSE(read_change_page(reply_of(body))) << body;
     }
     HttpReply other = reply_of("");
-    other.headers.clear();
-    EXPECT_FALSE(read_change_page(other));
+    for (std::size_t i = 0; i < other.headers.size(); ++i) {
+        HttpReply one = other;
+        one.headers = {other.headers[i]};
+        EXPECT_FALSE(read_change_page(one)) << "a header is missing";
+    }
 }
 
 TEST(ChangeTarget, IsAPosition) {
@@ -99,6 +109,197 @@ TEST(ChangeTarget, IsAPosition) {
     EXPECT_EQ(position_of(change_target(77)), 77U);
     EXPECT_FALSE(position_of("/fhir/_history?_count=1"));
     EXPECT_FALSE(position_of(""));
+}
+
+/// A feed of so many versions; of a source that has nothing but erased ones from there on until `newest`.
+class Feed {
+  public:
+    Feed(std::uint64_t versions, std::uint64_t newest)
+        : source_([=, this](const test::ReceivedHook& hook, std::size_t, const auto&) {
+              return answer(hook.target, versions, newest);
+          }) {}
+
+    ServerUrl url() const { return *parse_server_url(source_.url() + "/fhir"); }
+
+    /// What was asked for.
+    std::vector<std::string> asked() const {
+        std::vector<std::string> targets;
+        for (const test::ReceivedHook& hook : source_.received()) {
+            targets.push_back(hook.target);
+        }
+        return targets;
+    }
+
+    std::atomic<std::uint64_t> count_max = 1000;  ///< more have a head that nobody takes
+    std::atomic<std::int64_t> last_after = 1000;  ///< who asks for later ones may not read them
+
+  private:
+    std::string answer(const std::string& target, std::uint64_t versions,
+                       std::uint64_t newest) const {
+        const auto number = [&](const std::string& name) {
+            return std::strtoull(target.c_str() + target.find(name) + name.size(), nullptr, 10);
+        };
+        const std::uint64_t count = number("_count=");
+        const std::uint64_t after = number("after=");
+        std::uint64_t reached = after;
+        std::string body;
+        for (std::uint64_t i = 0; i < count && reached < versions; ++i) {
+            ++reached;
+            body +=
+                fmt::format("{{\"position\":{0},\"commit\":{0},\"fullUrl\":\"v{0}\"}}\n", reached);
+        }
+        reached = body.empty() ? newest : reached;
+        return fmt::format(
+            "HTTP/1.1 {} -\r\nConnection: close\r\nX-Annals-Position: {}\r\n"
+            "X-Annals-Last-Position: {}\r\nX-More: {}\r\nContent-Length: {}\r\n\r\n{}",
+            static_cast<std::int64_t>(after) > last_after ? 403 : 200, reached, newest,
+            std::string(count > count_max ? 2 << 20 : 1, 'x'), body.size(), body);
+    }
+
+    test::HookReceiver source_;
+};
+
+/// What follow_changes() does with a target that takes everything unless it is to refuse.
+class FollowChangesTest : public ::testing::Test {
+  protected:
+    FollowChangesTest()
+        : target_([this](const test::ReceivedHook& hook, std::size_t, const auto&) {
+              std::string entries;
+              for (std::size_t at = hook.body.find("fullUrl"); at != std::string::npos;
+                   at = hook.body.find("fullUrl", at + 1)) {
+                  entries += (entries.empty() ? "" : ",") +
+                             std::string(R"({"response":{"status":"201"}})");
+              }
+              const std::string body =
+                  R"({"resourceType":"Bundle","type":"batch-response","entry":[)" + entries + "]}";
+              return fmt::format(
+                  "HTTP/1.1 {} -\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                  status_.load(), body.size(), body);
+          }) {
+        options_.state_file = directory_ / "state";
+        options_.page_size = 2;
+        options_.quiet = true;
+        options_.patience.first_pause = std::chrono::milliseconds(1);
+        options_.patience.longest_pause = std::chrono::milliseconds(1);
+        state_ = {"a", "b", change_target(0), {}};
+    }
+
+    Result<void> follow(const Feed& feed) {
+        HistorySubmitter submitter(*parse_server_url(target_.url()), options_.patience);
+        return follow_changes(feed.url(), submitter, options_, state_, counts_);
+    }
+
+    /// Of each submission the position that was told and how many entries it had.
+    std::vector<std::pair<std::string, std::size_t>> submitted() const {
+        std::vector<std::pair<std::string, std::size_t>> all;
+        for (const test::ReceivedHook& hook : target_.received()) {
+            std::size_t entries = 0;
+            for (std::size_t at = hook.body.find("fullUrl"); at != std::string::npos;
+                 at = hook.body.find("fullUrl", at + 1)) {
+                ++entries;
+            }
+            all.emplace_back(hook.header("x-annals-source-position"), entries);
+        }
+        return all;
+    }
+
+    static std::string page(std::uint64_t after, std::uint64_t count, int wait = 0) {
+        return fmt::format("/fhir/_changes?after={}&_count={}&wait={}&_format=ndjson", after, count,
+                           wait);
+    }
+
+    using Submitted = std::vector<std::pair<std::string, std::size_t>>;
+
+    test::TemporaryDirectory directory_;
+    std::atomic<int> status_ = 200;
+    test::HookReceiver target_;
+    FollowOptions options_;
+    ReplicateState state_;
+    ReplicateCounts counts_;
+};
+
+TEST_F(FollowChangesTest, GoesFromPageToPageUntilNothingIsLeftAndOnFromThere) {
+    using Targets = std::vector<std::string>;
+    {
+        const Feed feed(4, 4);
+        const auto done = follow(feed);
+        EXPECT_TRUE(done) << done.error().detail;
+        EXPECT_EQ(feed.asked(), (Targets{page(0, 2), page(2, 2)})) << "what is newest is known";
+    }
+    EXPECT_EQ(submitted(), (Submitted{{"2", 2}, {"4", 2}}));
+    EXPECT_EQ(counts_.sent, 4U);
+    EXPECT_EQ(state_.target, change_target(4));
+    EXPECT_EQ(**read_state(options_.state_file, "a", "b"), state_);
+    // Gone on with, the target is told first where it is: it may have been begun anew. What was erased is passed.
+    state_.after = 7;
+    const Feed feed(4, 9);
+    EXPECT_TRUE(follow(feed));
+    EXPECT_EQ(feed.asked(), Targets{page(4, 2)});
+    EXPECT_EQ(submitted(), (Submitted{{"2", 2}, {"4", 2}, {"4", 0}, {"9", 0}}));
+    EXPECT_EQ(state_.target, change_target(9));
+    EXPECT_FALSE(state_.after);
+    // Where nothing is new, nothing is written, and nothing told a second time.
+    std::filesystem::remove(options_.state_file);
+    EXPECT_TRUE(follow(feed));
+    EXPECT_EQ(submitted().size(), 5U);
+    EXPECT_FALSE(std::filesystem::exists(options_.state_file));
+}
+
+TEST_F(FollowChangesTest, AsksForLessWhereAPageIsTooLarge) {
+    Feed feed(8, 8);
+    feed.count_max = 2;
+    options_.page_size = 8;
+    const auto done = follow(feed);
+    EXPECT_TRUE(done) << done.error().detail;
+    EXPECT_EQ(feed.asked(), (std::vector{page(0, 8), page(0, 4), page(0, 2), page(2, 2), page(4, 2),
+                                         page(6, 2)}));
+    EXPECT_EQ(counts_.sent, 8U);
+    // One version that is too large ends it.
+    feed.count_max = 0;
+    state_.target = change_target(6);
+    options_.page_size = 2;
+    const auto refused = follow(feed);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::body_too_large);
+    EXPECT_EQ(feed.asked().size(), 8U);
+}
+
+TEST_F(FollowChangesTest, EndsWithTheFirstPageThatCannotBeReadOrSubmitted) {
+    Feed feed(8, 8);
+    status_ = 400;
+    auto refused = follow(feed);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("POST: status 400"), std::string::npos);
+    EXPECT_EQ(state_.target, change_target(0)) << "nothing of it is there";
+    EXPECT_FALSE(std::filesystem::exists(options_.state_file));
+    EXPECT_EQ(submitted().size(), 1U);
+
+    status_ = 200;
+    feed.last_after = 0;
+    refused = follow(feed);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("GET " + page(2, 2) + ": status 403"), std::string::npos)
+        << refused.error().detail;
+    EXPECT_EQ(counts_.sent, 2U);
+    EXPECT_EQ(state_.target, change_target(2)) << "what was read before is there";
+
+    EXPECT_TRUE(*has_change_feed(feed.url(), Patience()));
+    feed.last_after = -1;
+    EXPECT_FALSE(*has_change_feed(feed.url(), Patience())) << "it answers 403";
+}
+
+TEST_F(FollowChangesTest, WaitsForNewsUntilItIsToldToStop) {
+    const Feed feed(2, 2);
+    options_.follow = true;
+    options_.patience.stop = [&] { return feed.asked().size() > 3; };
+    const auto done = follow(feed);
+    EXPECT_TRUE(done) << done.error().detail;
+    const auto asked = feed.asked();
+    ASSERT_EQ(asked.size(), 4U);
+    EXPECT_EQ(asked.front(), page(0, 2, 1));
+    EXPECT_EQ(asked.back(), page(2, 2, 1));
+    EXPECT_EQ(submitted(), (Submitted{{"2", 2}}));
+    EXPECT_EQ(state_.target, change_target(2));
 }
 
 class FollowTest : public ::testing::Test {
