@@ -1,15 +1,19 @@
 #include "tools/commands/history_submitter.h"
 
+#include "tests/support/hook_receiver.h"
 #include "tests/support/http_endpoint.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace annals::tools {
 namespace {
@@ -79,6 +83,161 @@ TEST(HistorySubmitter, TriesAnEntryAgainAsLongAsAWholeRequestWhereItsTroubleMayP
     status = 500;
     EXPECT_FALSE(submitter.submit(entries, counts));
     EXPECT_LT(asked, 8);
+}
+
+/// A batch-response of entries with these statuses; of an empty one that says none.
+std::string answer_of(const std::vector<std::string>& statuses) {
+    std::string entries;
+    for (const std::string& status : statuses) {
+        entries += entries.empty() ? "" : ",";
+        entries += status.empty() ? "{}" : R"({"response":{"status":")" + status + "\"}}";
+    }
+    return R"({"resourceType":"Bundle","type":"batch-response","entry":[)" + entries + "]}";
+}
+
+Patience short_patience() {
+    Patience patience;
+    patience.first_pause = patience.longest_pause = std::chrono::milliseconds(1);
+    return patience;
+}
+
+const std::array<std::string_view, 3> kThree{R"({"a":1})", R"({"a":2})", R"({"a":3})"};
+
+TEST(HistorySubmitter, SaysWithTheLastOfASplitBundleWhatHasBeenReached) {
+    // Takes one entry at once, and is out of order when it is told of a position alone.
+    const test::HookReceiver target([](const test::ReceivedHook& hook, std::size_t, const auto&) {
+        const bool alone = hook.body.find("entry") == std::string::npos;
+        const bool large = hook.body.find("},{") != std::string::npos;
+        const std::string body = alone || large ? "{}" : answer_of({"201"});
+        return fmt::format("HTTP/1.1 {} -\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                           alone   ? 503
+                           : large ? 413
+                                   : 200,
+                           body.size(), body);
+    });
+    HistorySubmitter submitter(*parse_server_url(target.url()), short_patience());
+    ReplicateCounts counts;
+    EXPECT_TRUE(submitter.submit(kThree, counts, 77));
+    EXPECT_EQ(counts.sent, 3U);
+    EXPECT_TRUE(submitter.submit(std::span(kThree).first(2), counts))
+        << "how many it takes is known";
+    submitter.tell(78);
+    const auto received = target.received();
+    const std::array<const char*, 7> positions{"77", "", "", "77", "", "", "78"};
+    ASSERT_EQ(received.size(), positions.size()) << "what is only told is told once";
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        EXPECT_EQ(received[i].header("x-annals-source-position"), positions[i]) << i;
+        EXPECT_EQ(received[i].header("prefer"), "return=minimal") << i;
+    }
+    EXPECT_EQ(received[3].body, R"({"resourceType":"Bundle","type":"history","entry":[{"a":3}]})");
+    EXPECT_EQ(received[6].body, R"({"resourceType":"Bundle","type":"history"})");
+}
+
+TEST(HistorySubmitter, RepeatsABundleAsAWholeUntilEachEntryIsTakenAndCountsItOnce) {
+    const std::string whole = answer_of({"200", "201", "200"});
+    const test::HookReceiver target([&](const test::ReceivedHook&, std::size_t before,
+                                        const auto&) {
+        const std::string body = before == 1   ? answer_of({"201", "429", "200"})
+                                 : before == 2 ? answer_of({"201", "", "200"})
+                                               : whole;
+        // Of the first answer the end gets lost with the connection.
+        return fmt::format("HTTP/1.1 200 -\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                           body.size() + (before == 0 ? 1 : 0), body);
+    });
+    Patience patience = short_patience();
+    patience.longest_pause = std::chrono::milliseconds(4);
+    std::string said;
+    patience.say = [&](const std::string& line) { said += line + "\n"; };
+    HistorySubmitter submitter(*parse_server_url(target.url()), patience);
+    ReplicateCounts counts;
+    const auto done = submitter.submit(kThree, counts);
+    EXPECT_TRUE(done) << done.error().detail;
+    EXPECT_EQ(counts.sent, 3U);
+    const auto received = target.received();
+    ASSERT_EQ(received.size(), 4U);
+    for (const test::ReceivedHook& hook : received) {
+        EXPECT_EQ(
+            hook.body,
+            R"({"resourceType":"Bundle","type":"history","entry":[{"a":1},{"a":2},{"a":3}]})");
+    }
+    EXPECT_NE(said.find("the connection was closed"), std::string::npos) << said;
+    EXPECT_NE(said.find("an entry was answered 429: ; trying again in 1 ms"), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("an entry was answered 0"), std::string::npos) << said;
+}
+
+TEST(HistorySubmitter, WaitsForAnEntryNoLongerThanItMay) {
+    std::atomic<int> asked = 0;
+    std::atomic<int> status = 429;
+    const test::HttpEndpoint target([&](const std::string&) {
+        ++asked;
+        return test::HttpEndpoint::Answer{200, answer_of({fmt::format("{}", status.load())})};
+    });
+    const auto submit = [&](const Patience& patience) {
+        asked = 0;
+        HistorySubmitter submitter(*parse_server_url(target.url()), patience);
+        ReplicateCounts counts;
+        const auto done = submitter.submit(std::span(kThree).first(1), counts);
+        EXPECT_EQ(counts.sent, 0U);
+        return done ? Errc::usage : done.error().code;
+    };
+    Patience patience = short_patience();
+    patience.give_up_after = std::chrono::milliseconds(0);
+    EXPECT_EQ(submit(patience), Errc::io);
+    EXPECT_EQ(asked, 1);
+    patience.give_up_after = std::chrono::milliseconds(15);
+    EXPECT_EQ(submit(patience), Errc::io);
+    EXPECT_GT(asked, 1);
+    // Whoever is told to stop does not ask again.
+    patience.give_up_after = std::chrono::milliseconds(-1);
+    patience.stop = [&] { return asked > 1; };
+    for (const int trouble : {429, 503, 500}) {
+        status = trouble;
+        EXPECT_EQ(submit(patience), Errc::io);
+        EXPECT_EQ(asked, 2) << trouble;
+    }
+}
+
+TEST(HistorySubmitter, TakesNoAnswerThatDoesNotSayOfEachEntryWhatBecameOfIt) {
+    for (
+        const char* body :
+        {R"({"resourceType":"Bundle","type":"transaction-response"})",
+         R"({"resourceType":"Bundle","type":"batch-response","entry":[{"response":{"status":"201"}}]})",
+         R"({"resourceType":"OperationOutcome","issue":[{"diagnostics":"fine"}]})", "fine"}) {
+        const test::HttpEndpoint target(
+            [&](const std::string&) { return test::HttpEndpoint::Answer{200, body}; });
+        HistorySubmitter submitter(*parse_server_url(target.url()), short_patience());
+        ReplicateCounts counts;
+        const auto done = submitter.submit(kThree, counts);
+        ASSERT_FALSE(done) << body;
+        EXPECT_EQ(done.error().code, Errc::processing) << body;
+        EXPECT_EQ(counts.sent, 0U);
+    }
+}
+
+TEST(HistorySubmitter, NamesTheVersionThatIsRefusedWithItsWholeRequest) {
+    const test::HttpEndpoint target([](const std::string&) {
+        return test::HttpEndpoint::Answer{400, R"({"issue":[{"diagnostics":"no"}]})"};
+    });
+    HistorySubmitter submitter(*parse_server_url(target.url()), short_patience());
+    ReplicateCounts counts;
+    const auto refusal = [&](std::span<const std::string_view> entries) {
+        const auto done = submitter.submit(entries, counts);
+        const std::string detail = done ? "" : done.error().detail;
+        return detail.substr(std::min(detail.find("POST"), detail.size()));
+    };
+    using Entries = std::array<std::string_view, 1>;
+    EXPECT_EQ(refusal(Entries{
+                  R"({"fullUrl":"http://a/Patient/1","resource":{"meta":{"versionId":"3"}}})"}),
+              "POST of http://a/Patient/1/_history/3: status 400: no");
+    const std::string expected = "POST of http://a/Patient/1/_history/2: status 400: no";
+    EXPECT_EQ(refusal(Entries{R"({"fullUrl":"http://a/Patient/1/_history/2"})"}), expected);
+    EXPECT_EQ(
+        refusal(Entries{
+            R"({"fullUrl":"http://a/Patient/1/_history/2","resource":{"meta":{"versionId":"2"}}})"}),
+        expected);
+    EXPECT_EQ(refusal(kThree), "POST: status 400: no");
+    EXPECT_EQ(counts.sent, 0U);
 }
 
 }  // namespace
