@@ -225,8 +225,9 @@ Result<CleanupReport> clean_history(Store& store, const HistoryLimits& limits, b
     return Cleanup(store, limits, pause).run();
 }
 
-HistoryCleanup::HistoryCleanup(Store& store, const HistoryLimits& limits, milliseconds interval)
-    : store_(store), limits_(limits), interval_(interval) {
+HistoryCleanup::HistoryCleanup(Store& store, const HistoryLimits& limits, milliseconds interval,
+                               milliseconds first_after)
+    : store_(store), limits_(limits), interval_(interval), first_after_(first_after) {
     thread_ = std::thread([this] { run(); });
 }
 
@@ -247,7 +248,7 @@ bool HistoryCleanup::stopped_within(milliseconds time) {
 void HistoryCleanup::run() {
     name_thread("history cleanup");
     (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
-    milliseconds wait = kFirstAfter;
+    milliseconds wait = first_after_;
     while (!stopped_within(wait)) {
         const auto began = Clock::now();
         const auto report = clean_history(store_, limits_, false,

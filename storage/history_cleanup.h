@@ -33,7 +33,8 @@ class HistoryCleanup {
     static constexpr std::chrono::seconds kFirstAfter{5};
 
     /// Starts the thread. Lifetime: `store` outlives it.
-    HistoryCleanup(Store& store, const HistoryLimits& limits, std::chrono::milliseconds interval);
+    HistoryCleanup(Store& store, const HistoryLimits& limits, std::chrono::milliseconds interval,
+                   std::chrono::milliseconds first_after = kFirstAfter);
 
     /// Gives up the cycle under way.
     ~HistoryCleanup();
@@ -47,6 +48,7 @@ class HistoryCleanup {
     Store& store_;
     const HistoryLimits limits_;
     const std::chrono::milliseconds interval_;
+    const std::chrono::milliseconds first_after_;
     std::mutex mutex_;  ///< guards stopping_
     std::condition_variable wake_;
     bool stopping_ = false;

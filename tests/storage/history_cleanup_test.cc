@@ -8,6 +8,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <future>
+#include <string>
+#include <thread>
 #include <utility>
 
 namespace annals::storage {
@@ -22,16 +27,29 @@ bool no_pause(std::chrono::milliseconds) {
     return false;
 }
 
+/// Whether `condition` comes to hold within a time that no machine needs.
+bool comes_true(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition() && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return condition();
+}
+
 class HistoryCleanupTest : public testing::Test {
   protected:
     HistoryCleanupTest() {
+        open();
+        limits_.keep.fill(3);
+        limits_.keep[type_of("Observation").value] = 1;
+        limits_.keep[type_of("Task").value] = 0;
+    }
+
+    void open() {
         StoreOptions options;
         options.segment_bytes = 64 << 10;
         options.prepare_segments = false;
         store_ = *Store::open(fs_, "/data", std::move(options));
-        limits_.keep.fill(3);
-        limits_.keep[type_of("Observation").value] = 1;
-        limits_.keep[type_of("Task").value] = 0;
     }
 
     void write(std::string_view type, const std::string& id, int versions) {
@@ -141,9 +159,7 @@ TEST_F(HistoryCleanupTest, CountsADeletionAsAVersionAndBringsNothingBack) {
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->damages.empty());
     EXPECT_EQ(report->bodies_left, 0U);
-    StoreOptions options;
-    options.prepare_segments = false;
-    store_ = *Store::open(fs_, "/data", std::move(options));
+    open();
     EXPECT_EQ(versions("Patient", "a"), (Numbers{5}));
     EXPECT_EQ(store_->head(type_of("Patient"), "a").erased_through, VersionNumber{4});
 }
@@ -224,6 +240,110 @@ TEST_F(HistoryCleanupTest, WaitsAndTriesAgainWhereWritersLeaveItNoRoom) {
     EXPECT_EQ(pauses, 3);
     ASSERT_TRUE(ended) << ended.error().detail;
     EXPECT_EQ(ended->versions, 0U) << "there was no room yet";
+}
+
+TEST_F(HistoryCleanupTest, EndsBetweenTwoCommitsAndTheNextOneGoesOn) {
+    for (int i = 0; i < 300; ++i) {
+        write("Patient", fmt::format("p{}", i), 5);
+    }
+    const auto ended =
+        clean_history(*store_, limits_, false, [](std::chrono::milliseconds) { return true; });
+    ASSERT_TRUE(ended) << ended.error().detail;
+    EXPECT_EQ(ended->resources, 256U);
+    EXPECT_EQ(ended->versions, 512U);
+    EXPECT_EQ(versions("Patient", "p0"), (Numbers{5, 4, 3}));
+    EXPECT_EQ(versions("Patient", "p299"), (Numbers{5, 4, 3, 2, 1}));
+    for (const std::string& path : fs_.paths()) {
+        EXPECT_EQ(fs_.content(path).find("marker-Patient-p0-1;"), std::string::npos) << path;
+    }
+    EXPECT_EQ(clean_history(*store_, limits_, false, no_pause)->resources, 44U);
+    EXPECT_EQ(versions("Patient", "p299"), (Numbers{5, 4, 3}));
+}
+
+TEST_F(HistoryCleanupTest, LeavesWhatCannotBeReadAndTakesTheRest) {
+    write("Patient", "a", 5);
+    write("Patient", "b", 5);
+    // Damage is found as it is read only where the segment is sealed.
+    for (int i = 0; store_->metrics().segments < 2; ++i) {
+        put(*store_, "Task", fmt::format("t{}", i), std::string(4096, 'x'));
+    }
+    store_.reset();
+    const std::string path = "/data/segments/0000000001.seg";
+    std::string bytes = fs_.content(path);
+    bytes.at(bytes.find("marker-Patient-a-2;")) = 'M';
+    fs_.set_content(path, bytes);
+    open();
+
+    const auto did = clean_history(*store_, limits_, false, no_pause);
+    ASSERT_TRUE(did) << did.error().detail;
+    EXPECT_EQ(did->resources, 1U);
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5, 4, 3, 2, 1}));
+    EXPECT_EQ(versions("Patient", "b"), (Numbers{5, 4, 3}));
+}
+
+TEST_F(HistoryCleanupTest, LeavesToTheNextCycleWhatIsBeingWritten) {
+    write("Patient", "a", 5);
+    write("Patient", "b", 5);
+    fs_.hold_syncs();
+    CommitBuilder sixth;
+    sixth.put("Patient", "a", "marker-Patient-a-6;");
+    const Ticket writing = store_->submit(sixth.commit()).ticket;
+    auto did = std::async(std::launch::async,
+                          [&] { return clean_history(*store_, limits_, false, no_pause); });
+    EXPECT_TRUE(comes_true([&] { return store_->last_ticket() > writing; }));
+    fs_.release_syncs();
+    const auto report = did.get();
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(report->resources, 1U);
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{6, 5, 4, 3, 2, 1}));
+    EXPECT_EQ(versions("Patient", "b"), (Numbers{5, 4, 3}));
+    ASSERT_TRUE(clean_history(*store_, limits_, false, no_pause));
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{6, 5, 4}));
+}
+
+TEST_F(HistoryCleanupTest, SaysThatTheLogTakesNoWrites) {
+    write("Patient", "a", 5);
+    fs_.fail_next(SimFileSystem::Call::sync, Errc::io);
+    CommitBuilder lost;
+    lost.put("Patient", "b", "never there");
+    ASSERT_FALSE(store_->wait(store_->submit(lost.commit()).ticket));
+    const auto refused = clean_history(*store_, limits_, false, no_pause);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::no_store);
+    EXPECT_EQ(versions("Patient", "a").size(), 5U);
+    EXPECT_EQ(clean_history(*store_, limits_, true, no_pause)->versions, 2U);
+}
+
+TEST_F(HistoryCleanupTest, BeginsByItselfAndAgainAfterItsInterval) {
+    write("Patient", "a", 5);
+    const HistoryCleanup cleanup(*store_, limits_, std::chrono::milliseconds(1),
+                                 std::chrono::milliseconds(1));
+    EXPECT_TRUE(comes_true([&] { return store_->metrics().cleanup_versions == 2; }));
+    EXPECT_GE(store_->metrics().cleanup_cycles, 1U);
+    EXPECT_GT(store_->metrics().cleanup_ended.us, 0);
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5, 4, 3}));
+    put(*store_, "Patient", "a", "next");
+    EXPECT_TRUE(comes_true([&] { return store_->metrics().cleanup_versions == 3; }));
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{6, 5, 4}));
+}
+
+TEST_F(HistoryCleanupTest, GoesOnAfterACycleThatFailed) {
+    write("Patient", "a", 5);
+    // The file that says what is to be taken out.
+    fs_.fail_next(SimFileSystem::Call::create, Errc::no_store);
+    const HistoryCleanup cleanup(*store_, limits_, std::chrono::milliseconds(1),
+                                 std::chrono::milliseconds(1));
+    EXPECT_TRUE(comes_true([&] { return store_->metrics().cleanup_cycles > 0; }));
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5, 4, 3}));
+}
+
+TEST_F(HistoryCleanupTest, WaitsBeforeTheFirstCycleAndEndsWithTheStore) {
+    write("Patient", "a", 5);
+    const auto began = std::chrono::steady_clock::now();
+    store_->start_history_cleanup(limits_, std::chrono::milliseconds(1));
+    ASSERT_TRUE(store_->close());
+    EXPECT_LT(std::chrono::steady_clock::now() - began, HistoryCleanup::kFirstAfter);
+    EXPECT_EQ(store_->metrics().cleanup_cycles, 0U);
 }
 
 }  // namespace
