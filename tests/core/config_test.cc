@@ -1,6 +1,8 @@
 #include "core/config/config.h"
 
+#include "core/base/resource_types.h"
 #include "core/config/api_keys.h"
+#include "core/config/history_limits.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
@@ -294,6 +296,15 @@ TEST(LoadConfig, FetchesKeysWithoutTlsFromThisMachineAlone) {
     for (const std::string host : {"[::2]", "[::1]@issuer", "[::1].issuer", "localhost.issuer"}) {
         EXPECT_NE(fault_of(sets({"auth.jwt.jwks_url=http://" + host + "/jwks"})), "") << host;
     }
+}
+
+TEST(LoadConfig, KeepsTheSameNumberOfVersionsOfEveryTypeThatIsNotNamed) {
+    Config config;
+    EXPECT_EQ(history_limits(config)->keep[find_resource_type("Task")->value], 0U);
+    config.max_history_versions = 7;
+    config.history_cleanup_types = {"Patient=5"};
+    EXPECT_EQ(history_limits(config)->keep[find_resource_type("Task")->value], 7U);
+    EXPECT_EQ(history_limits(config)->keep[find_resource_type("Patient")->value], 5U);
 }
 
 TEST(LoadConfig, TakesHistoryLimitsOfTypes) {

@@ -41,5 +41,19 @@ TEST_F(CompactOperation, SaysThatAFaultHasEndedIt) {
     EXPECT_EQ(send("POST", "/$compact").status, 202);
 }
 
+TEST_F(CompactOperation, SaysWhatHistoryCleanupWouldRemoveByItsSettings) {
+    core::Config config;
+    config.max_history_versions = 1;
+    restart(config);
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_LE(put_patient("a", fmt::format("{}", i)), 201);
+        ASSERT_LE(put_patient("b", fmt::format("{}", i)), 201);
+    }
+    const Answer would = send("POST", "/$compact?dryRun=true");
+    EXPECT_EQ(would.status, 200);
+    EXPECT_TRUE(would.says(R"({"name":"resourcesToClean","valueDecimal":2})")) << would.body;
+    EXPECT_TRUE(would.says(R"({"name":"versionsToClean","valueDecimal":4})")) << would.body;
+}
+
 }  // namespace
 }  // namespace annals::test

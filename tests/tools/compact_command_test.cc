@@ -1,0 +1,91 @@
+// annals compact by the real binary, and the cleanup of a server.
+
+#include "tests/support/child_process.h"
+#include "tests/support/files.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/annals_command.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+namespace annals {
+namespace {
+
+using test::Finished;
+using test::RunningServer;
+using test::TemporaryDirectory;
+
+Finished compact(const std::string& data, std::vector<std::string> more) {
+    more.insert(more.begin(), {"compact", "--data", data});
+    return annals(more);
+}
+
+long versions_in(const std::string& data) {
+    const std::string history = history_of(data);
+    return std::ranges::count(history, '\n');
+}
+
+TEST(CompactCommand, RemovesTheVersionsBeyondThoseToKeep) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    import_history(data);
+    Finished done = compact(data, {"--max-history-versions", "1", "--dry-run"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("history: 2 versions of 1 resources would go\n"))
+        << done.output;
+    done = compact(data, {"--max-history-versions", "1", "--keep", "Patient=2", "--dry-run"});
+    EXPECT_TRUE(done.output.starts_with("history: 1 versions of 1 resources would go\n"))
+        << done.output;
+    done = compact(data, {});
+    EXPECT_TRUE(done.output.starts_with("history: 0 versions of 0 resources removed\n"))
+        << done.output;
+    EXPECT_EQ(versions_in(data), 4);
+
+    done = compact(data, {"--keep", "Patient=2"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("history: 1 versions of 1 resources removed\n"))
+        << done.output;
+    EXPECT_EQ(versions_in(data), 3);
+    EXPECT_EQ(compact(data, {"--max-history-versions", "1"}).exit_code, 0);
+    EXPECT_EQ(versions_in(data), 2);
+    EXPECT_EQ(annals({"verify", "--data", data}).exit_code, 0);
+}
+
+/// Whether a thread of the process has this name.
+bool has_thread(int pid, const std::string& name) {
+    const auto is_it = [&](const auto& task) {
+        return test::read_whole_file(task.path().string() + "/comm") == name + "\n";
+    };
+    return std::ranges::any_of(
+        std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid)), is_it);
+}
+
+TEST(Serve, CleansHistoryOnlyIfItIsToldTo) {
+    const TemporaryDirectory directory;
+    {
+        RunningServer server(kBinary, directory / "data",
+                             {"--set", "history_cleanup_enabled=true"});
+        ASSERT_FALSE(server.url().empty()) << server.process().errors();
+        // It gives itself its name once it runs.
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (!has_thread(server.process().pid(), "history cleanup") &&
+               std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        EXPECT_TRUE(has_thread(server.process().pid(), "history cleanup"));
+    }
+    for (const std::string setting : {"history_cleanup_enabled=false", "read_only=true"}) {
+        RunningServer server(kBinary, directory / "data",
+                             {"--set", "history_cleanup_enabled=true", "--set", setting});
+        ASSERT_FALSE(server.url().empty()) << server.process().errors();
+        EXPECT_FALSE(has_thread(server.process().pid(), "history cleanup")) << setting;
+    }
+}
+
+}  // namespace
+}  // namespace annals
