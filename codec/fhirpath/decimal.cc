@@ -108,6 +108,48 @@ std::optional<Decimal> rescaled(const Decimal& value, int scale, Mode mode) {
     return make(quotient, negative, scale);
 }
 
+// The next digit of a long division, and what is left after it. Requires: rest < divisor < 10^38.
+unsigned next_digit(Unsigned128& rest, Unsigned128 divisor) {
+    unsigned digit = 0;
+    // rest * 10 may be beyond 128 bits: add ten times instead.
+    Unsigned128 next = 0;
+    for (int i = 0; i < 10; ++i) {
+        next += rest;
+        if (next >= divisor) {
+            next -= divisor;
+            ++digit;
+        }
+    }
+    rest = next;
+    return digit;
+}
+
+struct Division {
+    std::optional<Unsigned128> quotient;  // none if it has too many digits
+    Unsigned128 rest;                     // with the decimals of that of the two that has more
+};
+
+// The whole times that b goes into a, and what is left of a, both without their signs. Requires: b is not zero.
+Division divided(const Decimal& a, const Decimal& b) {
+    Unsigned128 rest = magnitude(a.coefficient());
+    Unsigned128 divisor = magnitude(b.coefficient());
+    if (a.scale() > b.scale()) {
+        const Wide wide = product(divisor, power_of_ten(a.scale() - b.scale()));
+        if (!wide.fits()) {
+            return {0, rest};  // b is larger than anything with the decimals of a
+        }
+        divisor = wide.low();
+    }
+    std::optional<Unsigned128> quotient = rest / divisor;
+    rest %= divisor;
+    for (int i = a.scale(); i < b.scale(); ++i) {
+        const unsigned digit = next_digit(rest, divisor);
+        quotient = quotient && *quotient < kLimit / 10 ? std::optional(*quotient * 10 + digit)
+                                                       : std::nullopt;
+    }
+    return {quotient, rest};
+}
+
 }  // namespace
 
 std::optional<Decimal> Decimal::parse(std::string_view text) {
@@ -276,18 +318,7 @@ std::optional<Decimal> Decimal::divide(const Decimal& a, const Decimal& b) {
         if (quotient >= kLimit / 10) {
             return std::nullopt;
         }
-        unsigned digit = 0;
-        // rest * 10 may be beyond 128 bits: add ten times instead.
-        Unsigned128 next = 0;
-        for (int i = 0; i < 10; ++i) {
-            next += rest;
-            if (next >= divisor) {
-                next -= divisor;
-                ++digit;
-            }
-        }
-        rest = next;
-        quotient = quotient * 10 + digit;
+        quotient = quotient * 10 + next_digit(rest, divisor);
         ++scale;
     }
     if (rest >= divisor - rest && rest != 0) {
@@ -301,26 +332,15 @@ std::optional<Decimal> Decimal::divide_whole(const Decimal& a, const Decimal& b)
     if (b.is_zero()) {
         return std::nullopt;
     }
-    const int scale = a.scale_ > b.scale_ ? a.scale_ : b.scale_;
-    const std::optional<Decimal> x = rescaled(a, scale, Mode::half_away);
-    const std::optional<Decimal> y = rescaled(b, scale, Mode::half_away);
-    if (!x || !y) {
-        return std::nullopt;
-    }
-    return Decimal(x->coefficient() / y->coefficient(), 0);
+    const std::optional<Unsigned128> quotient = divided(a, b).quotient;
+    return quotient ? make(*quotient, a.is_negative() != b.is_negative(), 0) : std::nullopt;
 }
 
 std::optional<Decimal> Decimal::remainder(const Decimal& a, const Decimal& b) {
     if (b.is_zero()) {
         return std::nullopt;
     }
-    const int scale = a.scale_ > b.scale_ ? a.scale_ : b.scale_;
-    const std::optional<Decimal> x = rescaled(a, scale, Mode::half_away);
-    const std::optional<Decimal> y = rescaled(b, scale, Mode::half_away);
-    if (!x || !y) {
-        return std::nullopt;
-    }
-    return Decimal(x->coefficient() % y->coefficient(), scale);
+    return make(divided(a, b).rest, a.is_negative(), a.scale_ > b.scale_ ? a.scale_ : b.scale_);
 }
 
 std::optional<Decimal> Decimal::from_double(long double value) {

@@ -300,11 +300,15 @@ TEST(FhirPathDecimal, KeepsWithinItsDigits) {
     EXPECT_EQ(text(Decimal::divide_whole(parse("7.5"), Decimal(2))), "3");
     EXPECT_EQ(text(Decimal::divide_whole(Decimal(7), parse("0.5"))), "14");
     EXPECT_EQ(text(Decimal::divide_whole(parse(thousands), parse("0.1"))), "none");
-    EXPECT_EQ(text(Decimal::divide_whole(parse("0.1"), parse(thousands))), "none");
+    EXPECT_EQ(text(Decimal::divide_whole(parse(thousands), parse("1.0"))), thousands);
+    EXPECT_EQ(text(Decimal::divide_whole(parse("0.1"), parse(thousands))), "0");
+    EXPECT_EQ(text(Decimal::divide_whole(parse(nines), parse("-99.0"))),
+              "-1010101010101010101010101010101010101");
     EXPECT_EQ(text(Decimal::remainder(parse("7.5"), Decimal(2))), "1.5");
     EXPECT_EQ(text(Decimal::remainder(Decimal(7), parse("0.3"))), "0.1");
-    EXPECT_EQ(text(Decimal::remainder(parse(thousands), parse("0.3"))), "none");
-    EXPECT_EQ(text(Decimal::remainder(parse("0.3"), parse(thousands))), "none");
+    EXPECT_EQ(text(Decimal::remainder(parse(thousands), parse("0.3"))), "0.1");
+    EXPECT_EQ(text(Decimal::remainder(parse("-0.3"), parse(thousands))), "-0.3");
+    EXPECT_EQ(text(Decimal::remainder(parse(nines), parse("1.0"))), "0.0");
     EXPECT_EQ(text(Decimal::add(parse(thousands), parse("0.0"))), thousands);
     EXPECT_EQ(text(Decimal::add(parse("1.500"), parse(thousands.substr(0, 37)))),
               thousands.substr(0, 35) + "01.5");
