@@ -10,6 +10,9 @@ namespace {
 
 using json::Kind;
 
+// Whatever their values: in other units these can be equal.
+constexpr std::uint64_t kQuantityHash = 6;
+
 std::uint64_t mix(std::uint64_t hash) {
     hash ^= hash >> 32;
     hash *= 0x9e3779b97f4a7c15ULL;
@@ -27,6 +30,15 @@ std::uint64_t hash_text(std::string_view text) {
     std::uint64_t word = 0;
     std::memcpy(&word, text.data() + i, text.size() - i);
     return mix(hash ^ word);
+}
+
+bool is_measured(const Item& item) {
+    return item.is_element() ? item.type().is_a(types::quantity())
+                             : item.kind() == Item::Kind::quantity;
+}
+
+bool is_counted(const Item& item) {
+    return item.is_element() ? item.value() && item.value().is(Kind::number) : is_number(item);
 }
 
 }  // namespace
@@ -66,7 +78,7 @@ std::uint64_t Machine::hash_of(const Item& item) {
             return hash_json(item.sibling());
         }
         if (value.is_object() || value.is_array()) {
-            return item.type().is_a(types::quantity()) ? 6 : hash_json(value);
+            return item.type().is_a(types::quantity()) ? kQuantityHash : hash_json(value);
         }
         if (value.is_string()) {
             const Item::Kind kind = types::system_kind(item.type());
@@ -93,7 +105,7 @@ std::uint64_t Machine::hash_of(const Item& item) {
         case Item::Kind::string:
             return hash_text(item.as_string());
         case Item::Kind::quantity:
-            return 6;
+            return kQuantityHash;
         case Item::Kind::type_info:
             return 13;
         default:
@@ -130,6 +142,11 @@ bool Machine::distinct(Range range, std::uint32_t to) {
         top_ = kept;
         return true;
     }
+    // A number equals a quantity of unit one, or of percent, which all have one hash.
+    bool measured = false;
+    for (std::uint32_t i = range.begin; i < range.end && !measured; ++i) {
+        measured = is_measured(at(i));
+    }
     // Open addressing over hashes.
     std::size_t slots = 32;
     while (slots < std::size_t{range.size()} * 2) {
@@ -143,7 +160,7 @@ bool Machine::distinct(Range range, std::uint32_t to) {
 
     std::vector<Slot> table(slots);
     for (std::uint32_t i = range.begin; i < range.end; ++i) {
-        const std::uint64_t hash = hash_of(at(i));
+        const std::uint64_t hash = measured && is_counted(at(i)) ? kQuantityHash : hash_of(at(i));
         if (!step()) {
             return false;
         }

@@ -166,6 +166,10 @@ TEST_F(FhirPath, FindsWhatIsEqualAmongMany) {
               "[9]")
         << "literals are equal to elements";
     EXPECT_EQ(eval("(1|2|3|4|5|6|7|8|1.5|9|1|1.50|true|false|true).count()"), "[12]");
+    EXPECT_EQ(eval("(1|2|3|4|5|6|7|8|9).combine(5 '1' | 300 '%' | 1 'kg').distinct().count()"),
+              "[10]")
+        << "numbers are equal to quantities of unit one";
+    EXPECT_EQ(eval("extension.value.combine(2 '1' | 150 '%').distinct().count()"), "[9]");
 }
 
 TEST_F(FhirPath, HasNothingFirstLastOrSingleOfNothing) {
