@@ -220,19 +220,30 @@ bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b)
     if (node.op == Op::add || node.op == Op::subtract) {
         result.unit = a.unit;
         result.calendar = a.calendar;
-        std::optional<Decimal> other = b.value;
+        std::optional<Decimal> left = a.value;
+        std::optional<Decimal> right = b.value;
         const auto singular = [](std::string_view unit) {
             return unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit;
         };
         if (a.unit != b.unit &&
             !(a.calendar && b.calendar && singular(a.unit) == singular(b.unit))) {
-            const std::optional<Unit> from = unit_of(b);
-            const std::optional<Unit> to = unit_of(a);
-            other = from && to ? fhirpath::convert(b.value, *from, *to) : std::nullopt;
+            const std::optional<Unit> x = unit_of(a);
+            const std::optional<Unit> y = unit_of(b);
+            if (!x || !y) {
+                return true;
+            }
+            // In the finer of the two units.
+            if (compare_size(*y, *x) < 0) {
+                left = fhirpath::convert(a.value, *x, *y);
+                result.unit = b.unit;
+                result.calendar = b.calendar;
+            } else {
+                right = fhirpath::convert(b.value, *y, *x);
+            }
         }
-        if (other) {
-            value = node.op == Op::add ? Decimal::add(a.value, *other)
-                                       : Decimal::subtract(a.value, *other);
+        if (left && right) {
+            value =
+                node.op == Op::add ? Decimal::add(*left, *right) : Decimal::subtract(*left, *right);
         }
     } else if (node.op == Op::multiply || node.op == Op::divide) {
         const bool divide = node.op == Op::divide;

@@ -243,6 +243,10 @@ TEST_F(FhirPath, ComputesWithWhatHasAMeaningOnly) {
     EXPECT_EQ(eval("-(5 'mg') = 0 'mg' - 5 'mg'"), "[true]");
     EXPECT_EQ(eval("1 year + 2 years = 3 years"), "[true]");
     EXPECT_EQ(eval("3 'm' + 1 's'"), "");
+    EXPECT_EQ(eval("3 'mm' + 2 'cm'"), "[23 'mm']") << "the finer of the units";
+    EXPECT_EQ(eval("3 'm' - 3 'cm'"), "[297 'cm']");
+    EXPECT_EQ(eval("1 week - 1 day"), "[6 day]");
+    EXPECT_EQ(eval("1 day + 1 'wk'"), "[8 day]");
 }
 
 TEST_F(FhirPath, TakesNoMemberForWhatStandsBesideAnother) {

@@ -133,7 +133,7 @@ TEST_F(FhirPath, ComparesQuantitiesInTheirUnits) {
     EXPECT_EQ(eval("1 year = 1 'a'"), "");
     EXPECT_EQ(eval("1 year ~ 1 'a'"), "[true]");
     EXPECT_EQ(eval("1 day = 24 hours"), "[true]");
-    EXPECT_EQ(eval("2 'cm' + 3 'mm'"), "[2.3 'cm']");
+    EXPECT_EQ(eval("2 'cm' + 3 'mm'"), "[23 'mm']");
     EXPECT_EQ(eval("3 'm' * 2"), "[6 'm']");
     EXPECT_EQ(eval("3 'm' * 2 'm'"), "[6 'm2']");
     EXPECT_EQ(eval("(36.5 'Cel').toQuantity('K')"), "");
