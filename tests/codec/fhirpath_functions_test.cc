@@ -232,6 +232,13 @@ TEST_F(FhirPath, ComputesWithWhatHasAMeaningOnly) {
     EXPECT_EQ(eval("1 + 'a'"), "error");
     EXPECT_EQ(eval("'a' - 'b'"), "error");
     EXPECT_EQ(eval("'a' & 1"), "error");
+    EXPECT_EQ(eval("1 & 'a'"), "error");
+    EXPECT_EQ(eval("1 < (1 | 2)"), "error");
+    EXPECT_EQ(eval("(1 | 2) < 1"), "error");
+    EXPECT_EQ(eval("(1 | 2) in (1 | 2 | 3)"), "error");
+    EXPECT_EQ(eval("(1 | 2 | 3) contains (1 | 2)"), "error");
+    EXPECT_EQ(eval("{} in (1 | 2)"), "");
+    EXPECT_EQ(eval("1 in {}"), "[false]");
     EXPECT_EQ(eval("@T10:00 + 1 day"), "error");
     EXPECT_EQ(eval("-'a'"), "error");
     EXPECT_EQ(eval("3 'm' div 2"), "error");
@@ -317,6 +324,9 @@ TEST(FhirPathDecimal, KeepsWithinItsDigits) {
     EXPECT_EQ(text(Decimal::remainder(parse(thousands), parse("0.3"))), "0.1");
     EXPECT_EQ(text(Decimal::remainder(parse("-0.3"), parse(thousands))), "-0.3");
     EXPECT_EQ(text(Decimal::remainder(parse(nines), parse("1.0"))), "0.0");
+    EXPECT_EQ(text(Decimal::divide_whole(parse(thousands), parse("1e-28"))), "none");
+    EXPECT_EQ(text(Decimal::divide_whole(parse("1e-28"), parse(nines))), "0");
+    EXPECT_EQ(text(Decimal::remainder(parse("1e-28"), parse(nines))), text(parse("1e-28")));
     EXPECT_EQ(text(Decimal::add(parse(thousands), parse("0.0"))), thousands);
     EXPECT_EQ(text(Decimal::add(parse("1.500"), parse(thousands.substr(0, 37)))),
               thousands.substr(0, 35) + "01.5");
