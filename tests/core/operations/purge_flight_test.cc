@@ -108,5 +108,27 @@ TEST_F(PurgeInFlight, SaysWhenAndOfEachVersionWhereItWas) {
     EXPECT_EQ(done.entries[1].reference, "Observation/o");
 }
 
+TEST_F(PurgeInFlight, CountsAllThatReferAndTellsOfAThousand) {
+    std::string entries;
+    for (int i = 0; i < 1001; ++i) {
+        entries += fmt::format(
+            R"({}{{"resource":{{"resourceType":"List","status":"current","mode":"working","entry":[{{)"
+            R"("item":{{"reference":"Observation/o"}}}}]}},"request":{{"method":"POST","url":"List"}}}})",
+            i == 0 ? "" : ",");
+    }
+    ASSERT_EQ(
+        send("POST", "/", R"({"resourceType":"Bundle","type":"batch","entry":[)" + entries + "]}")
+            .status,
+        200);
+    const Answer would = send("POST", "/Patient/p/$purge?dryRun=true");
+    EXPECT_TRUE(would.says(R"({"name":"referrers","valueInteger":1001})"));
+    std::size_t told = 0;
+    const std::string_view referrer = R"("name":"referrer",)";
+    for (std::size_t at = 0; (at = would.body.find(referrer, at)) != std::string::npos; ++told) {
+        at += referrer.size();
+    }
+    EXPECT_EQ(told, 1000U);
+}
+
 }  // namespace
 }  // namespace annals::test
