@@ -30,6 +30,25 @@ class TerminologyFixture : public ServiceFixture {
         return codes;
     }
 
+    /// What Parameters say, each parameter that is a primitive as "name=value"; else the status and the code.
+    static std::string said(const Answer& answer) {
+        json::Parser parser;
+        const auto body = parser.parse(answer.body);
+        if (!body || answer.status != 200) {
+            return codes_of(answer);
+        }
+        std::string out;
+        for (const json::Value parameter : body->root()["parameter"].elements()) {
+            for (const auto [key, value] : parameter.members()) {
+                if (key.raw_string().starts_with("value") && !parameter["name"].equals("message")) {
+                    out += (out.empty() ? "" : " ") + parameter["name"].string() + "=" +
+                           (value.is_string() ? value.string() : std::string(value.raw()));
+                }
+            }
+        }
+        return out;
+    }
+
   protected:
     TerminologyFixture() {
         put("CodeSystem/animals",

@@ -1,0 +1,182 @@
+#include "tests/core/operations/terminology_fixture.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+
+class CodeSystems : public test::TerminologyFixture {
+  protected:
+    std::string get(std::string_view target) { return said(send("GET", target)); }
+
+    static std::size_t count(const Answer& answer, std::string_view text) {
+        std::size_t found = 0;
+        for (std::size_t at = answer.body.find(text); at != std::string::npos;
+             at = answer.body.find(text, at + 1)) {
+            ++found;
+        }
+        return found;
+    }
+};
+
+TEST_F(CodeSystems, TellWhatIsKnownOfACode) {
+    const Answer dog = send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=dog");
+    EXPECT_EQ(said(dog), "name=Animals version=1 display=Dog");
+    EXPECT_TRUE(dog.says(R"({"name":"designation","part":[{"name":"language","valueCode":"de"},)"
+                         R"({"name":"value","valueString":"Hund"}]})"))
+        << dog.body;
+    EXPECT_TRUE(dog.says(
+        R"({"name":"property","part":[{"name":"code","valueCode":"parent"},{"name":"value","valueCode":"animal"}]})"));
+    EXPECT_TRUE(
+        dog.says(R"([{"name":"code","valueCode":"child"},{"name":"value","valueCode":"puppy"}])"));
+    EXPECT_TRUE(
+        dog.says(R"([{"name":"code","valueCode":"legs"},{"name":"value","valueInteger":4}])"));
+    const Answer legs =
+        send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=dog&property=legs");
+    EXPECT_TRUE(legs.says("legs"));
+    EXPECT_FALSE(legs.says("parent") || legs.says("designation")) << legs.body;
+    const std::string names = "/CodeSystem/$lookup?system=http://s/animals&code=dog&property=";
+    const Answer german = send("GET", names + "lang.de");
+    EXPECT_TRUE(german.says("Hund")) << german.body;
+    EXPECT_FALSE(german.says("Chien") || german.says("legs")) << german.body;
+    EXPECT_TRUE(send("GET", names + "legs&property=lang.fr").says("Chien")) << "fr-CH is French";
+    EXPECT_TRUE(send("GET", names + "designation").says("Chien"));
+    for (const std::string named : {"displayLanguage", "language"}) {  // the second is HAPI's word
+        const Answer hund = send("GET", names + "legs&" + named + "=de");
+        EXPECT_TRUE(hund.says(R"({"name":"display","valueString":"Hund"})")) << hund.body;
+    }
+    EXPECT_TRUE(send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=poodle")
+                    .says("A dog with curls"));
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=cat"), "404 not-found");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://none&code=cat"), "404 not-found");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://snomed.info/sct&code=1"), "422 not-supported");
+    EXPECT_EQ(get("/CodeSystem/$lookup?code=cat"), "400 required");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=dog&version=2"),
+              "404 not-found");
+}
+
+TEST_F(CodeSystems, TellWhichOfTwoCodesStandsAboveTheOther) {
+    const std::string url = "/CodeSystem/$subsumes?system=http://s/animals";
+    EXPECT_EQ(get(url + "&codeA=dog&codeB=dog"), "outcome=equivalent");
+    EXPECT_EQ(get(url + "&codeA=animal&codeB=puppy"), "outcome=subsumes");
+    EXPECT_EQ(get(url + "&codeA=puppy&codeB=animal"), "outcome=subsumed-by");
+    EXPECT_EQ(get(url + "&codeA=puppy&codeB=poodle"), "outcome=not-subsumed");
+    EXPECT_EQ(get(url + "&codeA=puppy&codeB=none"), "404 not-found");
+    EXPECT_EQ(get(url + "&codeA=puppy"), "400 required");
+    EXPECT_EQ(get("/CodeSystem/$subsumes?codeA=a&codeB=b"), "400 required");
+    EXPECT_EQ(get("/CodeSystem/animals/$subsumes?codeA=animal&codeB=dog"), "outcome=subsumes");
+    EXPECT_EQ(said(send("POST", "/CodeSystem/$subsumes",
+                        R"({"resourceType":"Parameters","parameter":[
+                        {"name":"codingA","valueCoding":{"system":"http://s/animals","code":"dog"}},
+                        {"name":"codingB","valueCoding":{"system":"http://s/animals","code":"animal"}}]})")),
+              "outcome=subsumed-by");
+}
+
+TEST_F(CodeSystems, AreCalledByTheirUrlWhereTheyHaveNoName) {
+    put("CodeSystem/plain",
+        R"({"resourceType":"CodeSystem","id":"plain","url":"http://s/plain","status":"active",
+        "content":"complete","concept":[{"code":"a"}]})");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/plain&code=a"),
+              "name=http://s/plain display=a");
+}
+
+TEST_F(CodeSystems, TellOnlyThePropertiesThatAreAskedForAndEachOnce) {
+    put("CodeSystem/rich",
+        R"({"resourceType":"CodeSystem","id":"rich","url":"http://s/rich","status":"active",
+        "content":"complete","concept":[{"code":"top"},{"code":"low"},
+        {"code":"mid","definition":"Between","designation":[
+          {"value":"Middle","use":{"system":"http://u","code":"short"}},
+          {"language":"fr-CH","value":"Milieu"}],
+         "property":[{"code":"parent","valueCode":"top"},{"code":"child","valueCode":"low"},
+          {"code":"inactive","valueBoolean":true},{"id":"p1","code":"size","valueInteger":3}]}]})");
+    const std::string url = "/CodeSystem/$lookup?system=http://s/rich&code=mid";
+    const auto property = [](std::string_view code, std::string_view value) {
+        return fmt::format(R"({{"name":"property","part":[{{"name":"code","valueCode":"{}"}},)"
+                           R"({{"name":"value",{}}}]}})",
+                           code, value);
+    };
+    const std::vector<std::pair<std::string, std::string>> properties = {
+        {"definition", property("definition", R"("valueString":"Between")")},
+        {"inactive", property("inactive", R"("valueBoolean":true)")},
+        {"parent", property("parent", R"("valueCode":"top")")},
+        {"child", property("child", R"("valueCode":"low")")},
+        {"size", property("size", R"("valueInteger":3)")}};
+    const Answer all = send("GET", url);
+    EXPECT_EQ(count(all, R"("name":"property")"), properties.size()) << all.body;
+    for (const auto& [code, told] : properties) {
+        EXPECT_TRUE(all.says(told)) << code << all.body;
+        const Answer one = send("GET", url + "&property=" + code);
+        EXPECT_TRUE(one.says(told)) << code << one.body;
+        EXPECT_EQ(count(one, R"("name":"property")"), 1U) << one.body;
+    }
+    EXPECT_TRUE(all.says(
+        R"({"name":"designation","part":[{"name":"use","valueCoding":{"system":"http://u","code":"short"}},)"
+        R"({"name":"value","valueString":"Middle"}]})"))
+        << all.body;
+    const Answer swiss = send("GET", url + "&property=lang.fr-CH");
+    EXPECT_TRUE(swiss.says("Milieu")) << swiss.body;
+    EXPECT_FALSE(swiss.says("Middle")) << swiss.body;
+    EXPECT_TRUE(send("GET", "/CodeSystem/$lookup?system=http://s/rich&code=top&property=inactive")
+                    .says(property("inactive", R"("valueBoolean":false)")));
+}
+
+TEST_F(CodeSystems, AreThoseOfTheVersionThatTheirUrlNames) {
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals","version":"2",
+        "name":"Animals","status":"active","content":"complete","concept":[{"code":"unicorn"}]})");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals%7C1&code=dog"),
+              "name=Animals version=1 display=Dog");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals%7C2&code=dog"), "404 not-found");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=unicorn"),
+              "name=Animals version=2 display=unicorn");
+    // What was written last is meant, whichever it is.
+    put("CodeSystem/animals", R"({"resourceType":"CodeSystem","id":"animals",
+        "url":"http://s/animals","version":"1","name":"Animals","status":"active",
+        "content":"complete","concept":[{"code":"cat"}]})");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=cat"),
+              "name=Animals version=1 display=cat");
+}
+
+TEST_F(CodeSystems, AreNoValueSetsOfTheSameUrl) {
+    put("ValueSet/same", R"({"resourceType":"ValueSet","id":"same","url":"http://s/animals",
+        "status":"active","compose":{"include":[{"system":"http://s/animals"}]}})");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=rock"),
+              "name=Animals version=1 display=Rock");
+    EXPECT_EQ(codes("url=http://s/animals&filter=rock"), "rock");
+    constexpr std::string_view kGender = "http://hl7.org/fhir/ValueSet/administrative-gender";
+    EXPECT_EQ(get(fmt::format("/CodeSystem/$lookup?system={}&code=male", kGender)),
+              "404 not-found");
+    EXPECT_EQ(codes("url=http://hl7.org/fhir/administrative-gender"), "404 not-found");
+    EXPECT_EQ(codes(fmt::format("url={}%7C3.0.2", kGender)), "404 not-found");
+    EXPECT_EQ(codes(fmt::format("url={}%7C4.0.1&count=1", kGender)), "male");
+}
+
+TEST_F(CodeSystems, OfTwoCodesAreOneInOneVersion) {
+    const auto asked = [&](std::string_view path, std::string_view a, std::string_view b) {
+        return said(send("POST", path,
+                         fmt::format(R"({{"resourceType":"Parameters","parameter":[
+                {{"name":"codingA","valueCoding":{{{}"code":"animal"}}}},
+                {{"name":"codingB","valueCoding":{{{}"code":"dog"}}}}]}})",
+                                     a, b)));
+    };
+    constexpr std::string_view kType = "/CodeSystem/$subsumes";
+    constexpr std::string_view kOwn = R"("system":"http://s/animals",)";
+    constexpr std::string_view kFirst = R"("system":"http://s/animals","version":"1",)";
+    constexpr std::string_view kOther = R"("system":"http://s/other",)";
+    EXPECT_EQ(asked(kType, kFirst, kOwn), "outcome=subsumes");
+    EXPECT_EQ(asked(kType, kOwn, kFirst), "outcome=subsumes");
+    EXPECT_EQ(asked(kType, kOwn, kOther), "400 invalid");
+    EXPECT_EQ(asked(kType, kOwn, ""), "400 invalid");
+    EXPECT_EQ(asked("/CodeSystem/animals/$subsumes", "", ""), "outcome=subsumes");
+    EXPECT_EQ(asked("/CodeSystem/animals/$subsumes", kOther, kOther), "400 invalid");
+}
+
+}  // namespace
+}  // namespace annals::core

@@ -1,0 +1,130 @@
+// How much work answers of terminology count.
+
+#include "core/definitions.h"
+#include "core/terminology/code_system.h"
+#include "core/terminology/filter.h"
+#include "core/terminology/membership.h"
+#include "tests/core/operations/terminology_fixture.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace annals::core {
+namespace {
+
+/// Two chains of 500 codes, c0 and d0 above them; each code of one stands below two of them with `crossed`.
+std::string chains(bool crossed) {
+    std::string concepts;
+    for (int i = 0; i < 500; ++i) {
+        for (const char name : {'c', 'd'}) {
+            concepts += fmt::format(R"({}{{"code":"{}{}","property":[)",
+                                    concepts.empty() ? "" : ",", name, i);
+            for (const char above : {'c', 'd'}) {
+                if (i > 0 && (crossed || above == name)) {
+                    concepts += fmt::format(R"({}{{"code":"parent","valueCode":"{}{}"}})",
+                                            concepts.ends_with('[') ? "" : ",", above, i - 1);
+                }
+            }
+            concepts += concepts.ends_with('[') ? R"({"code":"top","valueBoolean":true}]})" : "]}";
+        }
+    }
+    return R"({"resourceType":"CodeSystem","id":"chains","url":"http://s/chains","status":"active",
+        "content":"complete","concept":[)" +
+           concepts + "]}";
+}
+
+TEST(EffortOfCodes, IsThatOfAllThatStandsAboveThem) {
+    json::Parser parser;
+    for (const bool crossed : {false, true}) {
+        auto document = parser.parse(chains(crossed));
+        ASSERT_TRUE(document);
+        terminology::Effort much(1'000'000);
+        const auto system = terminology::CodeSystem::make(
+            std::make_shared<const json::Document>(*std::move(document)), much);
+        ASSERT_TRUE(system);
+        const auto top = (*system)->find("c0");
+        const auto bottom = (*system)->find("c499");
+        ASSERT_TRUE(top && bottom);
+        const auto below = (*system)->is_below(*bottom, *top, much);
+        ASSERT_TRUE(below);
+        EXPECT_TRUE(*below);
+        terminology::Effort little(400);
+        EXPECT_FALSE((*system)->is_below(*bottom, *top, little));
+        EXPECT_TRUE(little.exhausted());
+        terminology::Effort as_little(400);
+        EXPECT_FALSE((*system)->reached(*top, false, as_little));
+    }
+}
+
+TEST(EffortOfCodes, IsThatOfTheTextsThatAreCompared) {
+    json::Parser parser;
+    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/long",
+        "content":"complete","concept":[{"code":"a","display":")" +
+                                 std::string(6'400, 'x') + R"("}]})");
+    auto text = parser.parse(R"({"property":"display","op":"regex","value":"x*"})");
+    ASSERT_TRUE(document && text);
+    terminology::Effort enough(1'000);
+    const auto system = terminology::CodeSystem::make(
+        std::make_shared<const json::Document>(*std::move(document)), enough);
+    const auto filter = terminology::Filter::read(text->root());
+    ASSERT_TRUE(system && filter);
+    const auto passes = filter->passes(**system, 0, enough);
+    ASSERT_TRUE(passes);
+    EXPECT_TRUE(*passes);
+    terminology::Effort little(50);
+    EXPECT_FALSE(filter->passes(**system, 0, little));
+    EXPECT_TRUE(little.exhausted());
+}
+
+// As many do in one value set, of each of the hundred thousand concepts of LOINC.
+TEST(EffortOfCodes, IsNoMoreThanThatOfWhatAFilterLooksAt) {
+    std::string properties;
+    for (int i = 0; i < 12; ++i) {
+        properties += fmt::format(R"({}{{"code":"p{}","valueString":"{}"}})", i == 0 ? "" : ",", i,
+                                  std::string(60, 'x'));
+    }
+    json::Parser parser;
+    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/wide",
+        "content":"complete","concept":[{"code":"a","property":[)" +
+                                 properties + "]}]}");
+    auto text = parser.parse(R"({"property":"p11","op":"=","value":"y"})");
+    ASSERT_TRUE(document && text);
+    terminology::Effort enough(1'000);
+    const auto system = terminology::CodeSystem::make(
+        std::make_shared<const json::Document>(*std::move(document)), enough);
+    const auto filter = terminology::Filter::read(text->root());
+    ASSERT_TRUE(system && filter);
+    terminology::Effort a_step_for_each(15);
+    const auto passes = filter->passes(**system, 0, a_step_for_each);
+    ASSERT_TRUE(passes);
+    EXPECT_FALSE(*passes);
+}
+
+class ValueSetsInside : public test::TerminologyFixture {};
+
+TEST_F(ValueSetsInside, CostEachOfThemOnce) {
+    compose("nested0", R"("include":[{"system":"http://s/animals"}])");
+    for (int i = 1; i < 16; ++i) {
+        compose(fmt::format("nested{}", i),
+                fmt::format(R"("inactive":false,"include":[{{"valueSet":["http://v/nested{}"]}}],)"
+                            R"("exclude":[{{"system":"http://s/animals",)"
+                            R"("concept":[{{"code":"rock"}}]}}])",
+                            i - 1));
+    }
+    terminology::Effort effort(20'000);
+    terminology::Session session(service().definitions(), effort);
+    for (const auto& [code, expected] : {std::pair("dog", terminology::Member::yes),
+                                         {"rock", terminology::Member::no},
+                                         {"dodo", terminology::Member::no}}) {
+        const auto in = terminology::member_of(session, std::string_view("http://v/nested15"),
+                                               {"http://s/animals", code});
+        ASSERT_TRUE(in) << in.error().detail;
+        EXPECT_EQ(*in, expected) << code;
+    }
+}
+
+}  // namespace
+}  // namespace annals::core
