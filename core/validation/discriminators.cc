@@ -379,9 +379,12 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
         places = step_places(context, places, step, frames, away);
     }
     if (kind == "exists") {
-        return rule.node == nullptr ? Verdict::silent
-               : away.content       ? Verdict::unknown
-                                    : verdict((rule.node->max == 0) == places.empty());
+        // A slice tells by what has to be there, or must not; one that takes both says nothing.
+        const bool is_out = rule.node != nullptr && rule.node->max == 0;
+        const bool tells = is_out || (rule.node != nullptr && rule.node->min > 0);
+        return !tells         ? Verdict::silent
+               : away.content ? Verdict::unknown
+                              : verdict(is_out == places.empty());
     }
     const bool by_profile = kind == "profile";
     if ((kind == "type" || by_profile) && !is_said(rule, by_profile)) {

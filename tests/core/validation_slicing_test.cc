@@ -433,5 +433,27 @@ TEST(ValidationSnomed, KnowsIdentifiersByTheirLengthAndCheckDigit) {
     }
 }
 
+TEST(ValidationSlicing, TellsByExistenceOnlyWhereASliceHasToHaveItOrMustNot) {
+    const auto elements = [](std::string_view said) {
+        return fmt::format(
+            R"({{"id":"Patient.name","path":"Patient.name","slicing":{{"rules":"closed","discriminator":[
+                {{"type":"exists","path":"period"}}]}}}},
+            {{"id":"Patient.name:s","path":"Patient.name","sliceName":"s"}},
+            {{"id":"Patient.name:s.period","path":"Patient.name.period"{}}})",
+            said);
+    };
+    constexpr std::string_view kWith =
+        R"({"resourceType":"Patient","name":[{"text":"x","period":{"start":"2024"}}]})";
+    constexpr std::string_view kWithout = R"({"resourceType":"Patient","name":[{"text":"x"}]})";
+    constexpr std::string_view kNotIn = "error structure Patient.name[0]\n";
+    EXPECT_EQ(against(kWith, elements(R"(,"min":1)")), "");
+    EXPECT_EQ(against(kWithout, elements(R"(,"min":1)")), kNotIn);
+    EXPECT_EQ(against(kWith, elements(R"(,"max":"0")")), kNotIn);
+    EXPECT_EQ(against(kWithout, elements(R"(,"max":"0")")), "");
+    EXPECT_EQ(against(kWith, elements(R"(,"min":0,"max":"1")")), "");
+    EXPECT_EQ(against(kWithout, elements(R"(,"short":"when")")), "")
+        << "that it is named says nothing of whether it is there";
+}
+
 }  // namespace
 }  // namespace annals::validation
