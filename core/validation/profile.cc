@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kOwnPrefix = "http://hl7.org/fhir/StructureDefinition/";
 constexpr std::string_view kSimpleQuantity = "SimpleQuantity";
+constexpr std::string_view kMoneyQuantity = "MoneyQuantity";
+constexpr std::string_view kCurrencies = "urn:iso:std:iso:4217";
 
 std::optional<std::uint64_t> number_of(json::Value value) {
     return parse_number(text_of(value));
@@ -78,7 +80,7 @@ schema::Type own_type(std::string_view url) {
         return {};
     }
     std::string_view name = url.substr(kOwnPrefix.size());
-    if (name == kSimpleQuantity || name == "MoneyQuantity") {
+    if (name == kSimpleQuantity || name == kMoneyQuantity) {
         name = "Quantity";  // profiles that R4 counts among its types
     }
     const schema::Type type = schema::find_type(name);
@@ -396,15 +398,37 @@ void Profile::link_children(std::uint32_t node, std::uint32_t plain) {
     }
 }
 
+namespace {
+
+/// What R4 asks of a quantity by those of its profiles that it counts among its types.
+void check_quantity(Context& context, const Spot& spot, std::string_view url) {
+    const json::Value quantity = spot.value();
+    const auto has = [&](std::string_view name) {
+        return quantity[name] || quantity["_" + std::string(name)];
+    };
+    url = url.substr(0, url.find('|'));
+    if (url.ends_with(kSimpleQuantity) && has("comparator")) {
+        context.error("invariant", spot, "A SimpleQuantity has no comparator (sqty-1)");
+    }
+    if (url.ends_with(kMoneyQuantity) &&
+        ((has("value") && !has("code")) ||
+         (quantity["system"] && !quantity["system"].equals(kCurrencies)))) {
+        context.error(
+            "invariant", spot,
+            fmt::format("A MoneyQuantity with a value has a code, of {} (mqty-1)", kCurrencies));
+    }
+}
+
+}  // namespace
+
 void check_profile(Context& context, const Frame& frame, const Spot& spot, std::string_view url,
                    Severity unknown) {
     if (const schema::Type own = own_type(url)) {
         if (spot.type && !spot.type.is_a(own)) {
             context.error("structure", spot,
                           fmt::format("This is a {}, and not a {}", spot.type.name(), own.name()));
-        } else if (url.substr(0, url.find('|')).ends_with(kSimpleQuantity) &&
-                   spot.value()["comparator"]) {
-            context.error("invariant", spot, "A SimpleQuantity has no comparator (sqty-1)");
+        } else {
+            check_quantity(context, spot, url);
         }
         return;
     }

@@ -324,5 +324,22 @@ TEST(ValidationProfiles, OfResourcesInGeneralAreForEachOfThem) {
               "error structure Patient\n");
 }
 
+TEST(ValidationProfiles, OfMoneyQuantitiesAskForACurrency) {
+    constexpr std::string_view kMoney =
+        R"({"id":"Observation.value[x]","path":"Observation.value[x]","type":[{"code":"Quantity",
+            "profile":["http://hl7.org/fhir/StructureDefinition/MoneyQuantity"]}]})";
+    const auto judged = [&](std::string_view quantity) {
+        return against(observation_with(fmt::format(R"("valueQuantity":{{{}}})", quantity)),
+                       kMoney);
+    };
+    constexpr std::string_view kBroken = "error invariant Observation.valueQuantity\n";
+    EXPECT_EQ(judged(R"("value":1,"system":"urn:iso:std:iso:4217","code":"EUR")"), "");
+    EXPECT_EQ(judged(R"("unit":"EUR")"), "") << "there is no value";
+    EXPECT_EQ(judged(R"("value":1,"unit":"EUR")"), kBroken);
+    EXPECT_EQ(judged(R"("value":1,"system":"http://unitsofmeasure.org","code":"kg")"), kBroken);
+    EXPECT_EQ(judged(R"("value":1,"comparator":"<","system":"urn:iso:std:iso:4217","code":"EUR")"),
+              "");
+}
+
 }  // namespace
 }  // namespace annals::validation
