@@ -24,6 +24,19 @@ schema::Strength strength_of(json::Value binding) {
     return strength.equals("extensible") ? schema::Strength::extensible : schema::Strength::none;
 }
 
+/// The value set that all codes are of, also those beyond a binding that is extensible or preferred; empty if none is said.
+std::string max_value_set(json::Value binding) {
+    constexpr std::string_view kUrl =
+        "http://hl7.org/fhir/StructureDefinition/elementdefinition-maxValueSet";
+    for (const json::Value extension : binding["extension"].elements()) {
+        if (extension["url"].equals(kUrl)) {
+            const json::Value canonical = extension["valueCanonical"];
+            return (canonical ? canonical : extension["valueUri"]).string();
+        }
+    }
+    return {};
+}
+
 /// The characters of a text, and not its bytes.
 std::size_t length_of(std::string_view text) {
     return static_cast<std::size_t>(
@@ -126,9 +139,16 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
                       fmt::format("{} demands of {} at most {}", profile.url(), named(node),
                                   node.max_value.raw().substr(0, 100)));
     }
-    if (const schema::Strength strength = strength_of(node.binding);
-        strength != schema::Strength::none) {
+    const schema::Strength strength = strength_of(node.binding);
+    if (strength != schema::Strength::none) {
         check_binding(context, spot, strength, node.binding["valueSet"].string());
+    }
+    // Over an extensible binding it is a required one; what a preferred one leaves to words stays so.
+    const bool is_coded =
+        !spot.value().is_object() || spot.value()["coding"] || spot.value()["code"];
+    if (strength == schema::Strength::extensible ||
+        (is_coded && node.binding["strength"].equals("preferred"))) {
+        check_binding(context, spot, schema::Strength::required, max_value_set(node.binding));
     }
 }
 

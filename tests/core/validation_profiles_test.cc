@@ -341,5 +341,50 @@ TEST(ValidationProfiles, OfMoneyQuantitiesAskForACurrency) {
               "");
 }
 
+TEST(ValidationProfiles, BoundTheCodesBeyondABindingByItsMaxValueSet) {
+    TextSource source;
+    const auto value_set = [&](std::string_view name, std::string_view codes) {
+        source.add(fmt::format(
+            R"({{"resourceType":"ValueSet","url":"http://x.org/{}","status":"active",
+            "compose":{{"include":[{{"system":"http://x.org/s","concept":[{}]}}]}}}})",
+            name, codes));
+    };
+    value_set("some", R"({"code":"a"})");
+    value_set("all", R"({"code":"a"},{"code":"b"})");
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const auto judged = [&](std::string_view strength, std::string_view max,
+                            std::string_view concept_value) {
+        source.add(profile_of(
+            "Observation",
+            fmt::format(
+                R"({{"id":"Observation.method","path":"Observation.method","binding":{{"extension":[
+                {{"url":"http://hl7.org/fhir/StructureDefinition/elementdefinition-maxValueSet",{}}}],
+                "strength":"{}","valueSet":"http://x.org/some"}}}})",
+                max, strength)));
+        return issues(fmt::format(R"({{"resourceType":"Observation","status":"final",
+            "code":{{"text":"x"}},"method":{}}})",
+                                  concept_value),
+                      source, options);
+    };
+    const auto coded = [](std::string_view code) {
+        return fmt::format(R"({{"coding":[{{"system":"http://x.org/s","code":"{}"}}]}})", code);
+    };
+    constexpr std::string_view kAll = R"("valueCanonical":"http://x.org/all")";
+    constexpr std::string_view kText = R"({"text":"x"})";
+    const std::string error = "error code-invalid Observation.method\n";
+    const std::string warning = "warning code-invalid Observation.method\n";
+    EXPECT_EQ(judged("extensible", kAll, coded("a")), "");
+    EXPECT_EQ(judged("extensible", kAll, coded("b")), warning);
+    EXPECT_EQ(judged("extensible", kAll, coded("c")), warning + error);
+    EXPECT_EQ(judged("extensible", kAll, kText), error);
+    EXPECT_EQ(judged("preferred", kAll, coded("b")), "");
+    EXPECT_EQ(judged("preferred", kAll, coded("c")), error);
+    EXPECT_EQ(judged("preferred", R"("valueUri":"http://x.org/all")", coded("c")), error);
+    EXPECT_EQ(judged("preferred", kAll, kText), "") << "which a preferred binding leaves to words";
+    EXPECT_EQ(judged("preferred", R"("valueCanonical":"http://x.org/none")", coded("c")), "")
+        << "it isn't here";
+}
+
 }  // namespace
 }  // namespace annals::validation
