@@ -1,8 +1,12 @@
 #include "tests/core/operations/terminology_fixture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <future>
+#include <string>
+#include <vector>
 
 namespace annals::core {
 namespace {
@@ -66,7 +70,7 @@ TEST_F(Closure, GrowsByWhatItIsTold) {
 
 TEST_F(Closure, TakesManyConceptsAtOnce) {
     constexpr std::size_t kChain = 200;
-    constexpr std::size_t kAll = 1'500;
+    constexpr std::size_t kAll = 2'000;  // as many as a table may have
     std::string concepts;
     std::string parts;
     for (std::size_t i = 0; i < kAll; ++i) {
@@ -90,6 +94,7 @@ TEST_F(Closure, TakesManyConceptsAtOnce) {
     EXPECT_NE(added.find(" c199<c0 "), std::string::npos);
     EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"1"})")), added);
     EXPECT_EQ(rows(call(parts)), "2") << "all are there";
+    EXPECT_EQ(rows(call(adding({"dog"}))), "422 too-costly");
 }
 
 TEST_F(Closure, IsReadButDoesNotGrowOnAReadOnlyServer) {
@@ -110,11 +115,72 @@ TEST_F(Closure, RefusesWhatItDoesNotKnow) {
     ASSERT_EQ(call("").status, 200);
     EXPECT_EQ(rows(call(adding({"cat"}))), "404 not-found");
     EXPECT_EQ(rows(call(R"(,{"name":"concept","valueCoding":{"code":"dog"}})")), "400 required");
+    EXPECT_EQ(rows(call(R"(,{"name":"concept","valueCoding":{"system":"http://s/animals"}})")),
+              "400 required");
     EXPECT_EQ(rows(call(adding({"dog"}) + R"(,{"name":"version","valueString":"1"})")),
               "400 invalid");
     EXPECT_EQ(codes_of(send("POST", "/$closure", R"({"resourceType":"Parameters"})")),
               "400 required");
     EXPECT_EQ(send("GET", "/$closure?name=mine").status, 405);
+}
+
+TEST_F(Closure, TellsOnlyWhatIsAboveWhatInTheSystemsApart) {
+    put("CodeSystem/pets",
+        R"({"resourceType":"CodeSystem","id":"pets","url":"http://s/pets","status":"active",
+        "content":"complete","concept":[{"code":"animal","concept":[{"code":"cat"},
+        {"code":"dog"}]}]})");
+    const auto of_pets = [](const std::string& code) {
+        return R"(,{"name":"concept","valueCoding":{"system":"http://s/pets","code":")" + code +
+               R"("}})";
+    };
+    ASSERT_EQ(rows(call("")), "1");
+    EXPECT_EQ(rows(call(adding({"dog"}) + of_pets("animal"))), "2") << "of two systems";
+    const Answer both = call(adding({"animal"}) + of_pets("cat") + adding({"rock"}));
+    EXPECT_EQ(rows(both), "3 dog<animal cat<animal");
+    const auto group = [](std::string_view system, std::string_view code) {
+        return fmt::format(
+            R"({{"source":"{}","target":"{}","element":[{{"code":"{}","target":[{{"code":"animal",)"
+            R"("equivalence":"subsumes"}}]}}]}})",
+            system, system, code);
+    };
+    EXPECT_TRUE(both.body.ends_with(fmt::format(
+        R"("group":[{},{}]}})", group("http://s/animals", "dog"), group("http://s/pets", "cat"))))
+        << both.body;
+    EXPECT_EQ(rows(call(of_pets("dog"))), "4 dog<animal");
+    EXPECT_FALSE(call(adding({"rock"})).says("group"));
+    EXPECT_FALSE(call(adding({"rock"})).says(R"("id")")) << "that is the stored one's";
+}
+
+TEST_F(Closure, HasEndedWhereItsMapIsDeleted) {
+    ASSERT_EQ(rows(call("")), "1");
+    ASSERT_EQ(rows(call(adding({"dog"}))), "2");
+    const Answer found = send("GET", "/ConceptMap?_summary=false");
+    const std::size_t at = found.body.find(R"("id":"closure-)");
+    ASSERT_NE(at, std::string::npos);
+    const std::string id = found.body.substr(at + 6, 40);
+    const std::uint64_t position = call(adding({"rock"})).position;
+    EXPECT_EQ(position, store().last_position().value);
+    ASSERT_EQ(send("DELETE", "/ConceptMap/" + id).status, 204);
+    EXPECT_EQ(rows(call(adding({"animal"}))), "404 not-found");
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"2"})")), "404 not-found");
+    EXPECT_EQ(rows(call("")), "5") << "it begins anew";
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"4"})")), "404 not-found")
+        << "which was its deletion";
+    EXPECT_EQ(rows(call(adding({"animal", "dog"}))), "6 dog<animal");
+}
+
+TEST_F(Closure, LosesNothingOfWhatSeveralAddAtOnce) {
+    ASSERT_EQ(rows(call("")), "1");
+    std::vector<std::future<Answer>> calls;
+    for (const std::string code : {"animal", "dog", "poodle", "puppy"}) {
+        calls.push_back(
+            std::async(std::launch::async, [this, code] { return call(adding({code})); }));
+    }
+    for (std::future<Answer>& one : calls) {
+        EXPECT_EQ(one.get().status, 200);
+    }
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"1"})")),
+              "5 dog<animal poodle<animal poodle<dog puppy<animal puppy<dog");
 }
 
 }  // namespace

@@ -388,5 +388,106 @@ TEST_F(Codes, AreNotJudgedByAnInstanceOfAnotherVersionThanTheOneNamed) {
     EXPECT_EQ(codings("2", "2"), "404 not-found");
 }
 
+TEST_F(Codes, OfAConceptAreValidWhereOneIsWhicheverOfThem) {
+    const auto asked = [&](std::string_view codings) {
+        return send(
+            "POST", "/ValueSet/all/$validate-code",
+            fmt::format(R"({{"resourceType":"Parameters","parameter":[{{"name":"codeableConcept",
+                    "valueCodeableConcept":{{"coding":[{}]}}}}]}})",
+                        codings));
+    };
+    constexpr std::string_view kDog = R"({"system":"http://s/animals","code":"dog"})";
+    constexpr std::string_view kCat = R"({"system":"http://s/animals","code":"cat"})";
+    constexpr std::string_view kCow = R"({"system":"http://s/animals","code":"cow"})";
+    const Answer first = asked(fmt::format("{},{}", kDog, kCat));
+    EXPECT_EQ(said(first), "result=true display=Dog");
+    EXPECT_FALSE(first.says("message"));
+    const Answer second = asked(fmt::format("{},{}", kCat, kDog));
+    EXPECT_EQ(said(second), "result=true display=Dog");
+    EXPECT_FALSE(second.says("message"));
+    const Answer none = asked(fmt::format("{},{}", kCat, kCow));
+    EXPECT_EQ(said(none), "result=false");
+    EXPECT_TRUE(
+        none.says("The code 'cat' of http://s/animals is not in the value set http://v/all"))
+        << none.body;
+    EXPECT_EQ(said(asked(R"({"system":"http://s/animals","code":"dog","display":"Cat"})")),
+              "result=false display=Dog");
+    EXPECT_EQ(said(asked(R"({"code":"dog"})")), "result=true display=Dog") << "of any system";
+    EXPECT_EQ(said(send("POST", "/ValueSet/all/$validate-code",
+                        R"({"resourceType":"Parameters","parameter":[{"name":"coding",
+                        "valueCoding":{"system":"http://s/animals","display":"Dog"}}]})")),
+              "400 required");
+}
+
+TEST_F(Codes, AreCalledWhatTheListsOfTheirSystemCallThem) {
+    compose("twice", R"("include":[{"system":"http://snomed.info/sct","concept":[
+        {"code":"1","display":"One of SNOMED CT"},{"code":"2"}]},
+        {"system":"http://s/animals","concept":[{"code":"dog"},{"code":"rock","display":"Stone"}]},
+        {"system":"http://x/y","concept":[{"code":"1","display":"One of Y"}]}])");
+    compose("names", R"("include":[{"system":"http://s/animals",
+        "concept":[{"code":"dog","display":"Hound"}]}])");
+    compose("bare", R"("include":[{"system":"http://s/animals","concept":[{"code":"bird"}]}])");
+    compose("outer", R"("include":[{"valueSet":["http://v/bare"]},{"valueSet":["http://v/twice"]},
+        {"valueSet":["http://v/names"]}])");
+    for (const std::string id : {"twice", "outer"}) {
+        const std::string url = "/ValueSet/" + id + "/$validate-code?code=";
+        EXPECT_EQ(get(url + "1&system=http://snomed.info/sct"),
+                  "result=true display=One of SNOMED CT");
+        EXPECT_EQ(get(url + "1&system=http://x/y"), "result=true display=One of Y");
+        EXPECT_EQ(get(url + "1&system=http://x/y&display=One%20of%20Y"),
+                  "result=true display=One of Y");
+        EXPECT_EQ(get(url + "2&system=http://snomed.info/sct&display=Two"), "result=true")
+            << "nothing is known that it is called";
+        EXPECT_EQ(get(url + "rock&system=http://s/animals"), "result=true display=Stone");
+        EXPECT_EQ(get(url + "rock&system=http://s/animals&display=Rock"),
+                  "result=true display=Stone");
+    }
+    EXPECT_EQ(get("/ValueSet/twice/$validate-code?code=dog&system=http://s/animals"),
+              "result=true display=Dog");
+    EXPECT_EQ(get("/ValueSet/outer/$validate-code?code=dog&system=http://s/animals"),
+              "result=true display=Hound")
+        << "by the list that names it";
+    const Answer other =
+        send("GET", "/ValueSet/names/$validate-code?code=dog&system=http://s/animals&display=Cat");
+    EXPECT_TRUE(other.says("The code 'dog' of http://s/animals is not called 'Cat' but 'Hound'"))
+        << other.body;
+    EXPECT_TRUE(send("GET", "/ValueSet/all/$validate-code?code=animal&system=http://s/animals")
+                    .says("The code 'animal' of http://s/animals is abstract"));
+}
+
+TEST_F(Codes, AreCalledWhatAnExpansionCallsThemBySystemAndWithout) {
+    put("ValueSet/came", R"({"resourceType":"ValueSet","id":"came","url":"http://v/came",
+        "status":"active","expansion":{"timestamp":"2024-01-01","contains":[
+        {"system":"http://x/a","code":"1","display":"A"},
+        {"system":"http://x/b","code":"1","display":"B"},{"code":"2","display":"Two"}]}})");
+    const std::string url = "/ValueSet/came/$validate-code?code=";
+    EXPECT_EQ(get(url + "1&system=http://x/a"), "result=true display=A");
+    EXPECT_EQ(get(url + "1&system=http://x/b"), "result=true display=B");
+    EXPECT_EQ(get(url + "2"), "result=true display=Two");
+    EXPECT_EQ(get(url + "2&display=Three"), "result=false display=Two");
+    EXPECT_TRUE(send("GET", url + "3").says("The code '3' is not in the value set"));
+}
+
+TEST_F(Codes, OfACodeSystemAreThoseOfTheOneThatIsNamed) {
+    EXPECT_EQ(get("/CodeSystem/$validate-code?url=http://s/animals&system=http://other&code=dog"),
+              "result=false");
+    EXPECT_EQ(
+        get("/CodeSystem/$validate-code?url=http://s/animals&system=http://s/animals&code=dog"),
+        "result=true display=Dog");
+    EXPECT_EQ(get("/CodeSystem/$validate-code?system=http://s/animals&version=1&code=dog"),
+              "result=true display=Dog");
+    EXPECT_EQ(get("/CodeSystem/$validate-code?system=http://s/animals&version=2&code=dog"),
+              "404 not-found");
+    EXPECT_EQ(said(send("POST", "/CodeSystem/$validate-code",
+                        R"({"resourceType":"Parameters","parameter":[{"name":"coding",
+                        "valueCoding":{"system":"http://s/animals","code":"dog"}}]})")),
+              "result=true display=Dog");
+    put("CodeSystem/part", R"({"resourceType":"CodeSystem","id":"part","url":"http://s/part",
+        "status":"active","content":"fragment","concept":[{"code":"x"}]})");
+    EXPECT_TRUE(send("GET", "/CodeSystem/part/$validate-code?code=y").says("can't be told"));
+    EXPECT_TRUE(send("GET", "/CodeSystem/animals/$validate-code?code=y")
+                    .says("The code system http://s/animals has no code 'y'"));
+}
+
 }  // namespace
 }  // namespace annals::core

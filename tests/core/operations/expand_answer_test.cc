@@ -1,0 +1,231 @@
+// What an expansion says besides its codes, and of which entries it is made.
+
+#include "tests/core/operations/terminology_fixture.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+
+class Expanded : public test::TerminologyFixture {
+  protected:
+    Answer expand(std::string_view query) {
+        return send("GET", fmt::format("/ValueSet/$expand?{}", query));
+    }
+
+    /// What stands behind "contains" of the expansion; nothing if it has none.
+    static std::string contains(const Answer& answer) {
+        json::Parser parser;
+        const auto body = parser.parse(answer.body);
+        return body ? std::string(body->root()["expansion"]["contains"].raw()) : answer.body;
+    }
+};
+
+TEST_F(Expanded, TellsWhatWasAsked) {
+    const auto tells = [&](std::string_view query, std::string_view told) {
+        const Answer answer = expand(fmt::format("url=http://v/all&{}", query));
+        EXPECT_TRUE(answer.says(fmt::format(R"({{"name":"{}}})", told))) << query << answer.body;
+        EXPECT_FALSE(expand("url=http://v/all").says(fmt::format(R"({{"name":"{}}})", told)));
+    };
+    tells("filter=dog", R"(filter","valueString":"dog")");
+    tells("designation=de", R"(designation","valueString":"de")");
+    tells("displayLanguage=de", R"(displayLanguage","valueCode":"de")");
+    tells("exclude-system=http://s/x", R"(exclude-system","valueUri":"http://s/x")");
+    tells("offset=1", R"(offset","valueInteger":1)");
+    for (const char* flag : {"activeOnly", "includeDesignations", "includeDefinition",
+                             "excludeNested", "excludeNotForUI", "excludePostCoordinated"}) {
+        tells(fmt::format("{}=true", flag), fmt::format(R"({}","valueBoolean":true)", flag));
+    }
+    for (const char* kind : {"", "check-", "force-"}) {
+        const std::string name = fmt::format("{}system-version", kind);
+        tells(name + "=http://s/animals%7C1",
+              fmt::format(R"({}","valueUri":"http://s/animals|1")", name));
+        EXPECT_EQ(codes(fmt::format("url=http://v/all&{}=http://s/animals", name)), "400 invalid");
+    }
+    EXPECT_FALSE(expand("url=http://v/all&filter=%20%20").says(R"("name":"filter")"));
+}
+
+TEST_F(Expanded, HasNothingOfTheValueSetButWhatNamesItUnlessThatIsAskedFor) {
+    const std::string sent = R"({"resourceType":"ValueSet","id":"own","meta":{"versionId":"7"},
+        "text":{"status":"empty","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">x</div>"},
+        "contained":[{"resourceType":"Basic","id":"c","code":{"text":"x"}}],"status":"draft",
+        "title":"Own","purpose":"why","compose":{"include":[{"system":"http://s/animals",
+        "concept":[{"code":"rock"}]}]},"expansion":{"timestamp":"2024"}})";
+    const Answer plain = send("POST", "/ValueSet/$expand", sent);
+    EXPECT_TRUE(plain.body.starts_with(
+        R"({"resourceType":"ValueSet","status":"draft","title":"Own","expansion":{"identifier")"))
+        << plain.body;
+    const Answer whole = send("POST", "/ValueSet/$expand",
+                              R"({"resourceType":"Parameters","parameter":[
+        {"name":"valueSet","resource":)" +
+                                  sent + R"(},{"name":"includeDefinition","valueBoolean":true}]})");
+    EXPECT_TRUE(whole.body.starts_with(
+        R"({"resourceType":"ValueSet","status":"draft","title":"Own","purpose":"why","compose":{)"))
+        << whole.body;
+    for (const std::string_view part :
+         {R"("id")", R"("meta")", R"("text")", R"("contained")", R"("timestamp":"2024")"}) {
+        EXPECT_FALSE(whole.says(part)) << part << whole.body;
+    }
+    const Answer bare = send("POST", "/ValueSet/$expand",
+                             R"({"resourceType":"ValueSet","compose":{"include":[
+        {"system":"http://s/animals","concept":[{"code":"rock"}]}]}})");
+    EXPECT_TRUE(bare.body.starts_with(
+        R"({"resourceType":"ValueSet","status":"active","expansion":{"identifier")"))
+        << bare.body;
+}
+
+TEST_F(Expanded, SaysOfACodeOnlyWhatIsKnown) {
+    put("ValueSet/came", R"({"resourceType":"ValueSet","id":"came","url":"http://v/came",
+        "status":"active","expansion":{"timestamp":"2024-01-01","contains":[{"code":"x"}]}})");
+    const Answer came = expand("url=http://v/came");
+    EXPECT_EQ(contains(came), R"([{"code":"x"}])");
+    EXPECT_FALSE(came.says(R"("parameter")")) << came.body;
+    EXPECT_EQ(contains(expand("url=http://v/all&filter=rock")),
+              R"([{"system":"http://s/animals","code":"rock","display":"Rock"}])");
+    EXPECT_EQ(contains(expand("url=http://v/all&filter=rock&designation=de")),
+              R"([{"system":"http://s/animals","code":"rock","display":"Rock"}])");
+    EXPECT_EQ(contains(expand("url=http://v/all&filter=nothing")), "");
+    EXPECT_EQ(contains(expand("url=http://v/all&filter=dog&designation=de")),
+              R"([{"system":"http://s/animals","code":"dog","display":"Dog",)"
+              R"("designation":[{"language":"de","value":"Hund"}]}])");
+}
+
+TEST_F(Expanded, HasTheDesignationsOfALanguageOrOfAUse) {
+    compose("uses",
+            R"("include":[{"system":"http://s/animals","concept":[{"code":"dog","designation":[
+        {"use":{"system":"http://u","code":"short"},"value":"D"},
+        {"use":{"system":"http://w","code":"short"},"value":"W"},
+        {"use":{"code":"de"},"value":"U"},{"language":"den","value":"N"}]}]}])");
+    const auto values = [&](std::string_view token) {
+        const Answer answer = expand(fmt::format("url=http://v/uses&designation={}", token));
+        json::Parser parser;
+        const auto body = parser.parse(answer.body);
+        std::string out;
+        for (const json::Value one :
+             (*body->root()["expansion"]["contains"].elements().begin())["designation"]
+                 .elements()) {
+            out += one["value"].string() + " ";
+        }
+        return out;
+    };
+    EXPECT_EQ(values("short"), "D W ");
+    EXPECT_EQ(values("http://u%7Cshort"), "D ");
+    EXPECT_EQ(values("%7Cde"), "U ") << "of no system";
+    EXPECT_EQ(values("de"), "U Hund ") << "a use or a language, and no other language";
+    EXPECT_EQ(values("urn:ietf:bcp:47%7Cde"), "Hund ");
+}
+
+TEST_F(Expanded, IsInTheLanguageAskedForWhereverItsNamesAreFrom) {
+    compose("sct", R"("include":[{"system":"http://snomed.info/sct","concept":[{"code":"1",
+        "display":"Male","designation":[{"language":"de","value":"Mann"}]}]}])");
+    for (const char* language : {"de", "de-AT", "de,en", "de;q=0.9"}) {
+        EXPECT_TRUE(expand(fmt::format("url=http://v/sct&displayLanguage={}", language))
+                        .says(R"("display":"Mann")"))
+            << language;
+    }
+    for (const char* language : {"fr", "d", "den"}) {
+        EXPECT_TRUE(expand(fmt::format("url=http://v/sct&displayLanguage={}", language))
+                        .says(R"("display":"Male")"))
+            << language;
+    }
+    put("CodeSystem/deutsch",
+        R"({"resourceType":"CodeSystem","id":"deutsch","language":"de","url":"http://s/deutsch",
+        "status":"active","content":"complete","concept":[{"code":"h","designation":[
+        {"language":"de","value":"Hund"}]}]})");
+    compose("deutsch", R"("include":[{"system":"http://s/deutsch"}])");
+    EXPECT_TRUE(expand("url=http://v/deutsch&displayLanguage=de").says(R"("display":"Hund")"))
+        << "it has no display of its own";
+}
+
+TEST_F(Expanded, HasTheCodesThatHaveAllWordsInAnyOrder) {
+    EXPECT_EQ(codes("url=http://v/all&filter=%C3%A9l%C3%A9gant%20caniche"), "poodle");
+    EXPECT_EQ(codes("url=http://v/all&filter=%20el%20%20poo"), "poodle") << "code and display";
+    EXPECT_EQ(codes("url=http://v/all&filter=elegant%20dog"), "");
+}
+
+TEST_F(Expanded, IsAListWhereAPageIsAskedFor) {
+    const std::string url = "url=http://v/all&excludeNested=false";
+    EXPECT_EQ(codes(url), "animal rock");
+    EXPECT_EQ(codes(url + "&count=3"), "animal dog poodle");
+    EXPECT_EQ(codes(url + "&offset=4"), "dodo puppy rock");
+    EXPECT_FALSE(expand(url).says(R"("contains":[])"));
+}
+
+TEST_F(Expanded, EndsWhereCodesStandAboveEachOther) {
+    put("CodeSystem/ring",
+        R"({"resourceType":"CodeSystem","id":"ring","url":"http://s/ring","status":"active",
+        "content":"complete","concept":[
+        {"code":"a","property":[{"code":"parent","valueCode":"b"}]},
+        {"code":"b","property":[{"code":"parent","valueCode":"a"}]}]})");
+    compose("ring", R"("include":[{"system":"http://s/ring"}])");
+    EXPECT_EQ(contains(expand("url=http://v/ring&excludeNested=false")),
+              R"([{"system":"http://s/ring","code":"a",)"
+              R"("contains":[{"system":"http://s/ring","code":"b"}]}])");
+}
+
+TEST_F(Expanded, LeavesOutSeveralSystems) {
+    compose("two", R"("include":[{"system":"http://s/animals","concept":[{"code":"rock"}]},
+        {"system":"http://snomed.info/sct","concept":[{"code":"1"}]}])");
+    EXPECT_EQ(codes("url=http://v/two&exclude-system=http://snomed.info/sct"), "rock");
+    EXPECT_EQ(codes("url=http://v/two&exclude-system=http://snomed.info/sct"
+                    "&exclude-system=http://s/animals"),
+              "");
+}
+
+TEST_F(Expanded, OfTooManyCodesIsNotCutByTheWordsOfAnotherLanguage) {
+    Config config;
+    config.limits.max_expansion = 3;
+    restart(config);
+    EXPECT_EQ(codes("url=http://v/all&filter=do&displayLanguage=de"), "422 too-costly");
+}
+
+TEST_F(Expanded, IsThatOfTheInstanceThoughAnotherHasItsUrl) {
+    put("ValueSet/other", R"({"resourceType":"ValueSet","id":"other","url":"http://v/all",
+        "version":"1","status":"active","compose":{"include":[{"system":"http://s/animals",
+        "concept":[{"code":"bird"}]}]}})");
+    EXPECT_EQ(codes("url=http://v/all"), "bird") << "the one that was written last";
+    EXPECT_EQ(codes_of(send("GET", "/ValueSet/all/$expand?filter=rock")), "rock");
+    EXPECT_EQ(codes_of(send("GET", "/ValueSet/other/$expand")), "bird");
+    EXPECT_TRUE(send("GET", "/ValueSet/all/$expand?valueSetVersion=2")
+                    .says("valueSetVersion names another version than the one at hand: 2"));
+    EXPECT_TRUE(send("GET", "/ValueSet/all/$expand?url=http://v/all%7C2")
+                    .says("url names another version than the one at hand: 2"));
+    compose("all", R"("include":[{"system":"http://s/animals","concept":[{"code":"rock"}]}])");
+    EXPECT_EQ(codes("url=http://v/all"), "rock") << "it is the last one again";
+    ASSERT_EQ(send("DELETE", "/ValueSet/all").status, 204);
+    EXPECT_EQ(codes("url=http://v/all"), "bird");
+    EXPECT_EQ(codes_of(send("GET", "/ValueSet/all/$expand")), "410 deleted");
+    EXPECT_TRUE(expand("url=http://v/all%7C7").says("The ValueSet http://v/all|7 is not known"));
+    EXPECT_TRUE(expand("url=http://v/none").says("The ValueSet http://v/none is not known"));
+}
+
+TEST_F(Expanded, OfWhatWasErasedIsThatOfTheOneBeforeIt) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    put("ValueSet/other", R"({"resourceType":"ValueSet","id":"other","url":"http://v/all",
+        "status":"active","compose":{"include":[{"system":"http://s/animals",
+        "concept":[{"code":"bird"}]}]}})");
+    EXPECT_EQ(codes("url=http://v/all"), "bird");
+    ASSERT_EQ(send("DELETE", "/ValueSet/other").status, 204);
+    EXPECT_EQ(codes("url=http://v/all&filter=rock"), "rock");
+}
+
+TEST_F(Expanded, IsByTheDefinitionsOfNowAlsoLateInADay) {
+    constexpr std::int64_t kHourUs = std::int64_t{3600} * 1'000'000;
+    const auto at = [](std::int64_t hours_ago) {
+        return format_instant(Instant{now().us - hours_ago * kHourUs});
+    };
+    EXPECT_EQ(codes("url=http://v/all&count=1&date=" + at(11).substr(0, 10)), "animal")
+        << "somewhere it is that day";
+    EXPECT_EQ(codes("url=http://v/all&date=" + at(37).substr(0, 10)), "422 not-supported");
+    EXPECT_EQ(codes("url=http://v/all&date=" + at(1)), "422 not-supported");
+}
+
+}  // namespace
+}  // namespace annals::core
