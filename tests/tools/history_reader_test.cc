@@ -8,8 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
+#include <chrono>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::tools {
@@ -187,14 +190,20 @@ TEST(HistoryReader, AsksForTheOrderOfInstantsHoweverTheOtherIsRefused) {
 }
 
 TEST(HistoryReader, TakesNoLinkThatLeadsNowhere) {
-    for (const char* link : {"_history?page=1", R"(_history?page=2\r\nHost: other)"}) {
-        const test::HttpEndpoint endpoint([link](const std::string&) {
-            return test::HttpEndpoint::Answer{200, page_of(1, 2, "", link)};
-        });
+    std::string link;
+    const test::HttpEndpoint endpoint([&](const std::string&) {
+        return test::HttpEndpoint::Answer{200, page_of(1, 2, "", link)};
+    });
+    const std::pair<const char*, const char*> cases[] = {
+        {"_history?page=1", "the link to the next page leads to this one"},
+        {R"(_history?page=2\r\nHost: other)", "the link to the next page is no URL"},
+        {"_history?page=2 and", "the link to the next page is no URL"},
+        {"_history?page=2\x7f", "the link to the next page is no URL"}};
+    for (const auto& [next, expected] : cases) {
+        link = next;
         const auto page = reader_of(endpoint).read("/endpoint/_history?page=1");
         ASSERT_FALSE(page) << link;
-        EXPECT_NE(page.error().detail.find("the link to the next page"), std::string::npos)
-            << page.error().detail;
+        EXPECT_NE(page.error().detail.find(expected), std::string::npos) << page.error().detail;
     }
 }
 
@@ -208,6 +217,9 @@ TEST(HistoryReader, SaysOfWhatIsNoHistoryThatItIsNone) {
         EXPECT_NE(refused.error().detail.find(endpoint.url()), std::string::npos);
         EXPECT_NE(refused.error().detail.find("the answer is no history Bundle"), std::string::npos)
             << refused.error().detail;
+        EXPECT_FALSE(reader_of(endpoint).read("/endpoint/_history?page=2"))
+            << "nor is it the last page: " << answer;
+        EXPECT_FALSE(reader_of(endpoint).total());
     }
 }
 
@@ -248,6 +260,23 @@ TEST(HistoryReader, AsksForLessWhereThatIsTooLarge) {
     EXPECT_EQ(page->entries.size(), 2U);
 }
 
+TEST(HistoryReader, AsksForNoLessThanOneEntry) {
+    std::vector<std::string> asked;
+    const test::HttpEndpoint endpoint([&](const std::string& request) {
+        asked.push_back(target_of(request));
+        return test::HttpEndpoint::Answer{200, std::string(200, ' ')};
+    });
+    HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 100);
+    for (const char* target : {"/endpoint/_history?_count=3", "/endpoint/_history?page=_count"}) {
+        const auto page = reader.read(target);
+        ASSERT_FALSE(page);
+        EXPECT_EQ(page.error().code, Errc::body_too_large);
+    }
+    EXPECT_EQ(asked, (std::vector<std::string>{"/endpoint/_history?_count=3",
+                                               "/endpoint/_history?_count=1",
+                                               "/endpoint/_history?page=_count"}));
+}
+
 TEST(HistoryReader, FollowsLinksOfAServerThatKnowsItselfByAnotherRoot) {
     for (const char* link :
          {"https://public.example/r4/fhir/_history?page=2", "http://internal/_history?page=2"}) {
@@ -258,6 +287,11 @@ TEST(HistoryReader, FollowsLinksOfAServerThatKnowsItselfByAnotherRoot) {
         ASSERT_TRUE(page) << page.error().detail;
         EXPECT_EQ(page->next, "/endpoint/_history?page=2");
     }
+    const test::HttpEndpoint elsewhere([](const std::string&) {
+        return test::HttpEndpoint::Answer{200, page_of(1, 2, "", "http://internal/r4?page=2")};
+    });
+    EXPECT_EQ(reader_of(elsewhere).read("/endpoint/_history")->next, "/r4?page=2")
+        << "what is no _history is where it is";
 }
 
 TEST(HistoryReader, TakesARefusalOfAPageOfNothingForNoTotal) {
@@ -266,6 +300,119 @@ TEST(HistoryReader, TakesARefusalOfAPageOfNothingForNoTotal) {
     const auto total = reader_of(endpoint).total();
     ASSERT_TRUE(total) << total.error().detail;
     EXPECT_FALSE(*total);
+}
+
+TEST(HistoryReader, AsksForTheTotalWithoutAnEntry) {
+    std::string asked;
+    test::HttpEndpoint::Answer answer{200, R"({"type":"history","total":17})"};
+    const test::HttpEndpoint endpoint([&](const std::string& request) {
+        asked = target_of(request);
+        return answer;
+    });
+    EXPECT_EQ(*reader_of(endpoint).total(), 17U);
+    EXPECT_EQ(asked, "/endpoint/_history?_count=0");
+    answer.body = R"({"type":"history"})";
+    EXPECT_FALSE(*reader_of(endpoint).total());
+    answer.status = 404;
+    const auto refused = reader_of(endpoint).total();
+    ASSERT_FALSE(refused) << "that is no refusal of a page of nothing";
+    EXPECT_EQ(refused.error().code, Errc::processing);
+}
+
+/// A server that answers by what is asked for: `{order, page or nothing}`; others are refused with 400 and no JSON.
+test::HttpEndpoint::Answer by_order(const std::string& request,
+                                    const std::map<std::string, std::string>& pages) {
+    const std::string target = target_of(request);
+    for (const auto& [order, page] : pages) {
+        if (target.find("_sort=" + order + "&") != std::string::npos) {
+            return {200, page};
+        }
+    }
+    return {400, "<html>"};
+}
+
+TEST(HistoryReader, TakesCommitOrderOnlyOfAServerThatSaysSoAndRefusesOrdersThatThereAreNot) {
+    const std::string says = "/endpoint/_history?_sort=_position";
+    std::map<std::string, std::string> pages;
+    const test::HttpEndpoint endpoint(
+        [&](const std::string& request) { return by_order(request, pages); });
+    const auto first_target = [&](const std::string& since) {
+        const auto target = reader_of(endpoint).first_target(since, 10);
+        return target ? *target : target.error().detail;
+    };
+    // The instants of commit order may go down, and one of its versions may be of no use.
+    std::string damaged = page_of(2, 1, says);
+    damaged.replace(damaged.rfind(R"("versionId":"1")"), 15, R"("versionId":"?")");
+    const std::string unusable =
+        R"({"type":"history","link":[{"relation":"self","url":"_history?_sort=_position"}],"entry":[{"resource":{}}]})";
+    const std::string by_position = "/endpoint/_history?_sort=_position&_count=10";
+    for (const std::string& page : {page_of(2, 1, says), damaged, unusable}) {
+        pages = {{"_position", page}};
+        EXPECT_EQ(first_target(""), by_position) << page;
+    }
+    EXPECT_EQ(first_target("2024-01-01T00:00:00+01:00"),
+              by_position + "&_since=2024-01-01T00%3A00%3A00%2B01%3A00");
+    EXPECT_EQ(first_target("a cursor"), by_position + "&_cursor=a%20cursor");
+    // One that doesn't say so, or says so of every order.
+    const std::string plain_cursor = "/endpoint/_history?_count=10&_cursor=x";
+    pages = {{"_position", page_of(1, 2, "_history")}, {"_lastUpdated", page_of(1, 2, "")}};
+    const std::string by_instant = "/endpoint/_history?_sort=_lastUpdated&_count=10";
+    EXPECT_EQ(first_target(""), by_instant);
+    EXPECT_EQ(first_target("x"), plain_cursor);
+    pages["_position"] = page_of(1, 2, says);
+    pages["_no_such_order"] = page_of(1, 2, says);
+    EXPECT_EQ(first_target(""), by_instant);
+    EXPECT_EQ(first_target("x"), plain_cursor);
+    pages.clear();
+    EXPECT_EQ(first_target("x"), plain_cursor) << "who refuses that order may know its cursor";
+}
+
+TEST(HistoryReader, TakesASinglePageOfOneVersionByWhatItSaysOfItself) {
+    const auto one = [](std::string_view self) {
+        return fmt::format(
+            R"({{"type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{}]}})", self,
+            entry_of(1));
+    };
+    std::string page = one("_history?_sort=_lastUpdated");
+    const test::HttpEndpoint endpoint(
+        [&](const std::string& request) { return by_order(request, {{"_lastUpdated", page}}); });
+    EXPECT_TRUE(reader_of(endpoint).first_target({}, 10));
+    page = one("_history");
+    const auto refused = reader_of(endpoint).first_target({}, 10);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos);
+}
+
+TEST(HistoryReader, TakesALaterPageInWhichOnlySomeGoesBack) {
+    std::string entries;
+    const test::HttpEndpoint endpoint([&](const std::string&) {
+        return test::HttpEndpoint::Answer{200, R"({"type":"history","entry":[)" + entries + "]}"};
+    });
+    const auto takes = [&](const std::string& target) {
+        return reader_of(endpoint).read(target).has_value();
+    };
+    const std::string target = "/endpoint/_history?_sort=_lastUpdated&page=2";
+    entries = entry_of(1) + "," + entry_of(3) + "," + entry_of(2);
+    EXPECT_TRUE(takes(target));
+    entries = entry_of(3) + "," + entry_of(2);
+    EXPECT_FALSE(takes(target));
+    EXPECT_TRUE(takes("/endpoint/_history?_sort=_position&page=2"));
+    std::string second = entry_of(1);
+    second.replace(second.find(R"("versionId":"1")"), 15, R"("versionId":"2")");
+    entries = second + "," + entry_of(1);
+    EXPECT_FALSE(takes(target)) << "of one instant, and the newer first";
+}
+
+TEST(HistoryReader, AsksForNoOtherOrderOfAServerThatIsUnwell) {
+    const test::HttpEndpoint endpoint(
+        [](const std::string&) { return test::HttpEndpoint::Answer{500, "{}"}; });
+    Patience patience;
+    patience.give_up_after = std::chrono::milliseconds(0);
+    const auto refused =
+        HistoryReader(*parse_server_url(endpoint.url()), patience).first_target({}, 10);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("status 500"), std::string::npos);
+    EXPECT_EQ(endpoint.requests(), 1);
 }
 
 TEST(HistoryReader, FollowsRelativeLinks) {
