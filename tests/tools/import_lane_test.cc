@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <deque>
+#include <future>
 
 namespace annals::tools {
 namespace {
@@ -224,6 +227,18 @@ TEST(ImportLane, TakesNoTransactionForImportedWhoseAnswerDoesNotSayWhatBecameOfI
     const Outcome stopped = outcome_of({{Pack::Kind::batch, {post(), post()}, 0}}, {answer({})});
     EXPECT_TRUE(stopped.gave_up);
     EXPECT_EQ(stopped.refused, 2U);
+    const Outcome page = outcome_of({transaction(1)}, {{200, "<html>"}});
+    EXPECT_TRUE(page.gave_up);
+    EXPECT_EQ(page.said,
+              "in:0: stopped here: the answer is no Bundle: <html>\n"
+              "in:0: left out when the import stopped\n");
+}
+
+TEST(ImportLane, NamesTheEntryOfATransactionThatIsRefused) {
+    EXPECT_EQ(outcome_of({transaction(2)}, {answer({"201", "400"})}).said,
+              "in:0: entry[1]: 400 \n");
+    EXPECT_EQ(outcome_of({{Pack::Kind::batch, {post(), post()}, 0}}, {answer({"201", "400"})}).said,
+              "in:0: 400 \n");
 }
 
 TEST(ImportLane, StopsWhereNothingElseWouldBeTakenEither) {
@@ -249,7 +264,7 @@ TEST(ImportLane, StopsWhereNothingElseWouldBeTakenEither) {
 
 TEST(ImportLane, GoesOnAfterALostAnswerUnlessItIsOfHistory) {
     const Pack batch{Pack::Kind::batch, {post(), post()}, 0};
-    const Outcome lost = outcome_of({batch, batch}, {{0, ""}, answer({"201", "201"})});
+    const Outcome lost = outcome_of({batch, batch}, {{0, ""}, {429, ""}, answer({"201", "201"})});
     EXPECT_FALSE(lost.gave_up);
     EXPECT_EQ(lost.done, 2U);
     EXPECT_EQ(lost.refused, 2U);
@@ -265,7 +280,7 @@ TEST(ImportLane, GoesOnAfterALostAnswerUnlessItIsOfHistory) {
 
 TEST(ImportLane, RepeatsHistoryAsAWholeAndCountsItOnce) {
     const Pack history{Pack::Kind::history, {put("a", "true"), put("b", "true")}, 0};
-    const Outcome outcome = outcome_of({history}, {answer({"201", "503"}), answer({"200", "201"})});
+    const Outcome outcome = outcome_of({history}, {answer({"201", "429"}), answer({"200", "201"})});
     ASSERT_EQ(outcome.asked.size(), 2U);
     EXPECT_EQ(outcome.asked[0], outcome.asked[1]);
     EXPECT_EQ(outcome.done, 2U);
@@ -277,6 +292,40 @@ TEST(ImportLane, RepeatsHistoryAsAWholeAndCountsItOnce) {
     EXPECT_EQ(differs.said, "in:0: conflict: other content\n");
     EXPECT_EQ(differs.refused, 1U);
     EXPECT_EQ(differs.done, 1U);
+}
+
+/// Answers once it may.
+class WaitingDestination final : public Destination {
+  public:
+    explicit WaitingDestination(std::shared_future<void> may) : may_(std::move(may)) {}
+
+    Result<DestinationReply> submit(std::string_view /*bundle*/, bool /*repeatable*/) override {
+        may_.wait();
+        return answer({"201"});
+    }
+
+  private:
+    std::shared_future<void> may_;
+};
+
+TEST(ImportLane, HasAReaderWaitThatIsFarAheadOfIt) {
+    std::promise<void> may;
+    std::atomic<int> pushed = 0;
+    ImportReport report;
+    report.files = {"in"};
+    ImportLane lane(std::make_unique<WaitingDestination>(may.get_future().share()), report);
+    auto reader = std::async(std::launch::async, [&] {
+        for (int i = 0; i < 6; ++i) {
+            lane.push({Pack::Kind::batch, {post()}, 0});
+            ++pushed;
+        }
+    });
+    EXPECT_EQ(reader.wait_for(std::chrono::milliseconds(10)), std::future_status::timeout);
+    EXPECT_LE(pushed, 3) << "one is under way, and two are queued";
+    may.set_value();
+    reader.get();
+    lane.drain();
+    EXPECT_EQ(report.done_count(), 6U);
 }
 
 }  // namespace

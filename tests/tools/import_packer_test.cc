@@ -1,4 +1,4 @@
-// How an import packs what it reads: before destinations that keep what came, and take all of it.
+// How an import packs what it reads: before destinations that keep what came, and take all but what is named "refused".
 
 #include "tools/commands/import_packer.h"
 
@@ -38,7 +38,9 @@ class PackDestination final : public Destination {
         std::string answer;
         for (const json::Value entry : document->root()["entry"].elements()) {
             sent.entries.emplace_back(entry.raw());
-            answer += (answer.empty() ? "" : ",") + std::string(R"({"response":{"status":"201"}})");
+            const bool refused = entry.raw().find("Patient/refused") != std::string_view::npos;
+            answer += fmt::format(R"({}{{"response":{{"status":"{}"}}}})",
+                                  answer.empty() ? "" : ",", refused ? "400" : "201");
         }
         {
             const std::lock_guard lock(all_.mutex);
@@ -225,6 +227,12 @@ TEST_F(ImportPackerTest, CarriesOutATransactionAsItStandsAmongWhatItsLaneHas) {
         lanes.insert(sent.lane);
     }
     EXPECT_EQ(lanes.size(), 2U) << "they go round";
+    const auto sent = sent_of(2, {bundle("batch", {}), deletion("a", "{}"), bundle("batch", {})});
+    ASSERT_EQ(sent.size(), 3U);
+    EXPECT_EQ(sent[1].type, "history");
+    EXPECT_EQ(sent[1].others + sent[2].others, 0) << "history is alone here, too";
+    EXPECT_EQ(report_.refused_count(), 0U);
+    EXPECT_EQ(report_.done_count(), 9U);
 }
 
 TEST_F(ImportPackerTest, StoresDocumentsAndTakesOthersApart) {
@@ -250,22 +258,31 @@ TEST_F(ImportPackerTest, StoresDocumentsAndTakesOthersApart) {
     sent = sent_of(1, {found}, true);
     ASSERT_EQ(sent.size(), 1U);
     EXPECT_EQ(sent[0].entries, std::vector{put("Bundle", "searchset", found)});
+    EXPECT_EQ(report_.refused_count(), 0U);
 }
 
-TEST_F(ImportPackerTest, NamesTheEntryThatItCannotTake) {
+TEST_F(ImportPackerTest, NamesTheEntryThatIsRefusedByItsPlaceInTheInput) {
     testing::internal::CaptureStderr();
     const auto sent =
-        sent_of(1, {bundle("collection", {R"({"resource":{"resourceType":"Patient","id":"a"}})",
-                                          R"({"resource":{"resourceType":"Patient","id":"b c"}})",
+        sent_of(1, {bundle("collection", {R"({"resource":{"resourceType":"Patient","id":"b c"}})",
+                                          R"({"resource":{"resourceType":"Patient","id":"a"}})",
                                           R"({"resource":{"resourceType":"Nothing"}})"}),
-                    R"({"request":[]})"});
+                    R"({"request":[]})",
+                    // Sent the other way round, and without the remark.
+                    bundle("history", {version("refused", 2, "2024-01-02T00:00:00Z"),
+                                       R"({"resource":{},"search":{"mode":"outcome"}})",
+                                       version("refused", 1, "2024-01-01T00:00:00Z")}),
+                    R"({"response":{"location":"Patient/refused/_history/3"}})"});
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "in:1: entry[1]: 400 'b c' is no id\n"
+              "in:1: entry[0]: 400 'b c' is no id\n"
               "in:1: entry[2]: 400 unknown resourceType 'Nothing'\n"
-              "in:2: 400 neither a resource nor a history entry\n");
-    ASSERT_EQ(sent.size(), 1U);
+              "in:2: 400 neither a resource nor a history entry\n"
+              "in:3: entry[2]: 400 \n"
+              "in:3: entry[0]: 400 \n"
+              "in:4: 400 \n");
+    ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(sent[0].entries.size(), 1U);
-    EXPECT_EQ(report_.refused_count(), 3U);
+    EXPECT_EQ(report_.refused_count(), 6U);
 }
 
 TEST_F(ImportPackerTest, DatesOnlyADeletionThatSaysNoInstantAndHasOneBeforeIt) {
