@@ -92,6 +92,7 @@ TEST(ChangePage, IsRefusedWhenItIsSomethingElse) {
          {"{\"position\":7,\"commit\":8,\"fullUrl\":\"a\"}", "{}\n", "\n", "{\"position\":7}\n",
           "{\"position\":x,\"commit\":8,\"fullUrl\":\"a\"}\n", "{\"position\":7,\"commit\":8}\n",
           "{\"resourceType\":\"Bundle\"}\n", "{\"positions:7,\"commit\":8,\"fullUrl\":\"a\"}\n",
+          "{\"position\":7,\"commit\":x,\"fullUrl\":\"a\"}\n",
           "{\"position\":7,\"commits:8,\"fullUrl\":\"a\"}\n",
           "{\"position\":7,\"commit\":8,\"fullUrl\":\"a\"\n"}) {
         EXPECT_FALSE(read_change_page(reply_of(body))) << body;
@@ -131,7 +132,8 @@ class Feed {
     }
 
     std::atomic<std::uint64_t> count_max = 1000;  ///< more have a head that nobody takes
-    std::atomic<std::int64_t> last_after = 1000;  ///< who asks for later ones may not read them
+    std::atomic<std::int64_t> last_after = 1000;  ///< who asks for later ones is answered otherwise
+    std::atomic<int> status_then = 403;
 
   private:
     std::string answer(const std::string& target, std::uint64_t versions,
@@ -152,8 +154,8 @@ class Feed {
         return fmt::format(
             "HTTP/1.1 {} -\r\nConnection: close\r\nX-Annals-Position: {}\r\n"
             "X-Annals-Last-Position: {}\r\nX-More: {}\r\nContent-Length: {}\r\n\r\n{}",
-            static_cast<std::int64_t>(after) > last_after ? 403 : 200, reached, newest,
-            std::string(count > count_max ? 2 << 20 : 1, 'x'), body.size(), body);
+            static_cast<std::int64_t>(after) > last_after ? status_then.load() : 200, reached,
+            newest, std::string(count > count_max ? 1 << 20 : 1, 'x'), body.size(), body);
     }
 
     test::HookReceiver source_;
@@ -246,22 +248,21 @@ TEST_F(FollowChangesTest, GoesFromPageToPageUntilNothingIsLeftAndOnFromThere) {
 }
 
 TEST_F(FollowChangesTest, AsksForLessWhereAPageIsTooLarge) {
-    Feed feed(8, 8);
-    feed.count_max = 2;
-    options_.page_size = 8;
+    Feed feed(4, 4);
+    feed.count_max = 1;
     const auto done = follow(feed);
     EXPECT_TRUE(done) << done.error().detail;
-    EXPECT_EQ(feed.asked(), (std::vector{page(0, 8), page(0, 4), page(0, 2), page(2, 2), page(4, 2),
-                                         page(6, 2)}));
-    EXPECT_EQ(counts_.sent, 8U);
+    EXPECT_EQ(feed.asked(),
+              (std::vector{page(0, 2), page(0, 1), page(1, 1), page(2, 1), page(3, 1)}));
+    EXPECT_EQ(counts_.sent, 4U);
     // One version that is too large ends it.
     feed.count_max = 0;
-    state_.target = change_target(6);
-    options_.page_size = 2;
+    state_.target = change_target(3);
+    options_.page_size = 1;
     const auto refused = follow(feed);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::body_too_large);
-    EXPECT_EQ(feed.asked().size(), 8U);
+    EXPECT_EQ(feed.asked().size(), 6U);
 }
 
 TEST_F(FollowChangesTest, EndsWithTheFirstPageThatCannotBeReadOrSubmitted) {
@@ -283,19 +284,35 @@ TEST_F(FollowChangesTest, EndsWithTheFirstPageThatCannotBeReadOrSubmitted) {
     EXPECT_EQ(counts_.sent, 2U);
     EXPECT_EQ(state_.target, change_target(2)) << "what was read before is there";
 
+    state_.target = change_target(9);
+    feed.last_after = 9;
+    refused = follow(feed);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("ends at position 8, and was read up to 9"),
+              std::string::npos)
+        << refused.error().detail;
+
     EXPECT_TRUE(*has_change_feed(feed.url(), Patience()));
     feed.last_after = -1;
     EXPECT_FALSE(*has_change_feed(feed.url(), Patience())) << "it answers 403";
 }
 
 TEST_F(FollowChangesTest, WaitsForNewsUntilItIsToldToStop) {
-    const Feed feed(2, 2);
+    Feed feed(2, 2);
     options_.follow = true;
-    options_.patience.stop = [&] { return feed.asked().size() > 3; };
+    options_.patience.give_up_after = std::chrono::milliseconds(-1);
+    // The source is unwell as it begins, and as its second page is awaited.
+    feed.status_then = 503;
+    feed.last_after = -1;
+    options_.patience.stop = [&] {
+        const std::size_t asked = feed.asked().size();
+        feed.last_after = asked < 2 ? -1 : asked < 5 ? 2 : 0;
+        return asked > 6;
+    };
     const auto done = follow(feed);
     EXPECT_TRUE(done) << done.error().detail;
     const auto asked = feed.asked();
-    ASSERT_EQ(asked.size(), 4U);
+    ASSERT_EQ(asked.size(), 7U);
     EXPECT_EQ(asked.front(), page(0, 2, 1));
     EXPECT_EQ(asked.back(), page(2, 2, 1));
     EXPECT_EQ(submitted(), (Submitted{{"2", 2}}));
