@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 namespace annals::tools {
@@ -381,6 +382,69 @@ TEST(HttpClient, DoesNotRepeatARequestThatTheServerMayStillCarryOutUnlessThatDoe
     const auto reply = client.send_patiently(request, patience);
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->status, 200);
+}
+
+/// A reply that its Content-Length ends.
+std::string reply_of(int status, const std::string& body) {
+    return fmt::format("HTTP/1.1 {} -\r\nContent-Length: {}\r\n\r\n{}", status, body.size(), body);
+}
+
+TEST(HttpClient, RepeatsWhatWasCertainlyNotDoneAndNothingElseThatIsDoneOnce) {
+    const std::string busy = R"({"issue":[{"code":"throttled"}]})";
+    const std::string late = R"({"issue":[{"code":"timeout"}]})";
+    ScriptedServer server(
+        {{reply_of(503, busy), reply_of(503, "<html>"), reply_of(429, late), reply_of(500, late),
+          reply_of(500, ""), reply_of(501, ""), reply_of(502, ""), reply_of(200, "")}});
+    HttpClient client(server.url());
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    HttpRequest request = unrepeatable_post();
+    const auto status_of = [&] {
+        const auto reply = client.send_patiently(request, patience);
+        return reply ? reply->status : 0;
+    };
+    EXPECT_EQ(status_of(), 500) << "of other faults nobody knows";
+    EXPECT_EQ(server.requests().size(), 4U);
+    request.repeatable = true;
+    EXPECT_EQ(status_of(), 501) << "that does not pass";
+    EXPECT_EQ(status_of(), 200);
+}
+
+TEST(HttpClient, SaysWhetherARequestWentOut) {
+    HttpClient nobody({"127.0.0.1", "1", "/fhir"});  // where nobody listens
+    EXPECT_FALSE(nobody.send(unrepeatable_post()));
+    EXPECT_FALSE(nobody.sent());
+    ScriptedServer silent({{""}});
+    HttpClient client(silent.url());
+    EXPECT_FALSE(client.send(unrepeatable_post()));
+    EXPECT_TRUE(client.sent());
+}
+
+TEST(HttpClient, TakesAnAnswerThatTheEndOfTheConnectionEnds) {
+    ScriptedServer server({{"HTTP/1.1 200 OK\r\n\r\nabc"}, {reply_of(200, "de")}});
+    HttpClient client(server.url());
+    const auto reply = client.send(get("/"));
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_EQ(reply->body, "abc");
+    EXPECT_EQ(client.send(get("/"))->body, "de");
+}
+
+TEST(HttpClient, GoesOnWithItsCredentialsWhileTheirFileIsReplaced) {
+    const test::TemporaryDirectory directory;
+    ScriptedServer server({{reply_of(200, "")}, {reply_of(200, "")}});
+    ServerUrl url = server.url();
+    url.credentials.token_file = directory / "token";
+    HttpClient client(url);
+    const auto refused = client.send(get("/"));
+    ASSERT_FALSE(refused) << "it never had any";
+    EXPECT_EQ(refused.error().code, Errc::usage);
+    test::write_whole_file(directory / "token", "first");
+    ASSERT_TRUE(client.send(get("/")));
+    std::filesystem::remove(directory / "token");
+    client.close();
+    const auto reply = client.send(get("/"));
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_NE(server.requests().at(1).find("Authorization: Bearer first\r\n"), std::string::npos);
 }
 
 }  // namespace
