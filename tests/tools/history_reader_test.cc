@@ -164,8 +164,9 @@ TEST(HistoryReader, IsRefusedAtOnceByVersionsThatAreNoNumbers) {
         return test::HttpEndpoint::Answer{
             200,
             fmt::format(
-                R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{}]}})",
+                R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{},{}]}})",
                 target_of(request),
+                R"({"resource":{"resourceType":"OperationOutcome","id":"o"},"search":{"mode":"outcome"}})",
                 R"({"resource":{"resourceType":"Patient","id":"p","meta":{"versionId":"3f2b-77"}}})")};
     });
     const auto refused = reader_of(endpoint).first_target({}, 10);
@@ -267,14 +268,14 @@ TEST(HistoryReader, AsksForNoLessThanOneEntry) {
         return test::HttpEndpoint::Answer{200, std::string(200, ' ')};
     });
     HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 100);
-    for (const char* target : {"/endpoint/_history?_count=3", "/endpoint/_history?page=_count"}) {
+    for (const char* target : {"/endpoint/_history?_count=4", "/endpoint/_history?page=_count"}) {
         const auto page = reader.read(target);
         ASSERT_FALSE(page);
         EXPECT_EQ(page.error().code, Errc::body_too_large);
     }
-    EXPECT_EQ(asked, (std::vector<std::string>{"/endpoint/_history?_count=3",
-                                               "/endpoint/_history?_count=1",
-                                               "/endpoint/_history?page=_count"}));
+    EXPECT_EQ(asked, (std::vector<std::string>{
+                         "/endpoint/_history?_count=4", "/endpoint/_history?_count=2",
+                         "/endpoint/_history?_count=1", "/endpoint/_history?page=_count"}));
 }
 
 TEST(HistoryReader, FollowsLinksOfAServerThatKnowsItselfByAnotherRoot) {
