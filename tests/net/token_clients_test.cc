@@ -146,6 +146,13 @@ TEST_F(KeptReplays, AreRefusedAfterAProcessThatWasKilledAtAnyMoment) {
         const auto replays = open(*after);
         EXPECT_EQ(fault(*replays, "a", {id, kEnd}), Errc::bad_credentials);
         EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
+        EXPECT_EQ(fault(*replays, "b", {"four", kEnd}), kTaken);
+        // What it took stands behind what it found, and the next one knows both.
+        const auto later = after->after_power_cut(1);
+        const auto next = open(*later);
+        for (const auto& [client, id_taken] : {std::pair("a", id), {"a", "three"}, {"b", "four"}}) {
+            EXPECT_EQ(fault(*next, client, {id_taken, kEnd}), Errc::bad_credentials) << id_taken;
+        }
     }
     // A line that was not written to its end.
     std::string text = files.content("/data/assertions");
