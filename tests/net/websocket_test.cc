@@ -5,6 +5,7 @@
 #include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/hook_receiver.h"
+#include "tests/support/tokens.h"
 #include "tests/support/websocket_client.h"
 
 #include <fmt/format.h>
@@ -448,6 +449,23 @@ TEST_F(WebsocketTest, IsClosedOnceTheCredentialsItWasOpenedWithDoNotHold) {
     EXPECT_EQ(bound.hear(), "closed 1008");
     EXPECT_EQ(bound.hear(), "gone");
     EXPECT_EQ(unbound.hear(), "gone");
+}
+
+TEST_F(WebsocketTest, OnWhichNothingIsSaidIsClosedWhenItIsPingedAfterItsTokenEnded) {
+    const test::SigningKey key("ES256");
+    start([&](core::Config& config, test::GuardedServer& server) {
+        test::with_tokens(test::jwk_set({key.jwk()}))(config, server);
+        config.auth.jwt_leeway = 0ms;
+        config.limits.idle_timeout = 500ms;
+    });
+    // Of whole seconds, and not at once.
+    const std::int64_t end = (now().us + 1'300'000) / 1'000'000;
+    const std::string token = key.sign(fmt::format(R"({{"exp":{},"scope":"system/*.rs"}})", end));
+    WebsocketClient client(server_->port(), {{"Authorization", "Bearer " + token}});
+    ASSERT_EQ(client.opening().status, 101);
+    EXPECT_EQ(client.hear(), "closed 1008");
+    EXPECT_GE(now().us, end * 1'000'000);
+    EXPECT_EQ(client.hear(), "gone");
 }
 
 TEST_F(WebsocketTest, WithoutSubscriptionsThereIsNone) {
