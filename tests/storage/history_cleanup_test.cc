@@ -327,6 +327,14 @@ TEST_F(HistoryCleanupTest, BeginsByItselfAndAgainAfterItsInterval) {
     EXPECT_EQ(versions("Patient", "a"), (Numbers{6, 5, 4}));
 }
 
+TEST_F(HistoryCleanupTest, WaitsItsIntervalBetweenTwoCycles) {
+    const HistoryCleanup cleanup(*store_, limits_, std::chrono::hours(1),
+                                 std::chrono::milliseconds(1));
+    EXPECT_TRUE(comes_true([&] { return store_->metrics().cleanup_cycles == 1; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(store_->metrics().cleanup_cycles, 1U);
+}
+
 TEST_F(HistoryCleanupTest, GoesOnAfterACycleThatFailed) {
     write("Patient", "a", 5);
     // The file that says what is to be taken out.
