@@ -4,7 +4,7 @@
 
 #include "core/base/limits.h"
 #include "core/bulk/import_task.h"
-#include "core/jobs/job.h"
+#include "core/jobs/jobs.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
@@ -12,6 +12,8 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -144,6 +146,60 @@ TEST_F(ImportRun, CountsWhatItHadTakenBefore) {
         EXPECT_EQ(format_instant(result->time), "2020-01-01T00:00:00.000Z");
         EXPECT_EQ(store().totals().versions, 3U);
     }
+}
+
+// ---- what is asked for ----
+
+class ImportAsked : public test::ServiceFixture {
+  protected:
+    int ask(const std::string& query, const std::string& type, const std::string& body,
+            const std::string& preference = "respond-async") {
+        const test::Answer answer = send("POST", "/$import" + query, body,
+                                         {{"Prefer", preference}, {"Content-Type", type}});
+        service().jobs().wait_until_idle();
+        return answer.status;
+    }
+
+    static constexpr const char* kLines = "application/fhir+ndjson";
+};
+
+TEST_F(ImportAsked, KeepsVersionsOfWhatIsSentWithItIfThatIsSaid) {
+    const auto line = [](const std::string& id) {
+        return R"({"resourceType":"Patient","id":")" + id + R"(","meta":{"versionId":"7"}})";
+    };
+    EXPECT_EQ(ask("?keepVersions=true", kLines, line("kept")), 202);
+    EXPECT_EQ(ask("?keepVersions=false", kLines, line("not")), 202);
+    EXPECT_EQ(send("GET", "/Patient/kept").etag, 7U);
+    EXPECT_EQ(send("GET", "/Patient/not").etag, 1U);
+    EXPECT_EQ(ask("?keepVersions=perhaps", kLines, line("not")), 400);
+    EXPECT_EQ(ask("?_format=json&_pretty=true", "application/fhir+ndjson ; charset=utf-8", ""),
+              202);
+    EXPECT_EQ(ask("?unknown=1", kLines, "", "respond-async, handling=lenient"), 202);
+}
+
+TEST_F(ImportAsked, TakesOnlyTheTypeThatAFileIsSaidToHave) {
+    const std::string folder = service().config().data + "/import";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/a.ndjson") << patient_line("a");
+    const auto asked = [](const std::string& type, const std::string& format, int files) {
+        std::string inputs;
+        for (int i = 0; i < files; ++i) {
+            inputs += fmt::format(R"(,{{"name":"input","part":[{{"name":"type","valueCode":"{}"}},)"
+                                  R"({{"name":"url","valueUri":"a.ndjson"}}]}})",
+                                  type);
+        }
+        return fmt::format(
+            R"({{"resourceType":"Parameters","parameter":[{{"name":"inputFormat","valueCode":"{}"}}{}]}})",
+            format, inputs);
+    };
+    constexpr const char* kJson = "application/fhir+json";
+    EXPECT_EQ(ask("", kJson, asked("Observation", kLines, 1)), 202);
+    EXPECT_EQ(send("GET", "/Patient/a").status, 404);
+    EXPECT_EQ(ask("", kJson, asked("Nobody", kLines, 1)), 400);
+    EXPECT_EQ(ask("", kJson, asked("Patient", "text/csv", 1)), 400);
+    EXPECT_EQ(ask("", kJson, asked("Patient", kLines, 10'001)), 413);
+    EXPECT_EQ(ask("", kJson, asked("Patient", kLines, 1)), 202);
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
 }
 
 }  // namespace

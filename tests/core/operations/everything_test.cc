@@ -289,6 +289,34 @@ TEST_F(EverythingTest, OfOnePatientTellsHimToWhomMayReadHimAndAllToWhomMayFindTh
     EXPECT_THAT(get("/Patient/$everything").ids, testing::ElementsAre("b"));
 }
 
+TEST_F(EverythingTest, OfOneWhoIsNotShownIsAsOfNone) {
+    put("Patient", "a", "");
+    put("Patient", "b", "");
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal reads_one("p", "system/Patient.rs?_id=a");
+    send_as(&reads_one);
+    EXPECT_EQ(send("GET", "/Patient/a/$everything").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/b/$everything").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/none/$everything").status, 404);
+}
+
+TEST_F(EverythingTest, TellsBesideItOnlyWhatIsShown) {
+    put("Practitioner", "x", R"(,"gender":"male")");
+    put("Practitioner", "y", R"(,"gender":"female")");
+    put("Patient", "p",
+        R"(,"generalPractitioner":[{"reference":"Practitioner/x"},{"reference":"Practitioner/y"}])");
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal some("some", "system/Patient.rs system/Practitioner.rs?gender=female");
+    send_as(&some);
+    const test::Answer answer = send("GET", "/Patient/p/$everything");
+    EXPECT_TRUE(answer.says(R"("id":"y")")) << answer.body;
+    EXPECT_FALSE(answer.says(R"("id":"x")")) << answer.body;
+}
+
 TEST_F(EverythingTest, OfAllPatientsIsOfThoseThatAreShown) {
     put("Patient", "a", "");
     put("Patient", "b", "");
