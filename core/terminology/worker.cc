@@ -25,9 +25,6 @@ Worker::~Worker() {
         stopping_ = true;
     }
     wakes_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
 }
 
 Result<void> Worker::submit(const std::shared_ptr<Task>& task) {

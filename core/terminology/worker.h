@@ -53,7 +53,7 @@ class Worker {
     std::condition_variable wakes_;
     std::deque<std::shared_ptr<Task>> tasks_;  // guarded by mutex_
     std::atomic<bool> stopping_{false};
-    std::jthread thread_;  // begun under mutex_
+    std::jthread thread_;  // begun under mutex_; the first to go, which waits for its end
 };
 
 }  // namespace annals::terminology

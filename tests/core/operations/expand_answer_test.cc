@@ -128,6 +128,8 @@ TEST_F(Expanded, IsInTheLanguageAskedForWhereverItsNamesAreFrom) {
                         .says(R"("display":"Mann")"))
             << language;
     }
+    EXPECT_TRUE(expand("url=http://v/all&displayLanguage=fr,en").says(R"("display":"Chien")"))
+        << "fr-CH is French";
     for (const char* language : {"fr", "d", "den"}) {
         EXPECT_TRUE(expand(fmt::format("url=http://v/sct&displayLanguage={}", language))
                         .says(R"("display":"Male")"))
@@ -197,6 +199,12 @@ TEST_F(Expanded, IsThatOfTheInstanceThoughAnotherHasItsUrl) {
                     .says("url names another version than the one at hand: 2"));
     compose("all", R"("include":[{"system":"http://s/animals","concept":[{"code":"rock"}]}])");
     EXPECT_EQ(codes("url=http://v/all"), "rock") << "it is the last one again";
+    put("ValueSet/third", R"({"resourceType":"ValueSet","id":"third","url":"http://v/all",
+        "status":"active","compose":{"include":[{"system":"http://s/animals",
+        "concept":[{"code":"puppy"}]}]}})");
+    EXPECT_EQ(codes("url=http://v/all"), "puppy");
+    ASSERT_EQ(send("DELETE", "/ValueSet/third").status, 204);
+    EXPECT_EQ(codes("url=http://v/all"), "rock");
     ASSERT_EQ(send("DELETE", "/ValueSet/all").status, 204);
     EXPECT_EQ(codes("url=http://v/all"), "bird");
     EXPECT_EQ(codes_of(send("GET", "/ValueSet/all/$expand")), "410 deleted");

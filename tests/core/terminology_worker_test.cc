@@ -1,0 +1,79 @@
+#include "core/terminology/worker.h"
+#include "tests/support/service_fixture.h"
+
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace annals::terminology {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+class TerminologyWorker : public test::ServiceFixture {
+  protected:
+    std::future<Result<void>> run(std::function<void()> work) {
+        return asio::co_spawn(loop().context(), worker_->run(loop(), std::move(work)),
+                              asio::use_future);
+    }
+
+    std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
+};
+
+TEST_F(TerminologyWorker, DoesOneThingAfterAnotherAndLetsSixtyFourWait) {
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    std::vector<int> done;
+    std::vector<std::future<Result<void>>> runs;
+    runs.push_back(run([&] {
+        begun.set_value();
+        go_on.get_future().wait();
+        done.push_back(0);
+    }));
+    begun.get_future().wait();
+    constexpr int kWaiting = 64;
+    for (int i = 1; i <= kWaiting; ++i) {
+        runs.push_back(run([&done, i] { done.push_back(i); }));
+    }
+    const Result<void> refused = run([&] { done.push_back(-1); }).get();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::overloaded);
+    go_on.set_value();
+    for (std::future<Result<void>>& one : runs) {
+        EXPECT_TRUE(one.get());
+    }
+    ASSERT_EQ(done.size(), runs.size());
+    for (int i = 0; i <= kWaiting; ++i) {
+        EXPECT_EQ(done[static_cast<std::size_t>(i)], i);
+    }
+    EXPECT_TRUE(run([] {}).get()) << "there is room again";
+}
+
+TEST_F(TerminologyWorker, EndsWhatIsUnderWayAndDropsWhatHasNotBegun) {
+    std::promise<void> begun;
+    const auto stopped = std::make_shared<std::atomic<bool>>(false);
+    const auto second = std::make_shared<std::atomic<bool>>(false);
+    const std::atomic<bool>& stopping = worker_->stopping();
+    const auto first_run = run([&begun, &stopping, stopped] {
+        begun.set_value();
+        while (!stopping) {
+            std::this_thread::sleep_for(1ms);
+        }
+        *stopped = true;
+    });
+    begun.get_future().wait();
+    const auto second_run = run([second] { *second = true; });
+    on_loop([] {});  // By now it waits.
+    worker_.reset();
+    EXPECT_TRUE(*stopped);
+    EXPECT_FALSE(*second);
+}
+
+}  // namespace
+}  // namespace annals::terminology
