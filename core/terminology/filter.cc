@@ -182,7 +182,8 @@ Result<bool> Filter::has_value(const CodeSystem& system, CodeSystem::Number numb
     }
     if (!said && operator_ != Operator::exists) {
         return (property_ == "inactive" && holds(system.is_inactive(number) ? "true" : "false")) ||
-               (property_ == "notSelectable" && holds("false"));
+               (property_ == "notSelectable" &&
+                holds(system.is_abstract(number) ? "true" : "false"));
     }
     return false;
 }

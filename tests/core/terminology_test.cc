@@ -263,5 +263,62 @@ TEST(Expansions, HaveTheCodesOfTwoVersionsApart) {
         << "the version that is meant is that one";
 }
 
+TEST(CodeSystemProperties, MeanWhatTheirUriSaysWhateverTheyAreCalled) {
+    constexpr std::string_view kUriBase = "http://hl7.org/fhir/concept-properties#";
+    std::string properties;
+    for (const auto& [code, uri] :
+         {std::pair("up", "parent"), std::pair("in", "subsumedBy"), std::pair("down", "child"),
+          std::pair("off", "inactive"), std::pair("state", "status"),
+          std::pair("group", "notSelectable"), std::pair("since", "effectiveDate")}) {
+        properties += fmt::format(R"({}{{"code":"{}","uri":"{}{}","type":"code"}})",
+                                  properties.empty() ? "" : ",", code, kUriBase, uri);
+    }
+    const std::string text = fmt::format(
+        R"({{"resourceType":"CodeSystem","url":"{}","status":"active","content":"complete",
+        "property":[{},{{"code":"other","uri":"http://x.org#parent"}}],"concept":[
+        {{"code":"top","property":[{{"code":"group","valueBoolean":true}},
+                                   {{"code":"down","valueCode":"c"}}]}},
+        {{"code":"a","property":[{{"code":"up","valueCode":"top"}},{{"code":"off","valueBoolean":true}}]}},
+        {{"code":"b","property":[{{"code":"in","valueCode":"top"}},{{"code":"state","valueCode":"retired"}}]}},
+        {{"code":"c","property":[{{"code":"state","valueCode":"active"}},{{"code":"since","valueCode":"top"}}]}},
+        {{"code":"d","property":[{{"code":"other","valueCode":"top"}},{{"code":"state","valueCode":"inactive"}}]}}]}})",
+        kUrl, properties);
+    Effort effort(kSteps);
+    const auto system =
+        CodeSystem::make(std::make_shared<const json::Document>(parsed(text)), effort);
+    ASSERT_TRUE(system);
+    const CodeSystem& known = **system;
+    const CodeSystem::Number top = *known.find("top");
+    EXPECT_EQ(known.children(top).size(), 3U);
+    for (const std::string_view code : {"a", "b", "c", "d"}) {
+        const auto below = known.is_below(*known.find(code), top, effort);
+        ASSERT_TRUE(below);
+        EXPECT_EQ(*below, code != "d") << code;
+        EXPECT_EQ(known.is_inactive(*known.find(code)), code != "c") << code;
+        EXPECT_FALSE(known.is_abstract(*known.find(code))) << code;
+    }
+    EXPECT_TRUE(known.is_abstract(top));
+    EXPECT_FALSE(known.is_inactive(top));
+
+    TextSource source;
+    source.add(text);
+    const auto filtered = [&](std::string_view property, std::string_view op,
+                              std::string_view value) {
+        return listed(source,
+                      value_set(fmt::format(R"("compose":{{"include":[{{"system":"{}","filter":[
+            {{"property":"{}","op":"{}","value":"{}"}}]}}]}})",
+                                            kUrl, property, op, value)));
+    };
+    // Of what a concept doesn't say in these words it is known, too.
+    EXPECT_EQ(filtered("inactive", "=", "true"), "a b d");
+    EXPECT_EQ(filtered("inactive", "=", "false"), "top c");
+    EXPECT_EQ(filtered("notSelectable", "=", "true"), "top");
+    EXPECT_EQ(filtered("notSelectable", "=", "false"), "a b c d");
+    EXPECT_EQ(filtered("inactive", "exists", "true"), "") << "it is said of none";
+    EXPECT_EQ(filtered("state", "exists", "true"), "b c d");
+    EXPECT_EQ(filtered("state", "exists", "false"), "top a");
+    EXPECT_EQ(filtered("other", "=", "false"), "") << "no such value";
+}
+
 }  // namespace
 }  // namespace annals::terminology
