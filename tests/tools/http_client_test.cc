@@ -342,6 +342,26 @@ TEST(HttpClient, DoesNotRepeatWhatIsRefusedFromTheStart) {
     url.credentials.token_file = directory / "token";
     HttpClient client(url);
     EXPECT_EQ(client.send_patiently(get("/"), Patience())->status, 401);
+    // Nor what was let in where nothing renews the credentials.
+    ScriptedServer other({{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                           "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient fixed(other.url());
+    EXPECT_EQ(fixed.send(get("/"))->status, 200);
+    EXPECT_EQ(fixed.send_patiently(get("/"), Patience())->status, 401);
+}
+
+TEST(Patience, WaitsSoLongOrUntilItIsToldToStop) {
+    using std::chrono::steady_clock;
+    bool stopped = false;
+    Patience patience;
+    patience.stop = [&] { return stopped; };
+    auto begun = steady_clock::now();
+    patience.wait("", std::chrono::milliseconds(5));
+    EXPECT_GE(steady_clock::now() - begun, std::chrono::milliseconds(5));
+    patience.say = [&](const std::string&) { stopped = true; };
+    begun = steady_clock::now();
+    patience.wait("", std::chrono::seconds(60));
+    EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(30));
 }
 
 HttpRequest unrepeatable_post() {
@@ -414,10 +434,35 @@ TEST(HttpClient, SaysWhetherARequestWentOut) {
     HttpClient nobody({"127.0.0.1", "1", "/fhir"});  // where nobody listens
     EXPECT_FALSE(nobody.send(unrepeatable_post()));
     EXPECT_FALSE(nobody.sent());
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    int said = 0;
+    patience.stop = [&] { return said > 0; };
+    patience.say = [&](const std::string&) { ++said; };
+    EXPECT_FALSE(nobody.send_patiently(unrepeatable_post(), patience));
+    EXPECT_GT(said, 0) << "what did not go out may be repeated";
     ScriptedServer silent({{""}});
     HttpClient client(silent.url());
     EXPECT_FALSE(client.send(unrepeatable_post()));
     EXPECT_TRUE(client.sent());
+}
+
+TEST(HttpClient, TakesNothingElseForCutOffOrErased) {
+    using std::string_literals::operator""s;
+    std::vector<std::string> script(13, reply_of(503, ""));  // one more than may not parse in a row
+    script.push_back(reply_of(200, ""));
+    script.push_back(reply_of(400, "[11["));
+    script.push_back(reply_of(200, "\0"s));
+    ScriptedServer server({script});
+    HttpClient client(server.url());
+    Patience patience;
+    patience.first_pause = patience.longest_pause = std::chrono::milliseconds(1);
+    HttpRequest request = get("/");
+    request.is_cut_off = [](const HttpReply& reply) { return reply.body.ends_with('['); };
+    EXPECT_EQ(client.send_patiently(request, patience)->status, 200);
+    EXPECT_EQ(client.send_patiently(request, patience)->status, 400) << "that is an answer";
+    EXPECT_EQ(client.send_patiently(unrepeatable_post(), patience)->body, "\0"s);
+    EXPECT_EQ(server.requests().size(), 16U);
 }
 
 TEST(HttpClient, TakesAnAnswerThatTheEndOfTheConnectionEnds) {
@@ -435,7 +480,7 @@ TEST(HttpClient, GoesOnWithItsCredentialsWhileTheirFileIsReplaced) {
     ServerUrl url = server.url();
     url.credentials.token_file = directory / "token";
     HttpClient client(url);
-    const auto refused = client.send(get("/"));
+    const auto refused = client.send_patiently(get("/"), Patience());
     ASSERT_FALSE(refused) << "it never had any";
     EXPECT_EQ(refused.error().code, Errc::usage);
     test::write_whole_file(directory / "token", "first");
