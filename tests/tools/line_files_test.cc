@@ -48,6 +48,28 @@ TEST(TextReader, GivesObjectsThatGoOverSeveralLinesAsOne) {
               (Texts{{1, "{\n \"a\": \"}\\\"{\"\n}\n"}, {4, "{\"b\":1}\n"}, {5, "[1,\n2]\n"}}));
 }
 
+TEST(TextReader, SeesWhereAnObjectEndsWhateverItsStringsAndBlanksAre) {
+    const test::TemporaryDirectory directory;
+    const std::vector<std::string> texts = {"{\"a\":\"{\"\n}\n",
+                                            "[1]\n",
+                                            "{\"a\":\"\\\"{\\\\\"\n\n,\"b\":2}\n",
+                                            "[2]\n",
+                                            "{\"a\": \t\r\n\t {\"b\":1}}\n",
+                                            "}\n",
+                                            "{\"a\":1\n",  // broken
+                                            "  {\"b\":2}\n"};
+    std::string all;
+    std::vector<std::string> read;
+    for (const std::string& text : texts) {
+        all += text;
+    }
+    test::write_whole_file(directory / "a", all);
+    for (const auto& [line, text] : read_all(directory / "a", false)) {
+        read.push_back(text);
+    }
+    EXPECT_EQ(read, texts);
+}
+
 TEST(TextReader, EndsABrokenObjectWhereTheNextLineCannotBelongToIt) {
     const test::TemporaryDirectory directory;
     test::write_whole_file(directory / "a",
@@ -134,6 +156,22 @@ TEST(LineWriter, HasMadeItsFileDurableWhenItIsPublished) {
     const auto after = files.after_power_cut(0);
     ASSERT_TRUE(after->exists("/out/a"));
     EXPECT_EQ(after->content("/out/a"), "one\n");
+}
+
+TEST(LineWriter, SaysWhenItCannotWriteAndKeepsTheNameFromIt) {
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("/out"));
+    auto writer = LineWriter::create("/out/a", files);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->line("one"));
+    files.fail_next(test::SimFileSystem::Call::write, Errc::no_store);
+    const auto written = writer->finish();
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, Errc::no_store);
+    EXPECT_TRUE(written.error().detail.starts_with("/out/a: ")) << written.error().detail;
+    ASSERT_TRUE(files.remove("/out/a.partial"));
+    EXPECT_FALSE(writer->publish()) << "what it wrote is gone";
+    EXPECT_FALSE(files.exists("/out/a"));
 }
 
 TEST(LineWriter, LeavesTheNameToTheNextOneWhenItCannotBeMadeDurable) {
