@@ -1,0 +1,64 @@
+// annals import as it is called: which files are read, in which order, and where it stops.
+
+#include "tests/support/http_endpoint.h"
+#include "tests/tools/annals_command.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace annals {
+namespace {
+
+using test::Finished;
+using test::TemporaryDirectory;
+
+TEST(ImportCommand, ReadsFoldersInTheOrderOfTheirNames) {
+    const TemporaryDirectory directory;
+    std::filesystem::create_directories(directory / "in/3");
+    // Out of order, what comes later would be ignored.
+    for (const int number : {5, 2, 8, 1, 7, 3, 6, 4}) {
+        test::write_whole_file(
+            directory / fmt::format("in/{}{}.{}",
+                                    number < 3   ? "2"
+                                    : number < 6 ? "3/"
+                                                 : "4",
+                                    number, number % 2 == 0 ? "json" : "ndjson"),
+            fmt::format(
+                R"({{"resource":{{"resourceType":"Patient","id":"p","meta":{{"versionId":"{}"}}}},"request":{{"method":"PUT","url":"Patient/p"}}}})",
+                number));
+    }
+    test::write_whole_file(directory / "in/other.txt", "no JSON");
+    const Finished done = annals({"import", "--data", directory / "data", directory / "in"});
+    EXPECT_EQ(done.exit_code, 0);
+    EXPECT_EQ(done.errors, "");
+    EXPECT_EQ(done.output, "imported 8: 0 there already, 0 refused\n");
+}
+
+TEST(ImportCommand, SaysHowFarItHasReadWhereItStops) {
+    const TemporaryDirectory directory;
+    const test::HttpEndpoint server(
+        [](const std::string&) { return test::HttpEndpoint::Answer{403, "{}"}; });
+    const std::string line = R"({"resourceType":"Patient"})";
+    std::string lines;
+    for (int i = 0; i < 1500; ++i) {
+        lines += line + "\n";
+    }
+    test::write_whole_file(directory / "a.ndjson", lines);
+    test::write_whole_file(directory / "b.ndjson", "no JSON\n");
+    const Finished done = annals({"import", "--server", server.url(), "--connections", "1",
+                                  directory / "a.ndjson", directory / "b.ndjson"});
+    EXPECT_EQ(done.exit_code, 1);
+    const std::string file = directory / "a.ndjson";
+    EXPECT_NE(done.errors.find(file + ":1: stopped here: 403 {}\n"), std::string::npos);
+    EXPECT_NE(done.errors.find(": nothing behind this line was read\n"), std::string::npos);
+    // One pack was under way and two waited; the fourth is the last that was begun.
+    EXPECT_EQ(done.errors.find(file + ":1025:"), std::string::npos);
+    EXPECT_EQ(done.errors.find("b.ndjson"), std::string::npos) << "the next file is not read";
+    EXPECT_TRUE(done.output.starts_with("imported 0: 0 there already, ")) << done.output;
+    EXPECT_EQ(server.requests(), 1);
+}
+
+}  // namespace
+}  // namespace annals
