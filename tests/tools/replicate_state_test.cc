@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace annals::tools {
 namespace {
 
@@ -28,6 +30,28 @@ TEST(ReplicateStateFile, IsRefusedForAnotherPairOfServers) {
     const auto back = read_state(path, kState.from, "http://c/fhir");
     ASSERT_FALSE(back);
     EXPECT_EQ(back.error().code, Errc::usage);
+    EXPECT_FALSE(read_state(path, "http://c/fhir", kState.to));
+}
+
+TEST(ReplicateStateFile, IsReadWithLinesThatAreNotKnownAndWithoutItsLastLineFeed) {
+    const test::TemporaryDirectory directory;
+    const std::string path = directory / "state";
+    ASSERT_TRUE(write_state(path, kState));
+    test::write_whole_file(path,
+                           test::read_whole_file(path) + "toward x\nfromage x\nto\nafternoon");
+    const auto back = read_state(path, kState.from, kState.to);
+    ASSERT_TRUE(back) << back.error().detail;
+    EXPECT_EQ(*back, kState);
+}
+
+TEST(ReplicateStateFile, HasAPlaceWhereItCanBeWrittenWhateverAnEarlierAttemptLeft) {
+    const test::TemporaryDirectory directory;
+    const std::string path = directory / "state";
+    test::write_whole_file(path + ".tmp", "half of it");
+    EXPECT_TRUE(check_state_place(path));
+    EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+    EXPECT_FALSE(std::filesystem::exists(path)) << "nothing has been read yet";
+    EXPECT_FALSE(check_state_place(directory / "nowhere/state"));
 }
 
 TEST(ReplicateStateFile, IsRefusedWhenItIsSomethingElse) {
@@ -35,12 +59,21 @@ TEST(ReplicateStateFile, IsRefusedWhenItIsSomethingElse) {
     const std::string path = directory / "state";
     test::write_whole_file(path, "{}\n");
     EXPECT_FALSE(read_state(path, kState.from, kState.to));
+    // Of a later Annals, perhaps.
+    ASSERT_TRUE(write_state(path, kState));
+    std::string text = test::read_whole_file(path);
+    text[text.find('1')] = '2';
+    test::write_whole_file(path, text);
+    const auto later = read_state(path, kState.from, kState.to);
+    ASSERT_FALSE(later);
+    EXPECT_NE(later.error().detail.find("is no state file"), std::string::npos);
 }
 
 TEST(Cursor, IsTakenOutOfATarget) {
     EXPECT_EQ(cursor_of("/fhir/_history?_count=5&_cursor=a%3Db"), "a=b");
     EXPECT_EQ(cursor_of("/fhir/_history?_count=5"), "");
     EXPECT_EQ(cursor_of("/fhir/_history"), "");
+    EXPECT_EQ(cursor_of("_cursor=a"), "");
 }
 
 }  // namespace

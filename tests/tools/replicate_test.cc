@@ -82,6 +82,20 @@ TEST(Replicate, BeginsOnlyWhereItCanSayHowFarItHasCome) {
     EXPECT_TRUE(done.output.empty()) << done.output;
 }
 
+TEST(Replicate, RefusesAPageOfNothingAndWhatHasNoPlaceBesideVerify) {
+    for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--page", "0"},
+                                                  {"--verify", "--since", "2024-01-01T00:00:00Z"},
+                                                  {"--verify", "--state", "x"}}) {
+        std::vector<std::string> arguments{
+            "replicate",   "--from", "http://127.0.0.1:1/fhir", "--to", "http://127.0.0.1:2/fhir",
+            "--retry-for", "0"};
+        arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << wrong.back();
+        EXPECT_NE(done.errors.find(wrong.front() + " "), std::string::npos) << done.errors;
+    }
+}
+
 TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
     const TemporaryDirectory directory;
     import_history(directory / "a");
