@@ -30,5 +30,37 @@ TEST(ServerDestination, SaysThatNothingCanBeStoredOnceItHasWaited) {
     EXPECT_EQ(full.received().size(), 2U);
 }
 
+TEST(ServerDestination, SubmitsToTheRootAndOnlyOnceWhatIsNotToBeRepeated) {
+    const test::HookReceiver server([](const auto&, std::size_t before, const auto&) {
+        // The first two answers get lost.
+        return fmt::format("HTTP/1.1 404 -\r\nConnection: close\r\nContent-Length: {}\r\n\r\nnone",
+                           before < 2 ? 5 : 4);
+    });
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    const auto destination = connect_to_server(*parse_server_url(server.url() + "/fhir"), patience);
+    const auto lost = destination->submit("{}", false);
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, Errc::io) << "it may have been stored";
+    EXPECT_EQ(server.received().size(), 1U);
+    const auto reply = destination->submit("{}", true);
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_EQ(reply->status, 404);
+    EXPECT_EQ(reply->body, "none");
+    ASSERT_EQ(server.received().size(), 3U);
+    for (const test::ReceivedHook& hook : server.received()) {
+        EXPECT_EQ(hook.method, "POST");
+        EXPECT_EQ(hook.target, "/fhir");
+        EXPECT_EQ(hook.body, "{}");
+        EXPECT_EQ(hook.header("prefer"), "return=minimal");
+    }
+
+    patience.give_up_after = std::chrono::milliseconds(0);
+    const auto nobody = connect_to_server({"127.0.0.1", "1", "/fhir"}, patience);
+    const auto unsent = nobody->submit("{}", false);
+    ASSERT_FALSE(unsent);
+    EXPECT_EQ(unsent.error().code, Errc::no_store) << "it was certainly not stored";
+}
+
 }  // namespace
 }  // namespace annals::tools
