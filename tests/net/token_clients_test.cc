@@ -93,7 +93,13 @@ TEST(Replays, OfOneClientLeaveRoomForOthers) {
     }
     EXPECT_EQ(replays.take("a", {"more", end}, begin).error().code, Errc::overloaded);
     EXPECT_TRUE(replays.take("b", {"more", end}, begin));
-    EXPECT_TRUE(replays.take("a", {"more", {end.us * 2}}, {end.us + 1}));
+    // Of all together there are not more than so many, either.
+    for (std::size_t i = Replays::kOfOneClientMax + 1; i < Replays::kAllMax; ++i) {
+        const std::string client = "c" + std::to_string(i / Replays::kOfOneClientMax);
+        ASSERT_TRUE(replays.take(client, {std::to_string(i), end}, begin)) << i;
+    }
+    EXPECT_EQ(replays.take("d", {"more", end}, begin).error().code, Errc::overloaded);
+    EXPECT_TRUE(replays.take("a", {"more", {end.us * 2}}, end));
 }
 
 class KeptReplays : public testing::Test {
@@ -198,6 +204,19 @@ TEST_F(KeptReplays, AreNotTakenWhereTheyCannotBeWritten) {
     EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::overloaded);
     EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
     EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
+}
+
+TEST_F(KeptReplays, AreNotBegunAnewWhereTheirFileCannotBeReadOrWritten) {
+    EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), kTaken);
+    const std::string before = files.content("/data/assertions");
+    for (const auto call : {SimFileSystem::Call::read, SimFileSystem::Call::write}) {
+        files.fail_next(call, Errc::io);
+        const auto replays = Replays::open(files, "/data/assertions", {}, kLifeMax, kBegin);
+        ASSERT_FALSE(replays);
+        EXPECT_EQ(replays.error().code, Errc::io);
+        EXPECT_EQ(files.content("/data/assertions"), before);
+    }
+    EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), Errc::bad_credentials);
 }
 
 TEST_F(KeptReplays, TakeNoMoreOfTheDeviceThanTheyNeed) {
