@@ -223,8 +223,9 @@ void append_trace(std::string& line, const core::EntryTrace& trace) {
     line += R"("},)";
 }
 
+/// Behind another.
 void append_detail(std::string& line, std::string_view type, std::string_view text) {
-    append(line, {line.ends_with('[') ? "" : ",", R"({"type":")", type, R"(","valueString":)"});
+    append(line, {R"(,{"type":")", type, R"(","valueString":)"});
     json::append_quoted(line, text);
     line += '}';
 }

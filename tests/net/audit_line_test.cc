@@ -174,6 +174,7 @@ TEST(AuditLine, HasTheVersionThatWasReadWhereOneResourceWas) {
     EXPECT_THAT(line("/Patient/1"), HasSubstr(reference("Patient/1/_history/7")));
     EXPECT_THAT(line("/Patient/1/$meta"), HasSubstr(reference("Patient/1/_history/7")));
     EXPECT_THAT(line("/Patient/1/_history/3"), HasSubstr(reference("Patient/1/_history/3")));
+    EXPECT_THAT(line("/Patient/1/_history/$"), HasSubstr(reference("Patient/1")));
     EXPECT_THAT(line("/Patient/1/_history"), HasSubstr(reference("Patient/1")));
     EXPECT_THAT(line("/Patient/1/Observation"), HasSubstr(reference("Patient/1")));
 }
@@ -193,6 +194,11 @@ TEST(AuditLine, RefersToOtherServersAsFarAsEntriesNameAResourceThere) {
              {"ftp://a.example/Patient/1", ""},
              {"Nobody/1", ""},
              {"Nobody", ""},
+             {"/", ""},
+             {"#a", ""},
+             {"metadata", ""},
+             {"$stats", ""},
+             {"http://<x>/Patient/1", ""},
              {"", ""}}) {
         core::Response response;
         response.entries.push_back({HttpMethod::put, 412, asked});
@@ -204,7 +210,8 @@ TEST(AuditLine, RefersToOtherServersAsFarAsEntriesNameAResourceThere) {
 }
 
 TEST(AuditLine, TellsNamesOfParametersThatMayBeTold) {
-    std::string query = "a=1&&=2&b&c%20d=3&<e>=4&" + std::string(101, 'f') + "=5&g";
+    std::string query =
+        "a=1&&=2&b&c%20d=3&<e>=4&h i=4&\x7f=4&~=4&" + std::string(101, 'f') + "=5&g";
     core::Request request = request_of(HttpMethod::post, "/Patient/$validate");
     request.query = query;
     const auto detail = [](std::string_view type, std::string_view text) {
@@ -212,17 +219,23 @@ TEST(AuditLine, TellsNamesOfParametersThatMayBeTold) {
     };
     EXPECT_THAT(
         line_of(request),
-        HasSubstr(fmt::format(
-            "{},{},{},{},{},{},{}]", detail("X-Request-Id", "r"), detail("operation", "$validate"),
-            detail("parameter", "a"), detail("parameter", "b"), detail("parameter", "c%20d"),
-            detail("parameter", std::string(100, 'f')), detail("parameter", "g"))));
+        HasSubstr(fmt::format("{},{},{},{},{},{},{},{}]", detail("X-Request-Id", "r"),
+                              detail("operation", "$validate"), detail("parameter", "a"),
+                              detail("parameter", "b"), detail("parameter", "c%20d"),
+                              detail("parameter", "~"), detail("parameter", std::string(100, 'f')),
+                              detail("parameter", "g"))));
     // Of a form the names are in the body; the body of anything else is nobody's business.
     core::Request form = request_of(HttpMethod::post, "/Patient/_search");
     form.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
     form.body = "family=Geheim";
     EXPECT_THAT(line_of(form), HasSubstr(detail("parameter", "family") + "]"));
+    form.headers = {{"Content-Type", "text/plain"}};
+    EXPECT_THAT(line_of(form), Not(HasSubstr("family")));
+    form.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
     form.path = "/Patient";
     EXPECT_THAT(line_of(form), Not(HasSubstr("family")));
+    request.path = "/Patient/$<e>";
+    EXPECT_THAT(line_of(request), Not(HasSubstr("operation\",\"valueString")));
     // Not more than anybody would read.
     query.clear();
     for (int i = 1; i <= 65; ++i) {
