@@ -47,6 +47,24 @@ TEST(KeyFetcher, DoesNotAskForWhatHasComeSinceTheCallerLooked) {
     EXPECT_TRUE(fetcher.ask(1)->load());
 }
 
+TEST(KeyFetcher, TakesOnlyKeysAndOnlyOthersThanItHas) {
+    const std::string good = jwk_set({SigningKey("ES256").jwk()});
+    for (const std::string& answer :
+         {good, std::string("no keys"), good + std::string(2 << 20, ' ')}) {
+        KeyEndpoint issuer(good);
+        std::atomic<std::uint64_t> taken{0};
+        net::auth::KeyFetcher fetcher("keys", issuer.url(),
+                                      [&](net::auth::KeySet, std::uint64_t n) { taken = n; });
+        wait_until([&] { return taken == 1; });
+        issuer.set(answer);
+        const net::auth::Settled settled = fetcher.ask(1);
+        ASSERT_TRUE(settled);
+        wait_until([&] { return settled->load(); });
+        EXPECT_EQ(taken, 1U);
+        EXPECT_EQ(issuer.requests(), 2);
+    }
+}
+
 TEST(KeyFetcher, AsksALoopbackAddressThroughNoProxy) {
     const HttpEndpoint proxy([](const std::string&) { return HttpEndpoint::Answer{502, ""}; });
     ::setenv("http_proxy", proxy.url().c_str(), 1);
