@@ -167,7 +167,9 @@ Result<void> AuditLog::rotate() {
             other[name.size()] == '.') {
             const char* const begin = other.data() + name.size() + 1;
             const char* const end = other.data() + other.size();
-            if (const auto read = std::from_chars(begin, end, number); read.ptr == end) {
+            // "FILE.7.gz", too: what was compressed keeps its number.
+            const auto read = std::from_chars(begin, end, number);
+            if (read.ec == std::errc() && (read.ptr == end || *read.ptr == '.')) {
                 last = std::max(last, number);
             }
         }
