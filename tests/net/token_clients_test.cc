@@ -93,12 +93,6 @@ TEST(Replays, OfOneClientLeaveRoomForOthers) {
     }
     EXPECT_EQ(replays.take("a", {"more", end}, begin).error().code, Errc::overloaded);
     EXPECT_TRUE(replays.take("b", {"more", end}, begin));
-    // Of all together there are not more than so many, either.
-    for (std::size_t i = Replays::kOfOneClientMax + 1; i < Replays::kAllMax; ++i) {
-        const std::string client = "c" + std::to_string(i / Replays::kOfOneClientMax);
-        ASSERT_TRUE(replays.take(client, {std::to_string(i), end}, begin)) << i;
-    }
-    EXPECT_EQ(replays.take("d", {"more", end}, begin).error().code, Errc::overloaded);
     EXPECT_TRUE(replays.take("a", {"more", {end.us * 2}}, end));
 }
 
@@ -217,6 +211,18 @@ TEST_F(KeptReplays, AreNotBegunAnewWhereTheirFileCannotBeReadOrWritten) {
         EXPECT_EQ(files.content("/data/assertions"), before);
     }
     EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), Errc::bad_credentials);
+}
+
+TEST_F(KeptReplays, OfAllClientsTogetherAreNotMoreThanSoMany) {
+    std::string text = "annals-assertions 1 whole\n";
+    for (std::size_t i = 1; i < Replays::kAllMax; ++i) {
+        text += std::to_string(kEnd.us) + ' ' + std::to_string(i) + " c\n";
+    }
+    files.set_content("/data/assertions", text);
+    const auto replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
+    EXPECT_EQ(fault(*replays, "a", {"two", kEnd}), Errc::overloaded);
+    EXPECT_EQ(fault(*replays, "a", {"two", {kEnd.us * 2}}, kEnd), kTaken);
 }
 
 TEST_F(KeptReplays, TakeNoMoreOfTheDeviceThanTheyNeed) {
