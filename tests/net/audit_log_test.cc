@@ -114,6 +114,14 @@ TEST(AuditLog, HasItsFileForItself) {
     config.audit.file = directory / "new";
     EXPECT_TRUE(AuditLog::check(config, files));
     EXPECT_FALSE(files.exists(config.audit.file));
+    // In the data directory that is made later it may lie, and in no other that is not there.
+    config.data = directory / "data";
+    config.audit.file = config.data + "/audit";
+    EXPECT_TRUE(AuditLog::check(config, files));
+    for (const std::string& nowhere : {config.data + "/below/audit", directory / "other/audit"}) {
+        config.audit.file = nowhere;
+        EXPECT_FALSE(AuditLog::check(config, files)) << nowhere;
+    }
 }
 
 TEST(AuditLog, LosesAndDoublesNothingWhileTheDeviceIsFull) {
@@ -237,7 +245,7 @@ TEST(AuditLog, SaysWhichFileIsOfNoUse) {
 TEST(AuditLog, GivesAFullFileANumberThatNoOtherHasOrHadBeforeItWasCompressed) {
     SimFileSystem files;
     ASSERT_TRUE(files.make_directory("log"));
-    for (const char* other : {"log/audit.7", "log/audit.9.gz", "log/audit.11x", "log/audit12",
+    for (const char* other : {"log/audit.7", "log/audit.9.gz", "log/audit.11x", "log/audit199",
                               "log/other.13", "log/audit.", "log/audit.x"}) {
         files.set_content(other, "other");
     }
