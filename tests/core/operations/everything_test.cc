@@ -289,6 +289,19 @@ TEST_F(EverythingTest, OfOnePatientTellsHimToWhomMayReadHimAndAllToWhomMayFindTh
     EXPECT_THAT(get("/Patient/$everything").ids, testing::ElementsAre("b"));
 }
 
+TEST_F(EverythingTest, GoesOnBehindHimWhoMayOnlyBeRead) {
+    put("Patient", "p", "");
+    put_observation("o", "p");
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal reads("reads", "system/Patient.r?_id=p system/Observation.rs");
+    send_as(&reads);
+    const Page first = get("/Patient/p/$everything?_count=1");
+    EXPECT_THAT(first.ids, testing::ElementsAre("p"));
+    EXPECT_THAT(get(first.links.at("next")).ids, testing::ElementsAre("o"));
+}
+
 TEST_F(EverythingTest, OfOneWhoIsNotShownIsAsOfNone) {
     put("Patient", "a", "");
     put("Patient", "b", "");
