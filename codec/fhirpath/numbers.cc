@@ -121,8 +121,11 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
             result = Decimal::from_double(std::log(number.to_double()));
             break;
         case Function::log:
-            result = Decimal::from_double(std::log(number.to_double()) /
-                                          std::log(decimal_of(given).to_double()));
+            // By the infinite logarithm of 0 it would be 0.
+            result = decimal_of(given).is_zero()
+                         ? std::nullopt
+                         : Decimal::from_double(std::log(number.to_double()) /
+                                                std::log(decimal_of(given).to_double()));
             break;
         case Function::power:
             result = power(number, decimal_of(given));

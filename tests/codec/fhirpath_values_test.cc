@@ -48,7 +48,8 @@ TEST_F(FhirPath, HasFunctionsOfNumbersForWhatTheyAreDefinedFor) {
     EXPECT_EQ(eval("1.power(1025)"), "[1]");
     EXPECT_EQ(eval("16.log(2) | 100.log(10)"), "[4][2]");
     EXPECT_EQ(eval("0.exp() | 1.ln() | 81.sqrt()"), "[1][0][9]");
-    EXPECT_EQ(eval("16.log(1)"), "");
+    EXPECT_EQ(eval("16.log(1) | 16.log(-2)"), "");
+    EXPECT_EQ(eval("16.log(0)"), "");
     EXPECT_EQ(eval("(1 | 2).floor()"), "error");
 }
 
