@@ -230,7 +230,6 @@ TEST_F(FhirPath, WritesProductsInBaseUnits) {
     EXPECT_EQ(eval("1 'm' + 1 'nonsense'"), "");
     EXPECT_EQ(eval("1 'nonsense' + 1 'm'"), "");
     EXPECT_EQ(eval("1 'nonsense' + 1 'nonsense'"), "[2 'nonsense']");
-    EXPECT_EQ(eval("1 year + 1 month"), "") << "of no definite length";
     EXPECT_EQ(eval("1 day + 2 days"), "[3 day]");
     EXPECT_EQ(eval("1 'wk' + 1 day"), "[8 day]");
 }
