@@ -15,6 +15,7 @@ TEST_F(FhirPath, KnowsGroupsFromWhatLooksLikeThem) {
     EXPECT_EQ(eval(R"('ab'.matches('^[a](?<x>b)'))"), "[true]");
     EXPECT_EQ(eval(R"('(?<x'.matches('^\\(\\?<x'))"), "[true]");
     EXPECT_EQ(eval(R"('a]b'.matches('a[\\]]b'))"), "[true]");
+    EXPECT_EQ(eval(R"('[a'.matches('^\\[(?<x>a)'))"), "[true]");
     EXPECT_EQ(eval(R"('a'.matches('('))"), "error");
     EXPECT_EQ(eval("'a'.matches('" + std::string(4097, 'a') + "')"), "too costly");
     EXPECT_EQ(eval("'a'.matches('" + std::string(4096, 'a') + "')"), "[false]");
@@ -58,6 +59,7 @@ TEST_F(FhirPath, EncodesAndDecodesWhatItKnowsOnly) {
     for (const std::string wrong : {"414", "4x", "x4", "g1", "ff"}) {
         EXPECT_EQ(eval("'" + wrong + "'.decode('hex')"), "") << wrong;
     }
+    EXPECT_EQ(eval("'YQ=='.decode('base64') | 'YQ=='.decode('x')"), "[a]");
     EXPECT_EQ(eval("'a'.encode('x') | 'a'.decode('x') | 'a'.escape('x') | 'a'.unescape('x')"), "");
     EXPECT_EQ(eval(R"('a\\x'.unescape('json') | 'a\\'.unescape('json'))"), "");
     EXPECT_EQ(eval(R"('a\\n\\u00e9'.unescape('json'))"), "[a\n\u00e9]");
@@ -138,6 +140,8 @@ TEST_F(FhirPath, TakesAQuantityByItsCodeOrElseItsUnit) {
     quantity(R"("value":2,"system":"http://other","code":"x","unit":"mg")");
     EXPECT_EQ(eval("extension.value + 1 'mg'"), "[3 'mg']");
     quantity(R"("value":2,"unit":"mg")");
+    EXPECT_EQ(eval("extension.value + 1 'mg'"), "[3 'mg']");
+    quantity(R"("value":2,"code":"mg")");
     EXPECT_EQ(eval("extension.value + 1 'mg'"), "[3 'mg']");
     quantity(R"("value":2)");
     EXPECT_EQ(eval("extension.value + 1"), "[3 '1']");
