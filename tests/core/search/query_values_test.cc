@@ -142,60 +142,6 @@ TEST(TokenQuery, KnowsBooleansCodesIdentifiersAndContacts) {
            {"telecom=email|a@b.org", "a"}});
 }
 
-TEST(TokenQuery, LooksIntoStoredValueSetsAndCodeSystems) {
-    Corpus corpus;
-    corpus.add(R"({"resourceType":"CodeSystem","id":"cs","url":"http://s","content":"complete",
-        "property":[{"code":"up","uri":"http://hl7.org/fhir/concept-properties#parent","type":"code"},
-                    {"code":"kind","type":"string"}],
-        "concept":[{"code":"a","concept":[{"code":"a1","concept":[{"code":"a11"}]},
-                   {"code":"a2","property":[{"code":"kind","valueString":"special"}]}]},
-                   {"code":"b","property":[{"code":"up","valueCode":"a2"}]},{"code":"c"}]})");
-    corpus.add(R"({"resourceType":"ValueSet","id":"listed","url":"http://v/listed","version":"2",
-        "compose":{"include":[{"system":"http://s","concept":[{"code":"a1"},{"code":"c"}]}]}})");
-    corpus.add(R"({"resourceType":"ValueSet","id":"isa","url":"http://v/isa","compose":{"include":[
-        {"system":"http://s","filter":[{"property":"concept","op":"is-a","value":"a1"}]}]}})");
-    corpus.add(R"({"resourceType":"ValueSet","id":"nested","url":"http://v/nested","compose":{
-        "include":[{"valueSet":["http://v/isa","http://v/listed"]},{"system":"http://other"}],
-        "exclude":[{"system":"http://s","concept":[{"code":"a11"}]}]}})");
-    corpus.add(
-        R"({"resourceType":"ValueSet","id":"kinds","url":"http://v/kinds","compose":{"include":[
-        {"system":"http://s","filter":[{"property":"kind","op":"=","value":"special"}]}]}})");
-    corpus.add(
-        R"({"resourceType":"ValueSet","id":"loop","url":"http://v/loop","compose":{"include":[
-        {"valueSet":["http://v/loop"]}]}})");
-    corpus.add(R"({"resourceType":"ValueSet","id":"expanded","url":"http://v/expanded","expansion":{
-        "timestamp":"2020-01-01","contains":[{"system":"http://s","code":"b","contains":[
-        {"system":"http://s","code":"c"}]},{"abstract":true,"system":"http://s","code":"a"}]}})");
-    for (const char* code : {"a", "a1", "a11", "a2", "b", "c", "x"}) {
-        corpus.add(std::string(R"({"resourceType":"Observation","id":")") + code +
-                   R"(","status":"final","code":{"coding":[{"system":")" +
-                   (code[0] == 'x' ? "http://other" : "http://s") + R"(","code":")" + code +
-                   R"("}]}})");
-    }
-    check(corpus, "Observation",
-          {{"code:below=http://s|a1", "a1 a11"},
-           {"code:below=http://s|a", "a a1 a11 a2 b"},
-           {"code:above=http://s|a11", "a a1 a11"},
-           {"code:above=http://s|b", "a a2 b"},
-           {"code:below=http://s|unknown", ""},
-           {"code:below=http://s|c,http://s|b", "b c"},
-           {"code:in=http://v/listed", "a1 c"},
-           {"code:in=http://v/listed|2", "a1 c"},
-           {"code:in=ValueSet/listed", "a1 c"},
-           {"code:not-in=http://v/listed", "a a11 a2 b x"},
-           {"code:in=http://v/isa", "a1 a11"},
-           {"code:in=http://v/nested", "a1 x"},
-           {"code:in=http://v/kinds", "a2"},
-           {"code:in=http://v/expanded", "b c"},
-           {"code:in=http://v/listed,http://v/kinds", "a1 a2 c"},
-           {"code:in=http://v/listed%5C|2", "a1 c"},
-           {"code:in=http://v/listed|3",
-            "invalid: search parameter 'code:in': the value set 'http://v/listed|3' is not known "
-            "here"},
-           {"code:in=http://v/loop",
-            "invalid: search parameter 'code:in': The value set http://v/loop includes itself"}});
-}
-
 TEST(ReferenceQuery, IsByIdTypeUrlAndIdentifier) {
     Corpus corpus;
     const auto add = [&](const char* id, const std::string& subject) {

@@ -1,0 +1,121 @@
+#include "tests/core/search/corpus.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace annals::core::search {
+namespace {
+
+TEST(ValueSetQuery, LooksIntoStoredValueSetsAndCodeSystems) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"CodeSystem","id":"cs","url":"http://s","content":"complete",
+        "property":[{"code":"up","uri":"http://hl7.org/fhir/concept-properties#parent","type":"code"},
+                    {"code":"kind","type":"string"}],
+        "concept":[{"code":"a","concept":[{"code":"a1","concept":[{"code":"a11"}]},
+                   {"code":"a2","property":[{"code":"kind","valueString":"special"}]}]},
+                   {"code":"b","property":[{"code":"up","valueCode":"a2"}]},{"code":"c"}]})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"listed","url":"http://v/listed","version":"2",
+        "compose":{"include":[{"system":"http://s","concept":[{"code":"a1"},{"code":"c"}]}]}})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"isa","url":"http://v/isa","compose":{"include":[
+        {"system":"http://s","filter":[{"property":"concept","op":"is-a","value":"a1"}]}]}})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"nested","url":"http://v/nested","compose":{
+        "include":[{"valueSet":["http://v/isa","http://v/listed"]},{"system":"http://other"}],
+        "exclude":[{"system":"http://s","concept":[{"code":"a11"}]}]}})");
+    corpus.add(
+        R"({"resourceType":"ValueSet","id":"kinds","url":"http://v/kinds","compose":{"include":[
+        {"system":"http://s","filter":[{"property":"kind","op":"=","value":"special"}]}]}})");
+    corpus.add(
+        R"({"resourceType":"ValueSet","id":"loop","url":"http://v/loop","compose":{"include":[
+        {"valueSet":["http://v/loop"]}]}})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"expanded","url":"http://v/expanded","expansion":{
+        "timestamp":"2020-01-01","contains":[{"system":"http://s","code":"b","contains":[
+        {"system":"http://s","code":"c"}]},{"abstract":true,"system":"http://s","code":"a"}]}})");
+    for (const char* code : {"a", "a1", "a11", "a2", "b", "c", "x"}) {
+        corpus.add(std::string(R"({"resourceType":"Observation","id":")") + code +
+                   R"(","status":"final","code":{"coding":[{"system":")" +
+                   (code[0] == 'x' ? "http://other" : "http://s") + R"(","code":")" + code +
+                   R"("}]}})");
+    }
+    check(corpus, "Observation",
+          {{"code:below=http://s|a1", "a1 a11"},
+           {"code:below=http://s|a", "a a1 a11 a2 b"},
+           {"code:above=http://s|a11", "a a1 a11"},
+           {"code:above=http://s|b", "a a2 b"},
+           {"code:below=http://s|unknown", ""},
+           {"code:below=http://s|c,http://s|b", "b c"},
+           {"code:in=http://v/listed", "a1 c"},
+           {"code:in=http://v/listed|2", "a1 c"},
+           {"code:in=ValueSet/listed", "a1 c"},
+           {"code:not-in=http://v/listed", "a a11 a2 b x"},
+           {"code:in=http://v/isa", "a1 a11"},
+           {"code:in=http://v/nested", "a1 x"},
+           {"code:in=http://v/kinds", "a2"},
+           {"code:in=http://v/expanded", "b c"},
+           {"code:in=http://v/listed,http://v/kinds", "a1 a2 c"},
+           {"code:in=http://v/listed%5C|2", "a1 c"},
+           {"code:in=http://v/listed|3",
+            "invalid: search parameter 'code:in': the value set 'http://v/listed|3' is not known "
+            "here"},
+           {"code:in=http://v/loop",
+            "invalid: search parameter 'code:in': The value set http://v/loop includes itself"}});
+}
+
+TEST(ValueSetQuery, FindsAnyCodeOfASystemThatIsNotHereAndThatAValueSetHasAllOf) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"CodeSystem","id":"cs","url":"http://s","content":"complete",
+        "concept":[{"code":"a"},{"code":"b"}]})");
+    const auto value_set = [&](std::string_view name, std::string_view parts) {
+        corpus.add(fmt::format(
+            R"({{"resourceType":"ValueSet","id":"{}","url":"http://v/{}","compose":{{{}}}}})", name,
+            name, parts));
+    };
+    value_set("open", R"("include":[{"system":"http://o"}])");
+    value_set("wider", R"("include":[{"system":"http://s"},{"system":"http://o"},
+        {"system":"http://p"}])");
+    value_set("some", R"("include":[{"system":"http://o","concept":[{"code":"x"},{"code":"y"}]},
+        {"system":"http://s","concept":[{"code":"a"}]}])");
+    value_set("through", R"("include":[{"valueSet":["http://v/wider"]}])");
+    value_set("both", R"("include":[{"valueSet":["http://v/wider","http://v/some"]}])");
+    value_set("swapped", R"("include":[{"valueSet":["http://v/some","http://v/wider"]}])");
+    value_set("twice", R"("include":[{"valueSet":["http://v/wider","http://v/open"]}])");
+    value_set("three", R"("include":[{"valueSet":["http://v/wider","http://v/open",
+        "http://v/some"]}])");
+    value_set("of_it", R"("include":[{"system":"http://o","valueSet":["http://v/wider"]}])");
+    value_set("of_other", R"("include":[{"system":"http://s","valueSet":["http://v/open"]}])");
+    value_set("without", R"("include":[{"valueSet":["http://v/wider"]}],
+        "exclude":[{"system":"http://o"}])");
+    value_set("less", R"("include":[{"system":"http://s"},{"system":"http://o"}],
+        "exclude":[{"system":"http://s","concept":[{"code":"a"}]}])");
+    value_set("partly", R"("include":[{"system":"http://o"}],
+        "exclude":[{"system":"http://o","concept":[{"code":"x"}]}])");
+    value_set("except", R"("include":[{"system":"http://o"}],
+        "exclude":[{"valueSet":["http://v/some"]}])");
+    for (const char* code : {"s|a", "s|b", "o|x", "o|y", "o|z", "p|q", "r|t"}) {
+        corpus.add(fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final","code":
+            {{"coding":[{{"system":"http://{}","code":"{}"}}]}}}})",
+                               code[2], code[0], code[2]));
+    }
+    constexpr const char* kUntold =
+        "not-supported: search parameter 'code:in': What is left of http://o when codes are "
+        "excluded can't be told";
+    check(corpus, "Observation",
+          {{"code:in=http://v/open", "x y z"},
+           {"code:not-in=http://v/open", "a b q t"},
+           {"code:in=http://v/through", "a b x y z q"},
+           {"code:in=http://v/both", "a x y"},
+           {"code:in=http://v/swapped", "a x y"},
+           {"code:in=http://v/twice", "x y z"},
+           {"code:in=http://v/three", "x y"},
+           {"code:in=http://v/of_it", "x y z"},
+           {"code:in=http://v/of_other", ""},
+           {"code:in=http://v/without", "a b q"},
+           {"code:in=http://v/less", "b x y z"},
+           {"code:in=http://v/partly", kUntold},
+           {"code:in=http://v/except", kUntold}});
+}
+
+}  // namespace
+}  // namespace annals::core::search
