@@ -235,5 +235,40 @@ TEST_F(Expanded, IsByTheDefinitionsOfNowAlsoLateInADay) {
     EXPECT_EQ(codes("url=http://v/all&date=" + at(1)), "422 not-supported");
 }
 
+TEST_F(Expanded, SaysOfListedCodesAndOfThoseOfOtherValueSetsWhatTheirSystemsSay) {
+    compose("listed", R"("include":[{"system":"http://s/animals","concept":[{"code":"animal"},
+        {"code":"rock","display":"Stone","designation":[{"language":"de","value":"Stein"}]},
+        {"code":"dodo"}]}])");
+    compose("outer", R"("include":[{"valueSet":["http://v/listed"]}])");
+    for (const char* name : {"listed", "outer"}) {
+        EXPECT_EQ(
+            contains(expand(fmt::format("url=http://v/{}&includeDesignations=true", name))),
+            R"([{"system":"http://s/animals","abstract":true,"code":"animal","display":"Animal"},)"
+            R"({"system":"http://s/animals","code":"rock","display":"Stone",)"
+            R"("designation":[{"language":"de","value":"Stein"}]},)"
+            R"({"system":"http://s/animals","inactive":true,"code":"dodo","display":"Dodo"}])")
+            << name;
+    }
+    const Answer outer = expand("url=http://v/outer");
+    EXPECT_TRUE(outer.says(R"({"name":"used-valueset","valueUri":"http://v/listed|1"})"))
+        << outer.body;
+    EXPECT_TRUE(outer.says(R"({"name":"used-codesystem","valueUri":"http://s/animals|1"})"))
+        << outer.body;
+}
+
+TEST_F(Expanded, NestsCodesBelowTheNearestThatIsLeft) {
+    compose("cut", R"("include":[{"system":"http://s/animals"}],
+        "exclude":[{"system":"http://s/animals","concept":[{"code":"dog"},{"code":"bird"}]}])");
+    const auto code = [](std::string_view name, std::string_view display, std::string_view more) {
+        return fmt::format(R"({{"system":"http://s/animals",{}"code":"{}","display":"{}")", more,
+                           name, display);
+    };
+    EXPECT_EQ(contains(expand("url=http://v/cut&excludeNested=false")),
+              "[" + code("animal", "Animal", R"("abstract":true,)") + R"(,"contains":[)" +
+                  code("poodle", "Caniche Élégant", "") + "}," +
+                  code("dodo", "Dodo", R"("inactive":true,)") + "}," + code("puppy", "Puppy", "") +
+                  "}]}," + code("rock", "Rock", "") + "}]");
+}
+
 }  // namespace
 }  // namespace annals::core
