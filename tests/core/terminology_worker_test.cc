@@ -19,8 +19,12 @@ using std::chrono_literals::operator""ms;
 class TerminologyWorker : public test::ServiceFixture {
   protected:
     std::future<Result<void>> run(std::function<void()> work) {
-        return asio::co_spawn(loop().context(), worker_->run(loop(), std::move(work)),
-                              asio::use_future);
+        std::future<Result<void>> answer;
+        on_loop([&] {
+            answer = asio::co_spawn(loop().context(), worker_->run(loop(), std::move(work)),
+                                    asio::use_future);
+        });
+        return answer;
     }
 
     std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
