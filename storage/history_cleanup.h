@@ -32,7 +32,8 @@ class HistoryCleanup {
     /// The first cycle begins this long after the start.
     static constexpr std::chrono::seconds kFirstAfter{5};
 
-    /// Starts the thread. Lifetime: `store` outlives it.
+    /// Starts the thread, whose first cycle begins after `first_after`, and each other `interval` after the end of the one
+    /// before. Lifetime: `store` outlives it.
     HistoryCleanup(Store& store, const HistoryLimits& limits, std::chrono::milliseconds interval,
                    std::chrono::milliseconds first_after = kFirstAfter);
 
