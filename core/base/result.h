@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -163,25 +164,24 @@ class [[nodiscard]] Result<void> {
   public:
     Result() = default;
 
-    Result(Error error) : error_(std::move(error)), failed_(true) {}
+    Result(Error error) : error_(std::move(error)) {}
 
-    explicit operator bool() const noexcept { return !failed_; }
+    explicit operator bool() const noexcept { return !error_; }
 
-    bool has_value() const noexcept { return !failed_; }
+    bool has_value() const noexcept { return !error_; }
 
     Error& error() {
-        ANNALS_CHECK(failed_);
-        return error_;
+        ANNALS_CHECK(error_.has_value());
+        return *error_;
     }
 
     const Error& error() const {
-        ANNALS_CHECK(failed_);
-        return error_;
+        ANNALS_CHECK(error_.has_value());
+        return *error_;
     }
 
   private:
-    Error error_;
-    bool failed_ = false;
+    std::optional<Error> error_;
 };
 
 }  // namespace annals
