@@ -218,6 +218,9 @@ TEST(Tls, CarriesWebsockets) {
         client_frame(0x81, "bind x"));
     EXPECT_THAT(receive_through("Subscription"),
                 testing::AllOf(StartsWith("HTTP/1.1 101 "), HasSubstr("error x")));
+    // That came with the handshake; this comes later.
+    peer.send(client_frame(0x81, "bind y"));
+    EXPECT_THAT(receive_through("Subscription"), HasSubstr("error y"));
     // It is asked whether it lives, then ended.
     EXPECT_THAT(peer.receive(), HasSubstr("\x89"));
 }

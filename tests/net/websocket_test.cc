@@ -263,13 +263,19 @@ TEST_F(WebsocketTest, WhatIsWrittenRightAfterTheBindingIsPinged) {
 }
 
 TEST_F(WebsocketTest, ManyPingsComeAllTheSame) {
+    constexpr int kSubscriptions = 20;
+    constexpr int kPatients = 320;
     start();
-    put("s", websocket("s", "Patient"));
     WebsocketClient client(server_->port());
-    client.say("bind s");
-    EXPECT_EQ(client.hear(), "bound s");
+    // With names so long that they are more than go out at once.
+    for (int i = 0; i < kSubscriptions; ++i) {
+        const std::string id = fmt::format("{:x>64}", i);
+        put(id, websocket(id, "Patient"));
+        client.say("bind " + id);
+        EXPECT_EQ(client.hear(), "bound " + id);
+    }
     std::string entries;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < kPatients; ++i) {
         entries += fmt::format(
             R"({}{{"resource":{{"resourceType":"Patient"}},"request":{{"method":"POST","url":"Patient"}}}})",
             i == 0 ? "" : ",");
@@ -280,8 +286,8 @@ TEST_F(WebsocketTest, ManyPingsComeAllTheSame) {
                    R"({"resourceType":"Bundle","type":"transaction","entry":[)" + entries + "]}")
             .status,
         200);
-    for (int i = 0; i < 3000; ++i) {
-        ASSERT_EQ(client.hear(), "ping s") << i;
+    for (int i = 0; i < kSubscriptions * kPatients; ++i) {
+        ASSERT_THAT(client.hear(), StartsWith("ping ")) << i;
     }
 }
 
@@ -327,6 +333,31 @@ TEST_F(WebsocketTest, ABrokenFrameEndsTheConnectionWithItsCode) {
         EXPECT_EQ(client.hear(), "gone");
     }
     EXPECT_EQ(server_->get("/metadata").status, 200);
+}
+
+TEST_F(WebsocketTest, PingsLeaveOtherConnectionsAlone) {
+    start();
+    put("s", websocket("s"));
+    WebsocketClient client(server_->port());
+    client.say("bind s");
+    EXPECT_EQ(client.hear(), "bound s");
+    test::Connection other(server_->port());
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(other.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"));
+        const auto answer = other.receive();
+        ASSERT_TRUE(answer) << i;
+        put_patient(fmt::format("p{}", i));
+        EXPECT_EQ(client.hear(), "ping s");
+    }
+}
+
+TEST_F(WebsocketTest, WhoGoesWithoutAWordIsForgotten) {
+    start();
+    ASSERT_EQ(WebsocketClient(server_->port()).opening().status, 101);
+    EXPECT_TRUE(eventually([&] {
+        return test::exchange(server_->port(), "GET", "/metrics")
+                   .body.find("\nannals_http_connections 1\n") != std::string::npos;
+    }));
 }
 
 TEST_F(WebsocketTest, WhoSaysNothingAndAnswersNoPingIsCutOff) {
@@ -377,8 +408,12 @@ TEST_F(WebsocketTest, AnotherRequestIsToldWhatIsExpected) {
         101);
     EXPECT_EQ(status("Connection: keep-alive\r\n" + upgrade + key + version).status, 101);
     EXPECT_EQ(status("").status, 426);
-    EXPECT_EQ(server_->send("HEAD", "/websocket").status, 426);
+    test::Connection asking(server_->port());
+    asking.send("HEAD /fhir/websocket HTTP/1.1\r\nHost: x\r\n" + upgrade + key + version + "\r\n");
+    EXPECT_EQ(asking.receive(true).value_or(test::HttpResponse{}).status, 426);
     EXPECT_EQ(status("").header("Upgrade"), "websocket");
+    EXPECT_EQ(status("").header("Connection"), "Upgrade");
+    EXPECT_EQ(status("X: Upgrade\r\nUpgrade: websocket\r\n" + key + version).status, 426);
     EXPECT_EQ(status("Connection: close\r\nUpgrade: websocket\r\n" + key + version).status, 426);
     EXPECT_EQ(status("Connection: Upgrade\r\nUpgrade: h2c\r\n" + key + version).status, 426);
     EXPECT_EQ(status(upgrade + key).status, 426);
@@ -405,7 +440,9 @@ TEST_F(WebsocketTest, ScriptsOfOtherOriginsMayNotOpenOne) {
     EXPECT_EQ(
         WebsocketClient(server_->port(), {{"Origin", "https://evil.example.org"}}).opening().status,
         403);
-    EXPECT_EQ(WebsocketClient(server_->port(), {{"Origin", "null"}}).opening().status, 403);
+    for (const char* none : {"null", "x", "://", "http://"}) {
+        EXPECT_EQ(WebsocketClient(server_->port(), {{"Origin", none}}).opening().status, 403);
+    }
 }
 
 TEST_F(WebsocketTest, WhoMayNotReadSubscriptionsMayNotOpenOne) {
