@@ -95,6 +95,36 @@ Result<DigestNode> ask(HttpClient& client, const std::string& prefix, const Pati
     }
 }
 
+/// The first difference below `prefix`; empty: none, or what was on its way has come since.
+Result<std::string> difference_below(const std::string& prefix, const AskDigest& first,
+                                     const AskDigest& second, Comparison& comparison) {
+    ANNALS_TRY(const DigestNode a, first(prefix));
+    ANNALS_TRY(const DigestNode b, second(prefix));
+    ++comparison.exchanges;
+    if (prefix.empty()) {
+        comparison.versions = a.sum.versions;
+        comparison.digest = a.sum.digest;
+    }
+    if (a.sum == b.sum) {
+        return std::string();
+    }
+    std::string difference = a.lists && b.lists ? difference_of(a, b) : "";
+    bool adds_up = !difference.empty();
+    const bool at_end = prefix.size() == core::DigestTree::kDigitsMax;
+    const std::size_t digits = at_end ? 0 : a.children.size();
+    for (std::size_t digit = 0; difference.empty() && digit < digits; ++digit) {
+        if (child_of(a, digit, prefix.size()) != child_of(b, digit, prefix.size())) {
+            adds_up = true;
+            ANNALS_TRY(difference, difference_below(prefix + "0123456789abcdef"[digit], first,
+                                                    second, comparison));
+        }
+    }
+    if (!adds_up) {
+        return Error{Errc::processing, "the digests don't add up", ""};
+    }
+    return difference;
+}
+
 }  // namespace
 
 Result<DigestNode> read_digest(std::string_view body) {
@@ -141,32 +171,8 @@ Result<DigestNode> read_digest(std::string_view body) {
 
 Result<Comparison> compare_digests(const AskDigest& first, const AskDigest& second) {
     Comparison comparison;
-    std::string prefix;
-    while (true) {
-        ANNALS_TRY(const DigestNode a, first(prefix));
-        ANNALS_TRY(const DigestNode b, second(prefix));
-        ++comparison.exchanges;
-        if (prefix.empty()) {
-            comparison.versions = a.sum.versions;
-            comparison.digest = a.sum.digest;
-        }
-        if (a.sum == b.sum) {
-            return comparison;  // at the root; below, it has been written since
-        }
-        if (a.lists && b.lists) {
-            comparison.difference = difference_of(a, b);
-            return comparison;
-        }
-        std::size_t digit = 0;
-        while (digit < a.children.size() &&
-               child_of(a, digit, prefix.size()) == child_of(b, digit, prefix.size())) {
-            ++digit;
-        }
-        if (digit == a.children.size() || prefix.size() + 1 > core::DigestTree::kDigitsMax) {
-            return Error{Errc::processing, "the digests don't add up", ""};
-        }
-        prefix += "0123456789abcdef"[digit];
-    }
+    ANNALS_TRY(comparison.difference, difference_below("", first, second, comparison));
+    return comparison;
 }
 
 Result<Comparison> compare_stores(const ServerUrl& first, const ServerUrl& second,

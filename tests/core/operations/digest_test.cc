@@ -226,6 +226,54 @@ TEST(CompareDigests, NamesTheFirstDifferenceInFewExchanges) {
     EXPECT_EQ(found->difference, "Patient/p9/_history/1: only at the target");
 }
 
+TEST(CompareDigests, GoesOnBehindWhatWasOnItsWayAndHasCome) {
+    std::map<std::string, std::uint64_t> a;
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        a[fmt::format("Patient/p{}/_history/1", i)] = i * 77 + 5;
+    }
+    const auto at = [&](char digit) {
+        for (const auto& [url, digest] : a) {
+            const std::string_view name = std::string_view(url).substr(0, url.find("/_history/"));
+            if (digest_key(name) >> 60 == static_cast<std::uint64_t>(digit - '0')) {
+                return url;
+            }
+        }
+        return std::string();
+    };
+    for (const bool more : {true, false}) {
+        auto b = a;
+        b.erase(at('3'));
+        if (more) {
+            b.erase(at('7'));
+        }
+        const auto found = tools::compare_digests(
+            tree_of(a, 128), [&](const std::string& prefix) -> Result<tools::DigestNode> {
+                if (prefix == "3") {
+                    b[at('3')] = a.at(at('3'));
+                }
+                return tree_of(b, 128)(prefix);
+            });
+        ASSERT_TRUE(found);
+        EXPECT_EQ(found->difference, more ? at('7') + ": only at the source" : "");
+        EXPECT_EQ(found->versions, 500U);
+    }
+}
+
+TEST(CompareDigests, RefusesWhatDoesNotAddUp) {
+    const auto wrong = [](std::uint64_t digest, bool lists) {
+        return [=](const std::string&) -> Result<tools::DigestNode> {
+            tools::DigestNode node;
+            node.sum = {200, digest};
+            node.versions = {{"Patient/1/_history/1", 1}};
+            node.children[3] = node.sum;
+            node.lists = lists;
+            return node;
+        };
+    };
+    EXPECT_FALSE(tools::compare_digests(wrong(1, true), wrong(2, true)));
+    EXPECT_FALSE(tools::compare_digests(wrong(1, false), wrong(2, false)));
+}
+
 TEST(ReadDigest, RefusesWhatIsSomethingElse) {
     for (const char* body :
          {"", "{}", R"({"resourceType":"Bundle"})", R"({"resourceType":"Parameters"})",
