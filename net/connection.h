@@ -111,7 +111,6 @@ class Connection final : private core::Meanwhile {
     void record(const core::Request& request, const core::Response& response);
     void record_refusal(core::Request& request, const core::Response& response, bool overloaded);
     void count_memory();
-    void give_back_memory();
     bool is_within_memory();
     bool asks_for_websocket(const core::Request& request) const;
     bool is_own_origin(const core::Request& request) const;

@@ -62,17 +62,6 @@ void Connection::count_memory() {
     reader_.set_decoded_bytes_max(bytes + kSmallBytes + (taken < limit ? limit - taken : 0));
 }
 
-/// Between two requests. What is kept for the next one is no body under way: where half of what all may take is taken, others
-/// need it more.
-void Connection::give_back_memory() {
-    const Shared& shared = worker_.shared;
-    if (reader_.memory() > kSmallBytes &&
-        shared.memory.load(std::memory_order_relaxed) > shared.config.limits.max_memory / 2) {
-        reader_.shrink();
-        count_memory();
-    }
-}
-
 /// Whether what is being read fits into what all may take together. A small request always does.
 bool Connection::is_within_memory() {
     count_memory();

@@ -87,7 +87,6 @@ bool Connection::begin_read() {
             }
             phase_ = Phase::idle;
             deadline_ = *begin_deadline_;
-            give_back_memory();
             break;
         case RequestReader::Phase::head:
         case RequestReader::Phase::body: {

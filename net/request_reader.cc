@@ -14,8 +14,8 @@ namespace annals::net {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = 8 << 10;       // of a connection at work
-constexpr std::size_t kBufferBytesKept = 64 << 10;  // a larger one is given back after its request
+constexpr std::size_t kBufferBytes = 8 << 10;  // of a connection at work
+constexpr std::size_t kBytesKept = 64 << 10;   // more than that is given back after its request
 constexpr std::size_t kRoomMin = 1 << 10;
 constexpr std::size_t kMethodBytesMax = 32;
 
@@ -93,12 +93,11 @@ RequestReader::RequestReader(std::uint64_t body_bytes_max, bool tells_head)
 RequestReader::~RequestReader() = default;
 
 std::span<char> RequestReader::room() {
-    if (done_ && parsed_ == end_) {
+    if (phase() == Phase::idle) {
         begin_ = parsed_ = end_ = 0;
         drop_decoder();
-        if (capacity_ > kBufferBytesKept) {
-            buffer_.reset();
-            capacity_ = 0;
+        if (memory() > kBytesKept) {
+            give_up();
         }
     }
     if (capacity_ - end_ < kRoomMin) {
@@ -132,9 +131,6 @@ void RequestReader::drop_decoder() {
     decoder_.reset();
     decoded_.clear();
     encoded_bytes_ = 0;
-    if (decoded_.capacity() > kBufferBytesKept) {
-        decoded_.shrink_to_fit();
-    }
 }
 
 void RequestReader::give_up() {
@@ -142,17 +138,6 @@ void RequestReader::give_up() {
     buffer_.reset();
     capacity_ = 0;
     decoder_.reset();
-    std::string().swap(decoded_);
-}
-
-void RequestReader::shrink() {
-    if (phase() != Phase::idle) {
-        return;
-    }
-    begin_ = parsed_ = end_ = 0;
-    buffer_.reset();
-    capacity_ = 0;
-    drop_decoder();
     std::string().swap(decoded_);
 }
 

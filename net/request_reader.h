@@ -52,7 +52,8 @@ class RequestReader {
     RequestReader(const RequestReader&) = delete;
     RequestReader& operator=(const RequestReader&) = delete;
 
-    /// Where the next bytes go; never empty. Moves what has arrived if need be.
+    /// Where the next bytes go; never empty. Moves what has arrived if need be. Between two requests it gives back what the
+    /// last one took, but for what most take.
     std::span<char> room();
 
     /// The first `count` bytes of room() have been filled.
@@ -67,11 +68,8 @@ class RequestReader {
     /// Whether the body of the request under way is decoded.
     bool decodes() const noexcept { return decoder_ != nullptr; }
 
-    /// Gives back what the request takes. What room() takes from then on is of no use but to be read away.
+    /// Gives back what the request takes. Of one that is not whole, what room() takes from then on is of no use but to be read away.
     void give_up();
-
-    /// Between two requests: gives back what is kept of the last one's memory for the next.
-    void shrink();
 
     /// How far the request under way has come.
     Phase phase() const noexcept;

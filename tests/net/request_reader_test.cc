@@ -115,6 +115,37 @@ TEST(RequestReader, KeepsTheHeadWhileTheBodyGrows) {
     EXPECT_TRUE(results[0].ends_with(body + "]"));
 }
 
+TEST(RequestReader, GivesBackWhatALargeRequestTookBeforeTheNextOne) {
+    RequestReader reader(4'000'000);
+    const std::string body(3'000'000, 'b');
+    const auto put = [&](std::string_view head, std::string_view sent) {
+        const std::string request = "PUT / HTTP/1.1\r\nHost: z\r\n" + std::string(head) +
+                                    "Content-Length: " + std::to_string(sent.size()) + "\r\n\r\n" +
+                                    std::string(sent);
+        std::string_view rest = request;
+        while (!rest.empty()) {
+            const std::span<char> room = reader.room();
+            const std::size_t count = rest.copy(room.data(), room.size());
+            reader.filled(count);
+            rest.remove_prefix(count);
+            EXPECT_EQ(reader.next(), rest.empty() ? Step::request : Step::need_bytes);
+        }
+        EXPECT_EQ(reader.request().body.size(), body.size());
+        // As a connection does, which may have more requests already.
+        EXPECT_EQ(reader.next(), Step::need_bytes);
+    };
+    put("", body);
+    EXPECT_GE(reader.memory(), body.size());
+    static_cast<void>(reader.room());
+    EXPECT_LE(reader.memory(), 64U << 10);
+    std::string encoded;
+    net::take_encoder(Coding::zstd)->add(body, Encoder::Then::end, encoded);
+    put("Content-Encoding: zstd\r\n", encoded);
+    EXPECT_GE(reader.memory(), body.size());
+    static_cast<void>(reader.room());
+    EXPECT_LE(reader.memory(), 64U << 10);
+}
+
 TEST(RequestReader, SaysHowFarTheRequestHasCome) {
     RequestReader reader(100);
     const auto feed = [&](std::string_view bytes) {
