@@ -28,20 +28,19 @@ using Status = storage::Submission::Status;
 class TransactionRun {
   public:
     TransactionRun(const Service& service, const Request& request, json::Value list,
-                   ConditionalReferences conditional_references,
-                   std::chrono::steady_clock::time_point end)
+                   TransactionManner manner, std::chrono::steady_clock::time_point end)
         : service_(service),
           request_(request),
           list_(list),
           entries_(list.size()),
           turns_(*request.loop, end, kLongTurn),
-          resolves_(conditional_references == ConditionalReferences::resolved) {}
+          manner_(manner) {}
 
     asio::awaitable<Response> run() {
         bool fit = co_await read_entries();
         bool reads_tried = false;
         for (int tries = 0; fit && tries < kAttemptsMax; ++tries) {
-            TransactionAttempt attempt(service_, request_, entries_, references_, resolves_);
+            TransactionAttempt attempt(service_, request_, entries_, references_, manner_.resolves);
             fit = co_await decide(attempt);
             if (fit && attempt.state().pending().value == 0) {
                 fit = co_await build(attempt);
@@ -62,6 +61,9 @@ class TransactionRun {
                 }
             }
             std::optional<TransactionFault> held = co_await attempt.check_referrers();
+            if (!held && manner_.rehearsed) {
+                held = attempt.find_unmet();
+            }
             if (!held && !order_.empty() && turns_.is_late()) {
                 held = {order_.back(), late()};
             }
@@ -69,6 +71,9 @@ class TransactionRun {
                 fault_ = *std::move(held);
                 fit = false;
                 break;
+            }
+            if (manner_.rehearsed) {
+                co_return Response();
             }
             const storage::Submission submission = attempt.submit();
             if (submission.status == Status::accepted) {
@@ -309,8 +314,8 @@ class TransactionRun {
     std::vector<std::size_t> order_;         ///< FHIR's processing order
     TransactionState::References references_;
     TransactionFault fault_;
-    Turns turns_;    ///< few entries take long: patches, criteria, full validation, reads
-    bool resolves_;  ///< conditional references
+    Turns turns_;  ///< few entries take long: patches, criteria, full validation, reads
+    TransactionManner manner_;
 };
 
 }  // namespace
@@ -318,9 +323,9 @@ class TransactionRun {
 asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
                                           const json::Document& bundle,
                                           std::chrono::steady_clock::time_point end,
-                                          ConditionalReferences conditional_references) {
+                                          TransactionManner manner) {
     const json::Value list = bundle.root()["entry"];
-    TransactionRun run(service, request, list, conditional_references, end);
+    TransactionRun run(service, request, list, manner, end);
     Response response = co_await run.run();
     if (response.status != 200 && service.config().audited()) {
         // Nothing became of them, but they were asked for.

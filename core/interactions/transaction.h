@@ -13,14 +13,15 @@
 #include <asio/awaitable.hpp>
 
 #include <chrono>
-#include <cstdint>
 
 namespace annals::core {
 
-/// What becomes of references of the form Type?criteria.
-enum class ConditionalReferences : std::uint8_t {
-    resolved,
-    kept,  ///< nobody sent them: they stand in what was stored before
+/// How a transaction is run that the server has made itself.
+struct TransactionManner {
+    /// References of the form Type?criteria are looked up. False: nobody sent them, they stand in what was stored before.
+    bool resolves = true;
+    /// Nothing is committed: 200, without a body, says that all of it could be.
+    bool rehearsed = false;
 };
 
 /// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; or 400
@@ -29,9 +30,9 @@ enum class ConditionalReferences : std::uint8_t {
 ///
 /// Requires: `bundle` has the type transaction with an array `entry`, or none.
 /// Lifetime: `bundle` lives in the caller's frame.
-asio::awaitable<Response> run_transaction(
-    const Service& service, const Request& request, const json::Document& bundle,
-    std::chrono::steady_clock::time_point end,
-    ConditionalReferences conditional_references = ConditionalReferences::resolved);
+asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
+                                          const json::Document& bundle,
+                                          std::chrono::steady_clock::time_point end,
+                                          TransactionManner manner = {});
 
 }  // namespace annals::core

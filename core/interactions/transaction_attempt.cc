@@ -233,6 +233,32 @@ asio::awaitable<std::optional<TransactionFault>> TransactionAttempt::check_refer
     co_return std::nullopt;
 }
 
+bool TransactionAttempt::is_met(const storage::Requirement& requirement) const {
+    const storage::Store& store = service_.store();
+    const auto newest = store.current(requirement.type, requirement.id);
+    if (!requirement.writer && (!newest || newest->deletion)) {
+        return false;
+    }
+    if (!requirement.version) {
+        return true;
+    }
+    if (requirement.writer &&
+        requirement.version->value == (newest ? newest->version.value : 0) + 1) {
+        return true;
+    }
+    const auto stored = store.version(requirement.type, requirement.id, *requirement.version);
+    return stored && !stored->deletion;
+}
+
+std::optional<TransactionFault> TransactionAttempt::find_unmet() const {
+    for (std::size_t i = 0; i < requirements_.size(); ++i) {
+        if (!is_met(requirements_[i])) {
+            return TransactionFault{requirement_entries_[i], refers_to_nothing(required_names_[i])};
+        }
+    }
+    return std::nullopt;
+}
+
 storage::Submission TransactionAttempt::submit() {
     if (writes_.empty() && erases_.empty()) {
         storage::Submission nothing;

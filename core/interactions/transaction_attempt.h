@@ -70,6 +70,10 @@ class TransactionAttempt {
     /// Whether nothing refers to what is deleted once the transaction is done; else whose fault that is.
     asio::awaitable<std::optional<TransactionFault>> check_referrers();
 
+    /// What is referred to and not there now, as submit() would find it; none: all of it is.
+    /// Requires: end_building().
+    std::optional<TransactionFault> find_unmet() const;
+
     /// Submits all of it as one commit. Requires: end_building(), and check_referrers() found nothing.
     storage::Submission submit();
 
@@ -106,6 +110,7 @@ class TransactionAttempt {
     Result<void> require_references(std::size_t index, const std::vector<json::Edit>& edits);
     storage::SearchEntries& add_entries();
     std::size_t entry_of_write(std::size_t write) const;
+    bool is_met(const storage::Requirement& requirement) const;
 
     const Service& service_;
     const Request& request_;

@@ -295,6 +295,40 @@ asio::awaitable<Result<std::string>> transaction_of(const Service& service, Turn
     co_return out + "]}";
 }
 
+/// Goes the steps, or looks whether they could be gone. 200, with what is audited of it, or why not.
+asio::awaitable<Response> take_back(const Service& service, const Request& request,
+                                    const std::vector<Step>& steps, bool dry_run, Turns& turns,
+                                    std::chrono::steady_clock::time_point end) {
+    const Result<std::string> bundle = co_await transaction_of(service, turns, steps);
+    if (!bundle) {
+        co_return bundle.error();
+    }
+    Request submitted = request;
+    submitted.path = "/";
+    submitted.query = {};
+    submitted.headers.clear();
+    submitted.body = *bundle;
+    json::Parser parser(kJsonWrappedDepthMax);
+    const Result<json::Document> parsed = parse_submitted(service.config(), parser, submitted.body);
+    if (!parsed) {
+        co_return parsed.error();
+    }
+    Response written = co_await run_transaction(service, submitted, *parsed, end,
+                                                {.resolves = false, .rehearsed = dry_run});
+    if (written.failure && written.status == 400) {
+        // Someone was faster, or what it would leave is refused: nothing has changed.
+        written.failure->code = Errc::conflict;
+        co_return *written.failure;
+    }
+    if (written.status != 200) {
+        co_return written;
+    }
+    Response response;
+    response.position = written.position;
+    response.entries = std::move(written.entries);
+    co_return response;
+}
+
 std::string parameters_of(const std::vector<Step>& steps, bool done) {
     ParametersWriter out;
     out.add_flag("done", done);
@@ -341,34 +375,12 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         co_return conflict(plan.conflicts());
     }
     Response response;
-    if (!asked->dry_run && !plan.steps().empty()) {
-        const Result<std::string> bundle = co_await transaction_of(service, turns, plan.steps());
-        if (!bundle) {
-            co_return bundle.error();
+    // A read-only server refuses the entries of any transaction.
+    if (!service.config().read_only && !plan.steps().empty()) {
+        response = co_await take_back(service, request, plan.steps(), asked->dry_run, turns, end);
+        if (response.status != 200) {
+            co_return response;
         }
-        Request submitted = request;
-        submitted.path = "/";
-        submitted.query = {};
-        submitted.headers.clear();
-        submitted.body = *bundle;
-        json::Parser parser(kJsonWrappedDepthMax);
-        const Result<json::Document> parsed =
-            parse_submitted(service.config(), parser, submitted.body);
-        if (!parsed) {
-            co_return parsed.error();
-        }
-        Response written =
-            co_await run_transaction(service, submitted, *parsed, end, ConditionalReferences::kept);
-        if (written.status != 200) {
-            // Someone was faster, or what it would leave is refused: nothing has changed.
-            if (written.failure && written.status == 400) {
-                written.failure->code = Errc::conflict;
-                co_return *written.failure;
-            }
-            co_return written;
-        }
-        response.position = written.position;
-        response.entries = std::move(written.entries);
     }
     response.body = Body(parameters_of(plan.steps(), !asked->dry_run));
     co_return response;

@@ -26,6 +26,7 @@ TEST_F(UndoTest, IsRefusedWhereWhatItWouldLeaveBreaksARule) {
     ASSERT_EQ(put_patient("a"), 201);
     ASSERT_EQ(put_patient("b"), 201);
     ASSERT_EQ(put_observation("o", "Patient/a"), 201);
+    EXPECT_EQ(send("POST", "/$undo?from=1&to=2&dryRun=true").status, 409);
     const test::Answer refused = send("POST", "/$undo?from=1&to=2");
     EXPECT_EQ(refused.status, 409);
     EXPECT_TRUE(refused.says(R"("code":"conflict")")) << refused.body;
@@ -35,6 +36,33 @@ TEST_F(UndoTest, IsRefusedWhereWhatItWouldLeaveBreaksARule) {
     EXPECT_EQ(store().last_position(), Position{3});
     EXPECT_EQ(send("POST", "/$undo?from=1&to=3").status, 200);
     EXPECT_EQ(store().totals().live, 0U);
+}
+
+TEST_F(UndoTest, SaysAheadThatWhatItWouldLeaveRefersToNothing) {
+    Config config;
+    config.integrity_on_write = true;
+    restart(config);
+    ASSERT_EQ(put_patient("a"), 201);
+    ASSERT_EQ(put_observation("o", "Patient/a"), 201);
+    ASSERT_EQ(put_observation("p", "Patient/a/_history/1"), 201);
+    ASSERT_EQ(send("DELETE", "/Observation/o").status, 204);
+    ASSERT_EQ(send("DELETE", "/Observation/p").status, 204);
+    EXPECT_EQ(send("POST", "/$undo?from=4&dryRun=true").status, 200);
+    ASSERT_EQ(send("DELETE", "/Patient/a").status, 204);
+    for (const std::string_view dry_run : {"&dryRun=true", ""}) {
+        for (const int position : {4, 5}) {
+            const test::Answer refused =
+                send("POST", fmt::format("/$undo?position={}{}", position, dry_run));
+            EXPECT_EQ(refused.status, 409) << position << dry_run;
+            EXPECT_TRUE(refused.says("refers to Patient/a")) << refused.body;
+        }
+    }
+    EXPECT_EQ(store().last_position(), Position{6});
+    // With the patient both come back.
+    EXPECT_EQ(send("POST", "/$undo?from=4&dryRun=true").status, 200);
+    EXPECT_EQ(store().last_position(), Position{6});
+    EXPECT_EQ(send("POST", "/$undo?from=4").status, 200);
+    EXPECT_EQ(store().totals().live, 3U);
 }
 
 TEST_F(UndoTest, LeavesAloneWhatCameAndWent) {
@@ -71,6 +99,7 @@ TEST_F(UndoTest, TakesBackNoMoreAtOnceThanARequestMayHave) {
     for (const std::string_view id : {"a", "b", "c"}) {
         ASSERT_EQ(put_patient(id, "short"), 200);
     }
+    EXPECT_EQ(send("POST", "/$undo?from=4&to=6&dryRun=true").status, 413);
     const test::Answer refused = send("POST", "/$undo?from=4&to=6");
     EXPECT_EQ(refused.status, 413);
     EXPECT_TRUE(refused.says("too-costly")) << refused.body;
