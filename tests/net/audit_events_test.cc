@@ -5,6 +5,7 @@
 #include "codec/json/document.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
 #include "tests/support/tokens.h"
 
 #include <fmt/format.h>
@@ -154,9 +155,10 @@ TEST(AuditEvents, DoNotGrowByBeingLookedAt) {
     ServerWithEvents server;
     EXPECT_EQ(server.send("GET", "/metadata").status, 200);
     server.expect_written(1);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 2; ++i) {
         EXPECT_THAT(server.events(""), HasSubstr(R"("total":1)"));
     }
+    server.events("/none");
     EXPECT_EQ(server.send("GET", "/metadata").status, 200);
     server.expect_written(2);
     EXPECT_THAT(server.events(""), HasSubstr(R"("total":2)"));
@@ -235,6 +237,90 @@ TEST_F(AuditEventsTest, AreBoundedInBytes) {
         events.add(large);
     }
     EXPECT_EQ(events.dropped(), 2U);
+}
+
+/// Over a store that takes them.
+class AuditEventsOfAStore : public ServiceFixture {
+  protected:
+    AuditEventsOfAStore() {
+        restart_on(disk_);
+        restart(settings());
+    }
+
+    static core::Config settings() {
+        core::Config config;
+        config.validation = "off";
+        config.audit.file = "audit";  // not opened here
+        return config;
+    }
+
+    static std::string event(std::string_view what) {
+        return fmt::format(R"({{"resourceType":"AuditEvent","outcomeDesc":"{}"}})", what);
+    }
+
+    std::string stored() {
+        return send("GET", "/AuditEvent?_count=1000&_elements=outcomeDesc").body;
+    }
+
+    std::shared_ptr<SimFileSystem> disk_ = std::make_shared<SimFileSystem>();
+};
+
+TEST_F(AuditEventsOfAStore, ThatWaitAtTheEndAreWritten) {
+    {
+        net::AuditEvents events(service());
+        for (int i = 0; i < 20; ++i) {
+            events.add(event(fmt::format("event {};", i)));
+        }
+    }
+    const std::string all = stored();
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_THAT(all, HasSubstr(fmt::format("event {};", i)));
+    }
+}
+
+TEST_F(AuditEventsOfAStore, AreNotLostWhenItIsFull) {
+    net::AuditEvents events(service());
+    disk_->fail_next(SimFileSystem::Call::write, Errc::no_store);
+    events.add(event("one"));
+    events.add(event("another"));
+    EXPECT_TRUE(becomes_true([&] { return events.written() == 2; }));
+    EXPECT_EQ(events.dropped(), 0U);
+    EXPECT_THAT(stored(), HasSubstr(R"("total":2)"));
+}
+
+TEST_F(AuditEventsOfAStore, ThatItRefusesAreCountedAndHoldNoOtherUp) {
+    net::AuditEvents events(service());
+    events.add(event("one"));
+    events.add(R"({"resourceType":"Patient"})");
+    events.add(event("another"));
+    EXPECT_TRUE(becomes_true([&] { return events.written() + events.dropped() == 3; }));
+    EXPECT_EQ(events.dropped(), 1U);
+}
+
+TEST_F(AuditEventsOfAStore, AreNoMoreAtOnceThanABundleMayHave) {
+    core::Config config = settings();
+    config.limits.max_bundle_entries = 2;
+    restart(config);
+    net::AuditEvents events(service());
+    for (int i = 0; i < 5; ++i) {
+        events.add(event("a"));
+    }
+    EXPECT_TRUE(becomes_true([&] { return events.written() + events.dropped() == 5; }));
+    EXPECT_EQ(events.dropped(), 0U);
+}
+
+TEST_F(AuditEventsOfAStore, LeaveTheirRoomToOthersOnceTheyAreWritten) {
+    net::AuditEvents events(service());
+    // More than all together may be, and each larger than what is written at once.
+    const std::string large = event(std::string(net::AuditEvents::kWaitingBytesMax / 5, 'a'));
+    for (std::uint64_t added = 0; added < 6;) {
+        for (int i = 0; i < 3; ++i) {
+            events.add(large);
+            ++added;
+        }
+        ASSERT_TRUE(becomes_true([&] { return events.written() + events.dropped() == added; }));
+    }
+    EXPECT_EQ(events.dropped(), 0U);
 }
 
 }  // namespace
