@@ -226,6 +226,30 @@ TEST(CompareDigests, NamesTheFirstDifferenceInFewExchanges) {
     EXPECT_EQ(found->difference, "Patient/p9/_history/1: only at the target");
 }
 
+TEST(CompareDigests, LooksForADifferenceInTheMiddleOfAList) {
+    const auto compare = [](const std::map<std::string, std::uint64_t>& a,
+                            const std::map<std::string, std::uint64_t>& b) {
+        const auto found = tools::compare_digests(tree_of(a, 128), tree_of(b, 128));
+        return found ? fmt::format("{}, {}", found->difference, found->exchanges) : "none";
+    };
+    EXPECT_EQ(compare({{"P/1", 1}, {"P/3", 3}}, {{"P/1", 1}, {"P/2", 2}, {"P/3", 3}}),
+              "P/2: only at the target, 1");
+    EXPECT_EQ(compare({{"P/1", 1}, {"P/2", 2}, {"P/3", 3}}, {{"P/1", 1}, {"P/3", 3}}),
+              "P/2: only at the source, 1");
+    EXPECT_EQ(compare({{"P/1", 1}, {"P/2", 2}, {"P/3", 3}}, {{"P/1", 1}, {"P/2", 3}, {"P/3", 3}}),
+              "P/2: other content, 1");
+    // One lists what the other has children of: only the child that differs is asked for.
+    std::map<std::string, std::uint64_t> few;
+    for (std::uint64_t i = 0; few.size() < 128; ++i) {
+        few[fmt::format("P/{}", i)] = i;
+    }
+    auto many = few;
+    ASSERT_NE(digest_key("P/last") >> 60, 0U) << "nor is it the first child";
+    many["P/last"] = 5;
+    EXPECT_EQ(compare(few, many), "P/last: only at the target, 2");
+    EXPECT_EQ(compare(many, few), "P/last: only at the source, 2");
+}
+
 TEST(CompareDigests, GoesOnBehindWhatWasOnItsWayAndHasCome) {
     std::map<std::string, std::uint64_t> a;
     for (std::uint64_t i = 0; i < 500; ++i) {
@@ -279,7 +303,10 @@ TEST(ReadDigest, RefusesWhatIsSomethingElse) {
          {"", "{}", R"({"resourceType":"Bundle"})", R"({"resourceType":"Parameters"})",
           R"({"resourceType":"Parameters","parameter":[{"name":"digest","valueString":"x"}]})",
           R"({"resourceType":"Parameters","parameter":[{"name":"digest","valueString":"1"},
-              {"name":"versions","valueDecimal":1.5}]})"}) {
+              {"name":"versions","valueDecimal":1.5}]})",
+          R"({"resourceType":"Bundle","parameter":[{"name":"digest","valueString":"1"}]})",
+          R"({"resourceType":"Parameters","parameter":[{"name":"digest","valueString":"1"},
+              {"name":"child","part":[{"name":"versions","valueDecimal":1}]}]})"}) {
         EXPECT_FALSE(tools::read_digest(body)) << body;
     }
 }
