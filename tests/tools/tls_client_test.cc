@@ -1,0 +1,211 @@
+// TlsClient against a server in this process: whom it trusts, and what it says of what goes wrong.
+
+#include "tools/commands/tls_client.h"
+
+#include "tests/support/certificates.h"
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace annals::tools {
+namespace {
+
+/// What all servers here show; OpenSSL reads once per process whom to trust.
+const test::Certificate& certificate() {
+    static const test::Certificate certificate("annals");
+    static const test::TemporaryDirectory directory;
+    static const bool trusted = [] {
+        certificate.write(directory / "cert.pem", directory / "key.pem");
+        return ::setenv("SSL_CERT_FILE", std::string(directory / "cert.pem").c_str(), 1) == 0;
+    }();
+    EXPECT_TRUE(trusted);
+    return certificate;
+}
+
+/// A connection: `serve` has its other end, in a thread of its own.
+class Connection {
+  public:
+    explicit Connection(std::function<void(int fd)> serve) {
+        int both[2] = {};
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, both), 0);
+        fd_ = both[0];
+        server_fd_ = both[1];
+        const timeval limit{0, 20'000};
+        ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        server_ = std::thread([this, serve = std::move(serve)] { serve(server_fd_); });
+    }
+
+    ~Connection() {
+        ::close(fd_);
+        server_.join();
+        ::close(server_fd_);
+    }
+
+    int fd() const { return fd_; }
+
+  private:
+    int fd_ = -1;
+    int server_fd_ = -1;
+    std::thread server_;
+};
+
+/// Shakes hands on the server's side, and calls `then`.
+std::function<void(int)> with_tls(std::function<void(SSL*)> then = {}) {
+    return [then = std::move(then)](int fd) {
+        const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
+            SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+        SSL_CTX_use_certificate(context.get(), certificate().certificate());
+        SSL_CTX_use_PrivateKey(context.get(), certificate().key());
+        const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), SSL_free);
+        SSL_set_fd(ssl.get(), fd);
+        if (SSL_accept(ssl.get()) == 1 && then) {
+            then(ssl.get());
+        }
+    };
+}
+
+class TlsClientTest : public testing::Test {
+  protected:
+    TlsClientTest() {
+        std::signal(SIGPIPE, SIG_IGN);
+        certificate();
+    }
+
+    /// A client of `connection`, which waits as long as it takes.
+    static std::unique_ptr<TlsClient> client_of(const Connection& connection) {
+        auto client = TlsClient::connect(connection.fd(), "localhost", [] { return true; });
+        EXPECT_TRUE(client) << client.error().detail;
+        return *std::move(client);
+    }
+};
+
+TEST_F(TlsClientTest, TrustsWhoIsCertifiedForTheNameThatWasAskedFor) {
+    for (const std::string host : {"localhost", "127.0.0.1"}) {
+        std::promise<std::string> named;
+        const Connection connection(with_tls([&](SSL* ssl) {
+            const char* const name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+            named.set_value(name != nullptr ? name : "");
+        }));
+        const auto client = TlsClient::connect(connection.fd(), host, [] { return true; });
+        ASSERT_TRUE(client) << client.error().detail;
+        EXPECT_EQ(named.get_future().get(), host == "localhost" ? host : "");
+    }
+    for (const std::string host : {"annals", "localhost.example", "127.0.0.2", "::1"}) {
+        const Connection connection(with_tls());
+        const auto client = TlsClient::connect(connection.fd(), host, [] { return true; });
+        ASSERT_FALSE(client) << host;
+        EXPECT_EQ(client.error().code, Errc::usage);
+        const bool address = host.find_first_not_of("0123456789.:") == std::string::npos;
+        EXPECT_EQ(client.error().detail,
+                  host + ": the server's certificate: " +
+                      (address ? "IP address mismatch" : "hostname mismatch"));
+    }
+}
+
+TEST_F(TlsClientTest, SaysWhyThereWasNoHandshake) {
+    {
+        const Connection connection([](int fd) { ::shutdown(fd, SHUT_RDWR); });
+        const auto client = TlsClient::connect(connection.fd(), "localhost");
+        ASSERT_FALSE(client);
+        EXPECT_EQ(client.error().code, Errc::io);
+        EXPECT_TRUE(client.error().detail.starts_with("localhost: TLS handshake: "));
+    }
+    {
+        const Connection connection([](int fd) {
+            const std::string plain = "HTTP/1.1 400 Bad Request\r\n\r\n";
+            EXPECT_GT(::send(fd, plain.data(), plain.size(), 0), 0);
+        });
+        const auto client = TlsClient::connect(connection.fd(), "localhost", [] { return true; });
+        ASSERT_FALSE(client);
+        EXPECT_EQ(client.error().code, Errc::io);
+        EXPECT_NE(client.error().detail.find("wrong version number"), std::string::npos)
+            << client.error().detail;
+    }
+    const Connection silent([](int) {});
+    for (const int patience : {0, 3}) {
+        int asked = 0;
+        const auto client = TlsClient::connect(
+            silent.fd(), "localhost",
+            patience == 0 ? std::function<bool()>() : [&] { return ++asked < patience; });
+        ASSERT_FALSE(client);
+        EXPECT_EQ(client.error().code, Errc::timeout);
+        EXPECT_EQ(client.error().detail, "localhost: no TLS handshake in time");
+        EXPECT_EQ(asked, patience);
+    }
+}
+
+TEST_F(TlsClientTest, HasTheMannersOfASocket) {
+    std::promise<void> speak;
+    std::promise<void> end;
+    const Connection connection(with_tls([&](SSL* ssl) {
+        speak.get_future().wait();
+        EXPECT_EQ(SSL_write(ssl, "abc", 3), 3);
+        char byte = 0;
+        EXPECT_EQ(SSL_read(ssl, &byte, 1), 1);
+        EXPECT_EQ(byte, 'x');
+        end.get_future().wait();
+        SSL_shutdown(ssl);
+    }));
+    const auto client = client_of(connection);
+    char room[2] = {};
+    EXPECT_EQ(client->receive(room, 1), -1);
+    EXPECT_EQ(errno, EAGAIN) << "session tickets alone have come";
+    EXPECT_FALSE(client->is_stale());
+    EXPECT_EQ(::fcntl(connection.fd(), F_GETFL) & O_NONBLOCK, 0) << "it blocks as before";
+    EXPECT_FALSE(client->has_more());
+
+    speak.set_value();
+    ssize_t got = -1;
+    while (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        got = client->receive(room, 2);
+    }
+    EXPECT_EQ(std::string(room, 2), "ab");
+    EXPECT_EQ(got, 2);
+    EXPECT_TRUE(client->has_more());
+    EXPECT_TRUE(client->is_stale()) << "nobody asked for that";
+    EXPECT_EQ(client->receive(room, 2), 1);
+    EXPECT_FALSE(client->has_more());
+    EXPECT_EQ(client->send("x", 1), 1);
+
+    end.set_value();
+    while (!client->is_stale()) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(client->receive(room, 1), 0);
+}
+
+TEST_F(TlsClientTest, TellsAConnectionThatBrokeFromOneThatEnded) {
+    for (const bool looked_at : {false, true}) {
+        const Connection connection(
+            with_tls([](SSL* ssl) { ::shutdown(SSL_get_fd(ssl), SHUT_RDWR); }));
+        const auto client = client_of(connection);
+        while (looked_at && !client->is_stale()) {
+            std::this_thread::yield();
+        }
+        char byte = 0;
+        ssize_t got = 0;
+        do {
+            got = client->receive(&byte, 1);
+        } while (got < 0 && errno == EAGAIN);
+        EXPECT_EQ(got, -1);
+        EXPECT_TRUE(errno == EPROTO || errno == ECONNRESET) << errno;
+    }
+}
+
+}  // namespace
+}  // namespace annals::tools
