@@ -60,5 +60,72 @@ TEST(ImportCommand, SaysHowFarItHasReadWhereItStops) {
     EXPECT_EQ(server.requests(), 1);
 }
 
+TEST(ImportCommand, ThatStopsInAHistoryDoesNotSayThatItIsDone) {
+    const TemporaryDirectory directory;
+    const test::HttpEndpoint server(
+        [](const std::string&) { return test::HttpEndpoint::Answer{403, "{}"}; });
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const Finished done = annals({"import", "--server", server.url(), directory / "in.ndjson"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("in.ndjson:1: stopped here: 403 {}\n"), std::string::npos)
+        << done.errors;
+    EXPECT_EQ(done.output, "imported 0: 0 there already, 0 refused\n");
+}
+
+TEST(ImportCommand, TakesNothingWhereAFileIsNotThere) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const Finished done = annals({"import", "--data", directory / "data", directory / "in.ndjson",
+                                  directory / "none.ndjson"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.output, "");
+    EXPECT_FALSE(std::filesystem::exists(directory / "data"));
+}
+
+TEST(ImportCommand, ReadsStdinOnlyWhereItIsMeant) {
+    const TemporaryDirectory directory;
+    const std::string lines = directory / "in.ndjson";
+    test::write_whole_file(lines, kHistory);
+    test::write_whole_file(directory / "one.ndjson", R"({"resourceType":"Patient","id":"x"})");
+    const auto import = [&](const std::vector<std::string>& paths) {
+        std::vector<std::string> arguments = {"import", "--data", directory / "data"};
+        arguments.insert(arguments.end(), paths.begin(), paths.end());
+        return test::run_program(kBinary, arguments, std::chrono::seconds(60), lines).output;
+    };
+    EXPECT_EQ(import({directory / "one.ndjson"}), "imported 1: 0 there already, 0 refused\n");
+    EXPECT_EQ(import({"-"}), "imported 4: 0 there already, 0 refused\n");
+    EXPECT_EQ(import({}), "imported 0: 4 there already, 0 refused\n");
+}
+
+TEST(ImportCommand, RefusesWhatCannotBeMeant) {
+    const TemporaryDirectory directory;
+    const std::string server = "http://127.0.0.1:1/fhir";
+    for (const std::vector<std::string>& wrong :
+         {std::vector<std::string>{},
+          {"--data", directory / "data", "--server", server},
+          {"--server", server, "--config", directory / "x.toml"},
+          {"--server", server, "--set", "limits.max_body=1MB"},
+          {"--server", "127.0.0.1:1"},
+          {"--data", directory / "data", "--connections", "0"},
+          {"--data", directory / "data", "--connections", "257"}}) {
+        std::vector<std::string> arguments = {"import"};
+        arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << done.errors;
+        EXPECT_FALSE(std::filesystem::exists(directory / "data")) << done.errors;
+    }
+}
+
+TEST(ImportCommand, KeepsToTheSettingsThatItIsGiven) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(
+        directory / "in.ndjson",
+        R"({"resourceType":"Patient","name":[{"text":")" + std::string(3000, 'x') + "\"}]}");
+    const Finished done = annals({"import", "--data", directory / "data", "--set",
+                                  "limits.max_body=2kB", directory / "in.ndjson"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("in.ndjson:1: 413 "), std::string::npos) << done.errors;
+}
+
 }  // namespace
 }  // namespace annals
