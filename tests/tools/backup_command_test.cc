@@ -57,7 +57,9 @@ TEST_F(BackupCommand, BacksUpAndRestores) {
     const Finished made = annals({"backup", "--data", data_, "--to", backup_});
     EXPECT_EQ(made.exit_code, 0) << made.errors;
     EXPECT_TRUE(made.output.starts_with("backed up to position 3: ")) << made.output;
-    EXPECT_EQ(annals({"verify", "--data", backup_}).exit_code, 0);
+    const Finished verified = annals({"verify", "--data", backup_});
+    EXPECT_EQ(verified.exit_code, 0);
+    EXPECT_TRUE(verified.output.ends_with("\nsound\n")) << verified.output;
     const Finished again = annals({"backup", "--data", data_, "--to", backup_});
     EXPECT_EQ(again.exit_code, 0) << again.errors;
     EXPECT_NE(again.output.find(" 0 copied"), std::string::npos) << again.output;
@@ -70,6 +72,11 @@ TEST_F(BackupCommand, BacksUpAndRestores) {
     EXPECT_EQ(part.exit_code, 0) << part.errors;
     EXPECT_TRUE(history_of(data_).starts_with(history_of(directory_ / "part")));
     EXPECT_NE(part.output.find("position 2"), std::string::npos) << part.output;
+
+    const Finished all = annals({"restore", "--from", backup_, "--data", directory_ / "all",
+                                 "--to-instant", "2999-01-01T00:00:00Z"});
+    EXPECT_EQ(all.exit_code, 0) << all.errors;
+    EXPECT_EQ(history_of(directory_ / "all"), history_of(data_));
 }
 
 TEST_F(BackupCommand, RefusesWhatCannotBeWithCodeTwo) {
@@ -105,6 +112,7 @@ TEST_F(BackupCommand, ACopyThatIsNotWholeIsRefusedByItsSegment) {
     EXPECT_EQ(verified.exit_code, 1) << verified.output;
     EXPECT_NE(verified.output.find("damage in 0000000001.seg"), std::string::npos)
         << verified.output;
+    EXPECT_TRUE(verified.output.ends_with("\ndamaged in 1 places\n")) << verified.output;
 }
 
 TEST_F(BackupCommand, OneThatWasNotFinishedIsNotSound) {
@@ -116,6 +124,9 @@ TEST_F(BackupCommand, OneThatWasNotFinishedIsNotSound) {
               std::string::npos)
         << verified.output;
     EXPECT_EQ(verified.output.find("\nsound"), std::string::npos) << verified.output;
+    const std::string copy = directory_ / "copy";
+    EXPECT_EQ(annals({"restore", "--from", backup_, "--data", copy}).exit_code, 2);
+    EXPECT_EQ(annals({"restore", "--from", backup_, "--data", copy, "--unfinished"}).exit_code, 0);
     RunningServer server(kBinary, backup_, {"--read-only"});
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
     EXPECT_NE(server.process().errors().find("a backup that was not finished"), std::string::npos)
