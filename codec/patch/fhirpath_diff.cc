@@ -14,13 +14,53 @@ namespace {
 
 using json::Value;
 
+std::vector<Value> all_of(Value list) {
+    std::vector<Value> out;
+    for (const Value element : list.elements()) {
+        out.push_back(element);
+    }
+    return out;
+}
+
+using Members = std::vector<std::pair<std::string, Value>>;
+
+Members sorted_members(Value object) {
+    Members members;
+    for (const auto [key, value] : object.members()) {
+        members.emplace_back(key.string(), value);
+    }
+    std::ranges::sort(members, {}, &Members::value_type::first);
+    return members;
+}
+
+/// Whether two values say the same: strings however they are escaped, members in any order; numbers by their digits.
+bool is_same(Value a, Value b) {
+    if (a.raw() == b.raw()) {
+        return true;
+    }
+    if (a.is_string() && b.is_string()) {
+        return a.string() == b.string();
+    }
+    if (a.size() != b.size()) {
+        return false;
+    }
+    if (a.is_array() && b.is_array()) {
+        return std::ranges::equal(all_of(a), all_of(b), is_same);
+    }
+    return a.is_object() && b.is_object() &&
+           std::ranges::equal(
+               sorted_members(a), sorted_members(b), [](const auto& one, const auto& other) {
+                   return one.first == other.first && is_same(one.second, other.second);
+               });
+}
+
 /// One value of an element: what stands at its name, and what stands beside it at _name.
 struct Content {
     Value value;
     Value sibling;
 
     bool operator==(const Content& other) const {
-        return value.raw() == other.value.raw() && sibling.raw() == other.sibling.raw();
+        return is_same(value, other.value) && is_same(sibling, other.sibling);
     }
 };
 
@@ -32,14 +72,6 @@ struct Held {
 
 Value unless_null(Value value) {
     return value.is(json::Kind::null) ? Value() : value;
-}
-
-std::vector<Value> all_of(Value list) {
-    std::vector<Value> out;
-    for (const Value element : list.elements()) {
-        out.push_back(element);
-    }
-    return out;
 }
 
 Held read_held(Value object, schema::Element element) {

@@ -17,7 +17,7 @@ struct DiffOptions {
 };
 
 /// Parameters that apply_fhirpath_patch() takes, with a part `previousValue` where something goes. Applied to `from` they
-/// make what equals `to` but for the order of members, `id`, and elements that R4 doesn't have: these are passed over.
+/// make what equals `to` but for the order of members, escapes in strings, `id`, and elements that R4 doesn't have: these are passed over.
 /// Of two lists, what they have in common at both ends stays; a contained resource is replaced as a whole.
 ///
 /// Requires: two resources of one type, as R4 defines it.

@@ -80,6 +80,23 @@ TEST(FhirpathDiff, OfEqualResourcesIsEmpty) {
         R"({"resourceType":"Parameters"})");
 }
 
+TEST(FhirpathDiff, DoesNotMindHowStringsAreEscapedAndMembersOrdered) {
+    EXPECT_EQ(diff(R"(,"language":"d\u0065","name":[{"family":"M\u00fcller\/x"},{"text":"a"}])",
+                   R"(,"language":"de","name":[{"family":"Müller/x"},{"text":"\u0061"}])"),
+              R"({"resourceType":"Parameters"})");
+    EXPECT_EQ(diff(R"(,"contained":[{"resourceType":"Group","id":"g","_name":{"id":"\u0061"}}])",
+                   R"(,"contained":[{"_name":{"id":"a"},"id":"g","resourceType":"Group"}])"),
+              R"({"resourceType":"Parameters"})");
+    // What stays is known although it is written otherwise.
+    const std::string text = diff(R"(,"name":[{"text":"a"},{"text":"b"},{"text":"c","use":"old"}])",
+                                  R"(,"name":[{"text":"a"},{"use":"old","text":"\u0063"}])");
+    EXPECT_THAT(text, HasSubstr(R"("valueCode":"delete")"));
+    EXPECT_THAT(text, HasSubstr(R"("valueString":"Patient.name[1]")"));
+    EXPECT_THAT(text, Not(HasSubstr("Patient.name[2]")));
+    EXPECT_THAT(diff(R"(,"multipleBirthInteger":1)", R"(,"multipleBirthInteger":2)"),
+                HasSubstr("replace"));
+}
+
 TEST(FhirpathDiff, SaysWhatWasThereBefore) {
     EXPECT_EQ(
         diff(R"(,"gender":"male")", R"(,"gender":"female")"),
