@@ -1,5 +1,7 @@
 #include "net/throttle.h"
 
+#include "net/make_room.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,18 +19,6 @@ double Throttle::tokens_at(const Bucket& bucket, Clock::time_point time) const {
     return std::min(burst_, bucket.tokens + std::max(0.0, seconds) * rate_);
 }
 
-/// A full bucket says no more than none. If all are in use, those who are let go had rather more than less.
-void Throttle::make_room(Clock::time_point time) {
-    if (buckets_.size() < kBucketsMax) {
-        return;
-    }
-    std::erase_if(buckets_,
-                  [&](const auto& entry) { return tokens_at(entry.second, time) >= burst_; });
-    if (buckets_.size() >= kBucketsMax) {
-        buckets_.clear();
-    }
-}
-
 std::optional<std::chrono::milliseconds> Throttle::take(std::string_view who,
                                                         Clock::time_point time) {
     if (!limits_requests()) {
@@ -37,7 +27,9 @@ std::optional<std::chrono::milliseconds> Throttle::take(std::string_view who,
     const std::lock_guard lock(mutex_);
     auto found = buckets_.find(who);
     if (found == buckets_.end()) {
-        make_room(time);
+        // A full bucket says no more than none. If all are in use, those who are let go had rather more than less.
+        make_room(buckets_, kBucketsMax,
+                  [&](const auto& entry) { return tokens_at(entry.second, time) >= burst_; });
         found = buckets_.emplace(std::string(who), Bucket{burst_, time}).first;
     }
     Bucket& bucket = found->second;

@@ -61,7 +61,6 @@ class Throttle {
     };
 
     double tokens_at(const Bucket& bucket, Clock::time_point time) const;
-    void make_room(Clock::time_point time);
 
     const double rate_;
     const double burst_;

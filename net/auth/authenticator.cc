@@ -4,10 +4,10 @@
 #include "core/base/text.h"
 #include "net/auth/claims.h"
 #include "net/auth/jwt.h"
+#include "net/make_room.h"
 
 #include <openssl/crypto.h>
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -185,12 +185,7 @@ Result<Authenticator::Known> Authenticator::by_token(std::string_view token,
         tokens_.erase(known);
     }
     ANNALS_TRY(const Claims claims, verify(token, address, now, later));
-    if (tokens_.size() >= kTokensMax) {
-        std::erase_if(tokens_, [&](const auto& entry) { return entry.second.expires <= now; });
-        if (tokens_.size() >= kTokensMax) {
-            tokens_.clear();
-        }
-    }
+    make_room(tokens_, kTokensMax, [&](const auto& entry) { return entry.second.expires <= now; });
     auto principal =
         std::make_shared<const core::Principal>(claims.name, claims.scopes, claims.patient);
     return tokens_.emplace(std::string(token), Known{std::move(principal), claims.expires})

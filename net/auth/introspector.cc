@@ -6,6 +6,7 @@
 #include "core/base/thread_name.h"
 #include "net/auth/fetch.h"
 #include "net/auth/jwt.h"
+#include "net/make_room.h"
 
 #include <fmt/format.h>
 
@@ -38,16 +39,6 @@ bool is_bearer_token(std::string_view text) {
 
 Error unknown() {
     return {Errc::overloaded, "Whether the token is good cannot be found out at present", ""};
-}
-
-template <typename Map, typename IsOver>
-void make_room(Map& map, IsOver is_over) {
-    if (map.size() >= Introspector::kAnswersMax) {
-        std::erase_if(map, is_over);
-        if (map.size() >= Introspector::kAnswersMax) {
-            map.clear();
-        }
-    }
 }
 
 }  // namespace
@@ -149,11 +140,12 @@ void Introspector::run() {
 void Introspector::keep(const std::string& digest, Result<Claims> answer) {
     const Instant time = now();
     if (answer) {
-        make_room(good_, [&](const auto& entry) { return entry.second.expires <= time; });
+        make_room(good_, kAnswersMax,
+                  [&](const auto& entry) { return entry.second.expires <= time; });
         good_.insert_or_assign(digest, *std::move(answer));
         return;
     }
-    make_room(refused_, [&](const auto& entry) { return entry.second.until <= time; });
+    make_room(refused_, kAnswersMax, [&](const auto& entry) { return entry.second.until <= time; });
     const auto until =
         after(time, answer.error().code == Errc::overloaded ? kUnknownFor : kRefusedFor);
     refused_.insert_or_assign(digest, Refused{std::move(answer.error()), until});

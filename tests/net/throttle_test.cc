@@ -1,8 +1,9 @@
-// Rates and connections of one client.
+// Rates and connections of one client, and the room in tables of what lasts for a while.
 
 #include "net/throttle.h"
 
 #include "net/coding.h"
+#include "net/make_room.h"
 #include "tests/net/fake_service.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/tokens.h"
@@ -32,6 +33,23 @@ PeerAddress v6(unsigned char network, unsigned char host) {
 TEST(Addresses, AreWrittenAsEverybodyDoes) {
     EXPECT_EQ(v4(7).text(), "192.0.2.7");
     EXPECT_EQ(v6(1, 2).text(), "2001:db8:0:1::2");
+}
+
+TEST(MakeRoom, LetsGoOfWhatIsOverAndOfAllIfNothingIs) {
+    std::unordered_map<int, bool> map;
+    const auto add = [&](int key, bool is_over) {
+        net::make_room(map, 3, [](const auto& entry) { return entry.second; });
+        map.emplace(key, is_over);
+    };
+    add(1, true);
+    add(2, false);
+    add(3, false);
+    EXPECT_THAT(map, testing::SizeIs(3));
+    add(4, false);
+    EXPECT_THAT(map, testing::UnorderedElementsAre(std::pair(2, false), std::pair(3, false),
+                                                   std::pair(4, false)));
+    add(5, false);
+    EXPECT_THAT(map, testing::UnorderedElementsAre(std::pair(5, false)));
 }
 
 TEST(Throttle, LetsSoManyAtOnceAndThenSoManyASecond) {
