@@ -10,6 +10,11 @@
 
 #include <gmock/gmock.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 namespace annals::test {
 namespace {
 
@@ -33,6 +38,51 @@ PeerAddress v6(unsigned char network, unsigned char host) {
 TEST(Addresses, AreWrittenAsEverybodyDoes) {
     EXPECT_EQ(v4(7).text(), "192.0.2.7");
     EXPECT_EQ(v6(1, 2).text(), "2001:db8:0:1::2");
+}
+
+/// How a client that connects to `from`, its own address as well, is seen by who listens at `at`.
+std::string seen_at(const std::string& at, const std::string& from) {
+    const auto address_of = [](const std::string& text, in_port_t port) {
+        sockaddr_storage address{};
+        if (text.find(':') == std::string::npos) {
+            auto& v4 = reinterpret_cast<sockaddr_in&>(address);
+            v4.sin_family = AF_INET;
+            v4.sin_port = port;
+            EXPECT_EQ(::inet_pton(AF_INET, text.c_str(), &v4.sin_addr), 1);
+        } else {
+            auto& v6 = reinterpret_cast<sockaddr_in6&>(address);
+            v6.sin6_family = AF_INET6;
+            v6.sin6_port = port;
+            EXPECT_EQ(::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr), 1);
+        }
+        return address;
+    };
+    const sockaddr_storage own = address_of(at, 0);
+    const int listener = ::socket(own.ss_family, SOCK_STREAM, 0);
+    const int off = 0;
+    static_cast<void>(::setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off));
+    sockaddr_storage bound{};
+    socklen_t size = sizeof bound;
+    EXPECT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0) << at;
+    EXPECT_EQ(::listen(listener, 1), 0);
+    EXPECT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &size), 0);
+    const sockaddr_storage to =
+        address_of(from, reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+    const int client = ::socket(to.ss_family, SOCK_STREAM, 0);
+    EXPECT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << from;
+    const int served = ::accept(listener, nullptr, nullptr);
+    const std::string text = net::peer_address(served).text();
+    for (const int fd : {served, client, listener}) {
+        ::close(fd);
+    }
+    return text;
+}
+
+TEST(Addresses, OfPeersAreTheirs) {
+    EXPECT_EQ(seen_at("127.0.0.1", "127.0.0.1"), "127.0.0.1");
+    EXPECT_EQ(seen_at("::1", "::1"), "::1");
+    EXPECT_EQ(seen_at("::", "127.0.0.1"), "127.0.0.1");
+    EXPECT_EQ(net::peer_address(-1).text(), "::");
 }
 
 TEST(MakeRoom, LetsGoOfWhatIsOverAndOfAllIfNothingIs) {
