@@ -1,8 +1,6 @@
 // Several issuers of tokens: each signs for itself alone, and none stands in another's way.
 
 #include "codec/json/document.h"
-#include "net/auth/authenticator.h"
-#include "net/auth/credentials.h"
 #include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
@@ -15,7 +13,6 @@
 #include <chrono>
 #include <fstream>
 #include <future>
-#include <set>
 #include <sstream>
 
 namespace annals::test {
@@ -217,53 +214,6 @@ TEST(Issuer, IsNoNameForWhoHasNone) {
               404);
     const std::string all = a.sign(claims_of("https://a.example"));
     EXPECT_NE(server.get_with_token(place.substr(path), all).status, 404);
-}
-
-TEST(Authenticator, TellsApartWhoAreCalledTheSameByATokenAKeyAndIntrospection) {
-    const SigningKey key("ES256");
-    const HttpEndpoint introspection([](const std::string& request) {
-        const bool nameless = request.find("token=nameless") != std::string::npos;
-        return HttpEndpoint::Answer{
-            200, nameless ? R"({"active":true})" : R"({"active":true,"sub":"lab"})"};
-    });
-    const TemporaryDirectory folder;
-    core::Config config;
-    config.auth.mode = "jwt_or_api_key";
-    config.auth.introspection.url = introspection.url();
-    config.auth.introspection.client_secret_file = folder / "secret";
-    config.auth.jwt_jwks_file = folder / "jwks.json";
-    config.auth.api_keys_file = folder / "keys.toml";
-    write_whole_file(folder / "secret", "secret");
-    write_whole_file(folder / "jwks.json", jwk_set({key.jwk()}));
-    write_whole_file(folder / "keys.toml", key_entry("lab", "the key", R"(["system/*.rs"])"));
-    const auto credentials = net::auth::Credentials::open(config, {});
-    ASSERT_TRUE(credentials) << credentials.error().detail;
-    net::auth::Authenticator authenticator(config.auth, **credentials);
-    const auto name_of = [&](const char* header, const std::string& value) {
-        core::Request request;
-        request.headers.push_back({header, value});
-        net::auth::Authenticator::Memo memo;
-        net::auth::Settled later;
-        auto who = authenticator.authenticate(request, "a", now(), &later, memo);
-        if (later) {
-            EXPECT_TRUE(becomes_true([&] { return later->load(); }));
-            who = authenticator.authenticate(request, "a", now(), nullptr, memo);
-        }
-        return who ? std::string((*who)->name()) : who.error().detail;
-    };
-    std::set<std::string> names{name_of("X-API-Key", "the key"),
-                                name_of("Authorization", "Bearer opaque")};
-    EXPECT_THAT(names, testing::UnorderedElementsAre(HasSubstr("|lab"), HasSubstr("|lab")));
-    for (const std::string before :
-         {"", "|", "key|", "introspection|", "|key|", "|introspection|", "||"}) {
-        names.insert(name_of("Authorization", "Bearer " + key.sign(R"({"exp":4000000000,"sub":")" +
-                                                                   before + "lab\"}")));
-    }
-    EXPECT_THAT(names, testing::SizeIs(9));
-    EXPECT_THAT(names, testing::Contains("lab"));
-    // Whoever has no name is nobody.
-    EXPECT_EQ(name_of("Authorization", "Bearer nameless"), "");
-    EXPECT_EQ(name_of("Authorization", "Bearer " + key.sign(R"({"exp":4000000000})")), "");
 }
 
 }  // namespace
