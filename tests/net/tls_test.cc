@@ -25,7 +25,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -85,7 +84,8 @@ class Peer {
         int version_max = TLS1_3_VERSION;
         const Certificate* certificate = nullptr;
         SSL_SESSION* session = nullptr;
-        std::string protocols = {};  ///< ALPN, each with its length before it
+        std::string protocols = {};     ///< ALPN, each with its length before it
+        const char* ciphers = nullptr;  ///< of TLS 1.2; null: all
     };
 
     Peer(std::uint16_t port, const Options& options)
@@ -94,6 +94,9 @@ class Peer {
         SSL_CTX_set_security_level(context, 0);  // to be able to offer what is too old
         SSL_CTX_set_min_proto_version(context, options.version_min);
         SSL_CTX_set_max_proto_version(context, options.version_max);
+        if (options.ciphers != nullptr) {
+            EXPECT_EQ(SSL_CTX_set_cipher_list(context, options.ciphers), 1);
+        }
         if (options.certificate != nullptr) {
             SSL_CTX_use_certificate(context, options.certificate->certificate());
             SSL_CTX_use_PrivateKey(context, options.certificate->key());
@@ -240,6 +243,9 @@ TEST(Tls, UsesForwardSecretAuthenticatedEncryptionOnly) {
     EXPECT_TRUE(cipher.find("GCM") != std::string::npos ||
                 cipher.find("CHACHA20") != std::string::npos)
         << cipher;
+    const Peer old(server.port(), {.version_max = TLS1_2_VERSION,
+                                   .ciphers = "ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384"});
+    EXPECT_FALSE(old.greeted());
 }
 
 TEST(Tls, NamesItselfByHttpsInLinks) {
@@ -449,105 +455,6 @@ TEST(Tls, TakesANewCertificateWithoutARestart) {
     EXPECT_EQ(SSL_session_reused(resumed.ssl()), 1);
 }
 
-TEST(Tls, KeepsItsCertificateWhenTheNewOneIsOfNoUse) {
-    const TlsServer server{Certificate("old")};
-    core::Config::Tls files{server.file("cert.pem"), server.file("key.pem"), ""};
-    const auto context = net::TlsContext::create(files);
-    ASSERT_TRUE(context);
-    const auto before = (*context)->current();
-    const auto later = std::filesystem::file_time_type::clock::now() + std::chrono::hours(1);
-
-    Certificate("new").write(server.file("cert.pem"), server.file("unused.pem"));
-    std::filesystem::last_write_time(server.file("cert.pem"), later);
-    (*context)->reload_if_changed();  // the key is not the certificate's
-    EXPECT_EQ((*context)->current(), before);
-
-    Certificate("new").write(server.file("cert.pem"), server.file("key.pem"));
-    std::filesystem::last_write_time(server.file("key.pem"), later);
-    (*context)->reload_if_changed();
-    EXPECT_NE((*context)->current(), before);
-}
-
-TEST(Tls, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTime) {
-    const TlsServer server{Certificate("old")};
-    core::Config::Tls files{server.file("cert.pem"), server.file("key.pem"), ""};
-    const auto context = net::TlsContext::create(files);
-    ASSERT_TRUE(context);
-    const auto before = (*context)->current();
-    const auto later = std::filesystem::file_time_type::clock::now() + std::chrono::hours(1);
-
-    const Certificate next("new");
-    next.write(server.file("cert.pem"), server.file("unused.pem"));
-    std::filesystem::last_write_time(server.file("cert.pem"), later);
-    std::filesystem::last_write_time(server.file("key.pem"), later);
-    (*context)->reload_if_changed();
-    EXPECT_EQ((*context)->current(), before);
-
-    // As a chmod does, which root's tests can't tell.
-    next.write(server.file("cert.pem"), server.file("key.pem"));
-    std::filesystem::last_write_time(server.file("cert.pem"), later);
-    std::filesystem::last_write_time(server.file("key.pem"), later);
-    (*context)->reload_if_changed();
-    EXPECT_NE((*context)->current(), before);
-}
-
-std::array<unsigned char, 80> ticket_key_of(const net::TlsContext& context) {
-    std::array<unsigned char, 80> key{};
-    EXPECT_EQ(SSL_CTX_get_tlsext_ticket_keys(context.current().get(), key.data(), key.size()), 1);
-    return key;
-}
-
-TEST(Tls, DoesNotKeepTheKeyOfTicketsForEver) {
-    const TlsServer server{Certificate("one")};
-    const core::Config::Tls files{server.file("cert.pem"), server.file("key.pem"), ""};
-    const auto lasting = net::TlsContext::create(files);
-    const auto passing = net::TlsContext::create(files, std::chrono::seconds(0));
-    ASSERT_TRUE(lasting && passing);
-    const auto kept = ticket_key_of(**lasting);
-    const auto gone = ticket_key_of(**passing);
-    (*lasting)->reload_if_changed();
-    (*passing)->reload_if_changed();
-    EXPECT_EQ(ticket_key_of(**lasting), kept);
-    EXPECT_NE(ticket_key_of(**passing), gone);
-}
-
-TEST(Tls, DoesNotKeepTheKeyOfTicketsWhereTheFilesAreOfNoUseAnyMore) {
-    const Certificate one("one");
-    const TlsServer server{one};
-    one.write(server.file("ca.pem"), server.file("unused.pem"));
-    for (const std::string& ca : {std::string(), server.file("ca.pem")}) {
-        const auto context = net::TlsContext::create(
-            {server.file("cert.pem"), server.file("key.pem"), ca}, std::chrono::seconds(0));
-        ASSERT_TRUE(context);
-        const auto before = (*context)->current();
-        const auto gone = ticket_key_of(**context);
-        std::filesystem::rename(server.file("cert.pem"), server.file("elsewhere.pem"));
-        (*context)->reload_if_changed();
-        std::filesystem::rename(server.file("elsewhere.pem"), server.file("cert.pem"));
-        EXPECT_NE(ticket_key_of(**context), gone);
-        SSL_CTX* const now = (*context)->current().get();
-        EXPECT_EQ(X509_cmp(SSL_CTX_get0_certificate(now), one.certificate()), 0);
-        EXPECT_EQ(SSL_CTX_check_private_key(now), 1);
-        EXPECT_EQ(SSL_CTX_get_verify_mode(now), SSL_CTX_get_verify_mode(before.get()));
-        EXPECT_EQ(SSL_CTX_get_cert_store(now) == SSL_CTX_get_cert_store(before.get()), !ca.empty());
-    }
-}
-
-/// Writes the private key in the file `from` to `to`, with a passphrase.
-void encrypt(const std::string& from, const std::string& to) {
-    std::FILE* const in = std::fopen(from.c_str(), "r");
-    std::FILE* const out = std::fopen(to.c_str(), "w");
-    ASSERT_TRUE(in != nullptr && out != nullptr);
-    EVP_PKEY* const key = PEM_read_PrivateKey(in, nullptr, nullptr, nullptr);
-    const unsigned char phrase[] = {'x', 'y', 'z', 'z'};
-    EXPECT_EQ(
-        PEM_write_PrivateKey(out, key, EVP_aes_128_cbc(), phrase, sizeof phrase, nullptr, nullptr),
-        1);
-    EVP_PKEY_free(key);
-    std::fclose(in);
-    std::fclose(out);
-}
-
 TEST(Tls, WritesNothingIntoADescriptorThatItHasGivenUp) {
     const TlsServer server{Certificate("server")};
     const auto context =
@@ -582,26 +489,6 @@ TEST(Tls, WritesNothingIntoADescriptorThatItHasGivenUp) {
     for (const int fd : {ends[0], ends[1], others[0], others[1]}) {
         ::close(fd);
     }
-}
-
-TEST(Tls, SaysWhichFileIsOfNoUse) {
-    const TlsServer server{Certificate("server"), nullptr};
-    const std::string cert = server.file("cert.pem");
-    const std::string key = server.file("key.pem");
-    const auto error_of = [](core::Config::Tls files) {
-        const auto context = net::TlsContext::create(files);
-        EXPECT_FALSE(context);
-        return context ? "" : context.error().detail;
-    };
-    EXPECT_THAT(error_of({server.file("none.pem"), key, ""}),
-                testing::AllOf(StartsWith("tls.cert_file: "), HasSubstr("none.pem")));
-    EXPECT_THAT(error_of({cert, cert, ""}), StartsWith("tls.key_file: "));
-    EXPECT_THAT(error_of({cert, key, key}), StartsWith("tls.client_ca_file: "));
-    encrypt(key, server.file("encrypted_key.pem"));  // and nobody is asked for what it needs
-    EXPECT_THAT(error_of({cert, server.file("encrypted_key.pem"), ""}),
-                StartsWith("tls.key_file: "));
-    Certificate("other").write(server.file("unused.pem"), server.file("other_key.pem"));
-    EXPECT_THAT(error_of({cert, server.file("other_key.pem"), ""}), StartsWith("tls.key_file: "));
 }
 
 TEST(Tls, WarnsOfAKeyOfWhoseCurveMostClientsHaveNoUse) {
