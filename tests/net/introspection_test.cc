@@ -202,6 +202,35 @@ TEST(Introspection, AsksAgainWhereTheClockHasGoneBack) {
     EXPECT_TRUE(introspector.find_out("token", "a", time, nullptr));
     EXPECT_TRUE(introspector.find_out("token", "a", Instant{time.us - 500'000}, nullptr));
     EXPECT_FALSE(introspector.find_out("token", "a", Instant{time.us - 3'600'000'000}, nullptr));
+    // Nor is a no, which would hold for that hour.
+    issuer.reply(R"({"active":false})");
+    const auto refusal = [&](Instant when) {
+        return introspector.find_out("other", "a", when, &later).error().code;
+    };
+    EXPECT_EQ(refusal(time), Errc::not_found);
+    await(later);
+    EXPECT_EQ(refusal(time), Errc::bad_credentials);
+    EXPECT_EQ(refusal(Instant{time.us - 3'600'000'000}), Errc::not_found);
+}
+
+TEST(Introspection, IsNotRepeatedForTenSecondsAfterANoAndForTwoAfterNothing) {
+    for (const auto& [answer, seconds] : {std::pair{R"({"active":false})", 10}, {"no JSON", 2}}) {
+        AuthorizationServer issuer(answer);
+        core::Config config;
+        config.auth.introspection.url = issuer.url();
+        net::auth::Introspector introspector(config.auth, "secret");
+        const Instant begin = now();
+        net::auth::Settled later;
+        EXPECT_FALSE(introspector.find_out("token", "a", begin, &later));
+        await(later);
+        net::auth::Settled again;
+        const Instant within{begin.us + seconds * 1'000'000 - 1};
+        EXPECT_FALSE(introspector.find_out("token", "a", within, &again));
+        EXPECT_FALSE(again) << answer;
+        const Instant beyond{now().us + seconds * 1'000'000};
+        EXPECT_FALSE(introspector.find_out("token", "a", beyond, &again));
+        EXPECT_TRUE(again) << answer;
+    }
 }
 
 TEST(Introspection, IsNotBelievedByAnyThreadForLongerWhereTheClockHasGoneBack) {
@@ -424,6 +453,7 @@ TEST(Introspection, IsNotAskedAboutWhatIsNoToken) {
     GuardedServer server(issuer.trusted());
     for (const std::string& token :
          {std::string(), std::string("a b"), std::string("a\"b"), std::string("a&token=b"),
+          std::string("a{"), std::string("a["), std::string("a:"),
           std::string(net::auth::kTokenBytesMax + 1, 'a')}) {
         EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 401) << token;
     }
