@@ -49,6 +49,8 @@ TEST(GrantedScopes, KeepConditions) {
     EXPECT_EQ(granted_scopes("system/Observation.rs", narrow), narrow);
     EXPECT_EQ(granted_scopes("system/*.r", narrow), "system/Observation.r?category=laboratory");
     EXPECT_EQ(granted_scopes(narrow, "system/*.cruds"), narrow);
+    EXPECT_EQ(granted_scopes("system/Observation.r?category=laboratory", narrow),
+              "system/Observation.r?category=laboratory");
     EXPECT_EQ(granted_scopes(narrow, "system/Observation.rs?category=vital-signs"), "");
 }
 
@@ -202,7 +204,10 @@ TEST_F(KeptReplays, AreNotTakenWhereTheyCannotBeWritten) {
 
 TEST_F(KeptReplays, AreNotBegunAnewWhereTheirFileCannotBeReadOrWritten) {
     EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), kTaken);
-    const std::string before = files.content("/data/assertions");
+    // As a process that was killed leaves it.
+    std::string before = files.content("/data/assertions");
+    before.replace(before.find("whole"), 5, "open");
+    files.set_content("/data/assertions", before);
     for (const auto call : {SimFileSystem::Call::read, SimFileSystem::Call::write}) {
         files.fail_next(call, Errc::io);
         const auto replays = Replays::open(files, "/data/assertions", {}, kLifeMax, kBegin);
@@ -259,6 +264,72 @@ TEST(TokenClients, AreThereOnceTheFileOfKeysThatTheyNameIs) {
     (*clients)->reload_if_changed();
     EXPECT_EQ((*clients)->find("first"), nullptr);
     EXPECT_NE((*clients)->find("second"), nullptr);
+}
+
+TEST(TokenClients, HaveTheKeysThatTheirFilesHaveNow) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    const auto set = [](const char* key) { return jwk_set({SigningKey("ES256", key).jwk()}); };
+    int hours = 0;
+    const auto write = [&](const std::string& to, const std::string& text) {
+        write_whole_file(to, text);
+        std::filesystem::last_write_time(
+            to, std::filesystem::file_time_type::clock::now() + std::chrono::hours(++hours));
+    };
+    const auto say = [&](const char* key) {
+        write(file, fmt::format("[[client]]\nid = \"inside\"\nscopes = []\njwks = '{}'\n"
+                                "[[client]]\nid = \"beside\"\nscopes = []\njwks_file = '{}'\n",
+                                set(key), folder / "keys.json"));
+    };
+    write(folder / "keys.json", set("one"));
+    say("one");
+    const auto clients = net::auth::Clients::open(file);
+    ASSERT_TRUE(clients) << clients.error().detail;
+    const auto has = [&](const char* id, const char* key) {
+        return (*clients)->find(id)->keys.has(key);
+    };
+    EXPECT_TRUE(has("inside", "one") && has("beside", "one"));
+    EXPECT_EQ((*clients)->find("inside")->fetcher, nullptr);
+    const auto before = (*clients)->find("inside");
+    (*clients)->reload_if_changed();
+    EXPECT_EQ((*clients)->find("inside"), before);
+
+    write(folder / "keys.json", set("two"));
+    (*clients)->reload_if_changed();
+    EXPECT_TRUE(has("inside", "one") && has("beside", "two"));
+    say("two");
+    (*clients)->reload_if_changed();
+    EXPECT_TRUE(has("inside", "two") && has("beside", "two"));
+    EXPECT_FALSE(has("inside", "one") || has("beside", "one"));
+    const auto after = (*clients)->find("inside");
+    (*clients)->reload_if_changed();
+    EXPECT_EQ((*clients)->find("inside"), after);
+}
+
+TEST(TokenClients, AreTriedAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTime) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    const std::string entry = fmt::format("[[client]]\nid = \"lab\"\nscopes = []\njwks = '{}'\n",
+                                          jwk_set({SigningKey("ES256").jwk()}));
+    write_whole_file(file, entry);
+    const auto clients = net::auth::Clients::open(file);
+    ASSERT_TRUE(clients) << clients.error().detail;
+    const auto reload_with = [&](const std::string& text) {
+        write_whole_file(file, text);
+        std::filesystem::last_write_time(file,
+                                         std::filesystem::file_time_type(std::chrono::hours(1)));
+        testing::internal::CaptureStderr();
+        (*clients)->reload_if_changed();
+        return testing::internal::GetCapturedStderr();
+    };
+    EXPECT_THAT(reload_with("no clients"), HasSubstr("clients stay as they were"));
+    EXPECT_EQ(reload_with("no clients"), "");
+    EXPECT_NE((*clients)->find("lab"), nullptr);
+    // As a chmod does, which root's tests can't tell.
+    EXPECT_THAT(reload_with("[[client]]\nid = \"ward\"" + entry.substr(entry.find("\nscopes"))),
+                HasSubstr("clients were read again"));
+    EXPECT_EQ((*clients)->find("lab"), nullptr);
+    EXPECT_NE((*clients)->find("ward"), nullptr);
 }
 
 TEST(TokenClients, KeepWhatWasFetchedForAsLongAsTheyHaveItsUrl) {
