@@ -146,6 +146,8 @@ TEST(Jwt, HoldsAKeyToItsAlgorithm) {
     EXPECT_EQ(fault(key.sign(kClaims), declared(R"("alg":"RS512",)")),
               "The token's signature is wrong");
     EXPECT_EQ(fault(key.sign(kClaims), declared("")), "it was taken");
+    EXPECT_EQ(fault(key.sign(R"({"alg":"EdDSA"})", kClaims), declared("")),
+              "The token's signature is wrong");
 }
 
 TEST(Jwt, RefusesHeadersThatBringKeysOrAskForMore) {
@@ -222,7 +224,9 @@ TEST(Jwt, TellsItselfFromOtherTokens) {
     EXPECT_TRUE(is_jwt(key.sign(kClaims)));
     for (const std::string& token :
          {std::string(), std::string("2YotnFZFEjr1zCsicMWpAA"), std::string("v2.local.c29tZQ"),
-          std::string(".."), "x." + key.sign(kClaims), std::string(kTokenBytesMax + 1, '.')}) {
+          std::string(".."), "x." + key.sign(kClaims),
+          // Encrypted: five parts.
+          key.sign(kClaims) + ".a.b", std::string(kTokenBytesMax + 1, '.')}) {
         EXPECT_FALSE(is_jwt(token)) << token;
     }
 }
@@ -308,6 +312,10 @@ TEST(KeySet, PassesOverKeysOfNoUseHere) {
     EXPECT_EQ(set.passed_over(), 7U);
     EXPECT_TRUE(set.has("good"));
     EXPECT_FALSE(set.has("weak"));
+    // Nor are keys of other curves, alone, taken for broken ones.
+    const KeySet others = keys({R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
+                                R"({"kty":"OKP","crv":"X25519","x":"AA"})"});
+    EXPECT_TRUE(others.keys().empty());
 }
 
 TEST(KeySet, RefusesWhatIsNoKeySet) {
