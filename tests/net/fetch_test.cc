@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 namespace annals::net::auth {
 namespace {
 
@@ -87,6 +89,16 @@ TEST_F(FetchTest, PostsAFormAsAClientThatHasASecret) {
     EXPECT_EQ(hook.header("authorization"), "Basic Y2xpJTNBZW50OnAlMjV3");  // cli%3Aent:p%25w
     EXPECT_EQ(post_form(other_.url() + "/status/302", {{}, "a", "b"}, kLimit, stop_).error().code,
               Errc::io);
+}
+
+TEST_F(FetchTest, GoesThroughTheProxyThatTheEnvironmentNames) {
+    const test::HttpEndpoint proxy(
+        [](const std::string&) { return test::HttpEndpoint::Answer{502, ""}; });
+    ::setenv("https_proxy", proxy.url().c_str(), 1);
+    const auto text = fetch("https://annals.invalid/keys", kLimit, stop_);
+    ::unsetenv("https_proxy");
+    EXPECT_FALSE(text);
+    EXPECT_EQ(proxy.requests(), 1);
 }
 
 }  // namespace
