@@ -1,7 +1,9 @@
 // Where clients are told to get their tokens.
 
 #include "codec/json/document.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
+#include "tests/support/http_endpoint.h"
 #include "tests/support/tokens.h"
 
 #include <gmock/gmock.h>
@@ -42,6 +44,7 @@ TEST(SmartConfiguration, SaysWhatIsConfiguredAndNothingElse) {
     EXPECT_FALSE(root["introspection_endpoint"]);
     EXPECT_EQ(root["grant_types_supported"].raw(),
               R"(["authorization_code","client_credentials"])");
+    EXPECT_EQ(root["response_types_supported"].raw(), R"(["code"])");
     EXPECT_EQ(root["code_challenge_methods_supported"].raw(), R"(["S256"])");
     EXPECT_EQ(root["scopes_supported"].raw(), R"(["user/*.rs","openid"])");
     EXPECT_EQ(
@@ -92,6 +95,10 @@ TEST(SmartConfiguration, NamesTheKeysAndWhatElseIsToldByHandWhereTheKeysAreAFile
         config.auth.smart.user_access_brand_bundle = "https://example.org/brands.json";
         config.auth.smart.user_access_brand_identifier = "urn:ietf:rfc:3986|https://example.org";
         config.auth.smart.token_endpoint_auth_methods = {"client_secret_basic", "private_key_jwt"};
+        config.auth.smart.introspection_endpoint = "https://auth.example.org/introspect";
+        config.auth.smart.revocation_endpoint = "https://auth.example.org/revoke";
+        config.auth.smart.management_endpoint = "https://auth.example.org/manage";
+        config.auth.smart.registration_endpoint = "https://auth.example.org/register";
     });
     const std::string body = server.get(kPath).body;
     EXPECT_THAT(body, HasSubstr(R"("jwks_uri":"https://auth.example.org/jwks")"));
@@ -103,6 +110,37 @@ TEST(SmartConfiguration, NamesTheKeysAndWhatElseIsToldByHandWhereTheKeysAreAFile
         body,
         HasSubstr(
             R"("token_endpoint_auth_methods_supported":["client_secret_basic","private_key_jwt"])"));
+    for (const char* part : {R"("introspection_endpoint":"https://auth.example.org/introspect")",
+                             R"("revocation_endpoint":"https://auth.example.org/revoke")",
+                             R"("management_endpoint":"https://auth.example.org/manage")",
+                             R"("registration_endpoint":"https://auth.example.org/register")"}) {
+        EXPECT_THAT(body, HasSubstr(part));
+    }
+}
+
+TEST(SmartConfiguration, IsThatOfTheFirstIssuerWhereNoneIsNamedAlone) {
+    const std::string url = deserted_url();
+    GuardedServer server([&](core::Config& config, GuardedServer&) {
+        config.auth.mode = "jwt";
+        config.auth.jwt_issuers = {{"https://a.example.org", "", "", url}};
+    });
+    const HttpResponse answer = server.get(kPath);
+    EXPECT_THAT(answer.body, HasSubstr(R"({"issuer":"https://a.example.org","jwks_uri":")" + url));
+    EXPECT_THAT(answer.body, HasSubstr(R"("authorization_servers":["https://a.example.org"])"));
+    EXPECT_EQ(answer.header("Cache-Control"), "max-age=300");
+}
+
+TEST(SmartConfiguration, NamesNoIssuerWhereTokensAreOnlyAskedAbout) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        config.auth.mode = "jwt";
+        config.auth.introspection.url = "https://auth.example.org/introspect";
+        config.auth.introspection.client_secret_file = self.file("secret");
+        write_whole_file(self.file("secret"), "secret");
+    });
+    const HttpResponse answer = server.get(kPath);
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.body, Not(HasSubstr("issuer")));
+    EXPECT_THAT(answer.body, Not(HasSubstr("authorization_servers")));
 }
 
 TEST(SmartConfiguration, IsNotThereWhereNoTokensAreTaken) {

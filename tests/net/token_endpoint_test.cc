@@ -362,6 +362,9 @@ TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
     EXPECT_EQ(keys.status, 200);
     EXPECT_THAT(keys.body, HasSubstr(R"("kty":"EC")"));
     EXPECT_THAT(keys.body, Not(HasSubstr(R"("d":)")));
+    EXPECT_EQ(keys.header("Cache-Control"), "max-age=300");
+    EXPECT_FALSE(keys.header("Pragma"));
+    EXPECT_EQ(server.send("HEAD", "/auth/jwks").status, 200);
     const HttpResponse refused = server.send("DELETE", "/auth/jwks");
     EXPECT_EQ(refused.status, 405);
     EXPECT_EQ(refused.header("Allow"), "GET, HEAD");
