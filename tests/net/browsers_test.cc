@@ -120,11 +120,15 @@ TEST(Cors, AnswersPreflightsWithoutCredentialsByWhatThePathTakes) {
                     .header("Access-Control-Allow-Methods"),
                 Optional(Eq("POST, GET, HEAD, OPTIONS")));
     // What leads nowhere is for the request itself to find out.
-    EXPECT_EQ(server.send("OPTIONS", "/No/Such/Path/At/All", {}, preflight(kApp, "GET")).status,
-              204);
+    const HttpResponse nowhere =
+        server.send("OPTIONS", "/No/Such/Path/At/All", {}, preflight(kApp, "GET"));
+    EXPECT_EQ(nowhere.status, 204);
+    EXPECT_THAT(nowhere.header("Access-Control-Allow-Methods"),
+                Optional(Eq("GET, HEAD, POST, PUT, PATCH, DELETE")));
     // Others, and what is no preflight, get no further than everybody else.
     EXPECT_EQ(server.send("OPTIONS", "/Patient/1", {}, preflight("http://b", "PUT")).status, 401);
     EXPECT_EQ(server.send("OPTIONS", "/Patient/1", {}, kFromApp).status, 401);
+    EXPECT_EQ(server.send("GET", "/Patient/1", {}, preflight(kApp, "PUT")).status, 401);
 }
 
 TEST(Cors, AllowsHeadersThatAreOfNoUseToIt) {
