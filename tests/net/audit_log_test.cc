@@ -214,16 +214,21 @@ TEST(AuditLog, WritesAndSyncsAgainWhatAFailedSyncHasLost) {
     SimFileSystem files;
     ASSERT_TRUE(files.make_directory("log"));
     files.lose_on_failed_sync();
-    auto log = AuditLog::open(settings(), files);
+    auto log = AuditLog::open(settings(13), files);
     ASSERT_TRUE(log);
     files.fail_next(SimFileSystem::Call::sync, Errc::io, 2);
     add_line(**log, "first");
     add_line(**log, "second");
     EXPECT_TRUE(becomes_true(
         [&] { return content(*files.after_power_cut(0), "log/audit") == "first\nsecond\n"; }));
+    // In the next file what was written to the one before is not written again.
     add_line(**log, "third");
+    files.fail_next(SimFileSystem::Call::sync, Errc::io);
+    add_line(**log, "4th");
+    EXPECT_TRUE(becomes_true(
+        [&] { return content(*files.after_power_cut(0), "log/audit") == "third\n4th\n"; }));
     log->reset();
-    EXPECT_EQ(content(*files.after_power_cut(0), "log/audit"), "first\nsecond\nthird\n");
+    EXPECT_EQ(content(*files.after_power_cut(0), "log/audit.1"), "first\nsecond\n");
 }
 
 TEST(AuditLog, SaysWhichFileIsOfNoUse) {

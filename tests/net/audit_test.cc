@@ -4,6 +4,7 @@
 
 #include "codec/json/document.h"
 #include "tests/net/fake_service.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/tokens.h"
 
@@ -51,6 +52,8 @@ class AuditedServer {
     }
 
     GuardedServer& server() { return server_; }
+
+    std::string token() const { return key_.sign(kClaims); }
 
     /// The line of the request that was sent last.
     std::string line() {
@@ -299,6 +302,66 @@ TEST(Audit, HasWhatTheReaderRefuses) {
     EXPECT_THAT(found, HasSubstr(R"("outcomeDesc":"415")"));
     EXPECT_THAT(found, HasSubstr(R"("what":{"type":"Patient"})"));
     EXPECT_THAT(found, Not(HasSubstr(R"("who")")));
+}
+
+TEST(Audit, OfWhatTheReaderRefusesDoesNotNameWhoAskedBeforeOnTheSameConnection) {
+    AuditedServer server;
+    Connection connection(server.server().port());
+    ASSERT_TRUE(connection.send(
+        "GET /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + server.token() +
+        "\r\n\r\nPOST /fhir/Patient HTTP/1.1\r\nHost: a\r\nX-Request-Id: odd\r\n"
+        "Content-Encoding: br\r\nContent-Length: 2\r\n\r\n{}"));
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 404);
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 415);
+    std::string found;
+    EXPECT_TRUE(becomes_true([&] {
+        for (const std::string& line : lines_of(server.server().file("audit.ndjson"))) {
+            found = line.find("\"odd\"") != std::string::npos ? line : found;
+        }
+        return !found.empty();
+    }));
+    EXPECT_THAT(found, Not(HasSubstr(R"("who")")));
+}
+
+std::size_t lines_waiting(std::uint16_t port) {
+    const std::string page = exchange(port, "GET", "/metrics").body;
+    const std::string name = "\nannals_audit_lines_waiting ";
+    return std::stoull(page.substr(page.find(name) + name.size()));
+}
+
+TEST(Audit, GivesThePlaceOfALineBackToWhoWaitsForItWhenAClientBreaksOff) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_keys("api_key", "{}")(config, self);
+        write_whole_file(self.file("keys.toml"), key_entry("a", "one", R"(["system/*.cruds"])"));
+        config.audit.file = "/dev/full";
+    });
+    const std::string key = "Host: a\r\nX-API-Key: one\r\n";
+    std::optional<Connection> breaks_off(server.port());
+    ASSERT_TRUE(
+        breaks_off->send("PUT /fhir/Patient/1 HTTP/1.1\r\n" + key +
+                         "Content-Type: application/fhir+json\r\nContent-Length: 99\r\n\r\n{"));
+    ASSERT_TRUE(becomes_true([&] { return lines_waiting(server.port()) == 1; }));
+    // All others are taken, and none is ever written.
+    const std::string request = "GET /fhir/Patient/1 HTTP/1.1\r\n" + key + "\r\n";
+    Connection others(server.port());
+    std::string requests;
+    std::size_t sent = 0;
+    for (std::size_t taken = 1; taken < AuditLog::kLinesMax; ++taken, ++sent) {
+        requests += request;
+        if (sent % 100 == 99) {
+            ASSERT_TRUE(others.send(std::exchange(requests, {})));
+            for (int i = 0; i < 100; ++i) {
+                ASSERT_TRUE(others.receive());
+            }
+        }
+    }
+    ASSERT_TRUE(others.send(requests));
+    ASSERT_TRUE(becomes_true([&] { return lines_waiting(server.port()) == AuditLog::kLinesMax; }));
+    Connection waits(server.port());
+    ASSERT_TRUE(waits.send(request));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    breaks_off.reset();
+    EXPECT_EQ(waits.receive().value_or(HttpResponse{}).status, 404);
 }
 
 TEST(Audit, ThatTakesNoMoreMakesTheServerNotReady) {
