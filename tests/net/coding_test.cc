@@ -79,6 +79,25 @@ TEST(Coding, DecodesWhatItEncoded) {
     }
 }
 
+TEST(Coding, DecodesWhatFillsItsRoomBeforeTheEndHasCome) {
+    const std::string text(64 << 10, 'x');
+    for (const Coding coding : kCodings) {
+        const std::string bytes = encoded(coding, text);
+        for (std::size_t end = 1; end < 18; ++end) {
+            const auto decoder = make_decoder(coding);
+            std::string out;
+            const std::string_view all = bytes;
+            ASSERT_EQ(decoder->add(all.substr(0, all.size() - end), 1 << 20, out),
+                      Decoder::Step::taken)
+                << end;
+            ASSERT_EQ(decoder->add(all.substr(all.size() - end), 1 << 20, out),
+                      Decoder::Step::taken);
+            EXPECT_TRUE(decoder->complete());
+            EXPECT_EQ(out, text);
+        }
+    }
+}
+
 TEST(Coding, FlushesWhatItWasGiven) {
     for (const Coding coding : kCodings) {
         const EncoderPointer encoder = take_encoder(coding);

@@ -123,8 +123,43 @@ TEST(Compression, OfWhatIsAskedForAgainIsDoneOnce) {
         EXPECT_EQ(again.body.str(), whole);
         EXPECT_NE(answer(other, coding).more, nullptr);
     }
+    // No more is kept than there are descriptions of a server.
+    const auto kept = std::make_shared<const std::string>(std::string(300'000, 'z'));
+    const auto make_whole = [&](const std::shared_ptr<const std::string>& body) {
+        core::Response response = answer(body, Coding::gzip);
+        for (core::Body slice; response.more->next(slice);) {
+        }
+    };
+    make_whole(kept);
+    EXPECT_GT(kept.use_count(), 1);
+    for (int i = 0; i < 10; ++i) {
+        make_whole(std::make_shared<const std::string>(std::string(300'000, 'z')));
+    }
+    EXPECT_EQ(kept.use_count(), 1);
     // The same bytes at another place may be others there.
     EXPECT_NE(answer(std::make_shared<const std::string>(*text), Coding::gzip).more, nullptr);
+}
+
+/// Its next slice is on the device only.
+class UnreadSource final : public core::BodySource {
+  public:
+    bool next(core::Body& slice) override {
+        slice.append("x");
+        return false;
+    }
+
+    std::vector<Position> unread() override { return {Position{7}}; }
+
+    std::string_view unread_bytes() const noexcept override { return "mapped"; }
+};
+
+TEST(Compression, TellsWhatIsToBeFetchedBeforeIt) {
+    core::Response response;
+    response.more = std::make_unique<UnreadSource>();
+    net::compress(response, "zstd");
+    ASSERT_FALSE(response.headers.empty());
+    EXPECT_EQ(response.more->unread(), std::vector{Position{7}});
+    EXPECT_EQ(response.more->unread_bytes(), "mapped");
 }
 
 TEST(Compression, OfLargeAnswersIsBoundedByHowManyThereAre) {

@@ -286,6 +286,15 @@ TEST(Tls, CarriesBodiesOfManyRecordsBothWays) {
     EXPECT_GT(Peer(server.port()).ask("/fhir/slices?300").size(), 3'000'000U);
 }
 
+TEST(Tls, WaitsForAClientThatReadsLater) {
+    const TlsServer server{Certificate("server")};
+    Peer peer(server.port());
+    ASSERT_TRUE(
+        peer.send("GET /fhir/view?30000000 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_GT(peer.receive().size(), 30'000'000U);
+}
+
 TEST(Tls, AnswersPipelinedRequestsInOrder) {
     const TlsServer server{Certificate("server")};
     Peer peer(server.port());
