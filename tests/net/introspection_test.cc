@@ -104,6 +104,20 @@ TEST(Introspection, AsksOnceAndBelievesTheAnswer) {
     EXPECT_THAT(request, HasSubstr("authorization: Basic YW5uYWxzJTNBMTpwJTJGdyUyMGQ=\r\n"));
 }
 
+TEST(Introspection, IsAwaitedForWhatHasABodyThatComesLater) {
+    AuthorizationServer issuer(R"({"active":true,"sub":"lab","scope":"system/Patient.cruds"})");
+    GuardedServer server(issuer.trusted());
+    const std::string body = R"({"resourceType":"Patient","id":"1"})";
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(
+        "PUT /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nContent-Type: application/fhir+json\r\n"
+        "Authorization: Bearer opaque\r\nExpect: 100-continue\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n"));
+    EXPECT_EQ(connection.receive(true).value_or(HttpResponse{}).status, 100);
+    ASSERT_TRUE(connection.send(body));
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 201);
+}
+
 TEST(Introspection, IsAskedForWithTheSecretAsItsFileHasItNow) {
     AuthorizationServer issuer(kActive);
     GuardedServer server(issuer.trusted());

@@ -505,6 +505,35 @@ TEST_F(WebsocketTest, OnWhichNothingIsSaidIsClosedWhenItIsPingedAfterItsTokenEnd
     EXPECT_EQ(client.hear(), "gone");
 }
 
+TEST_F(WebsocketTest, IsClosedOnceItsKeyMayNotReadSubscriptions) {
+    start([&](core::Config& config, test::GuardedServer& server) {
+        test::with_keys("api_key", "{}")(config, server);
+        test::write_whole_file(server.file("keys.toml"),
+                               test::key_entry("a", "one", R"(["system/*.rs"])"));
+    });
+    const test::GuardedServer::Headers one{{"X-API-Key", "one"}};
+    WebsocketClient client(server_->port(), one);
+    ASSERT_EQ(client.opening().status, 101);
+    test::write_whole_file(server_->file("keys.toml"),
+                           test::key_entry("a", "one", R"(["system/Patient.rs"])"));
+    ASSERT_TRUE(
+        test::becomes_true([&] { return server_->get("/Subscription/s", one).status == 403; }));
+    client.say("bind s");
+    EXPECT_EQ(client.hear(), "closed 1008");
+}
+
+TEST_F(WebsocketTest, HasItsLineInTheAudit) {
+    start([](core::Config& config, test::GuardedServer& server) {
+        config.audit.file = server.file("audit.ndjson");
+    });
+    const WebsocketClient client(server_->port());
+    ASSERT_EQ(client.opening().status, 101);
+    EXPECT_TRUE(test::becomes_true([&] {
+        return test::read_whole_file(server_->file("audit.ndjson"))
+                   .find(R"("outcomeDesc":"101")") != std::string::npos;
+    }));
+}
+
 TEST_F(WebsocketTest, WithoutSubscriptionsThereIsNone) {
     start([](core::Config& config, test::GuardedServer&) { config.subscriptions.enabled = false; });
     EXPECT_EQ(WebsocketClient(server_->port()).opening().status, 404);
