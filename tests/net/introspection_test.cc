@@ -9,6 +9,7 @@
 #include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
+#include "tests/support/websocket_client.h"
 
 #include <gmock/gmock.h>
 
@@ -116,6 +117,24 @@ TEST(Introspection, IsAwaitedForWhatHasABodyThatComesLater) {
     EXPECT_EQ(connection.receive(true).value_or(HttpResponse{}).status, 100);
     ASSERT_TRUE(connection.send(body));
     EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 201);
+}
+
+TEST(Introspection, IsAwaitedByWhoOpensAWebsocket) {
+    AuthorizationServer issuer([](const std::string& request) {
+        const bool may = request.find("token=good") != std::string::npos;
+        return HttpEndpoint::Answer{200, std::string(R"({"active":true,"scope":"system/)") +
+                                             (may ? "*.rs\"}" : "Patient.rs\"}")};
+    });
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        config.subscriptions.enabled = true;
+    });
+    WebsocketClient client(server.port(), {{"Authorization", "Bearer good"}});
+    ASSERT_EQ(client.opening().status, 101);
+    client.say("bind x");
+    EXPECT_THAT(client.hear(), HasSubstr("error x"));
+    EXPECT_EQ(WebsocketClient(server.port(), {{"Authorization", "Bearer other"}}).opening().status,
+              403);
 }
 
 TEST(Introspection, IsAskedForWithTheSecretAsItsFileHasItNow) {
