@@ -336,6 +336,28 @@ TEST(Bodies, ThatUnpackToMoreThanThereIsMemoryForAreRefused) {
     EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", "x").status, 200);
 }
 
+TEST(Bodies, ThatWereUnpackedCountForAsLongAsTheyAreWorkedOn) {
+    FakeServer server([](core::Config& config) {
+        config.limits.max_memory = 1 << 20;
+        config.threads = 1;
+    });
+    std::string body;
+    net::take_encoder(net::Coding::zstd)
+        ->add(std::string(1'000'000, ' '), net::Encoder::Then::end, body);
+    Connection first(server.port());
+    ASSERT_TRUE(
+        first.send("POST /fhir/wait?2000 HTTP/1.1\r\nHost: a\r\nContent-Encoding: zstd\r\n"
+                   "Content-Length: " +
+                   std::to_string(body.size()) + "\r\n\r\n" + body));
+    // Until it is there.
+    int status = 200;
+    for (int i = 0; i < 100 && status == 200; ++i) {
+        status = exchange(server.port(), "POST", "/fhir/echo", std::string(200'000, 'x')).status;
+    }
+    EXPECT_EQ(status, 503);
+    EXPECT_EQ(first.receive().value_or(HttpResponse{}).status, 200);
+}
+
 TEST(Bodies, AreNotReadBeforeTheirSenderIsKnown) {
     const SigningKey key("ES256");
     GuardedServer server(with_tokens(jwk_set({key.jwk()})));
