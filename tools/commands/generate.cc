@@ -36,7 +36,9 @@ std::string file_name(generate::Form form, std::uint64_t number) {
     return {};
 }
 
-// "500MB" in bytes; nothing if it is no size.
+constexpr std::uint64_t kSizeMax = 1ULL << 60;
+
+// "500MB" in bytes; nothing if it is no size, or more than any disk has.
 std::optional<std::uint64_t> parse_size(std::string_view text) {
     struct Unit {
         std::string_view name;
@@ -52,12 +54,12 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
                                {"GiB", 1ULL << 30}};
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number > 1'000'000'000'000) {
+    if (error != std::errc()) {
         return std::nullopt;
     }
     const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
     for (const Unit& row : kUnits) {
-        if (row.name == unit) {
+        if (row.name == unit && number <= kSizeMax / row.bytes) {
             return number * row.bytes;
         }
     }

@@ -1,0 +1,58 @@
+// annals generate as it is called: what bounds it, and what it refuses.
+
+#include "tests/tools/annals_command.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace annals {
+namespace {
+
+using test::Finished;
+
+TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
+    const auto generate = [](std::vector<std::string> more) {
+        more.insert(more.begin(), "generate");
+        return annals(more);
+    };
+    const auto lines_of = [&](const std::vector<std::string>& more) {
+        const Finished done = generate(more);
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+        return std::ranges::count(done.output, '\n');
+    };
+    const auto resources = lines_of({"--form", "ndjson", "--versions", "7"});
+    EXPECT_TRUE(resources >= 7 && resources < 100) << resources << ", to the end of a patient";
+    EXPECT_EQ(lines_of({"--patients", "2"}), 3) << "what they share, and a bundle for each";
+    EXPECT_EQ(lines_of({"--form", "history", "--versions", "7", "--bundle-entries", "3"}), 3);
+    const auto of_size = [&](const std::string& size) {
+        return generate({"--form", "ndjson", "--size", size}).output.size();
+    };
+    EXPECT_GE(of_size("20kB"), 20'000U);
+    EXPECT_EQ(of_size("20kB"), of_size("20000"));
+    EXPECT_GE(of_size("20KiB"), 20U << 10);
+    EXPECT_LT(of_size("20KiB"), 200'000U);
+    EXPECT_NE(generate({"--patients", "1", "--seed", "2"}).output,
+              generate({"--patients", "1"}).output);
+    const std::string dated = generate({"--form", "history", "--versions", "3", "--from",
+                                        "2019-03-01T00:00:00Z", "--until", "2019-03-02T00:00:00Z"})
+                                  .output;
+    EXPECT_NE(dated.find(R"("lastUpdated":"2019-03-01)"), std::string::npos) << dated;
+
+    for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--form", "xml"},
+                                                  {"--size", "0"},
+                                                  {"--size", "much"},
+                                                  {"--size", "2TB"},
+                                                  {"--size", "20000000000GB"},
+                                                  {"--bundle-entries", "0"},
+                                                  {"--from", "soon"},
+                                                  {"--until", "2014-01-01T00:00:00Z"},
+                                                  {"--from", "1969-01-01T00:00:00Z"}}) {
+        const Finished done = generate(wrong);
+        EXPECT_EQ(done.exit_code, 2) << wrong.back();
+        EXPECT_EQ(done.output, "") << wrong.back();
+    }
+}
+
+}  // namespace
+}  // namespace annals
