@@ -308,12 +308,18 @@ TEST(Bench, RefusesWhatItCannotMeasureOrWriteBeforeItBegins) {
                                                   {"--seconds", "1e30"},
                                                   {"--warm-up", "nan"},
                                                   {"--server-cpu", "999"},
+                                                  {"--connections", "0"},
+                                                  {"--bundle-connections", "0"},
+                                                  {"--bundle-entries", "0"},
+                                                  {"--preload", "0"},
+                                                  {"--client-threads", "0"},
+                                                  {"--json", "-", "--html", "-"},
                                                   {"--json", directory / "nowhere/figures.json"},
                                                   {"--html", directory / "nowhere/page.html"}}) {
         std::vector<std::string> arguments{"bench", "read", "--smoke", "--directory",
                                            directory / "work"};
-        if (wrong.front() == "--seconds" || wrong.front() == "--warm-up") {
-            std::erase(arguments, "--smoke");  // which has its own
+        if (wrong.front() != "--rate" && wrong.front() != "--server-cpu") {
+            std::erase(arguments, "--smoke");  // which has some of its own
         }
         arguments.insert(arguments.end(), wrong.begin(), wrong.end());
         const test::Finished run = test::run_program(ANNALS_BINARY, arguments);
