@@ -1,10 +1,16 @@
 // annals generate as it is called: what bounds it, and what it refuses.
 
+#include "tests/support/files.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace annals {
 namespace {
@@ -32,8 +38,9 @@ TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
     EXPECT_EQ(of_size("20kB"), of_size("20000"));
     EXPECT_GE(of_size("20KiB"), 20U << 10);
     EXPECT_LT(of_size("20KiB"), 200'000U);
-    EXPECT_NE(generate({"--patients", "1", "--seed", "2"}).output,
-              generate({"--patients", "1"}).output);
+    const std::string first = generate({"--patients", "1"}).output;
+    EXPECT_EQ(generate({"--patients", "1", "--seed", "1"}).output, first);
+    EXPECT_NE(generate({"--patients", "1", "--seed", "2"}).output, first);
     const std::string dated = generate({"--form", "history", "--versions", "3", "--from",
                                         "2019-03-01T00:00:00Z", "--until", "2019-03-02T00:00:00Z"})
                                   .output;
@@ -51,6 +58,27 @@ TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
         const Finished done = generate(wrong);
         EXPECT_EQ(done.exit_code, 2) << wrong.back();
         EXPECT_EQ(done.output, "") << wrong.back();
+    }
+}
+
+TEST(GenerateCommand, WritesIntoFilesWhatItWritesToStdout) {
+    const test::TemporaryDirectory directory;
+    for (const std::string form : {"transaction", "history", "ndjson"}) {
+        std::vector<std::string> arguments{"generate", "--form",           form, "--patients",
+                                           "2",        "--bundle-entries", "50"};
+        const std::string whole = annals(arguments).output;
+        arguments.insert(arguments.end(), {"--to", directory / form});
+        EXPECT_EQ(annals(arguments).exit_code, 0) << form;
+        std::set<std::string> files;
+        for (const auto& entry : std::filesystem::directory_iterator(directory / form)) {
+            files.insert(entry.path());
+        }
+        std::string together;
+        for (const std::string& file : files) {
+            together += test::read_whole_file(file) + (form == "ndjson" ? "" : "\n");
+        }
+        EXPECT_TRUE(together == whole) << form;
+        EXPECT_TRUE(form == "ndjson" ? files.size() == 1 : files.size() > 2) << form;
     }
 }
 
