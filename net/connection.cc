@@ -181,24 +181,11 @@ Connection::Turn Connection::answer_ready() {
             case RequestReader::Step::expects_continue:
                 output_.add_text("HTTP/1.1 100 Continue\r\n\r\n");
                 return Turn::read;
-            case RequestReader::Step::head: {
-                core::Request& head = reader_.head();
-                fill_in(head);
-                if (overload_) {
-                    return refuse(Error{Errc::overloaded, "", ""});
-                }
-                if (std::optional<core::Response> refusal = refuse_at_head(head)) {
-                    closing_ = true;
-                    record(head, *refusal);
-                    worker_.metrics.answered(head.method, refusal->status, 0);
-                    if (worker_.authenticator) {
-                        say_guarded(*refusal);
-                    }
-                    output_.add(*refusal, last_framing(head));
-                    return Turn::close;
+            case RequestReader::Step::head:
+                if (const std::optional<Turn> end = judge_head()) {
+                    return *end;
                 }
                 continue;
-            }
             case RequestReader::Step::refused: {
                 const Refusal& refusal = reader_.refusal();
                 return refuse(Error{refusal.code, std::string(refusal.text), ""}, refusal.status);
@@ -206,46 +193,7 @@ Connection::Turn Connection::answer_ready() {
             case RequestReader::Step::request:
                 break;
         }
-        if (reader_.decodes()) {
-            count_memory();
-        }
-        reading_ = RequestReader::Phase::idle;
-        begin_deadline_.reset();
-        request_begin_ = Clock::now();
-        core::Request& request = reader_.request();
-        fill_in(request);
-        std::optional<core::Response> response;
-        if (enter_root(request)) {
-            if (overload_) {
-                return refuse(Error{Errc::overloaded, "", ""});
-            }
-            response = first_answer(request);
-            const bool judged = !response && settled_ == nullptr && !waits_for_line_;
-            if (judged && asks_for_websocket(request)) {
-                response = refuse_websocket(request);
-                if (!response) {
-                    return switch_protocol(request);
-                }
-            } else if (judged) {
-                const Handlers& handlers = worker_.shared.handlers;
-                response = handlers.plain(worker_.shared.service, request, route_);
-                if (!response) {
-                    early_ = handlers.early(worker_.shared.service, request, route_);
-                    if (early_ && early_->unsettled.value != 0) {
-                        return Turn::settle;
-                    }
-                    response = std::exchange(early_, std::nullopt);
-                }
-            }
-        } else {
-            response = answer_outside(worker_.shared, request);
-            core::represent_error(request, *response);
-        }
-        if (!response) {
-            return Turn::await;
-        }
-        record(request, *response);
-        const Turn turn = answer(*response);
+        const Turn turn = answer_request();
         if (turn != Turn::read) {
             return turn;
         }
@@ -254,6 +202,71 @@ Connection::Turn Connection::answer_ready() {
         }
     }
     return Turn::yield;
+}
+
+// Looks at a head whose body is to come. None: the body may be read.
+std::optional<Connection::Turn> Connection::judge_head() {
+    core::Request& head = reader_.head();
+    fill_in(head);
+    if (overload_) {
+        return refuse(Error{Errc::overloaded, "", ""});
+    }
+    std::optional<core::Response> refusal = refuse_at_head(head);
+    if (!refusal) {
+        return {};
+    }
+    closing_ = true;
+    record(head, *refusal);
+    worker_.metrics.answered(head.method, refusal->status, 0);
+    if (worker_.authenticator) {
+        say_guarded(*refusal);
+    }
+    output_.add(*refusal, last_framing(head));
+    return Turn::close;
+}
+
+// Answers a request that is whole, as far as that needs no coroutine.
+Connection::Turn Connection::answer_request() {
+    if (reader_.decodes()) {
+        count_memory();
+    }
+    reading_ = RequestReader::Phase::idle;
+    begin_deadline_.reset();
+    request_begin_ = Clock::now();
+    core::Request& request = reader_.request();
+    fill_in(request);
+    std::optional<core::Response> response;
+    if (enter_root(request)) {
+        if (overload_) {
+            return refuse(Error{Errc::overloaded, "", ""});
+        }
+        response = first_answer(request);
+        const bool judged = !response && settled_ == nullptr && !waits_for_line_;
+        if (judged && asks_for_websocket(request)) {
+            response = refuse_websocket(request);
+            if (!response) {
+                return switch_protocol(request);
+            }
+        } else if (judged) {
+            const Handlers& handlers = worker_.shared.handlers;
+            response = handlers.plain(worker_.shared.service, request, route_);
+            if (!response) {
+                early_ = handlers.early(worker_.shared.service, request, route_);
+                if (early_ && early_->unsettled.value != 0) {
+                    return Turn::settle;
+                }
+                response = std::exchange(early_, std::nullopt);
+            }
+        }
+    } else {
+        response = answer_outside(worker_.shared, request);
+        core::represent_error(request, *response);
+    }
+    if (!response) {
+        return Turn::await;
+    }
+    record(request, *response);
+    return answer(*response);
 }
 
 void Connection::make_request_id() {

@@ -95,6 +95,8 @@ class Connection final : private core::Meanwhile {
     bool begin_read();
     Turn end_read(asio::error_code ec, std::size_t count);
     Turn answer_ready();
+    std::optional<Turn> judge_head();
+    Turn answer_request();
     std::optional<core::Response> first_answer(core::Request& request);
     Turn answer(core::Response& response);
     Turn put(core::Response& response, Clock::time_point now);
