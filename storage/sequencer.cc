@@ -264,13 +264,30 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
     out.append(kFrameHeaderBytes, '\0');
 
     // Erases first: they take effect as the index is fed, the versions all together after that.
+    append_erases(commit, frame);
+    append_writes(commit, frame);
+    if (keeps_request(commit)) {
+        const BodyPiece id{BodyPiece::Kind::text, commit.request};
+        append_record(request_record(commit.request), std::span(&id, 1), out);
+        frame.request = true;
+    }
+    frame.length = out.size() - frame.offset;
+    frame.record_count = gathering_.records.size() - frame.first_record;
+    frame.last_position = last_position_;
+    gathering_.frames.push_back(frame);
+    unsettled_bytes_.fetch_add(frame.length + frame.search_bytes, std::memory_order_relaxed);
+    any_gathered_.store(true, std::memory_order_release);
+}
+
+void Sequencer::append_erases(const Commit& commit, const BatchFrame& frame) {
+    std::string& out = gathering_.bytes;
     for (std::size_t i = 0; i < commit.erases.size(); ++i) {
         const Erase& erase = commit.erases[i];
         if (erase.outcome.versions_erased == 0) {
             continue;
         }
         Record record = to_record(erase);
-        record.instant = instant;
+        record.instant = frame.instant;
         const Hash128& key = keys_[commit.writes.size() + i];
         Hint hint = hint_of(record, erase.type, key);
         hint.position = frame.first_position;
@@ -280,21 +297,25 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         gathering_.records.push_back(hint);
         if (const Head& previous = erase.outcome.previous;
             erase.scope == Erase::Scope::everything && previous.exists && !previous.deletion) {
-            recent_erases_.add(erase.type, ticket,
+            recent_erases_.add(erase.type, frame.ticket,
                                identity_ != nullptr ? identity_(key.low) : key.low);
         }
         HeadsInFlight::Entry& flying = heads_.at(key);
         flying.head = erase.outcome.previous;
-        flying.head.ticket = ticket;
+        flying.head.ticket = frame.ticket;
         flying.erased = true;
     }
+}
+
+void Sequencer::append_writes(const Commit& commit, BatchFrame& frame) {
+    std::string& out = gathering_.bytes;
     for (std::size_t i = 0; i < commit.writes.size(); ++i) {
         VersionWrite& write = commit.writes[i];
         const Head& previous = write.outcome.previous;
         // The head keeps the highest number of a resource's present life, even if it was erased.
         write.outcome.version =
             write.version ? *write.version : VersionNumber{previous.version.value + 1};
-        write.outcome.instant = write.instant.value_or(instant);
+        write.outcome.instant = write.instant.value_or(frame.instant);
         write.outcome.position = {++last_position_.value};
 
         Record record = to_record(write);
@@ -312,30 +333,19 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         const std::uint64_t key = keys_[i].low;
         gather_document(write, key, frame);
         const std::uint64_t identity = identity_ != nullptr ? identity_(key) : key;
-        recent_.add(write.type, ticket, identity, write.search);
-        tell_watches(write, identity, ticket);
+        recent_.add(write.type, frame.ticket, identity, write.search);
+        tell_watches(write, identity, frame.ticket);
 
         HeadsInFlight::Entry& flying = heads_.at(keys_[i]);
-        ANNALS_CHECK(flying.head.ticket != ticket, "a commit names one resource twice");
+        ANNALS_CHECK(flying.head.ticket != frame.ticket, "a commit names one resource twice");
         flying.head = {.exists = true,
                        .deletion = write.deletion,
                        .version = write.outcome.version,
                        .instant = write.outcome.instant,
                        .position = write.outcome.position,
                        .erased_through = previous.erased_through,
-                       .ticket = ticket};
+                       .ticket = frame.ticket};
     }
-    if (keeps_request(commit)) {
-        const BodyPiece id{BodyPiece::Kind::text, commit.request};
-        append_record(request_record(commit.request), std::span(&id, 1), out);
-        frame.request = true;
-    }
-    frame.length = out.size() - frame.offset;
-    frame.record_count = gathering_.records.size() - frame.first_record;
-    frame.last_position = last_position_;
-    gathering_.frames.push_back(frame);
-    unsettled_bytes_.fetch_add(frame.length + frame.search_bytes, std::memory_order_relaxed);
-    any_gathered_.store(true, std::memory_order_release);
 }
 
 void Sequencer::gather_document(const VersionWrite& write, std::uint64_t key, BatchFrame& frame) {

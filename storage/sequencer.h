@@ -161,6 +161,8 @@ class Sequencer {
     Head head_of(const Hash128& key, bool& erased) const;
     Instant next_instant();
     void append(const Commit& commit, Ticket ticket, Instant instant);
+    void append_erases(const Commit& commit, const BatchFrame& frame);
+    void append_writes(const Commit& commit, BatchFrame& frame);
     template <typename Due>
     void flush_if(const Due& due) noexcept;
 
