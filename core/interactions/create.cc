@@ -86,10 +86,7 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
     }
     const std::optional<Criteria>& criteria = *conditions;
     SubmittedResource resource;
-    Result<void> fit = resource.read(service, request, target.type);
-    if (resource.is_unread()) {
-        fit = co_await resource.read_fetched(service, request, target.type);
-    }
+    const Result<void> fit = co_await resource.read_fetched(service, request, target.type);
     if (!fit) {
         co_return fit.error();
     }

@@ -163,8 +163,11 @@ Result<void> SubmittedResource::parse(const Service& service, const Request& req
 
 asio::awaitable<Result<void>> SubmittedResource::read_fetched(const Service& service,
                                                               const Request& request, TypeId type) {
-    co_await request.loop->fetched(std::move(unread_));
-    unread_.clear();
+    Result<void> fit = read(service, request, type);
+    if (!is_unread()) {
+        co_return fit;
+    }
+    co_await request.loop->fetched(std::exchange(unread_, {}));
     co_return co_await fetch_and_look(*request.loop, [&](std::vector<Position>* more) {
         release();
         return parse(service, request, type, more);

@@ -71,10 +71,11 @@ class SubmittedResource {
     ///         forbidden (check_subscriber()); a meaningless one if is_unread().
     Result<void> read(const Service& service, const Request& request, TypeId type);
 
-    /// True if read() looked at stored definitions that are on the device only. Await read_fetched() then.
+    /// True if read() looked at stored definitions that are on the device only: await read_fetched() instead.
     bool is_unread() const noexcept { return !unread_.empty(); }
 
-    /// Reads again, once these have been fetched. Lifetime: this and what is passed outlive the await. Errors: those of read().
+    /// The same as read(), with what it looks at fetched where it is on the device only.
+    /// Lifetime: this and what is passed outlive the await. Errors: those of read().
     asio::awaitable<Result<void>> read_fetched(const Service& service, const Request& request,
                                                TypeId type);
 

@@ -70,10 +70,7 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
         co_return conditions.error();
     }
     SubmittedResource resource;
-    Result<void> fit = resource.read(service, request, target.type);
-    if (resource.is_unread()) {
-        fit = co_await resource.read_fetched(service, request, target.type);
-    }
+    Result<void> fit = co_await resource.read_fetched(service, request, target.type);
     if (!fit) {
         co_return fit.error();
     }
@@ -246,10 +243,7 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         co_return conditions.error();
     }
     SubmittedResource resource;
-    Result<void> fit = resource.read(service, request, target.type);
-    if (resource.is_unread()) {
-        fit = co_await resource.read_fetched(service, request, target.type);
-    }
+    Result<void> fit = co_await resource.read_fetched(service, request, target.type);
     if (!fit) {
         co_return fit.error();
     }
