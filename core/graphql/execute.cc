@@ -9,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -125,8 +123,7 @@ class Executor {
                 done = co_await search_fields_.run(task);
             } else {
                 if (at % kFetchedAtOnce == 0) {
-                    const auto rest = std::span<const VersionInfo>(versions).subspan(at);
-                    co_await turns_.fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+                    co_await turns_.fetched_from(versions, at);
                 }
                 ++at;
                 done = co_await run_resource(task);

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <span>
 #include <utility>
 
 namespace annals::core::graphql {
@@ -144,8 +143,7 @@ asio::awaitable<Result<void>> Searcher::keep_passing(const SearchCall& call, Fou
     std::vector<storage::VersionInfo> passing;
     for (std::size_t i = 0; i < page.matches.size(); ++i) {
         if (i % kFetchedAtOnce == 0) {
-            const auto rest = std::span<const storage::VersionInfo>(page.matches).subspan(i);
-            co_await turns_.fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+            co_await turns_.fetched_from(page.matches, i);
         }
         if (const json::Value body = reader.read(page.matches[i].position)) {
             const Result<bool> passes =

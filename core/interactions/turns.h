@@ -12,6 +12,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -82,6 +83,13 @@ class Turns {
     /// Has what is on the device only of these fetched. They live until it returns.
     asio::awaitable<void> fetched(std::span<const storage::VersionInfo> versions) {
         return loop_.fetched(versions);
+    }
+
+    /// The same of those from `first` on that are fetched at once: for who looks at one after the other and awaits this at each
+    /// multiple of kFetchedAtOnce.
+    asio::awaitable<void> fetched_from(std::span<const storage::VersionInfo> versions,
+                                       std::size_t first) {
+        return fetched(versions.subspan(first, std::min(versions.size() - first, kFetchedAtOnce)));
     }
 
     /// Calls `work.advance(pace)` until it is done. Errors: its own; timeout.

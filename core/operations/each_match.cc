@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace annals::core {
 
 asio::awaitable<Result<void>> for_each_match(const Service& service, const Request& request,
@@ -67,8 +65,7 @@ asio::awaitable<Result<void>> for_each_body(const storage::Store& store,
     search::BodyReader reader(store);
     for (std::size_t i = 0; i < versions.size(); ++i) {
         if (i % kFetchedAtOnce == 0) {
-            const auto rest = versions.subspan(i);
-            co_await turns.fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+            co_await turns.fetched_from(versions, i);
         }
         if (const json::Value body = reader.read(versions[i].position)) {
             Result<void> taken = take(body, versions[i]);

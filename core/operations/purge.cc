@@ -17,7 +17,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -255,8 +254,7 @@ class Purge {
         for (DoomedVersions& one : doomed_) {
             for (std::size_t i = 0; i < one.versions.size(); ++i) {
                 if (i % kFetchedAtOnce == 0) {
-                    const std::span<const VersionInfo> left = std::span(one.versions).subspan(i);
-                    co_await turns_.fetched(left.first(std::min(left.size(), kFetchedAtOnce)));
+                    co_await turns_.fetched_from(one.versions, i);
                 }
                 const VersionInfo& info = one.versions[i];
                 if (info.deletion || hashes_.contains(info.position.value)) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 #include <unordered_map>
 
 namespace annals::core {
@@ -205,14 +204,14 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
                                           std::vector<Made> sources, std::size_t max, Body& body) {
     std::sort(sources.begin(), sources.end(), made_later);
     sources.resize(std::min(sources.size(), max));
+    Turns turns(*request.loop);
     std::vector<storage::VersionInfo> versions;
     for (const Made& made : sources) {
         versions.push_back(made.info);
     }
     for (std::size_t i = 0; i < versions.size(); ++i) {
         if (i % kFetchedAtOnce == 0) {
-            const auto rest = std::span<const storage::VersionInfo>(versions).subspan(i);
-            co_await request.loop->fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+            co_await turns.fetched_from(versions, i);
         }
         // What was erased in the meantime isn't shown.
         if (const auto stored = service.store().load(versions[i])) {
