@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <cctype>
 
 extern char** environ;
