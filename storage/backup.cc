@@ -34,6 +34,16 @@ class Backup {
            const BackupOptions& options)
         : fs_(fs), from_(from + "/segments"), to_(to), options_(options) {}
 
+    Backup(const Backup&) = delete;
+    Backup& operator=(const Backup&) = delete;
+
+    /// What is left of a segment that was not taken may be on the store's own device, and take the last of its space.
+    ~Backup() {
+        if (!draft_.empty()) {
+            (void)fs_.remove(draft_);  // If not, the next backup does.
+        }
+    }
+
     Result<BackupReport> run(const std::function<Result<LogEnd>()>& end) {
         const auto start = std::chrono::steady_clock::now();
         ANNALS_TRY(end_, end());
@@ -165,13 +175,10 @@ class Backup {
         return true;
     }
 
-    /// The name under which a segment is made; it is free.
-    Result<std::string> draft_of(std::uint64_t number) {
-        std::string draft = target(number) + ".tmp";
-        if (fs_.exists(draft)) {
-            ANNALS_TRY_VOID(fs_.remove(draft));
-        }
-        return draft;
+    /// Chooses the name under which a segment is made; it is free.
+    Result<void> choose_draft(std::uint64_t number) {
+        draft_ = target(number) + ".tmp";
+        return fs_.exists(draft_) ? fs_.remove(draft_) : Result<void>();
     }
 
     Result<void> take_sealed(std::uint64_t number) {
@@ -192,18 +199,18 @@ class Backup {
 
     /// A copy may have parts of a frame from before an erasure and others from after it, unless that has to wait.
     Result<void> link_or_copy(std::uint64_t number, bool alone) {
-        ANNALS_TRY(const std::string draft, draft_of(number));
+        ANNALS_TRY_VOID(choose_draft(number));
         std::unique_lock lock = hold_files();
         ANNALS_TRY(const FileFacts facts, fs_.facts(source(number)));
-        const bool linked = fs_.link(source(number), draft).has_value();
+        const bool linked = fs_.link(source(number), draft_).has_value();
         if (!alone && lock.owns_lock()) {
             lock.unlock();
         }
         if (!linked) {
-            ANNALS_TRY(const auto file, copy(source(number), draft, facts.bytes));
+            ANNALS_TRY(const auto file, copy(source(number), draft_, facts.bytes));
             ANNALS_TRY_VOID(file->sync());
         }
-        return put(number, draft, facts, {.sealed = true, .linked = linked, .bytes = facts.bytes});
+        return put(number, facts, {.sealed = true, .linked = linked, .bytes = facts.bytes});
     }
 
     /// The newest segment, up to where the log ended when `lock` was taken.
@@ -213,14 +220,13 @@ class Backup {
         if (keep(end_.segment, facts, false, end_.offset)) {
             return {};
         }
-        ANNALS_TRY(const std::string draft, draft_of(end_.segment));
-        ANNALS_TRY(const auto file, copy_open(draft));
+        ANNALS_TRY_VOID(choose_draft(end_.segment));
+        ANNALS_TRY(const auto file, copy_open(draft_));
         if (lock.owns_lock()) {
             lock.unlock();
         }
         ANNALS_TRY_VOID(file->sync());
-        return put(end_.segment, draft, facts,
-                   {.sealed = false, .linked = false, .bytes = end_.offset});
+        return put(end_.segment, facts, {.sealed = false, .linked = false, .bytes = end_.offset});
     }
 
     struct Taken {
@@ -230,15 +236,15 @@ class Backup {
     };
 
     /// Checks what was taken and gives it its name.
-    Result<void> put(std::uint64_t number, const std::string& draft, const FileFacts& facts,
-                     Taken taken) {
-        ANNALS_TRY(const CheckedSegment checked, check_segment(fs_, draft));
+    Result<void> put(std::uint64_t number, const FileFacts& facts, Taken taken) {
+        ANNALS_TRY(const CheckedSegment checked, check_segment(fs_, draft_));
         ANNALS_TRY_VOID(fits(number, !taken.sealed, checked));
-        ANNALS_TRY_VOID(fs_.rename(draft, target(number)));
-        if (fs_.exists(draft)) {
-            ANNALS_TRY_VOID(
-                fs_.remove(draft));  // two names of one file, which rename() leaves alone
+        ANNALS_TRY_VOID(fs_.rename(draft_, target(number)));
+        if (fs_.exists(draft_)) {
+            // Two names of one file, which rename() leaves alone.
+            ANNALS_TRY_VOID(fs_.remove(draft_));
         }
+        draft_.clear();
         manifest_.parts.push_back({.number = number,
                                    .sealed = checked.sealed,
                                    .bytes = taken.bytes,
@@ -316,6 +322,7 @@ class Backup {
     std::optional<BackupManifest> before_;
     BackupManifest manifest_;
     BackupReport report_;
+    std::string draft_;  ///< of the segment that is being taken; empty: none is
     std::unique_ptr<DirectoryLock> lock_;
     std::uint64_t total_ = 0;
 };

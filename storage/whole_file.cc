@@ -42,11 +42,18 @@ Result<std::unique_ptr<File>> replace_and_open(FileSystem& fs, const std::string
         ANNALS_TRY_VOID(fs.remove(draft));
     }
     ANNALS_TRY(std::unique_ptr<File> file, fs.open(draft, FileSystem::Mode::create));
-    ANNALS_TRY_VOID(file->write(0, text));
-    if (durable) {
-        ANNALS_TRY_VOID(file->sync());
+    Result<void> replaced = file->write(0, text);
+    if (replaced && durable) {
+        replaced = file->sync();
     }
-    ANNALS_TRY_VOID(fs.rename(draft, path));
+    if (replaced) {
+        replaced = fs.rename(draft, path);
+    }
+    if (!replaced) {
+        // It is of no use, and may take what room there is. If this fails, the next attempt does it.
+        (void)fs.remove(draft);
+        return std::move(replaced.error());
+    }
     if (durable) {
         ANNALS_TRY_VOID(fs.sync_directory(directory_of(path)));
     }

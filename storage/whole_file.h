@@ -23,7 +23,7 @@ Result<std::string> read_whole(FileSystem& fs, const std::string& path, std::uin
 
 /// Makes `text` all that is in the file at `path`, which need not be there. `PATH.tmp` is used for it.
 /// Durability: when it returns well. After a crash before that the file is as it was, or as it is to be.
-/// Errors:     no_store, io; the file is one or the other.
+/// Errors:     no_store, io; the file is one or the other, and nothing else is left.
 Result<void> replace_file(FileSystem& fs, const std::string& path, std::string_view text);
 
 /// The same; returns the file, open for writing. Without `durable` nothing is synced: what a crash of the machine leaves of

@@ -802,6 +802,32 @@ TEST(Backup, OnAFullDeviceGoesOnWhenThereIsSpace) {
     EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
 }
 
+TEST(Backup, ThatIsNotMadeLeavesNothingToTakeTheRoomOfTheStore) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("/data"));
+    const auto store = open_store(fs, "/data");
+    fill_segments(*store);
+    const auto drafts = [&fs] {
+        auto names = fs.list("/backup/segments");
+        std::erase_if(*names, [](const std::string& name) { return !name.ends_with(".tmp"); });
+        return *names;
+    };
+    using enum SimFileSystem::Call;
+    for (const SimFileSystem::Call call : {write, sync, rename}) {
+        fs.fail_next(call, Errc::no_store, 1, call == sync ? 1 : 0);  // the first mark's is another
+        const auto report = back_up_store(fs, *store, "/data", "/backup");
+        ASSERT_FALSE(report);
+        EXPECT_EQ(report.error().code, Errc::no_store);
+        EXPECT_EQ(drafts(), std::vector<std::string>());
+    }
+    BackupOptions options;
+    options.stop = [] { return true; };
+    const auto end = [&] { return Result<LogEnd>(*store->log_end()); };
+    EXPECT_FALSE(back_up(fs, "/data", "/backup", end, options));
+    EXPECT_EQ(drafts(), std::vector<std::string>());
+    ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
+}
+
 /// The power goes at every call that a second backup makes. What the first one had is there afterwards, and the next backup
 /// is whole.
 TEST(Backup, SurvivesAPowerCutAtEveryBoundary) {

@@ -42,6 +42,19 @@ TEST(WholeFile, IsReplacedAsAWholeWhereverThePowerIsCut) {
     }
 }
 
+TEST(WholeFile, ThatIsNotReplacedLeavesNoneThatTakesRoom) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("d"));
+    ASSERT_TRUE(replace_file(fs, "d/f", "before"));
+    using enum SimFileSystem::Call;
+    for (const SimFileSystem::Call call : {write, sync, rename}) {
+        fs.fail_next(call, Errc::no_store);
+        EXPECT_EQ(replace_file(fs, "d/f", "after").error().code, Errc::no_store);
+        EXPECT_EQ(fs.content("d/f"), "before");
+        EXPECT_FALSE(fs.exists("d/f.tmp"));
+    }
+}
+
 TEST(WholeFile, IsReplacedAlsoWhereItsPathHasNoFolder) {
     const test::TemporaryDirectory directory;
     FileSystem& fs = posix_file_system();
