@@ -1,5 +1,6 @@
 #include "codec/patch/fhirpath_diff.h"
 
+#include "codec/json/same.h"
 #include "codec/schema/schema.h"
 
 #include <fmt/format.h>
@@ -22,45 +23,13 @@ std::vector<Value> all_of(Value list) {
     return out;
 }
 
-using Members = std::vector<std::pair<std::string, Value>>;
-
-Members sorted_members(Value object) {
-    Members members;
-    for (const auto [key, value] : object.members()) {
-        members.emplace_back(key.string(), value);
-    }
-    std::ranges::sort(members, {}, &Members::value_type::first);
-    return members;
-}
-
-/// Whether two values say the same: strings however they are escaped, members in any order; numbers by their digits.
-bool is_same(Value a, Value b) {
-    if (a.raw() == b.raw()) {
-        return true;
-    }
-    if (a.is_string() && b.is_string()) {
-        return a.string() == b.string();
-    }
-    if (a.size() != b.size()) {
-        return false;
-    }
-    if (a.is_array() && b.is_array()) {
-        return std::ranges::equal(all_of(a), all_of(b), is_same);
-    }
-    return a.is_object() && b.is_object() &&
-           std::ranges::equal(
-               sorted_members(a), sorted_members(b), [](const auto& one, const auto& other) {
-                   return one.first == other.first && is_same(one.second, other.second);
-               });
-}
-
 /// One value of an element: what stands at its name, and what stands beside it at _name.
 struct Content {
     Value value;
     Value sibling;
 
     bool operator==(const Content& other) const {
-        return is_same(value, other.value) && is_same(sibling, other.sibling);
+        return json::is_same(value, other.value) && json::is_same(sibling, other.sibling);
     }
 };
 

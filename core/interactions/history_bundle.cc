@@ -1,11 +1,13 @@
 #include "core/interactions/history_bundle.h"
 
+#include "codec/json/same.h"
 #include "core/base/log.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/bundle_stream.h"
 #include "core/interactions/history_bundle_answer.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/submitted_resource.h"
+#include "core/interactions/transaction_links.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/search/execute.h"
@@ -54,20 +56,22 @@ std::string_view digits_of(VersionNumber version, std::array<char, 20>& buffer) 
 /// The final body of `entry`; its number and instant are holes where they are not known.
 class KeptBody {
   public:
-    explicit KeptBody(const HistoryEntry& entry)
+    /// `instant`: the text of meta.lastUpdated, instead of the entry's own. Lifetime: the arguments outlive it.
+    explicit KeptBody(const HistoryEntry& entry, std::optional<std::string_view> instant = {})
         : digits_(entry.version ? digits_of(*entry.version, buffer_) : std::string_view()),
-          plan_(entry.facts, entry.id, keep(entry)) {}
+          plan_(entry.facts, entry.id, keep(entry, instant)) {}
 
     const json::BodyPlan& plan() const noexcept { return plan_; }
 
   private:
-    json::BodyPlan::Keep keep(const HistoryEntry& entry) const {
+    json::BodyPlan::Keep keep(const HistoryEntry& entry,
+                              std::optional<std::string_view> instant) const {
         json::BodyPlan::Keep kept;
         if (entry.version) {
             kept.version = digits_;
         }
-        if (entry.instant) {
-            kept.last_updated = entry.last_updated;
+        if (instant || entry.instant) {
+            kept.last_updated = instant.value_or(entry.last_updated);
         }
         return kept;
     }
@@ -76,6 +80,19 @@ class KeptBody {
     std::string_view digits_;
     json::BodyPlan plan_;
 };
+
+/// Whether `body`, which is stored, says what `entry` does, of the same instant, if not byte for byte: it may have come by XML, or
+/// through a program that writes JSON in its own way.
+bool says_the_same(const HistoryEntry& entry, std::string_view body) {
+    const Result<json::Document> stored = thread_parser().parse(body);
+    if (!stored) {
+        return false;
+    }
+    const std::string instant = stored->root()["meta"]["lastUpdated"].string();
+    const KeptBody kept(entry, instant);
+    const Result<json::Document> sent = parse_planned(kept.plan());
+    return sent && json::is_same(sent->root(), stored->root());
+}
 
 /// Whether `stored` is what `entry` says, an unknown instant aside. None, unless it may block, if it is on the device only.
 std::optional<bool> same_content(const storage::Store& store, const HistoryEntry& entry,
@@ -94,7 +111,8 @@ std::optional<bool> same_content(const storage::Store& store, const HistoryEntry
         return std::nullopt;
     }
     const KeptBody body(entry);
-    return is_body_of(body.plan(), bytes->body);  // only the instant can be unknown here
+    // Only the instant can be unknown here.
+    return is_body_of(body.plan(), bytes->body) || says_the_same(entry, bytes->body);
 }
 
 /// A history bundle under way.

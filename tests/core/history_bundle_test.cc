@@ -176,6 +176,34 @@ TEST(HistoryBundle, WarnsWhenTheSameVersionHasOtherContent) {
     EXPECT_EQ(server.store().totals().versions, 3U);
 }
 
+TEST(HistoryBundle, KnowsTheSameContentHoweverItIsWritten) {
+    TestService server;
+    const auto patient = [](std::string_view resource) {
+        return std::vector<std::string>{fmt::format(R"({{"resource":{}}})", resource)};
+    };
+    post_history(server, patient(R"({"resourceType":"Patient","id":"1","meta":{"versionId":"1",)"
+                                 R"("lastUpdated":"2020-01-01T00:00:00.000Z"},)"
+                                 R"("name":[{"family":"M\u00fcller\/x","text":"t"}],"x":1.0})"));
+    const Json same = post_history(
+        server, patient(R"({"x":1.0,"name":[{"text":"t","family":"Müller/x"}],"meta":{)"
+                        R"("lastUpdated":"2020-01-01T01:00:00.000+01:00","versionId":"1"},)"
+                        R"("id":"1","resourceType":"Patient"})"));
+    EXPECT_EQ(same.statuses(), "200");
+    EXPECT_EQ(same.issue(0, "code"), "informational");
+    for (const std::string_view other :
+         {R"("name":[{"family":"Muller/x","text":"t"}],"x":1.0)",
+          R"("name":[{"family":"Müller/x","text":"t"}],"x":1.00)",
+          R"("name":[{"family":"Müller/x","text":"t"}],"x":1.0,"active":true)",
+          R"("name":[{"family":"Müller/x","text":"t"},{"text":"t"}],"x":1.0)"}) {
+        const Json differs = post_history(
+            server,
+            patient(fmt::format(R"({{"resourceType":"Patient","id":"1","meta":{{"versionId":"1",)"
+                                R"("lastUpdated":"2020-01-01T00:00:00.000Z"}},{}}})",
+                                other)));
+        EXPECT_EQ(differs.issue(0, "code"), "conflict") << other;
+    }
+}
+
 TEST(HistoryBundle, SeesADuplicateInsideOfTheBundle) {
     TestService server;
     const Json bundle = post_history(server, {version_entry("1", 1), version_entry("1", 1),
