@@ -21,6 +21,8 @@ constexpr std::chrono::seconds kWarningInterval{10};
 /// How long a token that is no good is not asked about again, and one of which nothing could be found out.
 constexpr std::chrono::seconds kRefusedFor{10};
 constexpr std::chrono::seconds kUnknownFor{2};
+/// Whoever had to wait for an answer looks at it a little later, however soon it must be asked again.
+constexpr std::chrono::seconds kWaitedFor{1};
 /// Threads that look at the clock one after the other may come here the other way round.
 constexpr std::chrono::seconds kClockMayDiffer{1};
 
@@ -85,8 +87,9 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
     const std::lock_guard lock(mutex_);
     forget_if_back(now);
     if (const auto found = good_.find(digest);
-        found != good_.end() && found->second.expires > now) {
-        return found->second;
+        found != good_.end() &&
+        (later != nullptr ? found->second.claims.expires : found->second.for_who_waited) > now) {
+        return found->second.claims;
     }
     if (const auto found = refused_.find(digest);
         found != refused_.end() && found->second.until > now) {
@@ -126,7 +129,7 @@ void Introspector::run() {
         waiting_.pop_front();
         const std::string secret = secret_;
         lock.unlock();
-        Result<Claims> answer = ask(question.token, secret);
+        Result<Good> answer = ask(question.token, secret);
         if (answer || answer.error().code == Errc::overloaded) {
             of_addresses_.give_back(question.address);
         }
@@ -137,14 +140,15 @@ void Introspector::run() {
     }
 }
 
-void Introspector::keep(const std::string& digest, Result<Claims> answer) {
+void Introspector::keep(const std::string& digest, Result<Good> answer) {
     const Instant time = now();
     if (answer) {
         make_room(good_, kAnswersMax,
-                  [&](const auto& entry) { return entry.second.expires <= time; });
+                  [&](const auto& entry) { return entry.second.for_who_waited <= time; });
         good_.insert_or_assign(digest, *std::move(answer));
         return;
     }
+    good_.erase(digest);
     make_room(refused_, kAnswersMax, [&](const auto& entry) { return entry.second.until <= time; });
     const auto until =
         after(time, answer.error().code == Errc::overloaded ? kUnknownFor : kRefusedFor);
@@ -171,7 +175,7 @@ Error Introspector::warn(std::string_view what) {
     return unknown();
 }
 
-Result<Claims> Introspector::ask(const std::string& token, const std::string& secret) {
+Result<Introspector::Good> Introspector::ask(const std::string& token, const std::string& secret) {
     const auto text = post_form(
         config_.url,
         {{{"token", token}, {"token_type_hint", "access_token"}}, config_.client_id, secret},
@@ -189,9 +193,11 @@ Result<Claims> Introspector::ask(const std::string& token, const std::string& se
     }
     const Instant time = now();
     const Instant ask_again = after(time, config_.cache);
-    ANNALS_TRY(Claims claims, check_claims(answer->root(), rules_, time, ask_again));
+    const Instant end = std::max(ask_again, after(time, kWaitedFor));
+    ANNALS_TRY(Claims claims, check_claims(answer->root(), rules_, time, end));
+    const Instant for_who_waited = std::min(claims.expires, end);
     claims.expires = std::min(claims.expires, ask_again);
-    return claims;
+    return Good{std::move(claims), for_who_waited};
 }
 
 }  // namespace annals::net::auth

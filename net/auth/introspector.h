@@ -52,6 +52,12 @@ class Introspector {
     void set_secret(std::string secret);
 
   private:
+    struct Good {
+        Claims claims;
+        Instant
+            for_who_waited;  ///< until then it is also the answer to those who had to wait for it
+    };
+
     struct Refused {
         Error error;
         Instant until;
@@ -65,9 +71,9 @@ class Introspector {
     };
 
     void run();
-    Result<Claims> ask(const std::string& token, const std::string& secret);
-    void keep(const std::string& digest, Result<Claims> answer);  ///< under the mutex
-    void forget_if_back(Instant now);                             ///< under the mutex
+    Result<Good> ask(const std::string& token, const std::string& secret);
+    void keep(const std::string& digest, Result<Good> answer);  ///< under the mutex
+    void forget_if_back(Instant now);                           ///< under the mutex
     Error warn(std::string_view what);
 
     const core::Config::Auth::Introspection config_;
@@ -80,7 +86,7 @@ class Introspector {
     std::condition_variable wake_;
     std::string secret_;
     // By the SHA-256 of the token: neither its length nor it itself is kept.
-    std::unordered_map<std::string, Claims> good_;
+    std::unordered_map<std::string, Good> good_;
     std::unordered_map<std::string, Refused> refused_;
     Instant last_now_;
     std::unordered_map<std::string, Settled> asked_;  ///< waiting or under way

@@ -194,6 +194,32 @@ TEST_F(AuthenticatorTest, BelievesTheNewAnswerAboutATokenThatWasKnown) {
     ask_until_not(first);
 }
 
+TEST_F(AuthenticatorTest, TakesTheAnswerThatItWaitedForHoweverSoonItMustAskAgain) {
+    std::string exp;
+    const HttpEndpoint introspection([&](const std::string&) {
+        return HttpEndpoint::Answer{200, R"({"active":true,"sub":"lab")" + exp + "}"};
+    });
+    take_opaque(introspection.url());
+    config_.auth.introspection.cache = std::chrono::milliseconds(1);
+    for (const char* more : {"", R"(,"exp":4000000000)"}) {
+        exp = more;
+        open();
+        core::Request request;
+        request.headers.push_back({"Authorization", "Bearer opaque"});
+        Authenticator::Memo memo;
+        net::auth::Settled later;
+        const Instant begin = now();
+        EXPECT_FALSE(authenticator_->authenticate(request, "a", begin, &later, memo));
+        ASSERT_TRUE(later);
+        EXPECT_TRUE(becomes_true([&] { return later->load(); }));
+        const Instant soon{begin.us + 900'000};
+        EXPECT_TRUE(authenticator_->authenticate(request, "a", soon, nullptr, memo)) << more;
+        const Instant next{now().us + 1'000'000};
+        EXPECT_FALSE(authenticator_->authenticate(request, "a", next, nullptr, memo));
+        EXPECT_FALSE(authenticator_->authenticate(request, "a", next, &later, memo));
+    }
+}
+
 TEST_F(AuthenticatorTest, IsNotAskedForFilesOfWhatIsNotTaken) {
     take_keys("api_key");
     config_.auth.jwt_jwks_file = folder_ / "none";
