@@ -418,6 +418,19 @@ TEST(TokenEndpoint, FetchesTheKeysOfAClientAndFetchesThemAgain) {
     EXPECT_LE(keys.requests(), before + 1);
 }
 
+TEST(TokenEndpoint, FetchesKeysOnceForOneThatIsNotThereAndNotForAForgery) {
+    const SigningKey key("ES384", "known");
+    KeyEndpoint keys(jwk_set({key.jwk()}));
+    GuardedServer server(
+        with_clients(client_entry("lab", fmt::format("jwks_url = '{}'", keys.url()))));
+    ASSERT_TRUE(becomes_true([&] { return keys.requests() == 1; }));
+    for (const auto& [id, requests] : {std::pair{"known", 1}, {"unknown", 2}}) {
+        expect_refused(post(server, form(SigningKey("ES384", id).sign(claims("lab", "1")))),
+                       "invalid_client");
+        EXPECT_EQ(keys.requests(), requests) << id;
+    }
+}
+
 TEST(TokenEndpoint, ReadsItsClientsAgain) {
     const SigningKey key("ES256");
     GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
