@@ -171,14 +171,16 @@ TEST(Authentication, IsAskedForAgainBeforeAStreamOfChangesGoesOn) {
     GuardedServer server([&](core::Config& config, GuardedServer& self) {
         with_keys("jwt_or_api_key", jwk_set({key.jwk()}))(config, self);
         config.auth.jwt_leeway = std::chrono::milliseconds(0);
-        write_whole_file(self.file("keys.toml"),
-                         key_entry("a", "one", scopes) + key_entry("b", "other", scopes));
+        write_whole_file(self.file("keys.toml"), key_entry("a", "one", scopes) +
+                                                     key_entry("b", "other", scopes) +
+                                                     key_entry("c", "less", scopes));
     });
     const std::int64_t end = now().us / 1'000'000 + 6;
     const std::string token =
         key.sign(R"({"exp":)" + std::to_string(end) + R"(,"scope":"system/*.cruds"})");
     Connection by_key(server.port());
     Connection by_token(server.port());
+    Connection may_less(server.port());
     Connection goes_on(server.port());
     const auto listen = [](Connection& connection, const std::string& credentials) {
         connection.send("GET /fhir/_changes HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n" +
@@ -187,9 +189,12 @@ TEST(Authentication, IsAskedForAgainBeforeAStreamOfChangesGoesOn) {
     };
     listen(by_key, "X-API-Key: one");
     listen(by_token, "Authorization: Bearer " + token);
+    listen(may_less, "X-API-Key: less");
     listen(goes_on, "X-API-Key: other");
 
-    write_whole_file(server.file("keys.toml"), key_entry("b", "other", scopes));
+    write_whole_file(
+        server.file("keys.toml"),
+        key_entry("b", "other", scopes) + key_entry("c", "less", R"(["system/Patient.rs"])"));
     ASSERT_TRUE(becomes_true(
         [&] { return server.get("/Patient/1", {{"X-API-Key", "one"}}).status == 401; }));
     ASSERT_TRUE(
@@ -199,7 +204,7 @@ TEST(Authentication, IsAskedForAgainBeforeAStreamOfChangesGoesOn) {
                         {{"X-API-Key", "other"}, {"Content-Type", "application/fhir+json"}})
                   .status,
               201);
-    for (Connection* const connection : {&by_key, &by_token}) {
+    for (Connection* const connection : {&by_key, &by_token, &may_less}) {
         const std::string rest = connection->read_through("0\r\n\r\n");
         EXPECT_TRUE(rest.ends_with("0\r\n\r\n")) << rest;
         EXPECT_EQ(rest.find("Patient/1"), std::string::npos) << rest;
