@@ -489,8 +489,13 @@ TEST(RequestIds, AreEchoedIfSafeAndMadeOtherwise) {
     EXPECT_NE(id_for("a b"), "a b");
     EXPECT_NE(id_for("\"<script>"), "\"<script>");
     EXPECT_EQ(id_for(std::string(1000, 'a')).size(), 16U);
-    const auto made = exchange(server().port(), "GET", "/fhir/text").header("X-Request-Id");
-    EXPECT_EQ(made->size(), 16U);
+    const auto make = [] {
+        return *exchange(server().port(), "GET", "/fhir/text").header("X-Request-Id");
+    };
+    const std::string made = make();
+    EXPECT_EQ(made.size(), 16U);
+    EXPECT_EQ(made.find_first_not_of("0123456789abcdef"), std::string::npos) << made;
+    EXPECT_NE(made, make());
 }
 
 TEST(BaseUrl, ComesFromTheHostOrFromTheConfiguration) {

@@ -119,6 +119,21 @@ TEST(Introspection, IsAwaitedForWhatHasABodyThatComesLater) {
     EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 201);
 }
 
+TEST(Introspection, IsOfARequestThatCountsAsOthersDo) {
+    AuthorizationServer issuer(kActive);
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        config.limits.rate = 1;
+        config.limits.rate_burst = 1;
+    });
+    const std::string request =
+        "GET /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer opaque\r\n\r\n";
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(request + request));
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 404);
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 429);
+}
+
 TEST(Introspection, IsAwaitedByWhoOpensAWebsocket) {
     AuthorizationServer issuer([](const std::string& request) {
         const bool may = request.find("token=good") != std::string::npos;
