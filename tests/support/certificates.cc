@@ -1,6 +1,7 @@
 #include "tests/support/certificates.h"
 
 #include "core/base/check.h"
+#include "tests/support/temporary_directory.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -9,6 +10,7 @@
 #include <openssl/x509v3.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace annals::test {
 
@@ -53,6 +55,17 @@ void Certificate::write(const std::string& certificate_file, const std::string& 
     ANNALS_CHECK(file != nullptr && PEM_write_PrivateKey(file, key_.get(), nullptr, nullptr, 0,
                                                          nullptr, nullptr) == 1);
     std::fclose(file);
+}
+
+const Certificate& trusted_certificate() {
+    static const Certificate certificate("trusted");
+    static const TemporaryDirectory directory;
+    [[maybe_unused]] static const int set = [] {
+        const std::string file = directory / "cert.pem";
+        certificate.write(file, directory / "key.pem");
+        return ::setenv("SSL_CERT_FILE", file.c_str(), 1);
+    }();
+    return certificate;
 }
 
 }  // namespace annals::test

@@ -28,4 +28,8 @@ class Certificate {
     std::shared_ptr<X509> certificate_;
 };
 
+/// A certificate that tools::TlsClient trusts in this process, which asks the system once whom to trust. Whoever has it connect
+/// calls this before, also where the certificate is none of the test's.
+const Certificate& trusted_certificate();
+
 }  // namespace annals::test

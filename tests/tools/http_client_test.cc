@@ -1,5 +1,6 @@
 #include "tools/commands/http_client.h"
 
+#include "tests/support/certificates.h"
 #include "tests/support/files.h"
 #include "tests/support/hook_receiver.h"
 #include "tests/support/temporary_directory.h"
@@ -311,6 +312,7 @@ TEST(HttpClient, WaitsForASilentServerNoLongerThanSomebodyWantsTo) {
     const test::HookReceiver silent(
         [](const auto&, std::size_t, const auto&) { return std::string(); });
     ServerUrl url = *parse_server_url(silent.url());
+    test::trusted_certificate();
     for (const bool tls : {false, true}) {
         url.tls = tls;
         HttpClient client(url);

@@ -3,7 +3,6 @@
 #include "tools/commands/tls_client.h"
 
 #include "tests/support/certificates.h"
-#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
@@ -15,7 +14,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
 #include <future>
 #include <memory>
@@ -24,18 +22,6 @@
 
 namespace annals::tools {
 namespace {
-
-/// What all servers here show; OpenSSL reads once per process whom to trust.
-const test::Certificate& certificate() {
-    static const test::Certificate certificate("annals");
-    static const test::TemporaryDirectory directory;
-    static const bool trusted = [] {
-        certificate.write(directory / "cert.pem", directory / "key.pem");
-        return ::setenv("SSL_CERT_FILE", std::string(directory / "cert.pem").c_str(), 1) == 0;
-    }();
-    EXPECT_TRUE(trusted);
-    return certificate;
-}
 
 /// A connection: `serve` has its other end, in a thread of its own.
 class Connection {
@@ -69,8 +55,8 @@ std::function<void(int)> with_tls(std::function<void(SSL*)> then = {}) {
     return [then = std::move(then)](int fd) {
         const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
             SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-        SSL_CTX_use_certificate(context.get(), certificate().certificate());
-        SSL_CTX_use_PrivateKey(context.get(), certificate().key());
+        SSL_CTX_use_certificate(context.get(), test::trusted_certificate().certificate());
+        SSL_CTX_use_PrivateKey(context.get(), test::trusted_certificate().key());
         const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), SSL_free);
         SSL_set_fd(ssl.get(), fd);
         if (SSL_accept(ssl.get()) == 1 && then) {
@@ -83,7 +69,7 @@ class TlsClientTest : public testing::Test {
   protected:
     TlsClientTest() {
         std::signal(SIGPIPE, SIG_IGN);
-        certificate();
+        test::trusted_certificate();
     }
 
     /// A client of `connection`, which waits as long as it takes.
@@ -105,7 +91,7 @@ TEST_F(TlsClientTest, TrustsWhoIsCertifiedForTheNameThatWasAskedFor) {
         ASSERT_TRUE(client) << client.error().detail;
         EXPECT_EQ(named.get_future().get(), host == "localhost" ? host : "");
     }
-    for (const std::string host : {"annals", "localhost.example", "127.0.0.2", "::1"}) {
+    for (const std::string host : {"trusted", "localhost.example", "127.0.0.2", "::1"}) {
         const Connection connection(with_tls());
         const auto client = TlsClient::connect(connection.fd(), host, [] { return true; });
         ASSERT_FALSE(client) << host;
