@@ -56,6 +56,15 @@ TEST(CompactCommand, RemovesTheVersionsBeyondThoseToKeep) {
     EXPECT_EQ(annals({"verify", "--data", data}).exit_code, 0);
 }
 
+TEST(CompactCommand, MakesNoStoreWhereThereIsNone) {
+    const TemporaryDirectory directory;
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--dry-run"}}) {
+        const Finished done = compact(directory / "none", more);
+        EXPECT_EQ(done.exit_code, 2) << done.output;
+        EXPECT_FALSE(std::filesystem::exists(directory / "none"));
+    }
+}
+
 /// Whether a thread of the process has this name.
 bool has_thread(int pid, const std::string& name) {
     const auto is_it = [&](const auto& task) {
