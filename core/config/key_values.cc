@@ -67,6 +67,19 @@ std::string in_units(std::uint64_t number, std::span<const Unit> units) {
                            : fmt::format("{}{}", number / best->factor, best->name);
 }
 
+// "a b" as "a, b" or "a | b".
+std::string listed(std::string_view choices, std::string_view separator) {
+    std::string list;
+    for (const char c : choices) {
+        if (c == ' ') {
+            list += separator;
+        } else {
+            list += c;
+        }
+    }
+    return list;
+}
+
 std::string kind_of(const Field& field) {
     struct Visitor {
         std::string operator()(Flag) const { return "true or false"; }
@@ -97,12 +110,7 @@ std::string kind_of(const Field& field) {
         }
 
         std::string operator()(const Choice& choice) const {
-            std::string list(choice.choices);
-            for (std::size_t at = list.find(' '); at != std::string::npos;
-                 at = list.find(' ', at + 2)) {
-                list.replace(at, 1, ", ");
-            }
-            return "one of " + list;
+            return "one of " + listed(choice.choices, ", ");
         }
     };
 
@@ -229,18 +237,19 @@ struct Assign {
     }
 };
 
+/// What a setting is, with the values that it may have, and its default.
 struct Describe {
     Config& config;
 
-    std::pair<std::string_view, std::string> operator()(Flag field) const {
+    std::pair<std::string, std::string> operator()(Flag field) const {
         return {"flag", field(config) ? "true" : "false"};
     }
 
-    std::pair<std::string_view, std::string> operator()(Text field) const {
+    std::pair<std::string, std::string> operator()(Text field) const {
         return {"text", fmt::format("\"{}\"", field(config))};
     }
 
-    std::pair<std::string_view, std::string> operator()(Texts field) const {
+    std::pair<std::string, std::string> operator()(Texts field) const {
         std::string list = "[";
         for (const std::string& text : field(config)) {
             list += fmt::format("{}\"{}\"", list.size() > 1 ? ", " : "", text);
@@ -248,24 +257,30 @@ struct Describe {
         return {"texts", list + "]"};
     }
 
-    std::pair<std::string_view, std::string> operator()(Duration field) const {
+    std::pair<std::string, std::string> operator()(Duration field) const {
         return {"duration",
                 fmt::format("\"{}\"", in_units(static_cast<std::uint64_t>(field(config).count()),
                                                kDurationUnits))};
     }
 
-    std::pair<std::string_view, std::string> operator()(Issuers) const { return {"tables", "[]"}; }
+    std::pair<std::string, std::string> operator()(Issuers) const { return {"tables", "[]"}; }
 
-    std::pair<std::string_view, std::string> operator()(const Number& field) const {
-        return {"integer", fmt::format("{}", field.field(config))};
+    std::pair<std::string, std::string> operator()(const Number& field) const {
+        std::string kind = "integer";
+        if (field.max != Number{nullptr}.max) {
+            kind += fmt::format(" from {} to {}", field.min, field.max);
+        } else if (field.min != 0) {
+            kind += fmt::format(" from {} on", field.min);
+        }
+        return {std::move(kind), fmt::format("{}", field.field(config))};
     }
 
-    std::pair<std::string_view, std::string> operator()(const Size& field) const {
+    std::pair<std::string, std::string> operator()(const Size& field) const {
         return {"size", fmt::format("\"{}\"", in_units(field.field(config), kSizeUnits))};
     }
 
-    std::pair<std::string_view, std::string> operator()(const Choice& field) const {
-        return {"text", fmt::format("\"{}\"", field.field(config))};
+    std::pair<std::string, std::string> operator()(const Choice& field) const {
+        return {listed(field.choices, " | "), fmt::format("\"{}\"", field.field(config))};
     }
 };
 
@@ -283,7 +298,7 @@ Result<void> assign(Config& config, const Key& key, const toml::node& node,
     return {};
 }
 
-std::pair<std::string_view, std::string> describe(const Key& key, Config& config) {
+std::pair<std::string, std::string> describe(const Key& key, Config& config) {
     return std::visit(Describe{config}, key.field);
 }
 

@@ -66,7 +66,7 @@ bool try_assign(Config& config, const Key& key, const toml::node& node);
 Result<void> assign(Config& config, const Key& key, const toml::node& node,
                     std::string_view source);
 
-/// The type's name and the value as it would be written in a file.
-std::pair<std::string_view, std::string> describe(const Key& key, Config& config);
+/// The type's name, or what it may be, and the value as it would be written in a file.
+std::pair<std::string, std::string> describe(const Key& key, Config& config);
 
 }  // namespace annals::core::settings

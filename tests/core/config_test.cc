@@ -484,8 +484,16 @@ TEST(DescribeConfig, HasOneLineForEveryKeyOfTheContract) {
                                   "packages_dir"}) {
         EXPECT_NE(("\n" + text).find("\n" + key + " ("), std::string::npos) << key;
     }
-    EXPECT_NE(text.find("limits.max_body (size, default \"64MiB\")"), std::string::npos);
-    EXPECT_NE(text.find("history_cleanup_interval (duration, default \"1d\")"), std::string::npos);
+}
+
+TEST(DescribeConfig, SaysWhatValuesAKeyMayHave) {
+    const std::string text = "\n" + describe_config();
+    for (const std::string part : {"limits.max_body (size, default \"64MiB\")",
+                                   "threads (integer from 0 to 1024, default 0)",
+                                   "history_page_size (integer from 1 on, default 100)",
+                                   "validation (off | structure | full, default \"structure\")"}) {
+        EXPECT_NE(text.find("\n" + part), std::string::npos) << part;
+    }
 }
 
 }  // namespace

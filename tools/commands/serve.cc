@@ -148,8 +148,10 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     reader.texts("--set", sources.sets, "KEY=VALUE, a setting; may be repeated");
     reader.flag("--read-only", read_only, "take no writes, and neither lock nor mend the store");
     reader.flag("--allow-damaged", allow_damaged, "with --read-only: serve what is whole");
-    reader.footer("Settings (also from ANNALS_ and the key in capitals, '.' as '__'):\n" +
-                  core::describe_config());
+    reader.footer(
+        "Settings (also from ANNALS_ and the key in capitals, '.' as '__'; durations are a number "
+        "and ms, s, m, h or d,\nsizes bytes or a number and kB, MB, GB, KiB, MiB or GiB):\n" +
+        core::describe_config());
     if (exit_code = reader.parse(arguments); exit_code) {
         return core::Config();
     }
