@@ -216,11 +216,11 @@ class Purge {
             .versions = {}};
         if (one.whole) {
             one.versions = std::move(all);
-        } else if (belongs != positions.end()) {
-            kept_.push_back(name);
-            return;
         } else {
-            // It is not his any more: only what it was while it was goes.
+            if (belongs != positions.end()) {
+                kept_.push_back(name);
+            }
+            // It is another's by now, or another's, too: only what it was while it was his alone goes.
             std::ranges::copy_if(all, std::back_inserter(one.versions), [&](const auto& info) {
                 const auto named = positions.find(info.position);
                 return named != positions.end() && is_his(named->second);

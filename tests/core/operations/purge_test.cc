@@ -269,6 +269,26 @@ TEST_F(PurgeTest, KeepsWhatWasOthersTooAndIsNotHisAnyMore) {
     EXPECT_EQ(status("Observation/o"), 200);
 }
 
+TEST_F(PurgeTest, OfWhatIsOthersTooTakesTheVersionsThatWereHisAlone) {
+    put("Patient", "p");
+    put("Patient", "q");
+    put("Observation", "o", subject("p"));
+    put("Observation", "o", subject("q", R"(,"performer":[{"reference":"Patient/p"}])"));
+    put("Observation", "deleted", subject("p"));
+    put("Observation", "deleted", subject("q", R"(,"performer":[{"reference":"Patient/p"}])"));
+    ASSERT_EQ(send("DELETE", "/Observation/deleted").status, 204);
+    const Receipt done = purge("p");
+    EXPECT_THAT(done.whole, ElementsAre("Patient/p"));
+    EXPECT_THAT(done.shared, ElementsAre("Observation/o"));
+    EXPECT_THAT(done.versions.at("Observation/o"), ElementsAre("1"));
+    EXPECT_THAT(done.versions.at("Observation/deleted"), ElementsAre("1"));
+    EXPECT_EQ(status("Observation/o"), 200);
+    EXPECT_EQ(status("Observation/o/_history/1"), 404);
+    EXPECT_EQ(status("Observation/o/_history/2"), 200);
+    EXPECT_EQ(status("Observation/deleted/_history/1"), 404);
+    EXPECT_EQ(status("Observation/deleted/_history/2"), 200);
+}
+
 TEST_F(PurgeTest, TakesAPatientOfWhomNothingButADeletionIsKnown) {
     const std::string deleted =
         R"({"resourceType":"Bundle","type":"history","entry":[{"request":{"method":"DELETE","url":"Patient/p"},)"
