@@ -158,6 +158,28 @@ TEST_F(EarlyAnswers, KeepTheOrderOfPipelinedRequests) {
     }
 }
 
+TEST_F(EarlyAnswers, AreOfWritesThatKeepTheIdOfTheirRequestIfTheClientGaveIt) {
+    Connection connection(server_->port());
+    const auto send = [&](const std::string& bytes) {
+        connection.send(bytes);
+        return connection.receive().value_or(HttpResponse{});
+    };
+    // As long as those that the server makes.
+    const HttpResponse given = send(
+        request("PUT", "/Patient/1", patient("1", "Okafor"), "X-Request-Id: nightly-load-007\r\n"));
+    const HttpResponse made = send(request("PUT", "/Patient/2", patient("2", "Okafor")));
+    ASSERT_EQ(given.status, 201);
+    ASSERT_EQ(made.status, 201);
+    const auto undo = [&](const std::string& id) {
+        return send(request("POST", "/$undo?dryRun=true&requestId=" + id));
+    };
+    const HttpResponse undone = undo("nightly-load-007");
+    EXPECT_EQ(undone.status, 200);
+    EXPECT_NE(undone.body.find("Patient/1"), std::string::npos) << undone.body;
+    EXPECT_EQ(undone.body.find("Patient/2"), std::string::npos) << undone.body;
+    EXPECT_EQ(undo(made.header("X-Request-Id").value_or("")).status, 404);
+}
+
 TEST_F(EarlyAnswers, ThatComeTooLateAreATimeout) {
     core::Config config;
     config.limits.request_timeout = milliseconds(100);
