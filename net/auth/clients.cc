@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace annals::net::auth {
@@ -30,6 +31,18 @@ Result<KeySet> known_keys(const core::TokenClient& client) {
                      ""};
     }
     return keys;
+}
+
+/// Errors: overloaded: there is no thread for it, which may pass.
+Result<std::shared_ptr<KeyFetcher>> start_fetching(const std::string& name, const std::string& url,
+                                                   KeyFetcher::Take take) {
+    try {
+        return std::make_shared<KeyFetcher>(name, url, std::move(take));
+    } catch (const std::system_error& refused) {
+        return Error{Errc::overloaded,
+                     fmt::format("no thread can be started for the {}: {}", name, refused.what()),
+                     ""};
+    }
 }
 
 }  // namespace
@@ -57,7 +70,7 @@ Result<void> Clients::check(const std::string& file) {
 Result<std::unique_ptr<Clients>> Clients::open(const std::string& file) {
     std::unique_ptr<Clients> clients(new Clients(file));
     ANNALS_TRY(std::vector<Client> all, clients->read(clients->times_));
-    clients->set(std::move(all));
+    ANNALS_TRY_VOID(clients->set(std::move(all)));
     return clients;
 }
 
@@ -75,43 +88,48 @@ Result<std::vector<Client>> Clients::read(Times& times) const {
     return all;
 }
 
-void Clients::set(std::vector<Client> clients) {
-    All before;
+/// Errors: as start_fetching(); all is as it was.
+Result<void> Clients::set(std::vector<Client> clients) {
+    All others;  // what is not there afterwards; ends without the lock, for a fetcher that ends may be about to give its keys
     {
         const std::lock_guard lock(mutex_);
-        before = set_all(std::move(clients));
+        ANNALS_TRY_VOID(complete(std::move(clients), others));
+        others.swap(all_);
+        std::erase_if(others, [this](const auto& before) {
+            const auto now = all_.find(before.first);
+            return now != all_.end() && now->second->fetcher == before.second->fetcher;
+        });
     }
     // Without the lock, which a fetcher that gives its keys takes while it holds its own.
-    for (const auto& [id, client] : before) {
+    for (const auto& [id, client] : others) {
         if (client->fetcher != nullptr) {
             client->fetcher->stop();
             retired_.push_back(client->fetcher);
         }
     }
+    return {};
 }
 
-/// Whoever has the same URL as before keeps his keys, and what fetches them; the rest of what was there before is returned.
-Clients::All Clients::set_all(std::vector<Client> clients) {
-    All before = std::exchange(all_, {});
+/// Whoever has the same URL as before keeps his keys, and what fetches them.
+Result<void> Clients::complete(std::vector<Client> clients, All& all) {
     for (Client& client : clients) {
         const std::string id = client.said.id;
         const std::string url = client.said.jwks_url;
-        const auto old = before.find(id);
-        if (!url.empty() && old != before.end() && old->second->said.jwks_url == url) {
+        const auto old = all_.find(id);
+        if (!url.empty() && old != all_.end() && old->second->said.jwks_url == url) {
             client.keys = old->second->keys;
             client.fetched = old->second->fetched;
             client.fetcher = old->second->fetcher;
-            before.erase(old);
         } else if (!url.empty()) {
-            client.fetcher =
-                std::make_shared<KeyFetcher>(fmt::format("keys of the client '{}'", id), url,
-                                             [this, id, url](KeySet keys, std::uint64_t number) {
-                                                 set_keys(id, url, std::move(keys), number);
-                                             });
+            ANNALS_TRY(client.fetcher,
+                       start_fetching(fmt::format("keys of the client '{}'", id), url,
+                                      [this, id, url](KeySet keys, std::uint64_t number) {
+                                          set_keys(id, url, std::move(keys), number);
+                                      }));
         }
-        all_.emplace(id, std::make_shared<const Client>(std::move(client)));
+        all.emplace(id, std::make_shared<const Client>(std::move(client)));
     }
-    return before;
+    return {};
 }
 
 void Clients::set_keys(const std::string& id, const std::string& url, KeySet keys,
@@ -146,16 +164,16 @@ void Clients::reload_if_changed() {
     times_.clear();
     retired_.clear();
     auto all = read(times_);
-    // What was wrong may end without a trace in these times: another may read them, or a file that only the new state names is
-    // there.
-    unread_ = !all;
-    if (!all) {
+    const Result<void> done = all ? set(*std::move(all)) : Result<void>(all.error());
+    // What was wrong may end without a trace in these times: another may read them, a file that only the new state names is
+    // there, or there is a thread for a fetcher again.
+    unread_ = !done;
+    if (!done) {
         if (changed) {
-            log_warning(fmt::format("clients stay as they were: {}", all.error().detail));
+            log_warning(fmt::format("clients stay as they were: {}", done.error().detail));
         }
         return;
     }
-    set(*std::move(all));
     log_info("clients were read again");
 }
 

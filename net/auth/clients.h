@@ -30,7 +30,8 @@ struct Client {
 
 class Clients {
   public:
-    /// Reads `file` (auth.token_endpoint.clients_file), and whatever files of keys it names. Errors: usage: one line.
+    /// Reads `file` (auth.token_endpoint.clients_file), and whatever files of keys it names. Errors: usage: one line; overloaded:
+    /// there is no thread to fetch keys of a URL.
     static Result<std::unique_ptr<Clients>> open(const std::string& file);
 
     /// Whether the files are of use. Errors: as open().
@@ -58,8 +59,8 @@ class Clients {
     explicit Clients(std::string file);
 
     Result<std::vector<Client>> read(Times& times) const;
-    void set(std::vector<Client> clients);
-    All set_all(std::vector<Client> clients);  ///< under the mutex
+    Result<void> set(std::vector<Client> clients);
+    Result<void> complete(std::vector<Client> clients, All& all);  ///< under the mutex
     void set_keys(const std::string& id, const std::string& url, KeySet keys, std::uint64_t number);
 
     const std::string file_;

@@ -25,7 +25,7 @@ class KeyFetcher {
     /// must not ask().
     using Take = std::function<void(KeySet keys, std::uint64_t number)>;
 
-    /// Fetches now and every five minutes; `name` is for logs.
+    /// Fetches now and every five minutes; `name` is for logs. Throws std::system_error where there is no thread for it.
     KeyFetcher(std::string name, std::string url, Take take);
 
     ~KeyFetcher();

@@ -2,13 +2,20 @@
 
 #include "net/auth/key_fetcher.h"
 
+#include "net/auth/clients.h"
+#include "tests/support/files.h"
 #include "tests/support/http_endpoint.h"
+#include "tests/support/no_threads.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 namespace annals::test {
@@ -78,6 +85,36 @@ TEST(KeyFetcher, AsksALoopbackAddressThroughNoProxy) {
     ::unsetenv("http_proxy");
     EXPECT_EQ(taken, 1U);
     EXPECT_EQ(proxy.requests(), 0);
+}
+
+TEST(TokenClients, StayAsTheyWereWhereThereIsNoThreadToFetchTheKeysOfNewOnes) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    const KeyEndpoint keys(jwk_set({SigningKey("ES256").jwk()}));
+    const auto entry = [&](const std::string& id) {
+        return fmt::format("[[client]]\nid = \"{}\"\nscopes = []\njwks_url = '{}'\n", id,
+                           keys.url());
+    };
+    write_whole_file(file, entry("first"));
+    const auto clients = net::auth::Clients::open(file);
+    ASSERT_TRUE(clients) << clients.error().detail;
+    // The endpoint starts threads as well.
+    wait_until([&] { return (*clients)->find("first")->fetched == 1; });
+    const auto first = (*clients)->find("first");
+    write_whole_file(file, entry("second") + entry("first"));
+    std::filesystem::last_write_time(
+        file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+    {
+        const NoThreads none;
+        (*clients)->reload_if_changed();
+        EXPECT_EQ(net::auth::Clients::open(file).error().code, Errc::overloaded);
+    }
+    EXPECT_EQ((*clients)->find("second"), nullptr);
+    EXPECT_EQ((*clients)->find("first")->fetcher, first->fetcher);
+    // Tried again without another change.
+    (*clients)->reload_if_changed();
+    EXPECT_NE((*clients)->find("second"), nullptr);
+    EXPECT_EQ((*clients)->find("first")->fetcher, first->fetcher);
 }
 
 }  // namespace
