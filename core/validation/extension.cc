@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace annals::validation {
 
@@ -114,6 +115,32 @@ void check_parts(Context& context, const Profile& profile, const Spot& spot) {
     }
 }
 
+/// Does the definition say that such an extension is a modifier? Nothing if that is up to what it is derived from.
+std::optional<bool> says_modifier(json::Value definition) {
+    for (const char* const view : {"snapshot", "differential"}) {
+        for (const json::Value element : definition[view]["element"].elements()) {
+            const json::Value is_modifier = element["isModifier"];
+            if (element["path"].equals("Extension") && is_modifier) {
+                return is_modifier.raw() == "true";
+            }
+        }
+    }
+    if (own_type(definition["baseDefinition"].string()) == schema::extension_type()) {
+        return false;  // as Extension itself has it
+    }
+    return std::nullopt;
+}
+
+/// Modifiers stand in modifierExtension, and nothing else does.
+void check_modifier(Context& context, const Profile& profile, const Spot& spot) {
+    const std::optional<bool> is_modifier = says_modifier(profile.definition());
+    if (is_modifier && *is_modifier != (spot.element.name() == "modifierExtension")) {
+        context.error("structure", spot,
+                      fmt::format("The extension {} is {} modifier, and does not stand in {}",
+                                  profile.url(), *is_modifier ? "a" : "no", spot.element.name()));
+    }
+}
+
 }  // namespace
 
 void check_extension(Context& context, const Frame& frame, const Spot& spot, const Spot& parent) {
@@ -155,6 +182,7 @@ void check_extension(Context& context, const Frame& frame, const Spot& spot, con
                       fmt::format("The extension {} is not for {}", url,
                                   parent.element ? parent.element.name() : parent.type.name()));
     }
+    check_modifier(context, known, spot);
     check_parts(context, known, spot);
     check_profile(context, frame, spot, url, Severity::information);
 }

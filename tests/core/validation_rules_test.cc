@@ -149,6 +149,59 @@ TEST(ValidationExtensions, HaveThePartsThatTheirDefinitionNames) {
               "error structure Patient.extension[0].extension[1]\n");
 }
 
+TEST(ValidationExtensions, StandInModifierExtensionIfTheyAreModifiersAndNowhereElse) {
+    TextSource source;
+    const auto define = [&](std::string_view name, std::string_view root) {
+        source.add(profile_of("Extension",
+                              fmt::format(R"({{"id":"Extension","path":"Extension"{}}},
+                {{"id":"Extension.url","path":"Extension.url","fixedUri":"http://x.org/{}"}})",
+                                          root, name),
+                              name));
+    };
+    define("modifier", R"(,"isModifier":true)");
+    define("plain", R"(,"isModifier":false)");
+    define("silent", "");
+    const auto with = [&](std::string_view where, std::string_view name) {
+        return issues(
+            fmt::format(
+                R"({{"resourceType":"Patient","{}":[{{"url":"http://x.org/{}","valueBoolean":true}}]}})",
+                where, name),
+            source);
+    };
+    EXPECT_EQ(with("modifierExtension", "modifier"), "");
+    EXPECT_EQ(with("extension", "modifier"), "error structure Patient.extension[0]\n");
+    for (const char* const name : {"plain", "silent"}) {
+        EXPECT_EQ(with("extension", name), "");
+        EXPECT_EQ(with("modifierExtension", name),
+                  "error structure Patient.modifierExtension[0]\n");
+    }
+}
+
+TEST(ValidationExtensions, AreModifiersOrNotAsTheirDefinitionsSnapshotSaysOfDerivedOnes) {
+    TextSource source;
+    const auto define = [&](std::string_view name, std::string_view more) {
+        source.add(fmt::format(
+            R"({{"resourceType":"StructureDefinition","url":"http://x.org/{}","name":"E","status":"draft",
+                "kind":"complex-type","abstract":false,"type":"Extension","derivation":"constraint",
+                "baseDefinition":"http://x.org/elsewhere",{}}})",
+            name, more));
+    };
+    constexpr std::string_view kElement = R"("{}":{{"element":[{{"path":"Extension"{}}}]}})";
+    define("modifier", fmt::format(kElement, "snapshot", R"(,"isModifier":true)"));
+    define("open", fmt::format(kElement, "snapshot", ""));
+    const auto with = [&](std::string_view where, std::string_view name) {
+        return issues(
+            fmt::format(
+                R"({{"resourceType":"Patient","{}":[{{"url":"http://x.org/{}","valueBoolean":true}}]}})",
+                where, name),
+            source);
+    };
+    EXPECT_EQ(with("modifierExtension", "modifier"), "");
+    EXPECT_EQ(with("extension", "modifier"), "error structure Patient.extension[0]\n");
+    EXPECT_EQ(with("modifierExtension", "open"), "");
+    EXPECT_EQ(with("extension", "open"), "");
+}
+
 TEST(ValidationMarkup, IsAnErrorOnlyAsAScriptOrWhereThatIsAsked) {
     const auto judged = [](std::string_view resource, bool refuse) {
         Options options;
