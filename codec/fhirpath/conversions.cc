@@ -71,7 +71,7 @@ std::string_view singular(std::string_view unit) {
     return is_calendar(unit) && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit;
 }
 
-// 4.5, 4.5 'mg' or 4 days.
+// 4.5, 4.5 'mg' or 4 days; by N1's pattern the blanks are optional, and may stand without a unit, too.
 std::optional<Quantity> quantity_from(std::string_view text) {
     const std::size_t digits = std::min(text.find_first_not_of("+-0123456789."), text.size());
     const std::optional<Decimal> value = number_of(text.substr(0, digits), false);
@@ -81,14 +81,13 @@ std::optional<Quantity> quantity_from(std::string_view text) {
     std::string_view rest = text.substr(digits);
     const std::size_t blank = rest.find_first_not_of(" \t\r\n");
     if (blank == std::string_view::npos) {
-        return rest.empty() ? std::optional(Quantity{*value, "1", false}) : std::nullopt;
+        return Quantity{*value, "1", false};
     }
     rest.remove_prefix(blank);
     if (rest.size() > 2 && rest.starts_with('\'') && rest.ends_with('\'')) {
         return Quantity{*value, rest.substr(1, rest.size() - 2), false};
     }
-    return blank > 0 && is_calendar(rest) ? std::optional(Quantity{*value, rest, true})
-                                          : std::nullopt;
+    return is_calendar(rest) ? std::optional(Quantity{*value, rest, true}) : std::nullopt;
 }
 
 }  // namespace

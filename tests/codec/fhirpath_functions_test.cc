@@ -19,8 +19,8 @@ TEST_F(FhirPath, ConvertsNothingThatIsNoneOfTheKind) {
                                         "'abc'.toDecimal()",
                                         "'abc'.toQuantity()",
                                         "'abc'.toQuantity('mg')",
-                                        "'4 '.toQuantity()",
-                                        "'4days'.toQuantity()",
+                                        "' 4'.toQuantity()",
+                                        "'4dayss'.toQuantity()",
                                         "'4 \\'\\''.toQuantity()",
                                         "'4 \\'mg'.toQuantity()",
                                         "'4 mg\\''.toQuantity()",
@@ -65,6 +65,9 @@ TEST_F(FhirPath, ConvertsEachKindToWhatItCanBe) {
     EXPECT_EQ(eval("'4'.toQuantity()"), "[4 '1']");
     EXPECT_EQ(eval("'4 years'.toQuantity()"), "[4 years]");
     EXPECT_EQ(eval("'4 month'.toQuantity()"), "[4 month]");
+    EXPECT_EQ(eval("'4 '.toQuantity()"), "[4 '1']");
+    EXPECT_EQ(eval("'4days'.toQuantity()"), "[4 days]");
+    EXPECT_EQ(eval("'4\\'mg\\''.toQuantity()"), "[4 'mg']");
     EXPECT_EQ(eval("(1 day).toQuantity('days')"), "[1 day]");
     EXPECT_EQ(eval("(2 days).toQuantity('h')"), "[48 'h']");
     EXPECT_EQ(eval("(48 'h').toQuantity('days')"), "[2 days]");
