@@ -159,6 +159,8 @@ class Parser {
             if (found->op == Op::is || found->op == Op::as) {
                 ANNALS_TRY(node.value, type_specifier());
                 ANNALS_TRY(left, add(node, {left}));
+                // By the grammar a path may go on behind the type: value is Quantity.not().
+                ANNALS_TRY(left, steps(left));
                 continue;
             }
             ANNALS_TRY(node.value, expression(found->precedence + 1));
@@ -185,7 +187,12 @@ class Parser {
     }
 
     Result<std::uint32_t> path() {
-        ANNALS_TRY(std::uint32_t left, term());
+        ANNALS_TRY(const std::uint32_t first, term());
+        return steps(first);
+    }
+
+    // The invocations and indexers behind `left`.
+    Result<std::uint32_t> steps(std::uint32_t left) {
         while (true) {
             if (lexer_.is_operator(".")) {
                 ANNALS_TRY_VOID(lexer_.next());

@@ -28,6 +28,14 @@ TEST_F(FhirPath, BindsOperatorsAsTheGrammarSays) {
     EXPECT_EQ(eval("5 mod 3 div 2"), "[1]");
 }
 
+TEST_F(FhirPath, GoesOnBehindATypeByThePathsGrammar) {
+    EXPECT_EQ(eval("1 is Integer.not()"), "[false]");
+    EXPECT_EQ(eval("1 is System.Integer.not().not()"), "[true]");
+    EXPECT_EQ(eval("1 + 1 as Integer.toString() & 'x'"), "[2x]");
+    EXPECT_EQ(eval("false or deceased is boolean[0] and 1 is String.not()"), "[true]");
+    EXPECT_EQ(eval("name.where($this is HumanName.not()).count()"), "[0]");
+}
+
 TEST_F(FhirPath, RefusesWhatIsNoExpression) {
     for (const std::string_view text :
          {"",          " ",        "1 +",         "(1",          "a.",       "a[",
