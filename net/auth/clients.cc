@@ -90,14 +90,17 @@ Result<std::vector<Client>> Clients::read(Times& times) const {
 
 /// Errors: as start_fetching(); all is as it was.
 Result<void> Clients::set(std::vector<Client> clients) {
-    All others;  // what is not there afterwards; ends without the lock, for a fetcher that ends may be about to give its keys
+    All others;  // those that are not there afterwards
+    Result<void> done;
     {
         const std::lock_guard lock(mutex_);
-        ANNALS_TRY_VOID(complete(std::move(clients), others));
-        others.swap(all_);
-        std::erase_if(others, [this](const auto& before) {
-            const auto now = all_.find(before.first);
-            return now != all_.end() && now->second->fetcher == before.second->fetcher;
+        done = complete(std::move(clients), others);
+        if (done) {
+            others.swap(all_);
+        }
+        std::erase_if(others, [this](const auto& other) {
+            const auto there = all_.find(other.first);
+            return there != all_.end() && there->second->fetcher == other.second->fetcher;
         });
     }
     // Without the lock, which a fetcher that gives its keys takes while it holds its own.
@@ -107,7 +110,7 @@ Result<void> Clients::set(std::vector<Client> clients) {
             retired_.push_back(client->fetcher);
         }
     }
-    return {};
+    return done;
 }
 
 /// Whoever has the same URL as before keeps his keys, and what fetches them.
