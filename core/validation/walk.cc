@@ -19,7 +19,7 @@ struct InvariantRule {
     std::optional<fhirpath::Expression> expression;
 };
 
-// ele-1 and the shape of contained resources: the check of the structure. ext-1, ref-1, dom-3, txt-1, txt-2:
+// ele-1: check_content(). The shape of contained resources: the check of the structure. ext-1, ref-1, dom-3, txt-1, txt-2:
 // data_types.cc and references.cc, for less. que-7 and que-12 do not say what they mean: resource_rules.cc.
 // dom-6 and con-3 are what R4 itself calls best practice, no rules.
 constexpr auto kElsewhere =
@@ -74,6 +74,17 @@ void check_invariants(Context& context, const Frame& frame, const Spot& spot,
     }
 }
 
+/// ele-1, of an id alone: that nothing is empty, and what a Reference and an Extension have beside it, is told elsewhere.
+void check_content(Context& context, const Spot& spot) {
+    const json::Value object = spot.object();
+    const bool has_value = spot.value() && !spot.value().is_object();
+    if (!has_value && object.size() == 1 && object["id"] && spot.type != schema::reference_type() &&
+        spot.type != schema::extension_type()) {
+        context.error("invariant", spot,
+                      "The rule ele-1 is broken: an element has a value, or more than an id");
+    }
+}
+
 void check_element(Context& context, const Frame& frame, const Spot& spot, const Spot& parent);
 
 void check_children(Context& context, const Frame& frame, const Spot& spot) {
@@ -101,6 +112,7 @@ void check_element(Context& context, const Frame& frame, const Spot& spot, const
         }
         return;
     }
+    check_content(context, spot);
     check_invariants(context, frame, spot, spot.type.invariants());
     check_invariants(context, frame, spot, spot.element.invariants());
     const schema::Strength strength = spot.element.strength();

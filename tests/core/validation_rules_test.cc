@@ -125,6 +125,24 @@ TEST(ValidationContained, IsReferredToOrRefersToWhatItIsIn) {
         << "said elsewhere";
 }
 
+TEST(ValidationElements, HaveAValueOrMoreThanAnId) {
+    const auto patient = [](std::string_view rest) {
+        return issues(fmt::format(R"({{"resourceType":"Patient",{}}})", rest));
+    };
+    EXPECT_EQ(patient(R"("id":"x")"), "") << "of a resource it is the logical id";
+    EXPECT_EQ(patient(R"("name":[{"id":"x"}])"), "error invariant Patient.name[0]\n");
+    EXPECT_EQ(patient(R"("contact":[{"id":"x"}])").substr(0, 36),
+              "error invariant Patient.contact[0]\ne");
+    EXPECT_EQ(patient(R"("name":[{"id":"x","use":"usual"}])"), "");
+    EXPECT_EQ(patient(R"("_birthDate":{"id":"x"})"), "error invariant Patient._birthDate\n");
+    EXPECT_EQ(patient(R"("birthDate":"2020","_birthDate":{"id":"x"})"), "");
+    EXPECT_EQ(
+        patient(R"("_active":{"id":"x","extension":[{"url":"http://x.org/e","valueCode":"y"}]})"),
+        "");
+    EXPECT_EQ(patient(R"("name":[{"given":[null,"b"],"_given":[{"id":"x"},{"id":"y"}]}])"),
+              "error invariant Patient.name[0].given[0]\n");
+}
+
 TEST(ValidationExtensions, HaveThePartsThatTheirDefinitionNames) {
     TextSource source;
     source.add(profile_of("Extension", R"({"id":"Extension.extension","path":"Extension.extension",
