@@ -17,7 +17,7 @@ namespace annals::net::auth {
 
 namespace {
 
-constexpr std::size_t kNumberBytesMax = kRsaBitsMax / 8 + 1;
+constexpr std::size_t kNumberBytesMax = 2049;  // larger ones are not even looked at
 
 template <auto Free>
 struct Freeing {
@@ -52,13 +52,13 @@ std::shared_ptr<EVP_PKEY> make_key(const char* type, const Builder& builder) {
     if (parameters != nullptr && context != nullptr && EVP_PKEY_fromdata_init(context.get()) == 1) {
         EVP_PKEY_fromdata(context.get(), &key, EVP_PKEY_PUBLIC_KEY, parameters.get());
     }
-    const std::shared_ptr<EVP_PKEY> owner(key, EVP_PKEY_free);
-    if (key == nullptr) {
-        return nullptr;
-    }
-    // A point off the curve would be no key.
-    const Context check(EVP_PKEY_CTX_new_from_pkey(nullptr, key, nullptr));
-    return check != nullptr && EVP_PKEY_public_check(check.get()) == 1 ? owner : nullptr;
+    return {key, EVP_PKEY_free};
+}
+
+/// To the power of one a signature is what it signs; an even one signs nothing, and a large one is slow to verify with.
+bool is_exponent(const BIGNUM* number) {
+    return BN_is_odd(number) == 1 && BN_is_one(number) == 0 &&
+           BN_num_bits(number) <= kRsaExponentBitsMax;
 }
 
 std::shared_ptr<EVP_PKEY> rsa_key(json::Value jwk) {
@@ -69,9 +69,13 @@ std::shared_ptr<EVP_PKEY> rsa_key(json::Value jwk) {
     }
     const Number n = number_of(*modulus);
     const Number e = number_of(*exponent);
+    if (!is_exponent(e.get())) {
+        return nullptr;
+    }
     const Builder builder(OSSL_PARAM_BLD_new());
     OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, n.get());
     OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, e.get());
+    // Not EVP_PKEY_public_check(): for whether a number of 16,384 bits may be a modulus it takes more than a second.
     return make_key("RSA", builder);
 }
 
@@ -86,7 +90,10 @@ std::shared_ptr<EVP_PKEY> ec_key(json::Value jwk, const char* group, std::size_t
     OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, group, 0);
     OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(),
                                      point.size());
-    return make_key("EC", builder);
+    std::shared_ptr<EVP_PKEY> key = make_key("EC", builder);
+    // A point off the curve would be no key.
+    const Context check(EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr));
+    return check != nullptr && EVP_PKEY_public_check(check.get()) == 1 ? key : nullptr;
 }
 
 std::shared_ptr<EVP_PKEY> edwards_key(json::Value jwk, int type) {

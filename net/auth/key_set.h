@@ -29,12 +29,15 @@ struct Key {
 
 inline constexpr std::size_t kKeysMax = 100;
 inline constexpr int kRsaBitsMin = 2048;
-inline constexpr int kRsaBitsMax = 16384;
+// Others publish such keys, and every key of a set may be tried: what one costs is bounded.
+inline constexpr int kRsaBitsMax = 8192;
+inline constexpr int kRsaExponentBitsMax = 32;
 
 class KeySet {
   public:
     /// Reads `{"keys":[...]}`. Keys that can't verify signatures here are passed over: other types and curves, for
-    /// encryption, symmetric, RSA below kRsaBitsMin, and beside others such whose numbers make no key; `passed_over` counts them.
+    /// encryption, symmetric, RSA below kRsaBitsMin or above kRsaBitsMax, and beside others such whose numbers make no key;
+    /// `passed_over` counts them.
     /// Errors: invalid (no JWK Set; more than kKeysMax keys; nothing but keys that are none).
     static Result<KeySet> read(std::string_view text);
 

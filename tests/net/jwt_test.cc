@@ -301,19 +301,25 @@ TEST(KeySet, PassesOverKeysOfNoUseHere) {
     const SigningKey weak("RS256", "weak", 1024);
     const SigningKey good("RS256", "good");
     // What anybody could sign with: a signature to the power of one is what it signs.
-    std::string open = good.jwk();
-    open.replace(open.find("AQAB"), 4, "AQ");
-    const KeySet set = keys(
-        {weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"), open,
-         R"({"kty":"oct","k":"c2VjcmV0"})", R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
-         // What isn't padded, and what lacks a number.
-         R"({"kty":"EC","crv":"P-256","x":"AA","y":"AA"})", R"({"kty":"RSA"})"});
+    const auto with_exponent = [&](const char* exponent) {
+        std::string jwk = good.jwk();
+        return jwk.replace(jwk.find("AQAB"), 4, exponent);
+    };
+    const KeySet set =
+        keys({weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"), with_exponent("AQ"),
+              // An even one, and one that takes long.
+              with_exponent("AQAA"), with_exponent("AQAAAAE"), R"({"kty":"oct","k":"c2VjcmV0"})",
+              R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
+              // What isn't padded, and what lacks a number.
+              R"({"kty":"EC","crv":"P-256","x":"AA","y":"AA"})", R"({"kty":"RSA"})"});
     EXPECT_EQ(set.keys().size(), 1U);
-    EXPECT_EQ(set.passed_over(), 7U);
+    EXPECT_EQ(set.passed_over(), 9U);
     EXPECT_TRUE(set.has("good"));
     EXPECT_FALSE(set.has("weak"));
-    // Nor are keys of other curves, alone, taken for broken ones.
-    const KeySet others = keys({R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
+    // Nor are keys of other curves, or too large, alone taken for broken ones.
+    const std::string large = std::string(1366, '_') + '8';  // 8,200 bits
+    const KeySet others = keys({R"({"kty":"RSA","e":"AQAB","n":")" + large + "\"}",
+                                R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
                                 R"({"kty":"OKP","crv":"X25519","x":"AA"})"});
     EXPECT_TRUE(others.keys().empty());
 }
