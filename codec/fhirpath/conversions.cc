@@ -61,10 +61,8 @@ std::optional<Decimal> number_of(std::string_view text, bool integral) {
 }
 
 bool is_calendar(std::string_view unit) {
-    if (unit.ends_with('s')) {
-        unit.remove_suffix(1);
-    }
-    return unit == "year" || unit == "month" || !definite_duration(unit).empty();
+    return unit == "year" || unit == "years" || unit == "month" || unit == "months" ||
+           !definite_duration(unit).empty();
 }
 
 std::string_view singular(std::string_view unit) {
