@@ -195,9 +195,10 @@ TEST_F(AuthenticatorTest, BelievesTheNewAnswerAboutATokenThatWasKnown) {
 }
 
 TEST_F(AuthenticatorTest, TakesTheAnswerThatItWaitedForHoweverSoonItMustAskAgain) {
-    std::string exp;
+    std::atomic<const char*> exp = "";
     const HttpEndpoint introspection([&](const std::string&) {
-        return HttpEndpoint::Answer{200, R"({"active":true,"sub":"lab")" + exp + "}"};
+        return HttpEndpoint::Answer{
+            200, std::string(R"({"active":true,"sub":"lab")") + exp.load() + "}"};
     });
     take_opaque(introspection.url());
     config_.auth.introspection.cache = std::chrono::milliseconds(1);
