@@ -143,6 +143,16 @@ TEST(ValidationElements, HaveAValueOrMoreThanAnId) {
               "error invariant Patient.name[0].given[0]\n");
 }
 
+/// Of a Patient that has an extension of the definition `name`, at `where`.
+std::string issues_with_extension(std::string_view where, std::string_view name,
+                                  const TextSource& source) {
+    return issues(
+        fmt::format(
+            R"({{"resourceType":"Patient","{}":[{{"url":"http://x.org/{}","valueBoolean":true}}]}})",
+            where, name),
+        source);
+}
+
 TEST(ValidationExtensions, HaveThePartsThatTheirDefinitionNames) {
     TextSource source;
     source.add(profile_of("Extension", R"({"id":"Extension.extension","path":"Extension.extension",
@@ -180,11 +190,7 @@ TEST(ValidationExtensions, StandInModifierExtensionIfTheyAreModifiersAndNowhereE
     define("plain", R"(,"isModifier":false)");
     define("silent", "");
     const auto with = [&](std::string_view where, std::string_view name) {
-        return issues(
-            fmt::format(
-                R"({{"resourceType":"Patient","{}":[{{"url":"http://x.org/{}","valueBoolean":true}}]}})",
-                where, name),
-            source);
+        return issues_with_extension(where, name, source);
     };
     EXPECT_EQ(with("modifierExtension", "modifier"), "");
     EXPECT_EQ(with("extension", "modifier"), "error structure Patient.extension[0]\n");
@@ -208,11 +214,7 @@ TEST(ValidationExtensions, AreModifiersOrNotAsTheirDefinitionsSnapshotSaysOfDeri
     define("modifier", fmt::format(kElement, "snapshot", R"(,"isModifier":true)"));
     define("open", fmt::format(kElement, "snapshot", ""));
     const auto with = [&](std::string_view where, std::string_view name) {
-        return issues(
-            fmt::format(
-                R"({{"resourceType":"Patient","{}":[{{"url":"http://x.org/{}","valueBoolean":true}}]}})",
-                where, name),
-            source);
+        return issues_with_extension(where, name, source);
     };
     EXPECT_EQ(with("modifierExtension", "modifier"), "");
     EXPECT_EQ(with("extension", "modifier"), "error structure Patient.extension[0]\n");
