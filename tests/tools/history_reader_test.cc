@@ -208,6 +208,27 @@ TEST(HistoryReader, TakesNoLinkThatLeadsNowhere) {
     }
 }
 
+TEST(HistoryReader, GoesNoWayThatLeadsRound) {
+    const std::map<std::string, std::string> ways = {
+        {"1", "2"}, {"2", "3"}, {"3", "4"}, {"4", "2"}};
+    const test::HttpEndpoint endpoint([&](const std::string& request) {
+        const std::string target = target_of(request);
+        const std::string& next = ways.at(target.substr(target.size() - 1));
+        return test::HttpEndpoint::Answer{200, page_of(1, 2, "", "_history?page=" + next)};
+    });
+    HistoryReader reader = reader_of(endpoint);
+    // A page is read again where more is awaited of it.
+    for (const char* page : {"1", "2", "3", "2", "3"}) {
+        EXPECT_TRUE(reader.read(std::string("/endpoint/_history?page=") + page)) << page;
+    }
+    const auto refused = reader.read("/endpoint/_history?page=4");
+    ASSERT_FALSE(refused);
+    EXPECT_TRUE(refused.error().detail.ends_with(
+        "GET /endpoint/_history?page=4: the link to the next page leads back to one that was read "
+        "before: /endpoint/_history?page=2"))
+        << refused.error().detail;
+}
+
 TEST(HistoryReader, SaysOfWhatIsNoHistoryThatItIsNone) {
     for (const char* answer :
          {"<html></html>", "{}", R"({"resourceType":"Bundle","type":"searchset"})"}) {

@@ -194,6 +194,19 @@ TEST_F(ReplicateHistory, GoesOnBehindAPageOfNothing) {
         << done.errors;
 }
 
+TEST_F(ReplicateHistory, EndsWhereTheSourcesLinksLeadRound) {
+    has_page("first", {1}, "page=2");
+    has_page("page=2", {2}, "page=3");
+    has_page("page=3", {3}, "page=2");
+    const Finished refused =
+        test::run_program(kBinary, arguments({"--retry-for", "0"}), std::chrono::seconds(30));
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_NE(refused.errors.find("before: /endpoint/_history?page=2"), std::string::npos)
+        << refused.errors;
+    EXPECT_EQ(taken(), (std::vector{1, 2}));
+    EXPECT_EQ(state(), state_head() + "target /endpoint/_history?page=3\n");
+}
+
 TEST_F(ReplicateHistory, EndsWhereTheTargetRefusesAlsoWhileTheSourceIsAwaited) {
     has_page("first", {1}, "page=2");
     answers("page=2", {503, "{}"});

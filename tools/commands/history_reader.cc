@@ -259,7 +259,38 @@ Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>
     }
 }
 
+Result<std::string> HistoryReader::next_of(json::Value bundle, const std::string& asked,
+                                           const std::string& target) {
+    const std::size_t place = places_.try_emplace(hash64(asked), places_.size()).first->second;
+    places_.try_emplace(hash64(target),
+                        place);  // that of fewer versions, where those were too many
+    const std::string link = link_url(bundle, "next");
+    if (link.empty()) {
+        return std::string();
+    }
+    std::string next = target_of_page(link, target, client_.server());
+    const bool usable = std::none_of(next.begin(), next.end(), [](char c) {
+        return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
+    });
+    const auto known = places_.find(hash64(next));
+    std::string why;
+    if (!usable) {
+        why = "is no URL";
+    } else if (next == target || next == asked) {
+        why = "leads to this one";
+    } else if (known != places_.end() && known->second <= place) {
+        why = fmt::format("leads back to one that was read before: {}", next);
+    } else {
+        return next;
+    }
+    return Error{Errc::processing,
+                 fmt::format("{}: GET {}: the link to the next page {}",
+                             client_.server().authority(), target, why),
+                 ""};
+}
+
 Result<HistoryPage> HistoryReader::read(std::string target) {
+    const std::string asked = target;
     Result<json::Document> document = json::Document();
     ANNALS_TRY(const HttpReply reply, ask(target, document));
     if (reply.status != 200) {
@@ -293,19 +324,7 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
                                  newest_first ? kNewestFirst : kLacksVersion),
                      ""};
     }
-    if (const std::string next = link_url(bundle, "next"); !next.empty()) {
-        page.next = target_of_page(next, target, client_.server());
-        const bool usable = std::none_of(page.next.begin(), page.next.end(), [](char c) {
-            return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-        });
-        if (!usable || page.next == target) {
-            return Error{Errc::processing,
-                         fmt::format("{}: GET {}: the link to the next page {}",
-                                     client_.server().authority(), target,
-                                     usable ? "leads to this one" : "is no URL"),
-                         ""};
-        }
-    }
+    ANNALS_TRY(page.next, next_of(bundle, asked, target));
     if (const std::string_view total = bundle["total"].raw(); !total.empty()) {
         std::uint64_t value = 0;
         std::from_chars(total.data(), total.data() + total.size(), value);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace annals::tools {
@@ -48,7 +49,8 @@ class HistoryReader {
 
     /// Reads one page; its `target` is what was asked for in the end.
     /// Errors: io, timeout (after patience), body_too_large (a single version is), invalid (400: it can't make anything of the target), processing (an
-    ///         answer that is no history page, or an entry doesn't say which version it is). The detail has the outcome's diagnostics.
+    ///         answer that is no history page, or an entry doesn't say which version it is, or its next page is itself or was read before it). The detail
+    ///         has the outcome's diagnostics.
     Result<HistoryPage> read(std::string target);
 
     /// How many versions the server's history has; none if it does not say, or takes no `_count=0`. Cheap: asks for no entry.
@@ -65,9 +67,16 @@ class HistoryReader {
 
     Result<std::string> cursor_target(std::string_view cursor, std::size_t page_size);
 
+    /// What the page at `target` says to ask for next; empty: nothing. `asked`: what was asked for first.
+    /// Errors: processing (it is no URL, or leads round).
+    Result<std::string> next_of(json::Value bundle, const std::string& asked,
+                                const std::string& target);
+
     HttpClient client_;
     Patience patience_;
     std::uint64_t page_bytes_max_;
+    std::unordered_map<std::uint64_t, std::size_t>
+        places_;  ///< of the pages that were read, by their targets' hashes: ascending as they came
     json::Parser parser_{kJsonWrappedDepthMax};
 };
 
