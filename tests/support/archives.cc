@@ -1,6 +1,7 @@
 #include "tests/support/archives.h"
 
 #include "core/base/check.h"
+#include "net/coding.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -17,6 +18,12 @@ la_ssize_t append(archive* /*writer*/, void* out, const void* bytes, std::size_t
 }
 
 }  // namespace
+
+std::string gzipped(std::string_view text) {
+    std::string out;
+    net::take_encoder(net::Coding::gzip)->add(text, net::Encoder::Then::end, out);
+    return out;
+}
 
 std::string make_archive(const std::vector<ArchiveEntry>& entries) {
     std::string out;

@@ -1,4 +1,4 @@
-// Archives: gzipped tar archives for tests, unfit ones included.
+// Archives: gzipped tar archives for tests, unfit ones included, and gzip alone.
 //
 // Threads: plain functions.
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace annals::test {
+
+/// A text as gzip packs it.
+std::string gzipped(std::string_view text);
 
 struct ArchiveEntry {
     std::string path;

@@ -1,5 +1,6 @@
 // annals import as it is called: which files are read, in which order, and where it stops.
 
+#include "tests/support/archives.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/tools/annals_command.h"
 
@@ -19,21 +20,41 @@ TEST(ImportCommand, ReadsFoldersInTheOrderOfTheirNames) {
     std::filesystem::create_directories(directory / "in/3");
     // Out of order, what comes later would be ignored.
     for (const int number : {5, 2, 8, 1, 7, 3, 6, 4}) {
-        test::write_whole_file(
-            directory / fmt::format("in/{}{}.{}",
-                                    number < 3   ? "2"
-                                    : number < 6 ? "3/"
-                                                 : "4",
-                                    number, number % 2 == 0 ? "json" : "ndjson"),
-            fmt::format(
-                R"({{"resource":{{"resourceType":"Patient","id":"p","meta":{{"versionId":"{}"}}}},"request":{{"method":"PUT","url":"Patient/p"}}}})",
-                number));
+        const std::string line = fmt::format(
+            R"({{"resource":{{"resourceType":"Patient","id":"p","meta":{{"versionId":"{}"}}}},"request":{{"method":"PUT","url":"Patient/p"}}}})",
+            number);
+        const bool is_packed = number % 4 > 1;
+        test::write_whole_file(directory / fmt::format("in/{}{}.{}{}",
+                                                       number < 3   ? "2"
+                                                       : number < 6 ? "3/"
+                                                                    : "4",
+                                                       number, number % 2 == 0 ? "json" : "ndjson",
+                                                       is_packed ? ".gz" : ""),
+                               is_packed ? test::gzipped(line) : line);
     }
     test::write_whole_file(directory / "in/other.txt", "no JSON");
+    test::write_whole_file(directory / "in/other.gz", "no JSON");
+    test::write_whole_file(directory / "in/48.json.gz",
+                           test::gzipped("what 48.json was packed to"));
     const Finished done = annals({"import", "--data", directory / "data", directory / "in"});
     EXPECT_EQ(done.exit_code, 0);
-    EXPECT_EQ(done.errors, "");
+    EXPECT_EQ(done.errors,
+              directory / "in/48.json.gz: passed over, for it lies here unpacked as well\n");
     EXPECT_EQ(done.output, "imported 8: 0 there already, 0 refused\n");
+}
+
+TEST(ImportCommand, TellsAPackedFileThatWasCutOff) {
+    const TemporaryDirectory directory;
+    const std::string bytes = test::gzipped(R"({"resourceType":"Bundle","type":"document"})"
+                                            "\n");
+    test::write_whole_file(directory / "Bundle.ndjson.gz", bytes.substr(0, bytes.size() - 4));
+    const Finished done =
+        annals({"import", "--data", directory / "data", directory / "Bundle.ndjson.gz"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("Bundle.ndjson.gz: what gzip has packed ends too early"),
+              std::string::npos)
+        << done.errors;
+    EXPECT_EQ(done.output, "imported 1: 0 there already, 0 refused\n");
 }
 
 TEST(ImportCommand, SaysHowFarItHasReadWhereItStops) {

@@ -1,9 +1,11 @@
 #include "tools/commands/line_files.h"
 
+#include "tests/support/archives.h"
 #include "tests/support/files.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -86,6 +88,44 @@ TEST(TextReader, ReadsLinesLargerThanItsBuffer) {
     test::write_whole_file(directory / "a", large + "\n" + large + "\nend");
     EXPECT_EQ(read_all(directory / "a", true),
               (Texts{{1, large + "\n"}, {2, large + "\n"}, {3, "end"}}));
+}
+
+TEST(TextReader, UnpacksWhatGzipHasPackedWhateverItIsCalled) {
+    const test::TemporaryDirectory directory;
+    std::string lines = "\xEF\xBB\xBF";
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        lines += fmt::format("{{\"a\":{}}}\n", i * i * 0x9e37'79b9'7f4a'7c15);
+    }
+    test::write_whole_file(directory / "plain", lines);
+    // In two members, as what is written by turns has them, and more than is read at once.
+    const std::string bytes =
+        test::gzipped(lines.substr(0, 100'001)) + test::gzipped(lines.substr(100'001));
+    ASSERT_GT(bytes.size(), 150'000U);
+    test::write_whole_file(directory / "packed", bytes);
+    EXPECT_EQ(read_all(directory / "packed", true), read_all(directory / "plain", true));
+    test::write_whole_file(directory / "nothing", test::gzipped(""));
+    EXPECT_EQ(read_all(directory / "nothing", false), Texts());
+}
+
+TEST(TextReader, SaysOfWhatGzipHasPackedThatItIsNotWhole) {
+    const test::TemporaryDirectory directory;
+    const std::string bytes = test::gzipped("{}\n{}\n{\"a\":");
+    std::string damaged = bytes;
+    damaged[damaged.size() - 8] ^= 1;
+    for (const std::string& broken : {bytes.substr(0, bytes.size() - 1), damaged}) {
+        test::write_whole_file(directory / "a", broken);
+        auto reader = TextReader::open(directory / "a", true);
+        ASSERT_TRUE(reader);
+        Result<bool> more = true;
+        std::string text;
+        while (more && *more) {
+            more = reader->next(text);
+        }
+        ASSERT_FALSE(more) << "what it ends with looked whole";
+        EXPECT_EQ(more.error().code, Errc::corrupt);
+        EXPECT_TRUE(more.error().detail.starts_with(directory / "a: what gzip has packed "))
+            << more.error().detail;
+    }
 }
 
 TEST(TextReader, RefusesAFileThatIsNotThere) {

@@ -30,9 +30,29 @@ struct ImportOptions {
     bool quiet = false;
 };
 
-/// Every file that is meant, folders searched for .ndjson and .json in the order of their names.
+namespace fs = std::filesystem;
+
+/// What a file is called, or was before gzip packed it.
+fs::path unpacked_name(const fs::path& path) {
+    return path.extension() == ".gz" ? path.stem() : path.filename();
+}
+
+/// Whether a file of a folder is read: one that is packed only where it does not lie beside what was packed.
+bool is_meant(const fs::path& path) {
+    const fs::path name = unpacked_name(path);
+    if (name.extension() != ".ndjson" && name.extension() != ".json") {
+        return false;
+    }
+    std::error_code ec;
+    const bool twice = name != path.filename() && fs::exists(path.parent_path() / name, ec);
+    if (twice) {
+        std::fprintf(stderr, "%s: passed over, for it lies here unpacked as well\n", path.c_str());
+    }
+    return !twice;
+}
+
+/// Every file that is meant, folders searched for .ndjson and .json, packed by gzip or not, in the order of their names.
 Result<std::vector<std::string>> list_files(const std::vector<std::string>& paths) {
-    namespace fs = std::filesystem;
     std::vector<std::string> files;
     for (const std::string& path : paths) {
         std::error_code ec;
@@ -46,10 +66,8 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
         std::vector<std::string> found;
         for (auto at = fs::recursive_directory_iterator(path, ec);
              !ec && at != fs::recursive_directory_iterator(); at.increment(ec)) {
-            const fs::path extension = at->path().extension();
             std::error_code leads_nowhere;  // a link whose file is gone
-            if (at->is_regular_file(leads_nowhere) &&
-                (extension == ".ndjson" || extension == ".json")) {
+            if (at->is_regular_file(leads_nowhere) && is_meant(at->path())) {
                 found.push_back(at->path().string());
             }
         }
@@ -57,7 +75,8 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
             return Error{Errc::usage, fmt::format("{}: {}", path, ec.message()), ""};
         }
         if (found.empty()) {
-            std::fprintf(stderr, "%s: no .ndjson or .json file in it\n", path.c_str());
+            std::fprintf(stderr, "%s: no .ndjson or .json file in it, packed by gzip or not\n",
+                         path.c_str());
         }
         std::sort(found.begin(), found.end());
         files.insert(files.end(), found.begin(), found.end());
@@ -70,7 +89,7 @@ std::uint64_t total_bytes(const std::vector<std::string>& files) {
     std::uint64_t total = 0;
     for (const std::string& file : files) {
         std::error_code ec;
-        const std::uint64_t bytes = file == "-" ? 0 : std::filesystem::file_size(file, ec);
+        const std::uint64_t bytes = file == "-" ? 0 : fs::file_size(file, ec);
         if (bytes == 0 || ec) {
             return 0;
         }
@@ -86,9 +105,9 @@ Result<void> read_files(const ImportOptions& options, ImportPacker& packer, Impo
     std::string text;
     for (std::uint32_t number = 0; number < report.files.size(); ++number) {
         const std::string& path = report.files[number];
-        const bool bundles_are_resources =
-            std::filesystem::path(path).filename() == "Bundle.ndjson";
-        ANNALS_TRY(TextReader reader, TextReader::open(path, path.ends_with(".ndjson")));
+        const fs::path name = unpacked_name(path);
+        const bool bundles_are_resources = name == "Bundle.ndjson";
+        ANNALS_TRY(TextReader reader, TextReader::open(path, name.extension() == ".ndjson"));
         while (!report.gave_up()) {
             ANNALS_TRY(const bool more, reader.next(text));
             if (!more) {

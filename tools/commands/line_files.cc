@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
+/// Of what gzip has packed less is read at once: it may become a thousand times as much.
+constexpr std::size_t kPackedBytes = 64 << 10;
+
+/// With which all that gzip packs begins, and no JSON (RFC 1952).
+constexpr std::string_view kGzipMark = "\x1f\x8b";
+
 /// What follows a file's name until it is whole.
 constexpr std::string_view kPartial = ".partial";
 
@@ -171,6 +177,43 @@ Result<TextReader> TextReader::open(const std::string& path, bool lines_only) {
     return TextReader(path, file, lines_only);
 }
 
+Result<bool> TextReader::fill() {
+    const std::size_t size = buffer_.size();
+    const bool begins = bytes_read_ == 0;
+    buffer_.resize(size + (begins || unpacker_ != nullptr ? kPackedBytes : kBufferBytes));
+    const std::size_t got =
+        std::fread(buffer_.data() + size, 1, buffer_.size() - size, file_.get());
+    buffer_.resize(size + got);
+    bytes_read_ += got;
+    if (got == 0) {
+        if (std::ferror(file_.get()) != 0) {
+            return Error{Errc::io, path_ + ": cannot be read", ""};
+        }
+        const bool whole = unpacker_ == nullptr || unpacker_->complete();
+        return whole ? Result<bool>(false) : badly_packed("ends too early");
+    }
+    if (begins && buffer_.starts_with(kGzipMark)) {
+        unpacker_ = net::make_decoder(net::Coding::gzip);
+        if (unpacker_ == nullptr) {
+            return Error{Errc::io, path_ + ": no memory to unpack it", ""};
+        }
+    }
+    if (unpacker_ != nullptr) {
+        const std::string packed = buffer_.substr(size);
+        buffer_.resize(size);
+        if (unpacker_->add(packed, buffer_.max_size(), buffer_) != net::Decoder::Step::taken) {
+            return badly_packed("is damaged");
+        }
+    }
+    return true;
+}
+
+Error TextReader::badly_packed(std::string_view how) const {
+    return {Errc::corrupt,
+            fmt::format("{}: what gzip has packed {}, somewhere behind line {}", path_, how, line_),
+            ""};
+}
+
 Result<bool> TextReader::read_line(std::string& text) {
     if (!kept_.empty()) {
         text.append(kept_);
@@ -193,14 +236,8 @@ Result<bool> TextReader::read_line(std::string& text) {
         if (text.size() + buffer_.size() > kJsonBytesMax) {
             return too_large(line_ + 1);
         }
-        buffer_.resize(searched + kBufferBytes);
-        const std::size_t got = std::fread(buffer_.data() + searched, 1, kBufferBytes, file_.get());
-        buffer_.resize(searched + got);
-        bytes_read_ += got;
-        if (got == 0) {
-            if (std::ferror(file_.get()) != 0) {
-                return Error{Errc::io, path_ + ": cannot be read", ""};
-            }
+        ANNALS_TRY(const bool more, fill());
+        if (!more) {
             if (buffer_.empty()) {
                 return false;
             }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "net/coding.h"
 #include "storage/file_system.h"
 
 #include <cstdint>
@@ -51,7 +52,7 @@ class LineWriter {
     std::uint64_t offset_ = 0;
 };
 
-/// Reads JSON texts from a file or from stdin, one after another.
+/// Reads JSON texts from a file or from stdin, one after another. What gzip has packed, as it begins, is unpacked.
 ///
 /// A text is a line; or, where `lines_only` is false, also an object that starts on one line and ends on
 /// another. Blank lines are passed over. A broken object ends where the next line can't belong to it.
@@ -61,13 +62,13 @@ class TextReader {
     static Result<TextReader> open(const std::string& path, bool lines_only);
 
     /// Puts the next text into `text`; false at the end of the file.
-    /// Errors: io; invalid (a text larger than kJsonBytesMax).
+    /// Errors: io; invalid (a text larger than kJsonBytesMax); corrupt (it is packed, and not whole).
     Result<bool> next(std::string& text);
 
     /// The line on which the last text began, counted from 1.
     std::uint64_t line() const noexcept { return text_line_; }
 
-    /// Bytes taken so far.
+    /// Bytes of the file taken so far.
     std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
   private:
@@ -77,11 +78,16 @@ class TextReader {
 
     TextReader(std::string path, std::FILE* file, bool lines_only);
     Result<bool> read_line(std::string& text);
+
+    /// Appends what comes next to the buffer; false at the end of the file.
+    Result<bool> fill();
+    Error badly_packed(std::string_view how) const;
     Error too_large(std::uint64_t line) const;
 
     std::string path_;
     std::unique_ptr<std::FILE, Close> file_;
     bool lines_only_;
+    std::unique_ptr<net::Decoder> unpacker_;  ///< null: it isn't packed
     std::string buffer_;
     std::size_t begin_ = 0;
     std::string kept_;  // a line read too early
