@@ -1,5 +1,6 @@
 #include "tools/commands/http_client.h"
 
+#include "net/coding.h"
 #include "tests/support/certificates.h"
 #include "tests/support/files.h"
 #include "tests/support/hook_receiver.h"
@@ -87,47 +88,6 @@ HttpRequest get(const std::string& target) {
     HttpRequest request;
     request.target = target;
     return request;
-}
-
-TEST(ServerUrl, IsReadWithAndWithoutPortAndPath) {
-    const auto url = parse_server_url("http://example.org:8080/fhir/");
-    ASSERT_TRUE(url);
-    EXPECT_EQ(url->host, "example.org");
-    EXPECT_EQ(url->port, "8080");
-    EXPECT_EQ(url->base_path, "/fhir");
-    EXPECT_EQ(url->text(), "http://example.org:8080/fhir");
-    const auto v6 = parse_server_url("http://[::1]:81");
-    ASSERT_TRUE(v6);
-    EXPECT_EQ(v6->host, "::1");
-    EXPECT_EQ(v6->authority(), "[::1]:81");
-    EXPECT_EQ(parse_server_url("http://host/fhir")->port, "80");
-    EXPECT_EQ(parse_server_url("https://host/fhir")->port, "443");
-}
-
-TEST(ServerUrl, IsRefusedWhenItNamesNoServer) {
-    for (const char* text :
-         {"", "host:80", "ftp://host/fhir", "http://", "https://", "http://host:x/fhir",
-          "http://host/fhir?a=b", "http://:80/fhir", "http://[::1]x80/fhir", "http://[::1]80"}) {
-        EXPECT_FALSE(parse_server_url(text)) << text;
-    }
-    for (const char* text : {"http://u:secret@host/fhir", "https://u:secret@host:80/fhir"}) {
-        const auto url = parse_server_url(text);
-        ASSERT_FALSE(url) << text;
-        EXPECT_EQ(url.error().detail.find("secret"), std::string::npos) << url.error().detail;
-    }
-    EXPECT_TRUE(parse_server_url("http://host/a@b"));
-}
-
-TEST(RequestTarget, IsThePathAndQueryOfALink) {
-    EXPECT_EQ(request_target("http://other:9/fhir/_history?_cursor=a"), "/fhir/_history?_cursor=a");
-    EXPECT_EQ(request_target("/fhir/_history"), "/fhir/_history");
-    EXPECT_EQ(request_target("http://other"), "/");
-    const std::string asked = "/a/fhir/_history?_since=http://b";
-    EXPECT_EQ(request_target("?page=2", asked), "/a/fhir/_history?page=2");
-    EXPECT_EQ(request_target("_history?of=http://b/c", asked), "/a/fhir/_history?of=http://b/c");
-    EXPECT_EQ(request_target("./_history?page=2", asked), "/a/fhir/_history?page=2");
-    EXPECT_EQ(request_target("/fhir/_history?of=http://b/c", asked),
-              "/fhir/_history?of=http://b/c");
 }
 
 TEST(HttpClient, KeepsTheConnectionForTheNextRequest) {
@@ -248,15 +208,35 @@ TEST(HttpClient, DoesNotReadForEverWhatNeverParses) {
     }
 }
 
-TEST(HttpClient, AsksForNoCodingAndTakesWhatIsCodedAllTheSameForNothingErased) {
-    using std::string_literals::operator""s;
+TEST(HttpClient, AsksForNoCodingAndDecodesWhatIsCodedAllTheSame) {
+    const std::string plain = R"({"a":")" + std::string(1000, 'x') + "\"}";
+    const auto coded = [&](int status, net::Coding coding, std::string_view name) {
+        std::string body;
+        net::take_encoder(coding)->add("\xEF\xBB\xBF" + plain, net::Encoder::Then::end, body);
+        return fmt::format("HTTP/1.1 {} -\r\nContent-Encoding: {}\r\nContent-Length: {}\r\n\r\n{}",
+                           status, name, body.size(), body);
+    };
+    std::string damaged = coded(200, net::Coding::gzip, "gzip");
+    damaged[damaged.size() - 5] ^= 1;
     ScriptedServer server(
-        {{"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\0\0"s}});
+        {{coded(200, net::Coding::gzip, "gzip"), coded(404, net::Coding::zstd, "ZSTD"),
+          coded(404, net::Coding::gzip, "br")},
+         {coded(200, net::Coding::gzip, "br")},
+         {damaged}});
     HttpClient client(server.url());
-    const auto reply = client.send_patiently(get("/"), Patience());
-    ASSERT_TRUE(reply) << reply.error().detail;
-    EXPECT_EQ(reply->status, 200);
+    EXPECT_EQ(client.send(get("/"))->body, plain);
     EXPECT_NE(server.requests().at(0).find("\r\nAccept-Encoding: identity\r\n"), std::string::npos);
+    EXPECT_EQ(client.send(get("/"))->body, plain);
+    constexpr const char* kWhy = "the answer is encoded (br), though identity was asked for";
+    EXPECT_EQ(client.send(get("/"))->body, kWhy);
+    client.close();
+    const auto refused = client.send_patiently(get("/"), Patience());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::processing) << "which no patience helps";
+    EXPECT_EQ(refused.error().detail, server.url().authority() + ": " + kWhy);
+    const auto broken = client.send(get("/"));
+    ASSERT_FALSE(broken);
+    EXPECT_EQ(broken.error().code, Errc::io);
 }
 
 TEST(HttpClient, WaitsAsLongAsRetryAfterSaysWithinBounds) {

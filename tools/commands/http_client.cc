@@ -119,6 +119,11 @@ struct HttpClient::Impl {
                               : ::recv(fd, buffer.get(), kReadBytes, 0);
     }
 
+    /// What the parser says of an answer, and whose it is.
+    Error of_server(const Error& error) const {
+        return {error.code, fmt::format("{}: {}", server.authority(), error.detail), ""};
+    }
+
     Result<void> read_credentials();
     bool connect_to(const addrinfo& address, Clock::time_point begun);
     Result<void> connect();
@@ -277,14 +282,17 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
         nothing_came = false;
         const Result<void> taken = parser.take({buffer.get(), static_cast<std::size_t>(got)});
         if (!taken) {
-            return Error{taken.error().code,
-                         fmt::format("{}: {}", server.authority(), taken.error().detail), ""};
+            return of_server(taken.error());
         }
     }
     if (!parser.keep_alive()) {
         close();
     }
-    return parser.take_reply();
+    Result<HttpReply> reply = parser.take_reply();
+    if (!reply) {
+        return of_server(reply.error());
+    }
+    return reply;
 }
 
 HttpClient::HttpClient(ServerUrl server, std::chrono::milliseconds timeout)
@@ -405,8 +413,7 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             again = again ||
                     (reply->status == 401 && impl_->let_in && impl_->server.credentials.in_files());
             why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
-            if (!again && request.method == "GET" && !reply->header("Content-Encoding") &&
-                reply->body.find('\0') != std::string::npos) {
+            if (!again && request.method == "GET" && reply->body.find('\0') != std::string::npos) {
                 again = unreadable = true;
                 why = fmt::format("{}: something was erased while it was being sent",
                                   impl_->server.authority());
@@ -419,8 +426,9 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             }
             asked = std::min(retry_after(*reply), patience.longest_wait);
         } else {
-            again = (request.repeatable || !impl_->sent) && reply.error().code != Errc::usage &&
-                    reply.error().code != Errc::body_too_large;
+            const bool passing =
+                reply.error().code == Errc::io || reply.error().code == Errc::timeout;
+            again = passing && (request.repeatable || !impl_->sent);
             why = reply.error().detail;
         }
         unreadable_in_a_row = unreadable ? unreadable_in_a_row + 1 : 0;

@@ -69,10 +69,10 @@ class HttpClient {
 
     /// Sends one request and reads the whole reply, connecting first where needed. A kept-alive
     /// connection that the server has closed meanwhile is opened again without a word. Credentials in files are read
-    /// when connecting, and once more when the server answers 401.
+    /// when connecting, and once more when the server answers 401. The reply's body is plain, however it came.
     ///
-    /// Errors: io (connection refused, reset, a reply that is no HTTP), body_too_large (no patience helps), timeout, usage (the server's certificate is
-    ///         not to be trusted, a file of credentials is of no use; no patience helps).
+    /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout; and those that no patience helps: body_too_large, usage (the server's
+    ///         certificate is not to be trusted, a file of credentials is of no use), processing (a success is in an encoding that is not known).
     Result<HttpReply> send(const HttpRequest& request);
 
     /// send(), again and again with growing pauses while the server can't be reached or answers 429 or

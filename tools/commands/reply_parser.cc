@@ -1,6 +1,10 @@
 #include "tools/commands/reply_parser.h"
 
+#include "net/coding.h"
+
 #include <fmt/format.h>
+
+#include <optional>
 
 namespace annals::tools {
 
@@ -8,6 +12,48 @@ namespace {
 
 /// Of the header lines of a reply, those of interim replies and behind its body included.
 constexpr std::size_t kHeadBytesMax = 1 << 20;
+
+/// With which some servers begin their JSON; a parser may pass over it (RFC 8259 section 8.1), and ours doesn't.
+constexpr std::string_view kReplyMark = "\xEF\xBB\xBF";
+
+/// `body` as it was before `coding`. Errors: processing (that is none of ours), io (it is not whole), body_too_large.
+Result<std::string> decoded(std::string_view body, std::string_view coding,
+                            std::uint64_t bytes_max) {
+    const std::optional<net::Coding> named = net::coding_named(coding);
+    const auto decoder = named ? net::make_decoder(*named) : nullptr;
+    if (decoder == nullptr) {
+        return Error{
+            Errc::processing,
+            fmt::format("the answer is encoded ({}), though identity was asked for", coding), ""};
+    }
+    std::string plain;
+    const net::Decoder::Step step = decoder->add(body, bytes_max, plain);
+    if (step == net::Decoder::Step::too_large) {
+        return Error{
+            Errc::body_too_large,
+            fmt::format("the answer is too large: its body has more than {} bytes", bytes_max), ""};
+    }
+    if (step == net::Decoder::Step::corrupt || !decoder->complete()) {
+        return Error{Errc::io, fmt::format("the answer is not what {} makes", coding), ""};
+    }
+    return plain;
+}
+
+/// Takes from `reply` how its body was dressed up, which nobody has asked for. Errors: of decoded(), where it is a success.
+Result<void> make_plain(HttpReply& reply, std::uint64_t bytes_max) {
+    const std::string coding(reply.header("Content-Encoding").value_or(""));
+    if (!reply.body.empty() && net::coding_named(coding) != net::Coding::identity) {
+        Result<std::string> plain = decoded(reply.body, coding, bytes_max);
+        if (!plain && reply.status / 100 == 2) {
+            return std::move(plain.error());
+        }
+        reply.body = plain ? *std::move(plain) : plain.error().detail;
+    }
+    if (reply.body.starts_with(kReplyMark)) {
+        reply.body.erase(0, kReplyMark.size());
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -84,6 +130,11 @@ Result<void> ReplyParser::take(std::string_view bytes) {
                      ""};
     }
     return {};
+}
+
+Result<HttpReply> ReplyParser::take_reply() {
+    ANNALS_TRY_VOID(make_plain(reply_, body_bytes_max_));
+    return std::move(reply_);
 }
 
 void ReplyParser::end() {

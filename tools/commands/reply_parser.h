@@ -37,8 +37,9 @@ class ReplyParser {
     /// Whether the connection may be used again. Requires: the reply is complete.
     bool keep_alive() const noexcept { return keep_alive_; }
 
-    /// Requires: it is complete.
-    HttpReply take_reply() { return std::move(reply_); }
+    /// Its body is decoded, where it came encoded, and begins without a byte-order mark. Requires: it is complete.
+    /// Errors: processing (a success in an encoding that isn't known), io (it is not whole), body_too_large.
+    Result<HttpReply> take_reply();
 
   private:
     static llhttp_settings_t make_settings();
