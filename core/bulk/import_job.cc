@@ -46,6 +46,9 @@ constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 /// With which some programs begin a file.
 constexpr std::string_view kFileByteOrderMark = "\xEF\xBB\xBF";
 
+/// With which gzip begins a file. It has no lines whose places a restart could go on from.
+constexpr std::string_view kPackedFileMark = "\x1f\x8b";
+
 /// The id of a resource that came without one: the same each time that its line is taken.
 std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t line) {
     const Hash128 hash = hash128(fmt::format("{}/{}/{}", job, input, line));
@@ -177,6 +180,10 @@ class ImportJob {
             ++line_;
             if (line_ == 1 && line.starts_with(kFileByteOrderMark)) {
                 line.remove_prefix(kFileByteOrderMark.size());
+            }
+            if (line_ == 1 && line.starts_with(kPackedFileMark)) {
+                return add_error({Errc::invalid, "The file is packed by gzip: unpack it first", ""},
+                                 0);
             }
             if (reader.too_long()) {
                 ANNALS_TRY_VOID(

@@ -146,6 +146,13 @@ TEST_F(ImportTest, PassesOverAByteOrderMarkAtTheBeginningOfAFile) {
     EXPECT_THAT(imported.manifest, HasSubstr(R"("count":1}],"error":[{)"));
 }
 
+TEST_F(ImportTest, SaysOnceOfAFileThatItIsPacked) {
+    const Imported imported = import_text("\x1f\x8b\x08\nrubbish\nmore of it\n");
+    EXPECT_THAT(imported.errors, HasSubstr("a.ndjson: The file is packed by gzip"));
+    EXPECT_THAT(imported.manifest, HasSubstr(R"("error":[{"type":"OperationOutcome")"));
+    EXPECT_EQ(std::ranges::count(imported.errors, '\n'), 1);
+}
+
 TEST_F(ImportTest, TakesResourcesAndEntriesOfHistoryInTheirOrder) {
     import_text(R"({"resourceType":"Patient","id":"a","active":true})"
                 "\n"
