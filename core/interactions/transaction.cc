@@ -91,7 +91,8 @@ class TransactionRun {
         if (fit) {
             co_return too_many_attempts();
         }
-        co_return transaction_failed(fault_, entries_[fault_.entry].value);
+        co_return manner_.sent ? transaction_failed(fault_, entries_[fault_.entry].value)
+                               : resource_refused(fault_, entries_);
     }
 
   private:

@@ -22,6 +22,8 @@ struct TransactionManner {
     bool resolves = true;
     /// Nothing is committed: 200, without a body, says that all of it could be.
     bool rehearsed = false;
+    /// Why it is refused is said in words of the Bundle's entries. False: of their resources, since nobody has sent it.
+    bool sent = true;
 };
 
 /// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; or 400

@@ -1,6 +1,7 @@
 #include "core/interactions/transaction_entry.h"
 
 #include "core/base/random.h"
+#include "core/interactions/answer.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/outcome.h"
 #include "core/subscriptions/subscriber.h"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 
 namespace annals::core {
 
@@ -117,6 +119,26 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     return read_full_url(entry);
 }
 
+/// Has `error` speak of a resource: that of the entry in its expression, if one stands there, else of `index`.
+void name_resource(std::span<const TransactionEntry> entries, std::size_t index, Error& error) {
+    constexpr std::string_view kEntry = "Bundle.entry[";
+    constexpr std::string_view kResource = "].resource";
+    const std::string_view place = error.expression;
+    const std::size_t mark = place.find(kResource);
+    const bool is_in_entry = place.starts_with(kEntry) && mark != std::string_view::npos;
+    if (is_in_entry) {
+        std::from_chars(place.data() + kEntry.size(), place.data() + mark, index);
+    }
+    const Target& target = entries[index].target;
+    if (is_in_entry) {
+        error.expression.replace(0, mark + kResource.size(), resource_type_name(target.type));
+    }
+    const std::string name = resource_name(target.type, target.id);
+    if (!error.detail.starts_with(name)) {
+        error.detail = name + ": " + error.detail;
+    }
+}
+
 }  // namespace
 
 Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
@@ -190,6 +212,25 @@ Response transaction_failed(const TransactionFault& fault, json::Value entry) {
     Response response =
         Error{fault.error.code, std::move(diagnostics), std::move(expression), fault.error.others};
     response.status = 400;  // the entry's own is told in words
+    return response;
+}
+
+Response resource_refused(const TransactionFault& fault,
+                          std::span<const TransactionEntry> entries) {
+    Error error = fault.error;
+    const ErrorMeaning meaning = meaning_of(error.code);
+    if (meaning.status >= 500) {
+        return error;
+    }
+    if (error.detail.empty()) {
+        error.detail = meaning.text;
+    }
+    name_resource(entries, fault.entry, error);
+    for (Error& other : error.others) {
+        name_resource(entries, fault.entry, other);
+    }
+    Response response = std::move(error);
+    response.status = 400;
     return response;
 }
 

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,5 +75,9 @@ struct TransactionFault {
 /// 400 that names the entry: "Bundle.entry[3] PUT Patient/9: 412 ...; transaction rolled back". Faults of the
 /// server itself keep their own status.
 Response transaction_failed(const TransactionFault& fault, json::Value entry);
+
+/// The same of a Bundle that nobody has sent, and nobody knows: "Patient/9: ...", and places in that resource.
+/// Requires: each of `entries` names a resource.
+Response resource_refused(const TransactionFault& fault, std::span<const TransactionEntry> entries);
 
 }  // namespace annals::core

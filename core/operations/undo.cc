@@ -313,8 +313,8 @@ asio::awaitable<Response> take_back(const Service& service, const Request& reque
     if (!parsed) {
         co_return parsed.error();
     }
-    Response written = co_await run_transaction(service, submitted, *parsed, end,
-                                                {.resolves = false, .rehearsed = dry_run});
+    Response written = co_await run_transaction(
+        service, submitted, *parsed, end, {.resolves = false, .rehearsed = dry_run, .sent = false});
     if (written.failure && written.status == 400) {
         // Someone was faster, or what it would leave is refused: nothing has changed.
         written.failure->code = Errc::conflict;

@@ -30,7 +30,9 @@ TEST_F(UndoTest, IsRefusedWhereWhatItWouldLeaveBreaksARule) {
     const test::Answer refused = send("POST", "/$undo?from=1&to=2");
     EXPECT_EQ(refused.status, 409);
     EXPECT_TRUE(refused.says(R"("code":"conflict")")) << refused.body;
-    EXPECT_TRUE(refused.says("Observation/o")) << refused.body;
+    EXPECT_TRUE(refused.says(R"("diagnostics":"Patient/a is referred to by Observation/o")"))
+        << refused.body;
+    EXPECT_FALSE(refused.says("expression")) << refused.body;
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
     EXPECT_EQ(send("GET", "/Patient/b").status, 200);
     EXPECT_EQ(store().last_position(), Position{3});
@@ -54,7 +56,10 @@ TEST_F(UndoTest, SaysAheadThatWhatItWouldLeaveRefersToNothing) {
             const test::Answer refused =
                 send("POST", fmt::format("/$undo?position={}{}", position, dry_run));
             EXPECT_EQ(refused.status, 409) << position << dry_run;
-            EXPECT_TRUE(refused.says("refers to Patient/a")) << refused.body;
+            EXPECT_TRUE(refused.says(
+                fmt::format(R"("diagnostics":"Observation/{}: the resource refers to Patient/a)",
+                            position == 4 ? "o" : "p")))
+                << refused.body;
         }
     }
     EXPECT_EQ(store().last_position(), Position{6});
@@ -63,6 +68,32 @@ TEST_F(UndoTest, SaysAheadThatWhatItWouldLeaveRefersToNothing) {
     EXPECT_EQ(store().last_position(), Position{6});
     EXPECT_EQ(send("POST", "/$undo?from=4").status, 200);
     EXPECT_EQ(store().totals().live, 3U);
+}
+
+TEST_F(UndoTest, SaysOfEachResourceWhatIsWrongWithWhatItWas) {
+    const auto born = [&](std::string_view id, std::string_view when) {
+        return send("PUT", fmt::format("/Patient/{}", id),
+                    fmt::format(R"({{"resourceType":"Patient","id":"{}","birthDate":"{}"}})", id,
+                                when),
+                    {{"Content-Type", "application/fhir+json"}})
+            .status;
+    };
+    Config config;
+    config.validation = "off";
+    restart(config);
+    ASSERT_EQ(born("a", "long ago"), 201);
+    ASSERT_EQ(born("b", "yesterday"), 201);
+    restart(Config());
+    ASSERT_EQ(born("a", "1970"), 200);
+    ASSERT_EQ(born("b", "1980"), 200);
+    const test::Answer refused = send("POST", "/$undo?from=3");
+    EXPECT_EQ(refused.status, 409);
+    for (const char* said : {R"("diagnostics":"Patient/a: )", R"("diagnostics":"Patient/b: )",
+                             R"("expression":["Patient.birthDate"])"}) {
+        EXPECT_TRUE(refused.says(said)) << refused.body;
+    }
+    EXPECT_FALSE(refused.says("Bundle")) << refused.body;
+    EXPECT_EQ(store().last_position(), Position{4});
 }
 
 TEST_F(UndoTest, LeavesAloneWhatCameAndWent) {
