@@ -110,8 +110,6 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
                 fmt::format("the resource's id is '{}', expected '{}'", *id, entry.target.id),
                 {}};
         }
-    } else if (entry.kind == EntryKind::update && id && !is_resource_id(*id)) {
-        return Error{Errc::value, "the resource's id is not a valid id", {}};
     }
     if (entry.kind == EntryKind::create || entry.criteria) {
         entry.new_id = make_uuid();

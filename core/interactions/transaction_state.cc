@@ -126,6 +126,9 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
                     {}};
             }
         } else if (body_id) {
+            if (!is_resource_id(*body_id)) {
+                return Error{Errc::value, fmt::format("'{}' is not a valid id", *body_id), {}};
+            }
             decision.id = *body_id;
             // Whether it matches is not what is wrong: decide() says by whom it is written.
             if (writers_.contains(resource_name(type, decision.id))) {

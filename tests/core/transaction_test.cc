@@ -326,6 +326,22 @@ TEST(Transaction, FindsWhatItWritesByItsResolvedLinks) {
     EXPECT_EQ(subject_of(server, "Observation/q"), "Observation/o");
 }
 
+TEST(Transaction, SaysOfTheIdInAConditionalUpdateWhatTheUpdateAloneSays) {
+    TestService server;
+    server.put("/Patient/m", patient_json("m", R"("identifier":[{"value":"x"}])"));
+    const std::string body = R"({"resourceType":"Patient","id":"a b"})";
+    for (const auto& [criteria, code] :
+         {std::pair("identifier=x", "invalid"), std::pair("identifier=none", "value")}) {
+        const Received alone = server.send({HttpMethod::put, "/Patient", criteria, body});
+        EXPECT_EQ(alone.status, 400);
+        EXPECT_EQ(Json(alone.body).issue("code"), code);
+        expect_failure(
+            server.submit(bundle_of("transaction",
+                                    {entry_of("PUT", std::string("Patient?") + criteria, body)})),
+            code, "'a b'");
+    }
+}
+
 TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
     TestService server;
     server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
