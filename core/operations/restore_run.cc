@@ -285,6 +285,9 @@ Result<std::uint64_t> RestoreRun::start(const std::string& name, const RestoreBo
                    run(from, bound);
                }));
     const std::uint64_t number = status_.number + 1;
+    if (status_.found) {
+        before_ = std::move(status_);
+    }
     status_ = {};
     status_.number = number;
     status_.name = name;
@@ -295,6 +298,11 @@ Result<std::uint64_t> RestoreRun::start(const std::string& name, const RestoreBo
 RestoreRun::Status RestoreRun::status() const {
     const std::lock_guard lock(mutex_);
     return status_;
+}
+
+RestoreRun::Status RestoreRun::last_begun() const {
+    const std::lock_guard lock(mutex_);
+    return status_.found ? status_ : before_;
 }
 
 void RestoreRun::run(const std::string& from, const RestoreBound& bound) {

@@ -61,6 +61,9 @@ class RestoreRun {
 
     Status status() const;
 
+    /// The same, but of the one before while, and if, the last one was not begun: no such backup was found.
+    Status last_begun() const;
+
   private:
     void run(const std::string& from, const RestoreBound& bound);
 
@@ -69,6 +72,7 @@ class RestoreRun {
     std::atomic<bool> stop_{false};
     mutable std::mutex mutex_;  ///< guards all below
     Status status_;
+    Status before_;  ///< of the last one that was begun before status_
     std::jthread thread_;
 };
 

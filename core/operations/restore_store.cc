@@ -104,7 +104,7 @@ asio::awaitable<Response> restore_store_operation(const Service& service, const 
     if (const Result<void> fit = OperationInput::none(request); !fit) {
         co_return fit.error();
     }
-    const RestoreRun::Status status = service.restore_run().status();
+    const RestoreRun::Status status = service.restore_run().last_begun();
     if (status.number == 0) {
         co_return Error{Errc::not_found, "No backup has been restored since the server was started",
                         ""};

@@ -263,6 +263,12 @@ TEST_F(RestoreOperationTest, BeginsWithTheNextWhereOneWasRefused) {
     EXPECT_EQ(server_.send("POST", "/$restore?from=none").status, 404);
     EXPECT_EQ(server_.send("GET", "/$restore").status, 404);
     EXPECT_EQ(server_.restore("nightly").status, 200);
+    for (int refused = 0; refused < 2; ++refused) {
+        EXPECT_EQ(server_.send("POST", "/$restore?from=none").status, 404);
+        const Answer last = server_.send("GET", "/$restore");
+        EXPECT_EQ(last.status, 200) << "what was refused was none";
+        EXPECT_TRUE(last.says("nightly")) << last.body;
+    }
 }
 
 TEST_F(RestoreOperationTest, EndsAtDamage) {
