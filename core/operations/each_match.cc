@@ -9,6 +9,18 @@
 
 namespace annals::core {
 
+namespace {
+
+/// Why a version that can't be read isn't to be passed over: unless it was erased, what is computed without it is wrong, and nobody
+/// would see that.
+Result<void> check_erased(const storage::Store& store, const storage::VersionInfo& version) {
+    const Result<storage::StoredVersion> stored = store.load(version);
+    return stored || stored.error().code == Errc::not_found ? Result<void>()
+                                                            : Result<void>(stored.error());
+}
+
+}  // namespace
+
 asio::awaitable<Result<void>> for_each_match(const Service& service, const Request& request,
                                              TypeId type,
                                              const std::vector<search::QueryPair>& criteria,
@@ -72,6 +84,8 @@ asio::awaitable<Result<void>> for_each_body(const storage::Store& store,
             if (!taken) {
                 co_return std::move(taken.error());
             }
+        } else if (Result<void> fit = check_erased(store, versions[i]); !fit) {
+            co_return fit;
         }
         if (turns.pace().is_over()) {
             Result<void> in_time = co_await turns.next();

@@ -25,7 +25,7 @@ using TakeMatch =
 /// Calls `take` with each resource of `type` that is shown and meets the criteria of a search; in turns, with an end to them.
 /// The value lives until `take` returns.
 ///
-/// Errors: of the criteria; of `take`; too_costly where more match than kMatchesTakenMax; timeout.
+/// Errors: of the criteria; of `take`; too_costly where more match than kMatchesTakenMax; timeout; corrupt (one is damaged).
 /// Lifetime: all arguments outlive it.
 asio::awaitable<Result<void>> for_each_match(const Service& service, const Request& request,
                                              TypeId type,
@@ -35,7 +35,7 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
 /// Calls `take` with each of `versions` that is there still, in their order, in turns; those that are on the device only have been
 /// fetched. The value lives until `take` returns.
 ///
-/// Errors: of `take`; timeout.
+/// Errors: of `take`; timeout; corrupt (one of them is damaged).
 /// Lifetime: all arguments outlive it.
 asio::awaitable<Result<void>> for_each_body(const storage::Store& store,
                                             std::span<const storage::VersionInfo> versions,

@@ -199,7 +199,7 @@ Result<void> check_size(const Service& service, const Body& body) {
                        fmt::format("The answer would be larger than {} bytes", max), ""};
 }
 
-/// Appends the sources, the last one first. Errors: answer_too_costly.
+/// Appends the sources, the last one first. Errors: answer_too_costly, corrupt, io.
 asio::awaitable<Result<void>> add_sources(const Service& service, const Request& request,
                                           std::vector<Made> sources, std::size_t max, Body& body) {
     std::sort(sources.begin(), sources.end(), made_later);
@@ -213,8 +213,12 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
         if (i % kFetchedAtOnce == 0) {
             co_await turns.fetched_from(versions, i);
         }
+        const auto stored = service.store().load(versions[i]);
+        if (!stored && stored.error().code != Errc::not_found) {
+            co_return stored.error();
+        }
         // What was erased in the meantime isn't shown.
-        if (const auto stored = service.store().load(versions[i])) {
+        if (stored) {
             body.append(R"(,{"name":"source","resource":)");
             // No view: where it is erased while others are fetched, zeros would be sent.
             body.append(stored->body);

@@ -3,8 +3,12 @@
 #include "core/operations/stats.h"
 
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/files.h"
+#include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
+
+#include <fstream>
 
 namespace annals::core {
 namespace {
@@ -325,6 +329,37 @@ TEST_F(Stats, TellApartSoManyUnits) {
     add("many", code("x") + R"(,"component":[)" + components + "]");
     EXPECT_EQ(get("code=weight&statistic=count").status, 413);
     EXPECT_EQ(said(get("code=x&statistic=count")), "x: 0");
+}
+
+class DamagedObservation : public test::ServiceFixture {};
+
+TEST_F(DamagedObservation, IsLeftOutOfNothingThatIsComputed) {
+    for (const std::string_view id : {"a", "b"}) {
+        ASSERT_EQ(send("PUT", fmt::format("/Observation/{}", id),
+                       fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final",)"
+                                   R"("code":{{"coding":[{{"system":"http://l","code":"w"}}]}},)"
+                                   R"("subject":{{"reference":"Patient/p"}},)"
+                                   R"("valueQuantity":{{"value":7,"unit":"of {}"}}}})",
+                                   id, id),
+                       {{"Content-Type", "application/fhir+json"}})
+                      .status,
+                  201);
+    }
+    const std::string stats =
+        "/Observation/$stats?subject=Patient/p&system=http://l&code=w&statistic=count";
+    const std::string lastn = "/Observation/$lastn?patient=p&code=w";
+    EXPECT_EQ(send("GET", stats).status, 200);
+    EXPECT_EQ(send("GET", lastn).status, 200);
+    const std::string path = data() + "/segments/0000000001.seg";
+    const std::size_t at = test::read_whole_file(path).find("of b");
+    ASSERT_NE(at, std::string::npos);
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(static_cast<std::streamoff>(at))
+        .put('O');
+    EXPECT_EQ(send("GET", "/Observation/b").status, 500);
+    EXPECT_EQ(send("GET", stats).status, 500);
+    EXPECT_EQ(send("GET", lastn).status, 500);
+    EXPECT_EQ(send("GET", lastn + "&_id=a").status, 200);
 }
 
 }  // namespace
