@@ -17,7 +17,8 @@ std::string folder_of(const Config& config, std::string_view name) {
 Definitions::Definitions(const Config& config, const storage::Store& store)
     : stored_(store),
       packages_(storage::posix_file_system(), folder_of(config, "packages/installed"),
-                config.packages_dir.empty() ? folder_of(config, "packages") : config.packages_dir),
+                config.packages_dir.empty() ? folder_of(config, "packages") : config.packages_dir,
+                config.read_only),
       carried_index_(store),
       carried_(packages_) {
 }

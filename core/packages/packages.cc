@@ -14,6 +14,7 @@ namespace annals::packages {
 namespace {
 
 constexpr std::string_view kSuffix = ".tgz";
+constexpr std::string_view kDraft = ".tmp";  // replace_file()'s
 constexpr std::string_view kOrderFile = "order";
 constexpr std::uint64_t kArchiveBytesMax = 256 << 20;
 constexpr std::size_t kPackagesMax = 500;
@@ -80,13 +81,14 @@ bool is_same(const Package& a, const Package& b) {
 
 }  // namespace
 
-Packages::Packages(storage::FileSystem& files, std::string installed, std::string offered)
+Packages::Packages(storage::FileSystem& files, std::string installed, std::string offered,
+                   bool read_only)
     : files_(files),
       installed_(std::move(installed)),
       offered_(std::move(offered)),
       index_(std::make_shared<const Index>()) {
     publish({});
-    load();
+    load(read_only);
 }
 
 void Packages::miss(const std::string& path, const Error& error) {
@@ -120,7 +122,20 @@ std::vector<std::string> Packages::in_order(std::vector<std::string> files) {
     return files;
 }
 
-void Packages::load() {
+// It may be large, and is of no use; who installs the same again would take it away, and nobody else.
+void Packages::remove_unfinished(const std::vector<std::string>& names) {
+    for (const std::string& file : names) {
+        const std::string_view name = file;
+        if (name.ends_with(kDraft) && name_of(name.substr(0, name.size() - kDraft.size()))) {
+            const Result<void> removed = files_.remove(installed_ + "/" + file);
+            log_warning(fmt::format("package {}: its installation was cut off{}{}", file,
+                                    removed ? "" : ", and what is left can't be removed: ",
+                                    removed ? "" : removed.error().detail));
+        }
+    }
+}
+
+void Packages::load(bool read_only) {
     if (!files_.exists(installed_)) {
         return;
     }
@@ -128,6 +143,9 @@ void Packages::load() {
     if (!names) {
         miss(installed_, names.error());
         return;
+    }
+    if (!read_only) {
+        remove_unfinished(*names);
     }
     std::erase_if(*names, [](const std::string& file) { return !name_of(file); });
     std::vector<PackagePointer> packages;

@@ -42,8 +42,10 @@ struct Installation {
 class Packages final : public terminology::Source {
   public:
     /// Reads what was installed before. `installed` is the folder of what is installed, `offered` the one that packages
-    /// are installed from. What can't be read is logged and passed over, and loaded() tells of it.
-    Packages(storage::FileSystem& files, std::string installed, std::string offered);
+    /// are installed from. What can't be read is logged and passed over, and loaded() tells of it. Unless it is read only, what an
+    /// installation that was cut off has left is removed.
+    Packages(storage::FileSystem& files, std::string installed, std::string offered,
+             bool read_only);
 
     /// Whether all that was installed before could be read. Errors: corrupt, with the path of the first that could not.
     const Result<void>& loaded() const noexcept { return loaded_; }
@@ -92,7 +94,8 @@ class Packages final : public terminology::Source {
         PackagePointer package;
     };
 
-    void load();
+    void load(bool read_only);
+    void remove_unfinished(const std::vector<std::string>& names);
     void miss(const std::string& path, const Error& error);
     void publish(std::vector<PackagePointer> packages);
     std::shared_ptr<const Index> index() const;

@@ -178,6 +178,20 @@ TEST_F(InstallPackage, TellsOfWhatWasInstalledAndCannotBeRead) {
     EXPECT_TRUE(loaded.error().detail.starts_with(path)) << loaded.error().detail;
 }
 
+TEST_F(InstallPackage, LeavesNothingOfAnInstallationThatWasCutOff) {
+    ASSERT_EQ(install_inline(make_package("q", "2.0.0", {std::string(kCodes)})).status, 200);
+    const std::string left = service().config().data + "/packages/installed/p#1.0.0.tgz.tmp";
+    std::ofstream(left) << "half of it";
+    Config config;
+    config.read_only = true;
+    restart(config);
+    EXPECT_TRUE(std::filesystem::exists(left)) << "another process may be writing it";
+    reopen();
+    EXPECT_FALSE(std::filesystem::exists(left));
+    EXPECT_TRUE(service().definitions().packages().loaded());
+    EXPECT_EQ(service().definitions().packages().installed().size(), 1U);
+}
+
 TEST_F(InstallPackage, InstallsWhatAPackageNeeds) {
     offer("base#1.0.1.tgz", make_package("base", "1.0.1", {std::string(kCodes)}));
     offer("base#1.0.10.tgz", make_package("base", "1.0.10", {std::string(kCodes)}));
