@@ -117,12 +117,12 @@ Result<void> AuditLog::open_file() {
     ANNALS_TRY(auto file, files_.open(path_, there ? Mode::read_write : Mode::create));
     // Each would write over the other's lines.
     ANNALS_TRY_VOID(file->lock());
-    file_ = std::move(file);
-    ANNALS_TRY(const std::uint64_t size, file_->size());
-    ANNALS_TRY(const TextEnd end, find_text_end(*file_, size));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    ANNALS_TRY(const TextEnd end, find_text_end(*file, size));
     if (end.size < size) {
-        ANNALS_TRY_VOID(file_->resize(end.size));
+        ANNALS_TRY_VOID(file->resize(end.size));
     }
+    file_ = std::move(file);
     size_ = end.size;
     is_named_ = false;
     is_torn_ = end.last != '\n';
@@ -174,16 +174,17 @@ Result<void> AuditLog::rotate() {
             }
         }
     }
-    // It is not there where the last attempt came so far and no further.
-    if (files_.exists(path_)) {
+    // Once: where the last attempt came so far and no further, what is there now is the next one, or nothing.
+    if (file_ != nullptr && files_.exists(path_)) {
         ANNALS_TRY_VOID(files_.rename(path_, fmt::format("{}.{}", path_, last + 1)));
     }
+    file_.reset();
     return open_file();  // sync() makes both names durable
 }
 
 /// Again at the same place if it failed before: nothing is doubled.
 Result<void> AuditLog::write(std::string_view text) {
-    if (size_ > 0 && size_ + text.size() > bytes_max_) {
+    if (file_ == nullptr || (size_ > 0 && size_ + text.size() > bytes_max_)) {
         ANNALS_TRY_VOID(rotate());
     }
     if (is_torn_) {

@@ -75,7 +75,8 @@ class AuditLog {
     const std::string path_;
     const std::uint64_t bytes_max_;
     // Of the writing thread, once it runs.
-    std::unique_ptr<storage::File> file_;
+    std::unique_ptr<storage::File>
+        file_;  ///< null: it was put aside, and the next one is to be opened
     std::uint64_t size_ = 0;
     bool is_named_ = false;  ///< its name is durable; whoever made the file may not have seen to it
     bool is_torn_ = false;   ///< what is there does not end with a line's end

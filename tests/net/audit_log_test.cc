@@ -269,6 +269,24 @@ TEST(AuditLog, GivesAFullFileANumberThatNoOtherHasOrHadBeforeItWasCompressed) {
     EXPECT_EQ(content(files, "log/audit.7"), "other");
 }
 
+TEST(AuditLog, PutsNothingAsideThatIsYetToBeWritten) {
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("log"));
+    auto log = AuditLog::open(settings(10), files);
+    ASSERT_TRUE(log);
+    add_line(**log, "first");
+    files.fail_next(SimFileSystem::Call::create, Errc::io, 1'000'000);
+    ASSERT_TRUE((*log)->reserve());
+    (*log)->add("second");
+    ASSERT_TRUE(
+        becomes_true([&] { return files.exists("log/audit.1") && !files.exists("log/audit"); }));
+    files.set_content("log/audit", "");  // it was made, and no more
+    ASSERT_TRUE(becomes_true([&] { return (*log)->waiting() == 0; }));
+    EXPECT_EQ(content(files, "log/audit"), "second\n");
+    EXPECT_EQ(content(files, "log/audit.1"), "first\n");
+    EXPECT_FALSE(files.exists("log/audit.2"));
+}
+
 TEST(AuditLog, EndsThoughTheDeviceIsFull) {
     SimFileSystem files;
     ASSERT_TRUE(files.make_directory("log"));
