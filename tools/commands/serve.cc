@@ -129,10 +129,6 @@ void log_opening(const std::string& directory, const storage::OpenReport& report
     if (report.torn_bytes_cut > 0) {
         log_warning(fmt::format("cut {} bytes of a torn tail", report.torn_bytes_cut));
     }
-    for (const storage::Damage& damage : report.damages) {
-        log_error(fmt::format("damage in {} at offset {}: {}", damage.segment, damage.offset,
-                              damage.reason));
-    }
 }
 
 Result<core::Config> read_config(const ArgumentList& arguments, std::optional<int>& exit_code) {
