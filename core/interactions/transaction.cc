@@ -192,6 +192,7 @@ class TransactionRun {
                 if (Result<void> added = attempt.links().add(entry.full_url, name); !added) {
                     co_return fail(index, std::move(added.error()));
                 }
+                attempt.state().know(entry.full_url);
             }
             if (turns_.pace().is_over()) {
                 co_await turns_.give_way();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace annals::core {
@@ -99,6 +100,27 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
         }
     }
     return edits;
+}
+
+std::vector<std::string> TransactionLinks::unknown(const EntryResource& resource,
+                                                   std::string_view full_url) const {
+    std::vector<std::string> unknown;
+    const std::string_view base = base_of(full_url);
+    for (const json::ReferenceSite& site : resource.sites) {
+        if (site.kind == json::ReferenceSite::Kind::narrative) {
+            continue;  // Nothing is found by it.
+        }
+        std::string link = site.value.string();
+        link.resize(std::min(link.find('#'), link.size()));
+        if (find(link, base)) {
+            continue;
+        }
+        if (!base.empty() && link.find(':') == std::string::npos) {
+            unknown.push_back(fmt::format("{}{}", base, link));
+        }
+        unknown.push_back(std::move(link));
+    }
+    return unknown;
 }
 
 Result<json::Document> parse_planned(const json::BodyPlan& plan) {

@@ -35,6 +35,10 @@ class TransactionLinks {
     Result<std::vector<json::Edit>> edits(const EntryResource& resource, std::string_view full_url,
                                           const Resolve& resolve) const;
 
+    /// What an entry to come would have to have as its fullUrl to be meant by a link of `resource`, whichever of them it is.
+    std::vector<std::string> unknown(const EntryResource& resource,
+                                     std::string_view full_url) const;
+
   private:
     /// What stands instead of `link`, if it names a resource of the bundle; `base` is the referring entry's.
     std::optional<std::string> find(std::string_view link, std::string_view base) const;

@@ -351,13 +351,15 @@ asio::awaitable<Result<void>> TransactionState::fetch() {
     co_return Result<void>();
 }
 
-Result<json::Document> TransactionState::written(std::size_t index) const {
+Result<TransactionWrites::Draft> TransactionState::written(std::size_t index) const {
     const EntryResource& of = resource(index);
-    ANNALS_TRY(const auto edits,
-               links_.edits(of, entries_[index].full_url, [](std::string_view reference) {
-                   return Result<std::string>(std::string(reference));
-               }));
-    return parse_planned(json::BodyPlan(of.facts, decisions_[index].id, {}, edits));
+    const std::string_view full_url = entries_[index].full_url;
+    ANNALS_TRY(const auto edits, links_.edits(of, full_url, [](std::string_view reference) {
+        return Result<std::string>(std::string(reference));
+    }));
+    ANNALS_TRY(json::Document document,
+               parse_planned(json::BodyPlan(of.facts, decisions_[index].id, {}, edits)));
+    return TransactionWrites::Draft{std::move(document), links_.unknown(of, full_url)};
 }
 
 Result<std::string> TransactionState::resolve(std::string_view reference) {

@@ -76,6 +76,9 @@ class TransactionState {
     /// Errors: any 4xx; meaningless ones if is_unread().
     Result<void> decide(std::size_t index);
 
+    /// `links` says now what `full_url` stands for.
+    void know(std::string_view full_url) { writes_.know(full_url); }
+
     /// All entries are decided, and what they link to is known.
     void end_decisions() { writes_.forget_read(); }
 
@@ -160,7 +163,7 @@ class TransactionState {
     Result<std::string> find_one(const Criteria& criteria);
 
     /// The resource that an entry writes; links to what isn't decided yet, and conditional ones, are as they came.
-    Result<json::Document> written(std::size_t index) const;
+    Result<TransactionWrites::Draft> written(std::size_t index) const;
 
     /// The newest version of a resource, if `view` shows it; counts in seen(), and in pending() where it can't be looked
     /// at yet.

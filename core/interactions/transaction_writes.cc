@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace annals::core {
 
@@ -31,6 +32,16 @@ void TransactionWrites::write(TypeId type, std::string_view id, std::size_t entr
         {.entry = entry, .key = service_.store().search_key(type, id)});
 }
 
+void TransactionWrites::know(std::string_view full_url) {
+    const auto [first, last] = unknown_.equal_range(std::string(full_url));
+    for (auto linking = first; linking != last; ++linking) {
+        OfType& of_type = types_[linking->second.type];
+        of_type.written[linking->second.written].read = false;
+        of_type.outdated.push_back(linking->second.written);
+    }
+    unknown_.erase(first, last);
+}
+
 void TransactionWrites::forget_read() {
     for (auto& [type, of_type] : types_) {
         for (Written& written : of_type.written) {
@@ -38,7 +49,9 @@ void TransactionWrites::forget_read() {
         }
         of_type.by_term.clear();
         of_type.indexed = 0;
+        of_type.outdated.clear();
     }
+    unknown_.clear();
 }
 
 bool TransactionWrites::concern(const Plan& plan) const {
@@ -94,11 +107,18 @@ Result<std::vector<std::size_t>> TransactionWrites::matching(TypeId type, const 
     return entries;
 }
 
-Result<void> TransactionWrites::read(TypeId type, Written& written) {
+Result<void> TransactionWrites::index(TypeId type, OfType& of_type, std::size_t number) {
+    Written& written = of_type.written[number];
     if (written.read) {
         return {};
     }
-    ANNALS_TRY(written.document, read_(written.entry));
+    ANNALS_TRY(Draft draft, read_(written.entry));
+    if (!std::exchange(written.links, true)) {
+        for (std::string& full_url : draft.unknown) {
+            unknown_.emplace(std::move(full_url), Linking{type.value, number});
+        }
+    }
+    written.document = std::move(draft.document);
     storage::SearchEntries& entries = written.entries;
     service_.indexing().epoch()->extract(type, written.document.root(), entries);
     entries.terms.push_back(search::identity(written.key));
@@ -107,18 +127,21 @@ Result<void> TransactionWrites::read(TypeId type, Written& written) {
     const std::int64_t instant = now().us;
     entries.intervals.push_back({search::column_of("_lastUpdated"), instant, instant});
     written.read = true;
+    // Those that it had before its links were known are left: who comes by them is held against the plan.
+    for (const search::Term term : entries.terms) {
+        of_type.by_term[term].push_back(number);
+    }
     return {};
 }
 
 // Without the terms, many entries with criteria would each look at all that were written before them.
 Result<std::vector<std::size_t>> TransactionWrites::candidates(TypeId type, OfType& of_type,
                                                                const Plan& plan) {
+    for (; !of_type.outdated.empty(); of_type.outdated.pop_back()) {
+        ANNALS_TRY_VOID(index(type, of_type, of_type.outdated.back()));
+    }
     for (; of_type.indexed < of_type.written.size(); ++of_type.indexed) {
-        Written& written = of_type.written[of_type.indexed];
-        ANNALS_TRY_VOID(read(type, written));
-        for (const search::Term term : written.entries.terms) {
-            of_type.by_term[term].push_back(of_type.indexed);
-        }
+        ANNALS_TRY_VOID(index(type, of_type, of_type.indexed));
     }
     std::vector<std::size_t> found;
     const search::Watch watch = search::guard_terms(plan);

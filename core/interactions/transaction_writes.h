@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -25,8 +26,15 @@ namespace annals::core {
 
 class TransactionWrites {
   public:
+    /// A resource as it would be written now.
+    struct Draft {
+        json::Document document;
+        std::vector<std::string>
+            unknown;  ///< links that an entry with such a fullUrl will make known
+    };
+
     /// The resource that an entry writes, with what links are known. Errors: those of the parser.
-    using Read = std::function<Result<json::Document>(std::size_t entry)>;
+    using Read = std::function<Result<Draft>(std::size_t entry)>;
 
     /// Lifetime: the service outlives this.
     TransactionWrites(const Service& service, Read read)
@@ -38,7 +46,10 @@ class TransactionWrites {
     /// It is written, by this entry. Requires: replace().
     void write(TypeId type, std::string_view id, std::size_t entry);
 
-    /// Links have become known: what was read is read again.
+    /// What links to `full_url` mean has become known: what has such links is read again.
+    void know(std::string_view full_url);
+
+    /// The same of all links.
     void forget_read();
 
     /// Whether chains of the plan look at anything that the transaction replaces.
@@ -56,6 +67,7 @@ class TransactionWrites {
         std::size_t entry = 0;
         std::uint64_t key = 0;  ///< Store::search_key()
         bool read = false;
+        bool links = false;  ///< its unknown links are kept
         json::Document document = {};
         storage::SearchEntries entries = {};
     };
@@ -66,9 +78,17 @@ class TransactionWrites {
         std::unordered_map<search::Term, std::vector<std::size_t>>
             by_term;  ///< the first `indexed`
         std::size_t indexed = 0;
+        std::vector<std::size_t> outdated;  ///< of those: to be read again
     };
 
-    Result<void> read(TypeId type, Written& written);
+    /// Who has a link that isn't known yet.
+    struct Linking {
+        std::uint16_t type = 0;
+        std::size_t written = 0;  ///< in OfType::written
+    };
+
+    /// Reads it if that is to be done, and has its terms lead to it.
+    Result<void> index(TypeId type, OfType& of_type, std::size_t number);
 
     /// Those that may match, ascending: not all, where matches must carry one of some terms. All of them have been read.
     Result<std::vector<std::size_t>> candidates(TypeId type, OfType& of_type,
@@ -89,6 +109,7 @@ class TransactionWrites {
     const Service& service_;
     Read read_;
     std::unordered_map<std::uint16_t, OfType> types_;
+    std::unordered_multimap<std::string, Linking> unknown_;  ///< by the fullUrl
 };
 
 }  // namespace annals::core
