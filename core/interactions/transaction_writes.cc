@@ -3,11 +3,14 @@
 #include "core/base/instant.h"
 #include "core/search/canonical_links.h"
 #include "core/search/execute.h"
+#include "core/search/resolution.h"
 #include "core/search/snapshot.h"
 #include "core/search/terms.h"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace annals::core {
@@ -161,6 +164,84 @@ Result<std::vector<std::size_t>> TransactionWrites::candidates(TypeId type, OfTy
     return found;
 }
 
+class TransactionWrites::Stored {
+  public:
+    /// Lifetime: `held`, all that will be asked about, outlive it.
+    Stored(const Service& service, std::span<const Written* const> held)
+        : service_(service), held_(held) {}
+
+    /// Whether a resource that is not replaced stands where `part` of a plan, a chain or a has, leads to from `written`, or from
+    /// what it contains: `entries` are of that.
+    Result<bool> has_target(const Plan& part, const Written& written,
+                            const storage::SearchEntries& entries) {
+        if (&entries != &written.entries) {
+            std::vector<search::Term> terms;
+            add_terms(part, written, entries, terms);
+            ANNALS_TRY(const search::KeySet keys, resolve(part, std::move(terms)));
+            return is_among(keys, part, written, entries);
+        }
+        auto known = known_.find(&part);
+        if (known == known_.end()) {
+            // For all of them at once: to look for each would go through what the part itself leads to as often.
+            std::vector<search::Term> terms;
+            for (const Written* const one : held_) {
+                add_terms(part, *one, one->entries, terms);
+            }
+            ANNALS_TRY(search::KeySet keys, resolve(part, std::move(terms)));
+            known = known_.emplace(&part, std::move(keys)).first;
+        }
+        return is_among(known->second, part, written, entries);
+    }
+
+  private:
+    static void add_terms(const Plan& part, const Written& written,
+                          const storage::SearchEntries& entries, std::vector<search::Term>& terms) {
+        if (part.kind == Kind::has) {
+            add_referrers(written, part, terms);
+            return;
+        }
+        for (const storage::SearchEntries::Link& link : entries.links) {
+            if (link.column == part.column) {
+                terms.push_back(search::identity(link.target));
+            }
+        }
+    }
+
+    Result<search::KeySet> resolve(const Plan& part, std::vector<search::Term> terms) const {
+        std::vector<Plan> both;
+        both.push_back(search::carrying(std::move(terms)));
+        both.push_back(part.parts[0]);
+        const Plan asked = search::all_of(std::move(both));
+        search::Snapshot snapshot(service_.store());
+        search::Execution execution(snapshot, part.type, asked);
+        execution.want({});
+        // A pace without an end is never over.
+        ANNALS_TRY_VOID(execution.advance(search::Pace()));
+        search::KeySet keys;
+        for (const search::Match& match : execution.matches()) {
+            search::add_linked(part, match, keys);
+        }
+        static_cast<void>(keys.seal(search::Pace()));
+        return keys;
+    }
+
+    static bool is_among(const search::KeySet& keys, const Plan& part, const Written& written,
+                         const storage::SearchEntries& entries) {
+        if (part.kind == Kind::has) {
+            return keys.contains(written.key) ||
+                   std::ranges::any_of(search::names_in(written.entries),
+                                       [&](std::uint64_t name) { return keys.contains(name); });
+        }
+        return std::ranges::any_of(entries.links, [&](const storage::SearchEntries::Link& link) {
+            return link.column == part.column && keys.contains(link.target);
+        });
+    }
+
+    const Service& service_;
+    std::span<const Written* const> held_;
+    std::unordered_map<const Plan*, search::KeySet> known_;
+};
+
 Result<std::vector<const TransactionWrites::Written*>> TransactionWrites::find(TypeId type,
                                                                                const Plan& plan) {
     std::vector<const Written*> matches;
@@ -169,24 +250,28 @@ Result<std::vector<const TransactionWrites::Written*>> TransactionWrites::find(T
         return matches;
     }
     ANNALS_TRY(const auto some, candidates(type, of_type->second, plan));
+    std::vector<const Written*> held;
     for (const std::size_t index : some) {
-        const Written& written = of_type->second.written[index];
+        held.push_back(&of_type->second.written[index]);
+    }
+    Stored stored(service_, held);
+    for (const Written* const written : held) {
         std::optional<Error> fault;
         const search::Related related = [&](const Plan& part,
                                             const storage::SearchEntries& entries) {
-            Result<bool> stored = leads_to_stored(written, part, entries);
-            if (!stored) {
-                fault = std::move(stored.error());
+            Result<bool> leads_there = stored.has_target(part, *written, entries);
+            if (!leads_there) {
+                fault = std::move(leads_there.error());
             }
-            return stored && *stored;
+            return leads_there && *leads_there;
         };
         const bool matched =
-            search::matches(plan, written.entries, written.document.root(), related);
+            search::matches(plan, written->entries, written->document.root(), related);
         if (fault) {
             return *std::move(fault);
         }
         if (matched) {
-            matches.push_back(&written);
+            matches.push_back(written);
         }
     }
     return matches;
@@ -198,32 +283,6 @@ void TransactionWrites::add_referrers(const Written& written, const Plan& plan,
     for (const std::uint64_t name : search::names_in(written.entries)) {
         terms.push_back(search::reference(plan.column, name));
     }
-}
-
-Result<bool> TransactionWrites::leads_to_stored(const Written& written, const Plan& plan,
-                                                const storage::SearchEntries& entries) {
-    std::vector<search::Term> terms;
-    if (plan.kind == Kind::has) {
-        add_referrers(written, plan, terms);
-    } else {
-        for (const storage::SearchEntries::Link& link : entries.links) {
-            if (link.column == plan.column) {
-                terms.push_back(search::identity(link.target));
-            }
-        }
-    }
-    std::vector<Plan> both;
-    both.push_back(search::carrying(std::move(terms)));
-    both.push_back(plan.parts[0]);
-    const Plan asked = search::all_of(std::move(both));
-    search::Snapshot snapshot(service_.store());
-    search::Execution execution(snapshot, plan.type, asked);
-    search::Wanted wanted;
-    wanted.limit = 1;
-    execution.want(wanted);
-    // A pace without an end is never over.
-    ANNALS_TRY_VOID(execution.advance(search::Pace()));
-    return !execution.matches().empty();
 }
 
 }  // namespace annals::core

@@ -101,10 +101,8 @@ class TransactionWrites {
     static void add_referrers(const Written& written, const search::Plan& plan,
                               std::vector<search::Term>& terms);
 
-    /// Whether a stored resource that is not replaced stands where a chain of `plan` leads to from `written`, or from what it
-    /// contains: `entries` are of that.
-    Result<bool> leads_to_stored(const Written& written, const search::Plan& plan,
-                                 const storage::SearchEntries& entries);
+    /// Where chains and has of a plan lead to in the store.
+    class Stored;
 
     const Service& service_;
     Read read_;

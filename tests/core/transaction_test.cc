@@ -276,6 +276,35 @@ TEST(Transaction, FollowsChainsOverWhatItWrites) {
     }
 }
 
+TEST(Transaction, FollowsTheChainsOfEachThatItWritesToWhatIsStored) {
+    TestService server;
+    std::vector<std::string> entries;
+    for (const std::string i : {"1", "2", "3"}) {
+        server.put("/Organization/" + i,
+                   R"({"resourceType":"Organization","id":")" + i + R"(","name":"n)" + i + R"("})");
+        server.put("/Patient/" + i, patient_json(i, R"("managingOrganization":{"reference":)"
+                                                    R"("Organization/)" +
+                                                        i + R"("})"));
+        entries.push_back(entry_of("PUT", "Observation/" + i, observation_of(i, "Patient/" + i)));
+    }
+    server.put("/Organization/4", R"({"resourceType":"Organization","id":"4","name":"n4"})");
+    entries.push_back(entry_of(
+        "PUT", "Observation/4",
+        R"({"resourceType":"Observation","id":"4","contained":[{"resourceType":"Patient","id":"p",)"
+        R"("managingOrganization":{"reference":"Organization/4"}}],"status":"final",)"
+        R"("code":{"text":"c"},"subject":{"reference":"#p"}})"));
+    for (const std::string i : {"1", "2", "3", "4"}) {
+        entries.push_back(entry_of(
+            "PUT", "Observation/of" + i,
+            observation_of("of" + i, "Observation?subject:Patient.organization.name=n" + i)));
+    }
+    const Received answer = server.submit(bundle_of("transaction", entries));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    for (const std::string i : {"1", "2", "3", "4"}) {
+        EXPECT_EQ(subject_of(server, "Observation/of" + i), "Observation/" + i);
+    }
+}
+
 TEST(Transaction, FollowsCanonicalsOverWhatItWrites) {
     const std::string questionnaire =
         R"({"resourceType":"Questionnaire","id":"q","url":"http://q","version":"1","title":"x","status":"active"})";
