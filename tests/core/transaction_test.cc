@@ -372,7 +372,7 @@ TEST(Transaction, SaysOfTheIdInAConditionalUpdateWhatTheUpdateAloneSays) {
 }
 
 TEST(Transaction, FindsWhatItWritesByLinksThatBecameKnownSinceItLooked) {
-    const std::string patient = patient_json("", R"("identifier":[{"value":"x"}])");
+    TestService server;
     const std::string other = observation_of("", "Patient/other");
     const auto unless = [&](std::string_view criteria) {
         return entry_of("POST", "Observation", other, {},
@@ -380,20 +380,23 @@ TEST(Transaction, FindsWhatItWritesByLinksThatBecameKnownSinceItLooked) {
     };
     const std::vector<std::pair<std::string, std::string>> links{
         {"urn:uuid:7", "urn:uuid:7"}, {"Patient/7", "http://a/fhir/Patient/7"}};
+    int cases = 0;
     for (const auto& [link, patient_url] : links) {
         for (const bool looks : {false, true}) {
-            TestService server;
-            server.put("/Patient/p", patient_json("p", R"("identifier":[{"value":"x"}])"));
+            const std::string id = fmt::format("p{}", ++cases);
+            const std::string identifier = fmt::format(R"("identifier":[{{"value":"{}"}}])", id);
+            server.put("/Patient/" + id, patient_json(id, identifier));
             std::vector<std::string> entries{entry_of("POST", "Observation",
                                                       observation_of("", link),
                                                       full_url("http://a/fhir/Observation/1"))};
             if (looks) {
                 entries.push_back(unless("subject=Patient/none"));
             }
-            entries.push_back(entry_of("POST", "Patient", patient, full_url(patient_url),
-                                       R"("ifNoneExist":"identifier=x")"));
-            entries.push_back(unless("subject=Patient/p"));
-            entries.push_back(unless("subject.identifier=x"));
+            entries.push_back(entry_of("POST", "Patient", patient_json("", identifier),
+                                       full_url(patient_url),
+                                       fmt::format(R"("ifNoneExist":"identifier={}")", id)));
+            entries.push_back(unless("subject=Patient/" + id));
+            entries.push_back(unless("subject.identifier=" + id));
             const Json bundle(server.submit(bundle_of("transaction", entries)).body);
             EXPECT_EQ(bundle.statuses(), looks ? "201 201 200 200 200" : "201 200 200 200") << link;
         }
