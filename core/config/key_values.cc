@@ -88,9 +88,11 @@ std::string kind_of(const Field& field) {
 
         std::string operator()(Texts) const { return "a list of texts"; }
 
-        std::string operator()(Duration) const {
-            return "a duration such as \"60s\" (ms, s, m, h, d) of at least 1 ms and at most 366 "
-                   "days";
+        std::string operator()(const Duration& duration) const {
+            return fmt::format(
+                "a duration such as \"60s\" (ms, s, m, h, d) of at least {} ms and at most 366 "
+                "days",
+                duration.min.count());
         }
 
         std::string operator()(Issuers) const {
@@ -165,17 +167,17 @@ struct Assign {
         return true;
     }
 
-    bool operator()(Duration field) const {
+    bool operator()(const Duration& field) const {
         const auto* text = node.as_string();
         if (text == nullptr) {
             return false;
         }
         const auto value = read_with_unit(text->get(), kDurationUnits);
         // A year at most: sums of durations and clocks must not overflow.
-        if (!value || *value == 0 || *value > 366ULL * 86'400'000) {
+        if (!value || *value > 366ULL * 86'400'000 || Millis(*value) < field.min) {
             return false;
         }
-        field(config) = Millis(*value);
+        field.field(config) = Millis(*value);
         return true;
     }
 
@@ -257,10 +259,9 @@ struct Describe {
         return {"texts", list + "]"};
     }
 
-    std::pair<std::string, std::string> operator()(Duration field) const {
-        return {"duration",
-                fmt::format("\"{}\"", in_units(static_cast<std::uint64_t>(field(config).count()),
-                                               kDurationUnits))};
+    std::pair<std::string, std::string> operator()(const Duration& field) const {
+        const auto value = static_cast<std::uint64_t>(field.field(config).count());
+        return {"duration", fmt::format("\"{}\"", in_units(value, kDurationUnits))};
     }
 
     std::pair<std::string, std::string> operator()(Issuers) const { return {"tables", "[]"}; }

@@ -6,7 +6,10 @@ namespace annals::core::settings {
 #define ANNALS_FLAG(member) Flag(ANNALS_FIELD(bool, member))
 #define ANNALS_TEXT(member) Text(ANNALS_FIELD(std::string, member))
 #define ANNALS_TEXTS(member) Texts(ANNALS_FIELD(std::vector<std::string>, member))
-#define ANNALS_DURATION(member) Duration(ANNALS_FIELD(Millis, member))
+#define ANNALS_DURATION(member)      \
+    Duration {                       \
+        ANNALS_FIELD(Millis, member) \
+    }
 #define ANNALS_U64(member) ANNALS_FIELD(std::uint64_t, member)
 
 const std::vector<Key>& keys() {
@@ -108,7 +111,8 @@ const std::vector<Key>& keys() {
         {"auth.jwt.audience", ANNALS_TEXT(auth.jwt_audience), "the aud that a token must have"},
         {"auth.jwt.jwks_file", ANNALS_TEXT(auth.jwt_jwks_file), "keys of the issuer, from a file"},
         {"auth.jwt.jwks_url", ANNALS_TEXT(auth.jwt_jwks_url), "keys of the issuer, from a URL"},
-        {"auth.jwt.leeway", ANNALS_DURATION(auth.jwt_leeway), "how far clocks may be apart"},
+        {"auth.jwt.leeway", Duration{ANNALS_FIELD(Millis, auth.jwt_leeway), Millis(0)},
+         "how far clocks may be apart; 0s: not at all"},
         {"auth.jwt.hs256_secret_file", ANNALS_TEXT(auth.jwt_hs256_secret_file),
          "shared secret for HS256 tokens"},
         {"auth.jwt.issuers",

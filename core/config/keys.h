@@ -25,7 +25,6 @@ using Millis = std::chrono::milliseconds;
 using Flag = bool& (*)(Config&);
 using Text = std::string& (*)(Config&);
 using Texts = std::vector<std::string>& (*)(Config&);
-using Duration = Millis& (*)(Config&);
 using Issuers = std::vector<Config::Auth::Issuer>& (*)(Config&);
 
 struct Number {
@@ -37,6 +36,11 @@ struct Number {
 struct Size {
     std::uint64_t& (*field)(Config&);
     std::uint64_t min = 1;
+};
+
+struct Duration {
+    Millis& (*field)(Config&);
+    Millis min{1};
 };
 
 struct Choice {

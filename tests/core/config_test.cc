@@ -97,7 +97,9 @@ TEST(LoadConfig, TakesWhatIsNoTomlValueAsText) {
     EXPECT_EQ(config->auth.public_access, (std::vector<std::string>{"metadata", "read"}));
 }
 
-TEST(LoadConfig, TakesNoughtForASizeOnlyWhereItMeansSomething) {
+TEST(LoadConfig, TakesNoughtForASizeOrDurationOnlyWhereItMeansSomething) {
+    EXPECT_EQ(fault_of(sets({"auth.jwt.leeway=0s"})), "");
+    EXPECT_NE(fault_of(sets({"shutdown_timeout=0s"})).find("of at least 1 ms"), std::string::npos);
     EXPECT_EQ(fault_of(sets({"storage.written_memory=0"})), "");
     EXPECT_EQ(load_config(sets({"storage.written_memory=64MiB"}))->storage_written_memory,
               64U << 20);
