@@ -137,6 +137,15 @@ TEST(ImportCommand, RefusesWhatCannotBeMeant) {
     }
 }
 
+TEST(ImportCommand, SaysInOneLineWhatIsWrongWithATextWhateverItHolds) {
+    const TemporaryDirectory directory;
+    const std::string file = directory / "in.ndjson";
+    test::write_whole_file(file, R"({"resourceType":"Patient","id":"a\u001b[2J\nb"})");
+    const Finished done = annals({"import", "--data", directory / "data", file});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_EQ(done.errors, file + ":1: 400 'a [2J b' is no id\n");
+}
+
 TEST(ImportCommand, KeepsToTheSettingsThatItIsGiven) {
     const TemporaryDirectory directory;
     test::write_whole_file(

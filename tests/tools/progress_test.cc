@@ -56,6 +56,28 @@ TEST(Progress, SaysRateShareAndTimeLeftOnceTheTotalIsKnownAndEndsTheLine) {
     EXPECT_TRUE(text.ends_with("\n$")) << text;
 }
 
+TEST(Progress, GivesWayToWhatIsSaid) {
+    const std::string text = on_a_terminal([] {
+        show_passing("7 things");
+        say_line("in.ndjson:1: refused");
+        say_line("in.ndjson:2: refused");
+        show_passing("8 things");
+        clear_passing();
+    });
+    EXPECT_EQ(text,
+              "\r7 things\x1b[K"
+              "\r\x1b[Kin.ndjson:1: refused\r\n"
+              "in.ndjson:2: refused\r\n"
+              "\r8 things\x1b[K\r\x1b[K$");
+}
+
+TEST(Plain, IsOneLineWithoutCommandsForTerminals) {
+    EXPECT_EQ(plain("a\x1b[2J\r\nb\tc\x7f"), "a [2J  b c ");
+    EXPECT_EQ(plain("\xc3\xa9 \xc2\x9b"
+                    "2J \xc2\xa0 \xe2\x82\xac"),
+              "\xc3\xa9   2J \xc2\xa0 \xe2\x82\xac");
+}
+
 TEST(Progress, IsSilentWhenQuiet) {
     EXPECT_EQ(on_a_terminal([] { half_way(true); }), "$");
 }

@@ -2,11 +2,11 @@
 
 #include "core/base/text.h"
 #include "tools/bench/bench.h"
+#include "tools/commands/progress.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace annals::bench {
 namespace {
@@ -144,8 +144,7 @@ Result<void> run_all(const Settings& settings, bool talk, Report& report) {
     }
     const auto say = [&](std::string_view what) {
         if (talk) {
-            fmt::print(stderr, "\r\033[Kannals: {}", what);
-            std::fflush(stderr);
+            tools::show_passing(fmt::format("annals: {}", what));
         }
     };
     if (limits) {
@@ -165,9 +164,6 @@ Result<void> run_all(const Settings& settings, bool talk, Report& report) {
             add_limit(measurement, *report.limits);
         }
         report.measurements.push_back(std::move(measurement));
-    }
-    if (talk) {
-        fmt::print(stderr, "\r\033[K");
     }
     return {};
 }

@@ -1,10 +1,11 @@
 #include "tools/commands/arguments.h"
 
 #include "core/base/text.h"
+#include "tools/commands/progress.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 namespace annals::tools {
@@ -97,16 +98,14 @@ std::optional<int> Arguments::parse(const ArgumentList& arguments) {
 }
 
 int Arguments::refuse(const std::string& problem) const {
-    std::string line = problem;
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    const std::string usage = impl_->usage + " [OPTION]..." + impl_->positionals;
-    std::fprintf(stderr, "annals %s: %s\nusage: %s (annals %s --help explains)\n",
-                 impl_->command.c_str(), line.c_str(), usage.c_str(), impl_->command.c_str());
+    say_line(fmt::format("annals {}: {}", impl_->command, problem));
+    say_line(fmt::format("usage: {} [OPTION]...{} (annals {} --help explains)", impl_->usage,
+                         impl_->positionals, impl_->command));
     return kExitUsage;
 }
 
 int fail(const std::string& problem, int code) {
-    std::fprintf(stderr, "annals: %s\n", problem.c_str());
+    say_line("annals: " + problem);
     return code;
 }
 

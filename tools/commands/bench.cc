@@ -3,6 +3,7 @@
 #include "tools/bench/bench.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/credentials.h"
+#include "tools/commands/progress.h"
 
 #include <fmt/format.h>
 
@@ -257,6 +258,7 @@ int measure(const Arguments& declared, const Asked& asked) {
         return ran.error().code == Errc::usage ? declared.refuse(ran.error().detail)
                                                : fail(ran.error().detail, kExitFaults);
     }
+    clear_passing();
     if (asked.json != kStdout && asked.html != kStdout) {
         std::fputs(bench::table_of(report).c_str(), stdout);
     }

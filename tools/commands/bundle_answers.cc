@@ -1,10 +1,11 @@
 #include "tools/commands/bundle_answers.h"
 
+#include "tools/commands/progress.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 
 namespace annals::tools {
 
@@ -76,10 +77,10 @@ Result<std::vector<EntryAnswer>> read_answers(json::Parser& parser, std::string_
 
 void tell_of_missing(std::uint64_t count) {
     if (count > 0) {
-        std::fprintf(stderr,
-                     "%llu versions were ignored and are not there: newer ones of the same "
-                     "resources had come before them, or they were erased there\n",
-                     static_cast<unsigned long long>(count));
+        say_line(
+            fmt::format("{} versions were ignored and are not there: newer ones of the same "
+                        "resources had come before them, or they were erased there",
+                        count));
     }
 }
 

@@ -112,7 +112,7 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
     ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
     server.credentials = options.credentials;
     Patience patience;
-    patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+    patience.say = say_line;
     HistoryReader reader(std::move(server), patience);
     ANNALS_TRY(std::string target, reader.first_target({}, kVersionsPerStep));
     ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
@@ -127,9 +127,8 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
             const json::Value response = entry["response"];
             if (!entry["resource"] && response["status"].string().starts_with('5')) {
                 ++exported.damaged;
-                std::fprintf(stderr, "history.ndjson:%llu: %s\n",
-                             static_cast<unsigned long long>(exported.count),
-                             outcome_text(response["outcome"]).c_str());
+                say_line(fmt::format("history.ndjson:{}: {}", exported.count,
+                                     outcome_text(response["outcome"])));
             }
         }
         progress.set_share_total(page.total.value_or(0));

@@ -160,12 +160,12 @@ int run(const Request& request) {
     }
     progress.finish();
     if (progress.shown()) {
-        fmt::print(stderr,
-                   "annals: {} versions of {} resources ({} deletions) of {} patients in {} {}, "
-                   "{:.1f} MB\n",
-                   counts.versions, counts.resources, counts.deletions, counts.patients,
-                   counts.bundles, options.form == generate::Form::resources ? "parts" : "bundles",
-                   static_cast<double>(counts.bytes) / 1e6);
+        say_line(fmt::format(
+            "annals: {} versions of {} resources ({} deletions) of {} patients in {} {}, "
+            "{:.1f} MB",
+            counts.versions, counts.resources, counts.deletions, counts.patients, counts.bundles,
+            options.form == generate::Form::resources ? "parts" : "bundles",
+            static_cast<double>(counts.bytes) / 1e6));
     }
     return kExitDone;
 }

@@ -1,10 +1,11 @@
 #include "tools/commands/history_submitter.h"
 
+#include "tools/commands/progress.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 namespace annals::tools {
 
@@ -143,9 +144,9 @@ Result<void> HistorySubmitter::count_answers(std::span<const std::string_view> e
             continue;
         }
         ++(answer.conflict ? counts.conflicts : counts.refused);
-        std::fprintf(stderr, "%s: %s: %s\n", name_of(parser_, entries[i]).c_str(),
-                     answer.conflict ? "conflict" : fmt::format("{}", answer.status).c_str(),
-                     answer.diagnostics.c_str());
+        say_line(fmt::format("{}: {}: {}", name_of(parser_, entries[i]),
+                             answer.conflict ? "conflict" : fmt::format("{}", answer.status),
+                             answer.diagnostics));
     }
     return {};
 }

@@ -134,7 +134,7 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
         ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
         server.credentials = options.credentials;
         Patience patience;
-        patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+        patience.say = say_line;
         for (std::uint64_t i = 0; i < options.connections; ++i) {
             lanes.push_back(
                 std::make_unique<ImportLane>(connect_to_server(server, patience), report));

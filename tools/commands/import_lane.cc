@@ -1,9 +1,10 @@
 #include "tools/commands/import_lane.h"
 
+#include "tools/commands/progress.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <unordered_set>
 
 namespace annals::tools {
@@ -53,8 +54,7 @@ void ImportReport::say(const Origin& origin, const std::string& why) {
     if (origin.entry >= 0) {
         place += fmt::format(": entry[{}]", origin.entry);
     }
-    const std::lock_guard lock(mutex_);
-    std::fprintf(stderr, "%s: %s\n", place.c_str(), why.c_str());
+    say_line(fmt::format("{}: {}", place, why));
 }
 
 void ImportReport::refused(const Origin& origin, const std::string& why) {

@@ -61,7 +61,6 @@ class ImportReport {
   private:
     void say(const Origin& origin, const std::string& why);
 
-    std::mutex mutex_;
     std::atomic<std::uint64_t> done_{0};
     std::atomic<std::uint64_t> ignored_{0};
     std::atomic<std::uint64_t> missing_{0};

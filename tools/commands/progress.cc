@@ -4,13 +4,25 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <mutex>
+#include <utility>
 
 namespace annals::tools {
 
 namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(200);
+
+// Lanes of an import tell of lines while its main thread shows how far it is.
+std::mutex g_stderr;
+bool g_passing = false;  ///< a line is shown whose place another one takes
+
+void write_stderr(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+}
 
 std::string duration_text(double seconds) {
     const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
@@ -24,6 +36,41 @@ std::string duration_text(double seconds) {
 }
 
 }  // namespace
+
+std::string plain(std::string_view text) {
+    std::string line(text);
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(line[i]);
+        // Of the Unicode characters U+0080 to U+009F, too, terminals take some for commands.
+        const bool second = byte >= 0x80 && byte < 0xa0 && i > 0 && line[i - 1] == '\xc2';
+        if (second) {
+            line[i - 1] = ' ';
+        }
+        if (second || byte < 0x20 || byte == 0x7f) {
+            line[i] = ' ';
+        }
+    }
+    return line;
+}
+
+void say_line(std::string_view text) {
+    const std::string line = plain(text) + '\n';
+    const std::lock_guard lock(g_stderr);
+    write_stderr(std::exchange(g_passing, false) ? "\r\x1b[K" + line : line);
+}
+
+void show_passing(std::string_view line) {
+    const std::lock_guard lock(g_stderr);
+    g_passing = true;
+    write_stderr(fmt::format("\r{}\x1b[K", line));
+}
+
+void clear_passing() {
+    const std::lock_guard lock(g_stderr);
+    if (std::exchange(g_passing, false)) {
+        write_stderr("\r\x1b[K");
+    }
+}
 
 Progress::Progress(std::string what, std::uint64_t share_total, bool quiet)
     : what_(std::move(what)),
@@ -52,22 +99,22 @@ void Progress::update(std::uint64_t units, std::uint64_t share_done) {
         return;
     }
     next_ = now + kInterval;
-    show();
+    show_passing(line());
+    dirty_ = true;
 }
 
 void Progress::finish() {
     if (!shown_ || !dirty_) {
         return;
     }
-    show();
-    std::fputc('\n', stderr);
+    say_line(line());
     dirty_ = false;
 }
 
-void Progress::show() {
+std::string Progress::line() const {
     const double elapsed = seconds();
     const double rate = elapsed > 0 ? static_cast<double>(units_) / elapsed : 0;
-    std::string line = fmt::format("\r{} {}, {:.0f}/s", units_, what_, rate);
+    std::string line = fmt::format("{} {}, {:.0f}/s", units_, what_, rate);
     if (share_total_ > 0) {
         const double share =
             std::min(1.0, static_cast<double>(share_done_) / static_cast<double>(share_total_));
@@ -76,10 +123,7 @@ void Progress::show() {
             line += ", " + duration_text(elapsed / share - elapsed) + " left";
         }
     }
-    line += "\x1b[K";
-    std::fwrite(line.data(), 1, line.size(), stderr);
-    std::fflush(stderr);
-    dirty_ = true;
+    return line;
 }
 
 }  // namespace annals::tools

@@ -1,15 +1,30 @@
-// Progress: one line on a terminal that says how far long work is, how fast, and how long it will take.
+// What is said on stderr while a command is at work, and Progress: one line on a terminal that says how far long work is, how
+// fast, and how long it will take.
 //
 // Layer:   tools.
-// Threads: one at a time.
+// Threads: any for functions; of a Progress one at a time.
 
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace annals::tools {
+
+/// `text` as one line that gives a terminal no commands, whatever it holds of what others say: a blank for each control
+/// character.
+std::string plain(std::string_view text);
+
+/// Says plain(`text`) on stderr, as a line of its own also where a passing line is shown.
+void say_line(std::string_view text);
+
+/// Shows `line` on stderr, a terminal, in place of the passing line before, until something is said.
+void show_passing(std::string_view line);
+
+/// Takes the passing line away, if there is one.
+void clear_passing();
 
 /// Writes to stderr, and only if that is a terminal and `quiet` is false.
 class Progress {
@@ -40,7 +55,7 @@ class Progress {
     double seconds() const;
 
   private:
-    void show();
+    std::string line() const;
 
     std::string what_;
     std::uint64_t share_total_;

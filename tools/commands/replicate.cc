@@ -59,7 +59,7 @@ Patience make_patience(const ReplicateOptions& options) {
     patience.give_up_after = options.follow
                                  ? milliseconds(-1)
                                  : milliseconds(std::chrono::seconds(options.retry_seconds));
-    patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+    patience.say = say_line;
     patience.stop = [] { return g_stop.load(); };
     return patience;
 }
@@ -215,7 +215,7 @@ int verify_replica(const ReplicateOptions& options, const ServerUrl& from, const
     if (!compared->difference.empty()) {
         std::printf("they differ, after %llu exchanges: %s\n",
                     static_cast<unsigned long long>(compared->exchanges),
-                    compared->difference.c_str());
+                    plain(compared->difference).c_str());
         return kExitFaults;
     }
     std::printf("the same: %llu versions, digest %016llx\n",
@@ -236,7 +236,7 @@ int tell(const ReplicateOptions& options, const ReplicateState& state,
         std::printf("position %llu\n", static_cast<unsigned long long>(*position));
     }
     if (const std::string cursor = cursor_of(state.target); !cursor.empty()) {
-        std::printf("cursor %s\n", cursor.c_str());
+        std::printf("cursor %s\n", plain(cursor).c_str());
     }
     std::fflush(stdout);
     tell_of_missing(counts.missing);
