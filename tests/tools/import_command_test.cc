@@ -7,7 +7,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <thread>
 
 namespace annals {
 namespace {
@@ -144,6 +152,26 @@ TEST(ImportCommand, SaysInOneLineWhatIsWrongWithATextWhateverItHolds) {
     const Finished done = annals({"import", "--data", directory / "data", file});
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_EQ(done.errors, file + ":1: 400 'a [2J b' is no id\n");
+}
+
+TEST(ImportCommand, EndsByASignalWithWhatItHasReadAndSaysHowFarThatIs) {
+    const TemporaryDirectory directory;
+    const std::string lines = directory / "lines";
+    ASSERT_EQ(::mkfifo(lines.c_str(), 0600), 0);
+    const int pipe = ::open(lines.c_str(), O_RDWR);
+    const std::string line = R"({"resourceType":"Patient","id":"x"})";
+    ASSERT_GT(::write(pipe, (line + "\n{").c_str(), line.size() + 2), 0);
+    test::ChildProcess import(kBinary, {"import", "--data", directory / "data"}, lines);
+    int unread = 1;
+    for (int i = 0; i < 3000 && unread > 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ::ioctl(pipe, FIONREAD, &unread);
+    }
+    import.kill(SIGTERM);
+    EXPECT_EQ(import.wait(std::chrono::seconds(30)), 1);
+    EXPECT_EQ(import.output(), "imported 1: 0 there already, 0 refused\n");
+    EXPECT_EQ(import.errors(), "-:1: nothing behind this line was read\n");
+    ::close(pipe);
 }
 
 TEST(ImportCommand, KeepsToTheSettingsThatItIsGiven) {

@@ -12,13 +12,37 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
 namespace annals::tools {
 
 namespace {
+
+// A lock-free atomic is what a signal handler may write.
+std::atomic<bool> g_stops_reading{false};
+
+/// The first signal has nothing more be read, the second one ends the process.
+void stop_reading_at_signals() {
+    struct sigaction stops{};
+    stops.sa_handler = [](int signal) {
+        if (g_stops_reading.exchange(true)) {
+            ::_exit(128 + signal);
+        }
+    };
+    // Without SA_RESTART, so that whoever waits for stdin hears of it.
+    for (const int signal : {SIGINT, SIGTERM}) {
+        struct sigaction before{};
+        if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
+            ::sigaction(signal, &stops, nullptr);
+        }
+    }
+}
 
 struct ImportOptions {
     core::ConfigSources sources;
@@ -103,21 +127,28 @@ Result<void> read_files(const ImportOptions& options, ImportPacker& packer, Impo
     Progress progress("stored", total_bytes(report.files), options.quiet);
     std::uint64_t bytes_before = 0;
     std::string text;
+    bool stopped = false;
     for (std::uint32_t number = 0; number < report.files.size(); ++number) {
         const std::string& path = report.files[number];
         const fs::path name = unpacked_name(path);
         const bool bundles_are_resources = name == "Bundle.ndjson";
         ANNALS_TRY(TextReader reader, TextReader::open(path, name.extension() == ".ndjson"));
         while (!report.gave_up()) {
-            ANNALS_TRY(const bool more, reader.next(text));
-            if (!more) {
+            const Result<bool> more = reader.next(text);
+            if (more && *more) {
+                packer.take(text, Origin{number, reader.line(), -1}, bundles_are_resources);
+                progress.update(report.done_count(), bytes_before + reader.bytes_read());
+            }
+            stopped = g_stops_reading;  // also where the read was interrupted
+            if (stopped || (more && !*more)) {
                 break;
             }
-            packer.take(text, Origin{number, reader.line(), -1}, bundles_are_resources);
-            progress.update(report.done_count(), bytes_before + reader.bytes_read());
+            if (!more) {
+                return more.error();
+            }
         }
         bytes_before += reader.bytes_read();
-        if (report.gave_up()) {
+        if (report.gave_up() || stopped) {
             report.read_through(Origin{number, reader.line(), -1});
             break;
         }
@@ -206,6 +237,7 @@ int import_files(const ArgumentList& arguments) {
         // Nothing listens: what another address asks of a server is not asked for here.
         options.sources.sets.emplace_back("listen=\"127.0.0.1:0\"");
     }
+    stop_reading_at_signals();
     ImportReport report;
     auto files = list_files(options.paths);
     if (!files) {
@@ -227,7 +259,9 @@ int import_files(const ArgumentList& arguments) {
                 static_cast<unsigned long long>(report.ignored_count()),
                 static_cast<unsigned long long>(report.refused_count()));
     tell_of_missing(report.missing_count());
-    return !done || report.refused_count() > 0 || report.gave_up() ? kExitFaults : kExitDone;
+    return !done || report.refused_count() > 0 || report.gave_up() || report.cut_short()
+               ? kExitFaults
+               : kExitDone;
 }
 
 }  // namespace annals::tools

@@ -69,6 +69,7 @@ void ImportReport::give_up(const Origin& origin, const std::string& why) {
 }
 
 void ImportReport::read_through(const Origin& origin) {
+    cut_short_ = true;
     say(origin, "nothing behind this line was read");
 }
 

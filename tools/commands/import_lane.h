@@ -45,7 +45,7 @@ class ImportReport {
     /// Ends the import: nothing more can be stored.
     void give_up(const Origin& origin, const std::string& why);
 
-    /// After give_up(): how far the input had been read.
+    /// How far the input had been read when that was to end.
     void read_through(const Origin& origin);
 
     std::uint64_t done_count() const noexcept { return done_; }
@@ -58,6 +58,9 @@ class ImportReport {
 
     bool gave_up() const noexcept { return gave_up_; }
 
+    /// Whether there was more to read.
+    bool cut_short() const noexcept { return cut_short_; }
+
   private:
     void say(const Origin& origin, const std::string& why);
 
@@ -66,6 +69,7 @@ class ImportReport {
     std::atomic<std::uint64_t> missing_{0};
     std::atomic<std::uint64_t> refused_{0};
     std::atomic<bool> gave_up_{false};
+    std::atomic<bool> cut_short_{false};
 };
 
 /// What is submitted at once.
