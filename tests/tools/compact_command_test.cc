@@ -56,6 +56,22 @@ TEST(CompactCommand, RemovesTheVersionsBeyondThoseToKeep) {
     EXPECT_EQ(annals({"verify", "--data", data}).exit_code, 0);
 }
 
+TEST(CompactCommand, OpensTheStoreBySettingsAsTheServerDoes) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    import_history(data);
+    const std::vector<std::string> settings = {"--set", "base_url=https://ehr.example/fhir"};
+    EXPECT_EQ(compact(data, settings).exit_code, 0);
+    EXPECT_EQ(compact(data, settings).errors, "");
+    EXPECT_NE(compact(data, {}).errors.find("other parameters than those of the checkpoint"),
+              std::string::npos);
+    EXPECT_EQ(compact(data, {"--set", "no_such_key=1"}).exit_code, 2);
+    // What a server may do is no matter here.
+    EXPECT_EQ(compact(data, {"--set", "read_only=true", "--max-history-versions", "1"}).exit_code,
+              0);
+    EXPECT_EQ(versions_in(data), 2);
+}
+
 TEST(CompactCommand, MakesNoStoreWhereThereIsNone) {
     const TemporaryDirectory directory;
     for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--dry-run"}}) {

@@ -19,6 +19,7 @@ namespace annals::tools {
 namespace {
 
 struct Wanted {
+    core::ConfigSources sources;
     std::string data;
     std::uint64_t max_history_versions = 0;
     std::vector<std::string> types;
@@ -54,14 +55,15 @@ std::uint64_t sealed_bytes(const storage::Store& store, const std::string& data)
     return bytes;
 }
 
-Result<std::string> run(const Wanted& wanted, core::Config config,
+Result<std::string> run(const Wanted& wanted, const core::Config& config,
                         const storage::HistoryLimits& limits) {
     if (!storage::posix_file_system().exists(wanted.data + "/segments")) {
         return Error{Errc::usage, wanted.data + ": no store there", ""};
     }
-    config.data = wanted.data;
-    ANNALS_TRY(const auto store, storage::Store::open(storage::posix_file_system(), wanted.data,
-                                                      store_options(config)));
+    storage::StoreOptions options = store_options(config);
+    options.read_only = options.allow_damaged = false;  // these are about serving it
+    ANNALS_TRY(const auto store,
+               storage::Store::open(storage::posix_file_system(), wanted.data, options));
     ANNALS_TRY(const storage::CleanupReport cleaned,
                storage::clean_history(*store, limits, false, no_pause));
     store->compact(true);
@@ -95,20 +97,26 @@ int compact_store(const ArgumentList& arguments) {
     reader.number("--max-history-versions", wanted.max_history_versions,
                   "versions to keep of each resource, the most recent; 0: all");
     reader.texts("--keep", wanted.types, "the same for one type: Patient=5");
+    reader.text("--config", wanted.sources.file, "TOML file of the server's settings");
+    reader.texts("--set", wanted.sources.sets, "KEY=VALUE, a setting");
     reader.flag("--dry-run", wanted.dry_run, "only say what would go");
     reader.flag("-q,--quiet", wanted.quiet, "no progress on the terminal");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
-    core::Config config;
-    config.max_history_versions = wanted.max_history_versions;
-    config.history_cleanup_types = wanted.types;
-    const auto limits = core::history_limits(config);
+    core::Config kept;
+    kept.max_history_versions = wanted.max_history_versions;
+    kept.history_cleanup_types = wanted.types;
+    const auto limits = core::history_limits(kept);
     if (!limits) {
         return reader.refuse(
             "--keep takes a resource type, = and a number of versions: Patient=5; each type once");
     }
-    const auto text = wanted.dry_run ? foresee(wanted, *limits) : run(wanted, config, *limits);
+    const auto config = offline_config(wanted.sources, wanted.data);
+    if (!config) {
+        return fail(config.error().detail, kExitUsage);
+    }
+    const auto text = wanted.dry_run ? foresee(wanted, *limits) : run(wanted, *config, *limits);
     if (!text) {
         return fail(text.error().detail, exit_code_of(text.error()));
     }

@@ -1,6 +1,5 @@
 #include "tools/commands/import.h"
 
-#include "codec/json/document.h"
 #include "core/config/config.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/credentials.h"
@@ -171,9 +170,7 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
                 std::make_unique<ImportLane>(connect_to_server(server, patience), report));
         }
     } else {
-        ANNALS_TRY(core::Config config, core::load_config(options.sources));
-        config.data = options.data;  // the name of a file need not be text, as what is TOML must
-        config.auth.mode = "none";   // the directory is open to whoever runs this
+        ANNALS_TRY(const core::Config config, offline_config(options.sources, options.data));
         ANNALS_TRY(direct, DirectStore::open(config));
         for (std::uint64_t i = 0; i < options.connections; ++i) {
             lanes.push_back(std::make_unique<ImportLane>(direct->connect(), report));
@@ -230,12 +227,6 @@ int import_files(const ArgumentList& arguments) {
     }
     if (options.paths.empty()) {
         options.paths.emplace_back("-");
-    }
-    options.sources.environment = core::config_environment();
-    if (!options.data.empty()) {
-        options.sources.sets.push_back("data=" + json::quoted(options.data));
-        // Nothing listens: what another address asks of a server is not asked for here.
-        options.sources.sets.emplace_back("listen=\"127.0.0.1:0\"");
     }
     stop_reading_at_signals();
     ImportReport report;

@@ -1,5 +1,6 @@
 #include "tools/commands/store_access.h"
 
+#include "codec/json/document.h"
 #include "core/definitions.h"
 #include "storage/backup_manifest.h"
 
@@ -31,6 +32,17 @@ int exit_code_of(const Error& error) noexcept {
         default:
             return kExitUsage;
     }
+}
+
+Result<core::Config> offline_config(core::ConfigSources sources, const std::string& data) {
+    sources.environment = core::config_environment();
+    sources.sets.push_back("data=" + json::quoted(data));
+    // Nothing listens.
+    sources.sets.emplace_back("listen=\"127.0.0.1:0\"");
+    ANNALS_TRY(core::Config config, core::load_config(sources));
+    config.data = data;         // the name of a file need not be text, as what is TOML must
+    config.auth.mode = "none";  // the directory is open to whoever runs this
+    return config;
 }
 
 storage::StoreOptions store_options(const core::Config& config) {

@@ -21,6 +21,10 @@ namespace annals::tools {
 /// for everything that the caller can put right.
 int exit_code_of(const Error& error) noexcept;
 
+/// The settings of `sources` and of the environment for a command that works on `data` by itself: what a server would ask for
+/// before it listens is not asked for. Errors: as load_config().
+Result<core::Config> offline_config(core::ConfigSources sources, const std::string& data);
+
 /// What the store is opened with under `config`.
 storage::StoreOptions store_options(const core::Config& config);
 
