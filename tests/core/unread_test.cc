@@ -356,6 +356,10 @@ TEST_F(UnreadApart, IsNotComparedOnceItIsErased) {
 }
 
 /// What has to look at stored bodies before it writes or answers.
+core::Config by_default() {
+    return {};
+}
+
 struct Looking {
     const char* name;
     const char* method;
@@ -364,7 +368,7 @@ struct Looking {
     int status;
     const char* says;
     int records;  ///< so many are read, or more
-    core::Config config = {};
+    core::Config (*config)() = by_default;
     const char* patient = "";  ///< not empty: the sender is held to what is this one's
     const char* if_none_exist = "";
 
@@ -457,7 +461,7 @@ TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
     if (*GetParam().patient != '\0') {
         fill_for_a_patient();
     }
-    restart(GetParam().config);
+    restart(GetParam().config());
     std::atomic<int> reads = 0;
     disk_->on_will_read([&] {
         ++reads;
@@ -497,10 +501,15 @@ core::Config with_integrity() {
     return config;
 }
 
-core::Config with_scopes(bool integrity_on_write = false) {
+core::Config with_scopes() {
     core::Config config;
     config.auth.mode = "jwt";
-    config.integrity_on_write = integrity_on_write;
+    return config;
+}
+
+core::Config with_scopes_and_integrity() {
+    core::Config config = with_scopes();
+    config.integrity_on_write = true;
     return config;
 }
 
@@ -540,7 +549,7 @@ std::vector<Looking> lookings() {
          R"([{"id":"b","gender":"other"}])", 2},
         {"GraphqlOfSomebodyHeld", "POST", "/Patient/b/$graphql",
          R"({"query":"{gender managingOrganization{resource(optional:true){id}}}"})", 200,
-         R"({"gender":"other","managingOrganization":{"resource":null}})", 1, with_scopes(), "b"},
+         R"({"gender":"other","managingOrganization":{"resource":null}})", 1, with_scopes, "b"},
         {"ConditionalPatch", "PATCH", "/Patient?_id=b", kPatch, 200, R"("gender":"unknown")", 1},
         {"TransactionWithPatches", "POST", "/",
          Test::bundle("transaction",
@@ -574,7 +583,7 @@ std::vector<Looking> lookings() {
                       Test::entry(observation, R"("method":"POST","url":"Observation")")),
          200, R"("reference":"Patient/b")", 1},
         {"DeleteOfWhatIsReferredTo", "DELETE", "/Organization/o", "", 409, "Patient/b", 2,
-         with_integrity()},
+         with_integrity},
         {"HistoryAgain", "POST", "/",
          Test::bundle(
              "history",
@@ -611,30 +620,30 @@ std::vector<Looking> lookings() {
         {"SearchInAValueSet", "GET", "/Observation?code:in=http://x/v", "", 200, R"("id":"coded")",
          3},
         {"ExportOfAGroup", "GET", "/Group/g/$export", "", 202, "", 1},
-        {"ReadByAPatient", "GET", "/Patient/a", "", 200, "male", 1, with_scopes(), "a"},
-        {"VersionReadByAPatient", "GET", "/Patient/a/_history/2", "", 200, "male", 1, with_scopes(),
+        {"ReadByAPatient", "GET", "/Patient/a", "", 200, "male", 1, with_scopes, "a"},
+        {"VersionReadByAPatient", "GET", "/Patient/a/_history/2", "", 200, "male", 1, with_scopes,
          "a"},
-        {"HistoryOfAPatient", "GET", "/Patient/a/_history", "", 200, "male", 2, with_scopes(), "a"},
-        {"HistoryForAPatient", "GET", "/Patient/_history", "", 200, "male", 6, with_scopes(), "a"},
+        {"HistoryOfAPatient", "GET", "/Patient/a/_history", "", 200, "male", 2, with_scopes, "a"},
+        {"HistoryForAPatient", "GET", "/Patient/_history", "", 200, "male", 6, with_scopes, "a"},
         {"UpdateByAPatient", "PUT", "/Patient/a", R"({"resourceType":"Patient","id":"a"})", 200,
-         R"("versionId":"3")", 1, with_scopes(), "a"},
-        {"DeleteByAPatient", "DELETE", "/Observation/1", "", 204, "", 1, with_scopes(), "a"},
+         R"("versionId":"3")", 1, with_scopes, "a"},
+        {"DeleteByAPatient", "DELETE", "/Observation/1", "", 204, "", 1, with_scopes, "a"},
         {"CreateThatRefersByAPatient", "POST", "/Observation",
          R"({"resourceType":"Observation","status":"final","code":{"text":"x"},)"
          R"("subject":{"reference":"Patient/a"},"hasMember":[{"reference":"Observation/1"}]})",
-         201, R"("id")", 1, with_scopes(true), "a"},
+         201, R"("id")", 1, with_scopes_and_integrity, "a"},
         {"TransactionByAPatient", "POST", "/",
          Test::bundle(
              "transaction",
              Test::entry(R"("resource":{"resourceType":"Patient","id":"a","gender":"unknown"})",
                          R"("method":"PUT","url":"Patient/a")")),
-         200, R"("gender":"unknown")", 1, with_scopes(), "a"},
+         200, R"("gender":"unknown")", 1, with_scopes, "a"},
         {"ExpandByUrl", "GET", "/ValueSet/$expand?url=http://x/v", "", 200, R"("code":"k")", 2},
         {"Lookup", "GET", "/CodeSystem/$lookup?system=http://x/s&code=k", "", 200, "display", 2},
         {"Expand", "GET", "/ValueSet/v/$expand", "", 200, R"("code":"k")", 1},
         {"Digest", "GET", "/$digest", "", 200, "Patient/a/_history/1", 10},
         {"ConditionalCreateByAList", "POST", "/Patient", R"({"resourceType":"Patient"})", 200,
-         R"("id":"b")", 2, core::Config(), "", "_list=l"},
+         R"("id":"b")", 2, by_default, "", "_list=l"},
         {"ConditionalUpdateByAList", "PUT", "/Patient?_list=l", R"({"resourceType":"Patient"})",
          200, R"("id":"b")", 2},
         {"ConditionalPatchByAList", "PATCH", "/Patient?_list=l", kPatch, 200,
@@ -655,37 +664,37 @@ std::vector<Looking> lookings() {
         {"LastnOfAValueSet", "GET", "/Observation/$lastn?patient=b&code:in=http://x/v", "", 200,
          "searchset", 2},
         {"CreateValidatedInFull", "POST", "/Observation", validated, 422, "at least 1 of subject",
-         1, in_full()},
+         1, in_full},
         {"UpdateValidatedInFull", "PUT", "/Observation/1", validated, 422, "at least 1 of subject",
-         1, in_full()},
+         1, in_full},
         {"PatchValidatedInFull", "PATCH", "/Observation/coded",
          R"([{"op":"add","path":"/meta/profile","value":["http://x/p"]}])", 422,
-         "at least 1 of subject", 2, in_full()},
+         "at least 1 of subject", 2, in_full},
         {"TransactionValidatedInFull", "POST", "/",
          Test::bundle("transaction", Test::entry("\"resource\":" + validated,
                                                  R"("method":"PUT","url":"Observation/1")")),
-         400, "at least 1 of subject", 1, in_full()},
+         400, "at least 1 of subject", 1, in_full},
         {"HistoryValidatedInFull", "POST", "/",
          Test::bundle("history",
                       Test::entry(R"("fullUrl":"http://x/Observation/1","resource":)" + validated,
                                   R"("method":"PUT","url":"Observation/1")")),
-         200, "at least 1 of subject", 1, in_full()},
+         200, "at least 1 of subject", 1, in_full},
         {"IncludeForAPatient", "GET", "/Composition?_id=ofa&_include=Composition:subject", "", 200,
-         R"("gender":"male")", 2, with_scopes(), "a"},
+         R"("gender":"male")", 2, with_scopes, "a"},
         {"IncludeOfWhatIsNotShownToAPatient", "GET",
          "/Observation?_id=beside&_include=Observation:performer", "", 200, "beside", 2,
-         with_scopes(), "a"},
+         with_scopes, "a"},
         {"DiffOfWhatIsNotShownToAPatient", "GET", "/$diff?from=Patient/b&to=Patient/a", "", 404,
-         "Patient/b does not exist", 1, with_scopes(), "a"},
-        {"DiffByAPatient", "GET", "/Patient/a/$diff", "", 200, "gender", 2, with_scopes(), "a"},
+         "Patient/b does not exist", 1, with_scopes, "a"},
+        {"DiffByAPatient", "GET", "/Patient/a/$diff", "", 200, "gender", 2, with_scopes, "a"},
         {"DiffOfTwoByAPatient", "GET", "/$diff?from=Patient/a/_history/1&to=Patient/a", "", 200,
-         "gender", 2, with_scopes(), "a"},
+         "gender", 2, with_scopes, "a"},
         {"HistoryOfWhatWasDeletedForAPatient", "GET", "/Encounter/_history", "", 200, "DELETE", 2,
-         with_scopes(), "a"},
+         with_scopes, "a"},
         {"DocumentForAPatient", "GET", "/Composition/ofa/$document", "", 200, R"("gender":"male")",
-         2, with_scopes(), "a"},
+         2, with_scopes, "a"},
         {"EverythingForAPatient", "GET", "/Patient/a/$everything", "", 200, R"("id":"ofa")", 2,
-         with_scopes(), "a"},
+         with_scopes, "a"},
     };
 }
 

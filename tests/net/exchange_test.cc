@@ -3,6 +3,7 @@
 #include "core/base/limits.h"
 #include "tests/net/fake_service.h"
 
+#include <functional>
 #include <thread>
 
 namespace annals::test {
@@ -235,7 +236,8 @@ const std::vector<Exchange>& exchanges() {
     return all;
 }
 
-class RawExchange : public testing::TestWithParam<Exchange> {};
+// References, as some of these are large and a test's parameters are copied whenever the tests begin.
+class RawExchange : public testing::TestWithParam<std::reference_wrapper<const Exchange>> {};
 
 void expect_answer(Connection& connection, const Exchange& exchange) {
     std::optional<HttpResponse> response = connection.receive();
@@ -268,13 +270,13 @@ void expect_answer(Connection& connection, const Exchange& exchange) {
 
 TEST_P(RawExchange, IsAnsweredWhenItArrivesAtOnce) {
     Connection connection(server().port());
-    ASSERT_TRUE(connection.send(GetParam().bytes));
+    ASSERT_TRUE(connection.send(GetParam().get().bytes));
     expect_answer(connection, GetParam());
 }
 
 TEST_P(RawExchange, IsAnsweredWhenItArrivesByteByByte) {
     Connection connection(server().port());
-    std::string_view left = GetParam().bytes;
+    std::string_view left = GetParam().get().bytes;
     const std::size_t step = left.size() > 4096 ? 97 : 1;
     while (!left.empty() && connection.send(left.substr(0, step))) {
         left.remove_prefix(std::min(step, left.size()));
@@ -283,8 +285,10 @@ TEST_P(RawExchange, IsAnsweredWhenItArrivesByteByByte) {
     expect_answer(connection, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Http, RawExchange, testing::ValuesIn(exchanges()),
-                         [](const auto& exchange) { return exchange.param.name; });
+INSTANTIATE_TEST_SUITE_P(Http, RawExchange,
+                         testing::ValuesIn(std::vector<std::reference_wrapper<const Exchange>>(
+                             exchanges().begin(), exchanges().end())),
+                         [](const auto& exchange) { return exchange.param.get().name; });
 
 TEST(RefusedHeads, AreAnsweredInWhatTheyAskFor) {
     const std::string xml = "Accept: application/fhir+xml\r\n";
