@@ -50,13 +50,15 @@ class Connection {
     std::thread server_;
 };
 
-/// Shakes hands on the server's side, and calls `then`.
-std::function<void(int)> with_tls(std::function<void(SSL*)> then = {}) {
-    return [then = std::move(then)](int fd) {
+/// Shakes hands on the server's side, and calls `then`. `verifies`: how closely it looks at whom it talks to.
+std::function<void(int)> with_tls(std::function<void(SSL*)> then = {},
+                                  int verifies = SSL_VERIFY_NONE) {
+    return [then = std::move(then), verifies](int fd) {
         const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
             SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
         SSL_CTX_use_certificate(context.get(), test::trusted_certificate().certificate());
         SSL_CTX_use_PrivateKey(context.get(), test::trusted_certificate().key());
+        SSL_CTX_set_verify(context.get(), verifies, nullptr);
         const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), SSL_free);
         SSL_set_fd(ssl.get(), fd);
         if (SSL_accept(ssl.get()) == 1 && then) {
@@ -173,6 +175,19 @@ TEST_F(TlsClientTest, HasTheMannersOfASocket) {
         std::this_thread::yield();
     }
     EXPECT_EQ(client->receive(room, 1), 0);
+}
+
+TEST_F(TlsClientTest, SaysWhyTheServerEndsWhatBegan) {
+    const Connection connection(with_tls({}, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT));
+    const auto client = client_of(connection);
+    char byte = 0;
+    ssize_t got = 0;
+    do {
+        got = client->receive(&byte, 1);
+    } while (got < 0 && errno == EAGAIN);
+    EXPECT_EQ(got, -1);
+    EXPECT_EQ(errno, EPROTO);
+    EXPECT_EQ(client->fault(), "tlsv13 alert certificate required");
 }
 
 TEST_F(TlsClientTest, TellsAConnectionThatBrokeFromOneThatEnded) {

@@ -39,12 +39,14 @@ bool would_block(int number) {
     return number == EAGAIN || number == EWOULDBLOCK;
 }
 
-Error socket_error(const ServerUrl& server, std::string_view what, int number) {
+Error socket_error(const ServerUrl& server, std::string_view what, int number,
+                   const TlsClient* tls) {
     const bool late = would_block(number) || number == ETIMEDOUT;
+    const std::string why = late                                 ? "no answer in time"
+                            : tls != nullptr && number == EPROTO ? tls->fault()
+                                                                 : std::strerror(number);
     return Error{late ? Errc::timeout : Errc::io,
-                 fmt::format("{}: {}: {}", server.authority(), what,
-                             late ? "no answer in time" : std::strerror(number)),
-                 ""};
+                 fmt::format("{}: {}: {}", server.authority(), what, why), ""};
 }
 
 /// What Retry-After says in seconds; nothing for a date.
@@ -202,7 +204,7 @@ Result<void> HttpClient::Impl::connect() {
         number = errno;
         close();
     }
-    return socket_error(server, "connecting", number);
+    return socket_error(server, "connecting", number, nullptr);
 }
 
 Result<void> HttpClient::Impl::write(const HttpRequest& request) {
@@ -242,7 +244,7 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
             if (number == EINTR || (would_block(number) && goes_on(since))) {
                 continue;
             }
-            return socket_error(server, "sending", number);
+            return socket_error(server, "sending", number, tls.get());
         }
         since = Clock::now();
         sent = true;
@@ -266,7 +268,7 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
             if (number == EINTR || (would_block(number) && goes_on(since))) {
                 continue;
             }
-            return socket_error(server, "waiting for the answer", number);
+            return socket_error(server, "waiting for the answer", number, tls.get());
         }
         since = Clock::now();
         if (got == 0) {

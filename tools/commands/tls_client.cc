@@ -41,6 +41,11 @@ bool is_timeout(int kind) {
     return kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE;
 }
 
+std::string reason_of(unsigned long error) {
+    const char* const reason = ERR_reason_error_string(error);
+    return reason != nullptr ? reason : "the connection was closed";
+}
+
 }  // namespace
 
 void TlsClient::Free::operator()(SSL* ssl) const noexcept {
@@ -92,11 +97,8 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string&
     if (is_timeout(kind)) {
         return Error{Errc::timeout, fmt::format("{}: no TLS handshake in time", host), ""};
     }
-    const char* const reason = ERR_reason_error_string(ERR_peek_error());
     const Error error{Errc::io,
-                      fmt::format("{}: TLS handshake: {}", host,
-                                  reason != nullptr ? reason : "the connection was closed"),
-                      ""};
+                      fmt::format("{}: TLS handshake: {}", host, reason_of(ERR_peek_error())), ""};
     ERR_clear_error();
     return error;
 }
@@ -117,6 +119,7 @@ ssize_t TlsClient::result_of(int result, std::size_t count) {
             errno = reason != 0 ? reason : ECONNRESET;
             break;
         default:
+            fault_ = reason_of(ERR_peek_error());
             errno = EPROTO;
             break;
     }

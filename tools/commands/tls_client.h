@@ -39,6 +39,9 @@ class TlsClient {
     ssize_t receive(char* room, std::size_t size);
     ssize_t send(const char* bytes, std::size_t size);
 
+    /// Of the last fault of the protocol what OpenSSL calls it: "tlsv13 alert certificate required".
+    const std::string& fault() const noexcept { return fault_; }
+
     /// Whether what has arrived says that the server has closed, or is something that nobody has asked for. Does not wait.
     bool is_stale();
 
@@ -55,6 +58,7 @@ class TlsClient {
     ssize_t result_of(int result, std::size_t count);
 
     std::unique_ptr<SSL, Free> ssl_;
+    std::string fault_;
 };
 
 }  // namespace annals::tools
