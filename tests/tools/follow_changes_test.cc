@@ -249,7 +249,7 @@ TEST_F(FollowChangesTest, GoesFromPageToPageUntilNothingIsLeftAndOnFromThere) {
 
 TEST_F(FollowChangesTest, AsksForLessWhereAPageIsTooLarge) {
     Feed feed(4, 4);
-    feed.count_max = 1;
+    options_.page_bytes_max = 60;  // a line has 41
     const auto done = follow(feed);
     EXPECT_TRUE(done) << done.error().detail;
     EXPECT_EQ(feed.asked(),
@@ -263,6 +263,17 @@ TEST_F(FollowChangesTest, AsksForLessWhereAPageIsTooLarge) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::body_too_large);
     EXPECT_EQ(feed.asked().size(), 6U);
+}
+
+TEST_F(FollowChangesTest, AsksForMoreAgainOnceItsPagesAreSmall) {
+    Feed feed(5, 5);
+    feed.last_after = 4;
+    options_.page_bytes_max = 170;
+    options_.page_size = 8;
+    options_.follow = true;
+    EXPECT_FALSE(follow(feed)) << "nobody answers who is asked for more than the five";
+    EXPECT_EQ(feed.asked(),
+              (std::vector{page(0, 8, 1), page(0, 4, 1), page(4, 4, 1), page(5, 8, 1)}));
 }
 
 TEST_F(FollowChangesTest, EndsWithTheFirstPageThatCannotBeReadOrSubmitted) {

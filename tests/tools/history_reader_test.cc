@@ -282,13 +282,35 @@ TEST(HistoryReader, AsksForLessWhereThatIsTooLarge) {
     EXPECT_EQ(page->entries.size(), 2U);
 }
 
+TEST(HistoryReader, AsksForMoreAgainOnceItsPagesAreSmall) {
+    const test::HttpEndpoint endpoint([](const std::string& request) {
+        const std::string target = target_of(request);
+        const bool large = target.find("page=1") != std::string::npos;
+        std::string page = page_of(1, 2, "", target + "0");
+        page.append(large ? 60'000 : 0, ' ');
+        return test::HttpEndpoint::Answer{200, page};
+    });
+    HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 50'000, 100'000);
+    auto page = reader.read("/endpoint/_history?_count=4&page=1");
+    ASSERT_TRUE(page) << "a single version may have more: " << page.error().detail;
+    EXPECT_EQ(page->next, "/endpoint/_history?_count=1&page=10") << "it was no small page";
+    std::string next = "/endpoint/_history?_count=1&page=2";
+    for (const int count : {2, 4, 4}) {
+        page = reader.read(next);
+        ASSERT_TRUE(page) << page.error().detail;
+        EXPECT_TRUE(page->next.starts_with(fmt::format("/endpoint/_history?_count={}&", count)))
+            << page->next;
+        next = page->next;
+    }
+}
+
 TEST(HistoryReader, AsksForNoLessThanOneEntry) {
     std::vector<std::string> asked;
     const test::HttpEndpoint endpoint([&](const std::string& request) {
         asked.push_back(target_of(request));
         return test::HttpEndpoint::Answer{200, std::string(200, ' ')};
     });
-    HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 100);
+    HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 100, 100);
     for (const char* target : {"/endpoint/_history?_count=4", "/endpoint/_history?page=_count"}) {
         const auto page = reader.read(target);
         ASSERT_FALSE(page);

@@ -103,6 +103,29 @@ Patience short_patience() {
 
 const std::array<std::string_view, 3> kThree{R"({"a":1})", R"({"a":2})", R"({"a":3})"};
 
+TEST(HistorySubmitter, SendsMoreAtOnceAgainWhereBundlesAreSmall) {
+    std::vector<std::size_t> sent;
+    const test::HttpEndpoint target([&](const std::string& request) {
+        const std::string body = request.substr(request.find('{'));
+        std::size_t entries = 0;
+        for (std::size_t at = body.find(R"({"a")"); at != std::string::npos;
+             at = body.find(R"({"a")", at + 1)) {
+            ++entries;
+        }
+        sent.push_back(entries);
+        return test::HttpEndpoint::Answer{body.size() > 1000 ? 413 : 200,
+                                          answer_of(std::vector<std::string>(entries, "201"))};
+    });
+    HistorySubmitter submitter(*parse_server_url(target.url()), short_patience());
+    ReplicateCounts counts;
+    const std::string large = R"({"a":")" + std::string(400, 'x') + R"("})";
+    EXPECT_TRUE(submitter.submit(std::vector<std::string_view>(4, large), counts));
+    const std::vector<std::string_view> small(8, R"({"a":1})");
+    EXPECT_TRUE(submitter.submit(small, counts));
+    EXPECT_TRUE(submitter.submit(small, counts));
+    EXPECT_EQ(sent, (std::vector<std::size_t>{4, 2, 2, 2, 4, 2, 8}));
+}
+
 TEST(HistorySubmitter, SaysWithTheLastOfASplitBundleWhatHasBeenReached) {
     // Takes one entry at once, and is out of order when it is told of a position alone.
     const test::HookReceiver target([](const test::ReceivedHook& hook, std::size_t, const auto&) {

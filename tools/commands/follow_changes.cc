@@ -49,11 +49,16 @@ HttpRequest page_request(const ServerUrl& server, std::uint64_t after, std::uint
     return request;
 }
 
-/// `page_size` becomes smaller where the answer would be too large.
+/// `page_size` becomes smaller where the answer would be too large, and larger again where it is small.
 Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, std::uint64_t after,
                              std::uint64_t& page_size) {
     const auto request_of = [&] {
-        return page_request(client.server(), after, page_size, options.follow ? kWaitSeconds : 0);
+        HttpRequest request =
+            page_request(client.server(), after, page_size, options.follow ? kWaitSeconds : 0);
+        if (page_size > 1) {
+            request.reply_bytes_max = options.page_bytes_max;
+        }
+        return request;
     };
     HttpRequest request = request_of();
     auto answer = client.send_patiently(request, options.patience);
@@ -62,7 +67,10 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, s
         request = request_of();
         answer = client.send_patiently(request, options.patience);
     }
-    ANNALS_TRY(const HttpReply reply, std::move(answer));
+    ANNALS_TRY(HttpReply reply, std::move(answer));
+    if (reply.body.size() < options.page_bytes_max / 4) {
+        page_size = page_size < options.page_size / 2 ? page_size * 2 : options.page_size;
+    }
     if (reply.status != 200) {
         json::Parser parser;
         return Error{Errc::processing,
@@ -70,7 +78,7 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, s
                                  request.target, reply.status, outcome_text(parser, reply.body)),
                      ""};
     }
-    ANNALS_TRY(ChangePage page, read_change_page(reply));
+    ANNALS_TRY(ChangePage page, read_change_page(std::move(reply)));
     if (page.newest < after) {
         return Error{Errc::processing,
                      fmt::format("{}: ends at position {}, and was read up to {}: it was restored "
@@ -84,7 +92,7 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, s
 
 }  // namespace
 
-Result<ChangePage> read_change_page(const HttpReply& reply) {
+Result<ChangePage> read_change_page(HttpReply reply) {
     const Error no_page{Errc::processing, "the source's answer is no page of a change feed", ""};
     const auto position = header_number(reply, "X-Annals-Position");
     const auto newest = header_number(reply, "X-Annals-Last-Position");
@@ -94,7 +102,7 @@ Result<ChangePage> read_change_page(const HttpReply& reply) {
     ChangePage page;
     page.position = *position;
     page.newest = *newest;
-    page.body = std::make_unique<std::string>(reply.body);
+    page.body = std::make_unique<std::string>(std::move(reply.body));
     std::string_view rest = *page.body;
     while (!rest.empty()) {
         const std::size_t end = rest.find('\n');

@@ -29,7 +29,7 @@ struct ChangePage {
 };
 
 /// Takes an answer of the feed apart; of one that was cut off the whole lines. Errors: processing (it is none).
-Result<ChangePage> read_change_page(const HttpReply& reply);
+Result<ChangePage> read_change_page(HttpReply reply);
 
 /// Whether `server` is an Annals whose change feed we may read. Errors: io, timeout.
 Result<bool> has_change_feed(const ServerUrl& server, const Patience& patience);
@@ -41,7 +41,8 @@ std::optional<std::uint64_t> position_of(std::string_view target);
 struct FollowOptions {
     std::string state_file;
     std::uint64_t page_size = 1000;
-    bool follow = false;  ///< go on with what is written later
+    std::uint64_t page_bytes_max = 64 << 20;  ///< as HistoryReader has it
+    bool follow = false;                      ///< go on with what is written later
     bool quiet = false;
     Patience patience;
 };

@@ -31,22 +31,23 @@ std::string link_url(json::Value bundle, std::string_view relation) {
     return {};
 }
 
-/// Has `target` ask for half as many entries; false if it says no number, or one.
-bool halve_count(std::string& target) {
-    constexpr std::string_view kName = "_count=";
-    const std::size_t at = target.find(kName);
-    if (at == std::string::npos) {
-        return false;
-    }
-    const char* const begin = target.data() + at + kName.size();
+constexpr std::string_view kCount = "_count=";
+
+/// How many entries `target` asks for; 0: it doesn't say.
+std::uint64_t count_of(std::string_view target) {
+    const std::size_t at = target.find(kCount);
     std::uint64_t count = 0;
-    const char* const end = std::from_chars(begin, target.data() + target.size(), count).ptr;
-    if (count < 2) {
-        return false;
+    if (at != std::string_view::npos) {
+        std::from_chars(target.data() + at + kCount.size(), target.data() + target.size(), count);
     }
-    target.replace(at + kName.size(), static_cast<std::size_t>(end - begin),
-                   fmt::format("{}", count / 2));
-    return true;
+    return count;
+}
+
+/// Has `target`, which says how many, ask for `count` entries.
+void set_count(std::string& target, std::uint64_t count) {
+    const std::size_t at = target.find(kCount) + kCount.size();
+    const std::size_t end = target.find_first_not_of("0123456789", at);
+    target.replace(at, end == std::string::npos ? end : end - at, fmt::format("{}", count));
 }
 
 /// What to ask of `server` for the page at `link`. Behind a proxy, or by its `base_url`, it may know its root by another path
@@ -151,8 +152,12 @@ std::uint64_t entry_mark(std::string_view entry) noexcept {
     return hash64(entry);
 }
 
-HistoryReader::HistoryReader(ServerUrl server, Patience patience, std::uint64_t page_bytes_max)
-    : client_(std::move(server)), patience_(std::move(patience)), page_bytes_max_(page_bytes_max) {
+HistoryReader::HistoryReader(ServerUrl server, Patience patience, std::uint64_t page_bytes_max,
+                             std::uint64_t version_bytes_max)
+    : client_(std::move(server)),
+      patience_(std::move(patience)),
+      page_bytes_max_(page_bytes_max),
+      version_bytes_max_(version_bytes_max) {
 }
 
 Result<std::string> HistoryReader::first_target(std::string_view since, std::size_t page_size) {
@@ -245,17 +250,20 @@ Result<std::optional<std::uint64_t>> HistoryReader::total() {
 
 Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>& document) {
     HttpRequest request;
-    request.reply_bytes_max = page_bytes_max_;
     request.is_cut_off = [&](const HttpReply& reply) {
         document = parser_.parse(reply.body);
         return !document && reply.body.starts_with('{');
     };
     while (true) {
+        const std::uint64_t count = count_of(target);
         request.target = target;
+        request.reply_bytes_max = count > 1 ? page_bytes_max_ : version_bytes_max_;
         auto reply = client_.send_patiently(request, patience_);
-        if (reply || reply.error().code != Errc::body_too_large || !halve_count(target)) {
+        if (reply || reply.error().code != Errc::body_too_large || count < 2) {
             return reply;
         }
+        set_count(target, count / 2);
+        ++halvings_;
     }
 }
 
@@ -329,6 +337,11 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
         std::uint64_t value = 0;
         std::from_chars(total.data(), total.data() + total.size(), value);
         page.total = value;
+    }
+    if (const std::uint64_t count = count_of(page.next);
+        halvings_ > 0 && count > 0 && reply.body.size() < page_bytes_max_ / 4) {
+        set_count(page.next, count * 2);
+        --halvings_;
     }
     const json::Value entries = bundle["entry"];
     page.entries.reserve(entries.size());

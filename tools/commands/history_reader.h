@@ -37,8 +37,10 @@ std::uint64_t entry_mark(std::string_view entry) noexcept;
 
 class HistoryReader {
   public:
-    /// A page of more than `page_bytes_max`, which is in memory as a whole, is asked for again with half the `_count`.
-    HistoryReader(ServerUrl server, Patience patience, std::uint64_t page_bytes_max = 1 << 30);
+    /// A page of more than `page_bytes_max`, which is in memory as a whole, is asked for again with half the `_count`, down to
+    /// one version, which may have more. What follows small pages is asked for with twice as much, up to what it was.
+    HistoryReader(ServerUrl server, Patience patience, std::uint64_t page_bytes_max = 64 << 20,
+                  std::uint64_t version_bytes_max = 1 << 30);
 
     /// The target that history begins with: after `since` (a cursor, an instant, or empty), in commit
     /// order where the server knows `_sort=_position`, else by `_sort=_lastUpdated`. Where it knows that, read() refuses
@@ -78,6 +80,8 @@ class HistoryReader {
     std::unordered_map<std::uint64_t, std::size_t>
         places_;  ///< of the pages that were read, by their targets' hashes: ascending as they came
     json::Parser parser_{kJsonWrappedDepthMax};
+    std::uint64_t version_bytes_max_;
+    int halvings_ = 0;  ///< of the `_count` that were not taken back yet
 };
 
 }  // namespace annals::tools

@@ -88,6 +88,7 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
         ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
         if (reply.status == 413 && entries.size() > 1) {
             entries_max_ = entries.size() / 2;
+            refused_bytes_ = body_.size();
             return submit(entries, counts, reached);
         }
         if (reply.status != 200) {
@@ -111,6 +112,9 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
                 return answer.status >= 500 || answer.status == 429 || answer.status == 0;
             });
         if (troubled == answers.end()) {
+            if (body_.size() < refused_bytes_ / 4) {
+                entries_max_ = std::max(entries_max_, 2 * entries.size());
+            }
             return count_answers(entries, answers, counts);
         }
         // What was taken already is ignored when it comes again, so the whole bundle can be repeated: as long as a whole

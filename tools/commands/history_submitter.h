@@ -55,6 +55,7 @@ class HistorySubmitter {
     json::Parser parser_{kJsonWrappedDepthMax};
     std::string body_;
     std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learnt from 413
+    std::size_t refused_bytes_ = 0;  ///< of the Bundle that was answered so last
 };
 
 }  // namespace annals::tools
