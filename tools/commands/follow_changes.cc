@@ -87,6 +87,13 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, s
                                  client.server().authority(), page.newest, after),
                      ""};
     }
+    if (!page.entries.empty() && page.position <= after) {
+        return Error{Errc::processing,
+                     fmt::format("{}: GET {}: gives what was read already, up to position {}: "
+                                 "something on the way may keep answers",
+                                 client.server().authority(), request.target, page.position),
+                     ""};
+    }
     return page;
 }
 
