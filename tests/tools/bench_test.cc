@@ -357,6 +357,17 @@ TEST(Bench, SaysWhatItMeasuredBeforeItHadToEnd) {
     EXPECT_EQ(figures->root()["workloads"].size(), 1U);
 }
 
+TEST(Bench, GoesOnWhereTheServerClosesWhatIsIdle) {
+    const test::TemporaryDirectory directory;
+    test::RunningServer server(ANNALS_BINARY, directory / "data",
+                               {"--set", "limits.idle_timeout=50ms"});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    const test::Finished run = test::run_program(
+        ANNALS_BINARY, {"bench", "--server", server.url(), "--rate", "20", "--seconds", "0.25",
+                        "--warm-up", "0", "--directory", directory / "work", "create:2"});
+    EXPECT_EQ(run.exit_code, 0) << run.errors;
+}
+
 TEST(Bench, CountsNoHistoryThatTheServerHasAlready) {
     const test::TemporaryDirectory directory;
     test::RunningServer server(ANNALS_BINARY, directory / "data");

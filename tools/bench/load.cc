@@ -323,6 +323,9 @@ class Loop {
         if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
             return;
         }
+        if (received <= 0 && std::ranges::find(idle_, &connection) != idle_.end()) {
+            return reopen(connection);  // servers close what nobody has asked anything on for long
+        }
         if (received <= 0) {
             failed_ = received == 0 ? Error{Errc::io, "the server closed a connection", ""}
                                     : io_error("receiving");
@@ -355,14 +358,19 @@ class Loop {
         const bool closes = connection.reader.closes();
         connection.reader.next();
         if (closes) {
-            connection.tls.reset();
-            connection.socket.reset();
-            if (Result<void> opened = open(connection); !opened) {
-                failed_ = opened.error();
-                return;
-            }
+            reopen(connection);
         }
-        go_on(connection);
+        if (!failed_) {
+            go_on(connection);
+        }
+    }
+
+    void reopen(Connection& connection) {
+        connection.tls.reset();
+        connection.socket.reset();
+        if (Result<void> opened = open(connection); !opened) {
+            failed_ = opened.error();
+        }
     }
 
     void note_error(std::string text) {
