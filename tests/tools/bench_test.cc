@@ -151,6 +151,14 @@ TEST(Workloads, FindTheIdInALocation) {
     EXPECT_EQ(id_in_location(""), "");
 }
 
+TEST(Site, TellsHeadersApartAlsoWithoutABlank) {
+    Site site;
+    site.headers = "X-Key:a: b\r\nAuthorization: Bearer t\r\n";
+    const std::vector<std::pair<std::string, std::string>> fields{{"X-Key", "a: b"},
+                                                                  {"Authorization", "Bearer t"}};
+    EXPECT_EQ(site.header_fields(), fields);
+}
+
 // `draws` searches of `parameter`.
 std::set<std::string> searches_of(const SearchParameter& parameter, int draws) {
     generate::Dice dice(1);

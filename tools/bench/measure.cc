@@ -1,5 +1,6 @@
 // One workload against one server.
 
+#include "core/base/text.h"
 #include "tools/bench/workloads.h"
 #include "tools/commands/http_client.h"
 
@@ -209,8 +210,8 @@ std::vector<std::pair<std::string, std::string>> Site::header_fields() const {
     std::string_view rest = headers;
     while (!rest.empty()) {
         const std::string_view line = rest.substr(0, rest.find("\r\n"));
-        const std::size_t colon = line.find(": ");
-        fields.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+        const std::size_t colon = line.find(':');
+        fields.emplace_back(line.substr(0, colon), trimmed(line.substr(colon + 1)));
         rest.remove_prefix(line.size() + 2);
     }
     return fields;
