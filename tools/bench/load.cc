@@ -177,8 +177,10 @@ class Loop {
         const auto seconds = [](Clock::duration time) {
             return std::chrono::duration<double>(time).count();
         };
+        const double elapsed = seconds(Clock::now() - started);
+        // Who never sleeps is busy but for the looks in vain, however much of the core others have meanwhile.
         result_.busy =
-            (thread_seconds() - processor - seconds(polled)) / seconds(Clock::now() - started);
+            (options_.polls ? elapsed - seconds(polled) : thread_seconds() - processor) / elapsed;
         result_.seconds =
             std::chrono::duration<double>((ends_ ? *ends_ : Clock::now()) - measured_from_).count();
         return {};
