@@ -159,6 +159,26 @@ TEST(Site, TellsHeadersApartAlsoWithoutABlank) {
     EXPECT_EQ(site.header_fields(), fields);
 }
 
+TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
+    Report report;
+    report.settings.server = "http://h/fhir";
+    report.settings.server_cpu = 0;
+    report.measurements.emplace_back();
+    report.measurements.back().asked.workload = workloads().data();
+    report.measurements.back().extras = {{"seconds after a kill", 0.029}, {"versions", 7}};
+    report.measurements.back().load.errors = 2;
+    report.measurements.back().load.first_error = "404: <a>\n\x1b[2Jb";
+    const std::string table = table_of(report);
+    EXPECT_NE(table.find("\nserver at http://h/fhir, client on any core; "), std::string::npos)
+        << table;
+    EXPECT_NE(table.find("2 ERRORS, the first: 404: <a>  [2Jb\n"), std::string::npos) << table;
+    const std::string page = html_of(report);
+    EXPECT_NE(page.find("server at http://h/fhir, client on any core; "), std::string::npos);
+    EXPECT_NE(page.find("seconds after a kill 0.029, versions 7.0, client busy 0 %; the first "
+                        "error: 404: &lt;a>  [2Jb<"),
+              std::string::npos);
+}
+
 // `draws` searches of `parameter`.
 std::set<std::string> searches_of(const SearchParameter& parameter, int draws) {
     generate::Dice dice(1);
@@ -248,6 +268,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     EXPECT_EQ(page.find("<script"), std::string::npos);
     EXPECT_NE(page.find("create:4"), std::string::npos);
     EXPECT_NE(page.find("create: latency against connections"), std::string::npos);
+    EXPECT_NE(page.find("<td>append, 256 a sync</td>"), std::string::npos) << "limit of imports";
     EXPECT_TRUE(page.ends_with("</html>\n"));
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();

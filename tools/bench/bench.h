@@ -184,8 +184,10 @@ std::string table_of(const Report& report);
 std::string json_of(const Report& report);
 std::string html_of(const Report& report);
 
-/// What it ran on, in two lines. "1.25 ms".
+/// What it ran on, in two lines. Where server and client were. What is to be said of a workload beside its row. "1.25 ms".
 std::string described(const Machine& machine, std::string_view line_end);
+std::string placed(const Settings& settings);
+std::string remarks(const Report& report, const Measurement& measurement);
 std::string duration_text(std::uint64_t nanoseconds);
 
 /// Runs everything that the settings ask for, limits first, each workload against a fresh server

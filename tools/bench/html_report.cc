@@ -1,6 +1,7 @@
 // The report as one HTML page: a table and plots as SVG, no script, nothing to fetch.
 
 #include "tools/bench/bench.h"
+#include "tools/commands/progress.h"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,9 @@ constexpr std::string_view kStyle =
     "th,td{text-align:right;padding:.25em .7em;border-bottom:1px solid #d8dee4;white-space:nowrap}"
     "th:first-child,td:first-child,td.text,th.text{text-align:left}"
     "th{font-weight:600;border-bottom:2px solid #8c959f}tr.part td{color:#57606a;border:0}"
-    "tr.part td:first-child{padding-left:2em}td.bad{color:#b3261e;font-weight:600}"
+    "tr.part "
+    "td:first-child{padding-left:2em}td.below{white-space:normal;overflow-wrap:anywhere}td.bad{"
+    "color:#b3261e;font-weight:600}"
     ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(500px,1fr));gap:1.5em}"
     "figure{margin:0;max-width:640px}figcaption{font-weight:600;margin-bottom:.3em}svg{width:100%;"
     "height:auto}"
@@ -384,6 +387,13 @@ std::string table_row(std::string_view name, double rate, std::string_view unit,
         escaped(limit), errors > 0 ? R"( class="bad")" : "", part ? "" : std::to_string(errors));
 }
 
+std::string sync_row(std::string_view name, const Histogram& latency) {
+    return fmt::format(
+        R"(<tr><td>{}</td><td></td><td></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td></td><td></td></tr>)",
+        name, duration_text(latency.quantile(0.5)), duration_text(latency.quantile(0.9)),
+        duration_text(latency.quantile(0.99)), duration_text(latency.quantile(0.999)));
+}
+
 std::string table(const Report& report) {
     std::string out =
         R"(<table><tr><th>workload</th><th>rate</th><th class="text"></th><th>p50</th><th>p90</th><th>p99</th>)"
@@ -393,12 +403,13 @@ std::string table(const Report& report) {
         out += table_row("bare GET", limits.gets, "requests/s", limits.get_latency, "", 0, false);
         out += table_row("bare durable POST", limits.posts(), "requests/s", limits.post_latency, "",
                          0, false);
-        out += fmt::format(
-            R"(<tr><td>sync of 4 KiB</td><td></td><td></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td></td><td></td></tr>)",
-            duration_text(limits.sync_4k.quantile(0.5)),
-            duration_text(limits.sync_4k.quantile(0.9)),
-            duration_text(limits.sync_4k.quantile(0.99)),
-            duration_text(limits.sync_4k.quantile(0.999)));
+        for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
+            out += fmt::format(
+                R"(<tr><td>append, {} a sync</td><td>{:.0f}</td><td class="text">records/s</td><td colspan="6"></td></tr>)",
+                kGroupSizes[i], limits.appends[i]);
+        }
+        out += sync_row("sync of 4 KiB", limits.sync_4k);
+        out += sync_row("sync of 64 KiB", limits.sync_64k);
     }
     for (const Measurement& measurement : report.measurements) {
         out += table_row(measurement.asked.name(), measurement.rate(),
@@ -414,17 +425,12 @@ std::string table(const Report& report) {
                              static_cast<double>(latency.count()) / measurement.load.seconds,
                              "requests/s", latency, "", 0, true);
         }
-        std::string extras;
-        for (const auto& [name, value] : measurement.extras) {
-            extras += fmt::format("{}{} {:.1f}", extras.empty() ? "" : ", ", name, value);
+        std::string below = remarks(report, measurement);
+        if (measurement.load.errors > 0) {
+            below += "; the first error: " + tools::plain(measurement.load.first_error);
         }
-        if (measurement.rate_asked > 0) {
-            extras += fmt::format("{}{:.0f} requests/s asked for, {} not sent in time",
-                                  extras.empty() ? "" : ", ", measurement.rate_asked,
-                                  measurement.load.unsent);
-        }
-        out += fmt::format(R"(<tr class="part"><td colspan="9" class="text">{}</td></tr>)",
-                           escaped(extras));
+        out += fmt::format(R"(<tr class="part"><td colspan="9" class="text below">{}</td></tr>)",
+                           escaped(below));
     }
     return out + "</table>";
 }
@@ -437,11 +443,7 @@ std::string html_of(const Report& report) {
         R"(<!doctype html><html lang="en"><head><meta charset="utf-8"><title>annals bench</title><style>{}</style></head>)"
         R"(<body><h1>annals bench</h1><p class="facts">{}</p>)"
         R"(<p class="facts">{}; {} s each after {} s of warm-up, seed {}</p><h2>Figures</h2>)",
-        kStyle, described(report.machine, R"(</p><p class="facts">)"),
-        !settings.server.empty()   ? "server at " + escaped(settings.server)
-        : settings.server_cpu >= 0 ? fmt::format("server on core {}, client on core {}",
-                                                 settings.server_cpu, settings.client_cpu)
-                                   : "server and client on any core",
+        kStyle, described(report.machine, R"(</p><p class="facts">)"), escaped(placed(settings)),
         settings.seconds, settings.warm_up, settings.seed);
     out += table(report);
     const std::vector<Group> groups = groups_of(report);

@@ -1,5 +1,6 @@
 #include "codec/json/document.h"
 #include "tools/bench/bench.h"
+#include "tools/commands/progress.h"
 
 #include <fmt/format.h>
 
@@ -130,15 +131,40 @@ std::string described(const Machine& machine, std::string_view line_end) {
                        machine.kernel, machine.file_system);
 }
 
+std::string placed(const Settings& settings) {
+    const auto on = [](int core) {
+        return core >= 0 ? fmt::format("on core {}", core) : std::string("on any core");
+    };
+    return fmt::format("server {}, client {}",
+                       settings.server.empty() ? on(settings.server_cpu) : "at " + settings.server,
+                       on(settings.client_cpu));
+}
+
+std::string remarks(const Report& report, const Measurement& measurement) {
+    const LoadResult& load = measurement.load;
+    std::string text;
+    for (const auto& [name, value] : measurement.extras) {
+        text += fmt::format("{} {:.{}f}, ", name, value, value > 0 && value < 1 ? 3 : 1);
+    }
+    text += fmt::format("client busy {:.0f} %", load.busy * 100);
+    if (measurement.rate_asked > 0) {
+        text += fmt::format(", {:.0f} requests/s asked for, {} not sent in time",
+                            measurement.rate_asked, load.unsent);
+    }
+    if (report.limits && measurement.asked.workload->name == "create") {
+        text += fmt::format(", p50 is {:.1f} times that of a sync",
+                            static_cast<double>(load.all().quantile(0.5)) /
+                                static_cast<double>(report.limits->sync_4k.quantile(0.5)));
+    }
+    return text;
+}
+
 std::string table_of(const Report& report) {
     const Machine& machine = report.machine;
     const Settings& settings = report.settings;
     std::string text = described(machine, "\n") + "\n";
-    text += settings.server_cpu >= 0 ? fmt::format("server on core {}, client on core {}",
-                                                   settings.server_cpu, settings.client_cpu)
-                                     : std::string("server and client on any core");
-    text += fmt::format("; {} s each after {} s of warm-up, seed {}\n\n", settings.seconds,
-                        settings.warm_up, settings.seed);
+    text += fmt::format("{}; {} s each after {} s of warm-up, seed {}\n\n", placed(settings),
+                        settings.seconds, settings.warm_up, settings.seed);
     text += fmt::format("{:<24} {:>10} {:<14} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", "workload",
                         "rate", "", "p50", "p90", "p99", "p99.9", "limit", "ratio");
     if (report.limits) {
@@ -153,25 +179,10 @@ std::string table_of(const Report& report) {
                         static_cast<double>(load.operations[i].count()) / load.seconds,
                         "requests/s", load.operations[i], {}, 0);
         }
-        std::string extras;
-        for (const auto& [name, value] : measurement.extras) {
-            extras += fmt::format("{}{} {:.1f}", extras.empty() ? "" : ", ", name, value);
-        }
-        extras +=
-            fmt::format("{}client busy {:.0f} %", extras.empty() ? "" : ", ", load.busy * 100);
-        if (measurement.rate_asked > 0) {
-            extras += fmt::format(", {:.0f} requests/s asked for, {} not sent in time",
-                                  measurement.rate_asked, load.unsent);
-        }
-        if (report.limits && measurement.asked.workload->name == "create") {
-            extras += fmt::format(", p50 is {:.1f} times that of a sync",
-                                  static_cast<double>(load.all().quantile(0.5)) /
-                                      static_cast<double>(report.limits->sync_4k.quantile(0.5)));
-        }
-        text += fmt::format("{:<24} {}\n", "", extras);
+        text += fmt::format("{:<24} {}\n", "", remarks(report, measurement));
         if (load.errors > 0) {
-            text +=
-                fmt::format("{:<24} {} ERRORS, the first: {}\n", "", load.errors, load.first_error);
+            text += fmt::format("{:<24} {} ERRORS, the first: {}\n", "", load.errors,
+                                tools::plain(load.first_error));
         }
     }
     return text;
