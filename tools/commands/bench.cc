@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 namespace annals::tools {
@@ -51,6 +53,7 @@ std::optional<int> read_core(const std::string& text, int automatic) {
 /// Instead of a file: stdout.
 constexpr std::string_view kStdout = "-";
 
+/// Where these give false, errno says why.
 bool write_file(const std::string& path, const std::string& text) {
     if (path == kStdout) {
         return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -136,8 +139,10 @@ void declare(Arguments& declared, Asked& asked) {
                              "crud, import, history-apply)");
     declared.text(
         "--server", settings.server,
-        "root of a running server, such as http://127.0.0.1:8080/fhir (starts its own, fresh for "
-        "each workload)");
+        "root of a running server, such as http://127.0.0.1:8080/fhir, which keeps what is "
+        "written, "
+        "also by read and the searches to have something there (starts its own, fresh for each "
+        "workload)");
     declared.number("--connections", settings.connections,
                     "of all but import, history-apply and history-read (64)");
     declared.number("--bundle-connections", settings.bundle_connections,
@@ -243,7 +248,7 @@ Result<void> check_places(const Asked& asked) {
     }
     for (const std::string* const file : {&asked.json, &asked.html}) {
         if (!file->empty() && !can_be_written(*file)) {
-            return Error{Errc::usage, fmt::format("{}: cannot be written", *file), ""};
+            return Error{Errc::usage, fmt::format("{}: {}", *file, std::strerror(errno)), ""};
         }
     }
     return {};
@@ -253,20 +258,20 @@ int measure(const Arguments& declared, const Asked& asked) {
     const bool talk = !asked.quiet && ::isatty(STDERR_FILENO) == 1;
     bench::Report report;
     const Result<void> ran = bench::run_all(asked.settings, talk, report);
+    clear_passing();
     const bool measured = report.limits.has_value() || !report.measurements.empty();
     if (!ran && !measured) {
         return ran.error().code == Errc::usage ? declared.refuse(ran.error().detail)
                                                : fail(ran.error().detail, kExitFaults);
     }
-    clear_passing();
     if (asked.json != kStdout && asked.html != kStdout) {
         std::fputs(bench::table_of(report).c_str(), stdout);
     }
     if (!asked.json.empty() && !write_file(asked.json, bench::json_of(report))) {
-        return fail(fmt::format("{}: cannot be written", asked.json), kExitFaults);
+        return fail(fmt::format("{}: {}", asked.json, std::strerror(errno)), kExitFaults);
     }
     if (!asked.html.empty() && !write_file(asked.html, bench::html_of(report))) {
-        return fail(fmt::format("{}: cannot be written", asked.html), kExitFaults);
+        return fail(fmt::format("{}: {}", asked.html, std::strerror(errno)), kExitFaults);
     }
     if (!ran) {
         std::fflush(stdout);
