@@ -132,6 +132,10 @@ Result<void> read_files(const ImportOptions& options, ImportPacker& packer, Impo
         const fs::path name = unpacked_name(path);
         const bool bundles_are_resources = name == "Bundle.ndjson";
         ANNALS_TRY(TextReader reader, TextReader::open(path, name.extension() == ".ndjson"));
+        if (number == 0) {
+            // Until then a signal ends the process: there is nothing to tell.
+            stop_reading_at_signals();
+        }
         while (!report.gave_up()) {
             const Result<bool> more = reader.next(text);
             if (more && *more) {
@@ -228,7 +232,6 @@ int import_files(const ArgumentList& arguments) {
     if (options.paths.empty()) {
         options.paths.emplace_back("-");
     }
-    stop_reading_at_signals();
     ImportReport report;
     auto files = list_files(options.paths);
     if (!files) {
