@@ -335,19 +335,21 @@ TEST(Bench, RefusesWhatItCannotSend) {
 
 TEST(Bench, RefusesWhatItCannotMeasureOrWriteBeforeItBegins) {
     const test::TemporaryDirectory directory;
-    for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--rate", "nan"},
-                                                  {"--rate", "inf"},
-                                                  {"--seconds", "1e30"},
-                                                  {"--warm-up", "nan"},
-                                                  {"--server-cpu", "999"},
-                                                  {"--connections", "0"},
-                                                  {"--bundle-connections", "0"},
-                                                  {"--bundle-entries", "0"},
-                                                  {"--preload", "0"},
-                                                  {"--client-threads", "0"},
-                                                  {"--json", "-", "--html", "-"},
-                                                  {"--json", directory / "nowhere/figures.json"},
-                                                  {"--html", directory / "nowhere/page.html"}}) {
+    for (const std::vector<std::string>& wrong :
+         {std::vector<std::string>{"--rate", "nan"},
+          {"--rate", "inf"},
+          {"--seconds", "1e30"},
+          {"--warm-up", "nan"},
+          {"--server-cpu", "999"},
+          {"--connections", "0"},
+          {"--bundle-connections", "0"},
+          {"--bundle-entries", "0"},
+          {"--preload", "0"},
+          {"--client-threads", "0"},
+          {"--json", "-", "--html", "-"},
+          {"--server", "http://[::1]:1/fhir", "--set", "threads=1"},
+          {"--json", directory / "nowhere/figures.json"},
+          {"--html", directory / "nowhere/page.html"}}) {
         std::vector<std::string> arguments{"bench", "read", "--smoke", "--directory",
                                            directory / "work"};
         if (wrong.front() != "--rate" && wrong.front() != "--server-cpu") {

@@ -200,6 +200,10 @@ Result<void> settle(Asked& asked) {
         }
         settings.workloads = *steps;
     }
+    if (!settings.server.empty() && (!settings.sets.empty() || settings.server_threads != 0)) {
+        return Error{Errc::usage,
+                     "--set and --server-threads go without --server, which has its own", ""};
+    }
     const Result<std::string> lines = header_lines(asked.credentials);
     if (!lines) {
         return lines.error();
