@@ -43,11 +43,13 @@ bool is_origin(std::string_view text) {
     }) && host.find_first_of("/?#*@") == std::string_view::npos;
 }
 
-/// Links are made by putting a path behind it.
+/// Links are made by putting a path behind it, and told to everybody.
 bool is_root(std::string_view url) {
     const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
     const std::string_view rest = url.substr(scheme);
-    return scheme != 0 && rest.ends_with("/fhir") && !rest.starts_with('/') &&
+    const std::string_view authority = rest.substr(0, rest.find('/'));
+    return scheme != 0 && rest.ends_with("/fhir") && !authority.empty() &&
+           authority.find('@') == std::string_view::npos &&
            std::all_of(rest.begin(), rest.end(), [](char c) {
                return static_cast<unsigned char>(c) > ' ' && c != 0x7f &&
                       std::string_view("?#\"<>\\").find(c) == std::string_view::npos;
@@ -264,8 +266,8 @@ Result<void> check_config(const Config& config) {
     }
     if (!config.base_url.empty() && !is_root(config.base_url)) {
         return usage(
-            "base_url must begin with http:// or https:// and a host, end in /fhir, and have no "
-            "query in it");
+            "base_url must begin with http:// or https:// and a host, end in /fhir, and have "
+            "neither a user nor a query in it");
     }
     if (config.sync_interval > kSyncIntervalMax) {
         return usage(

@@ -168,6 +168,7 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"base_url=http://x/r4", "base_url must"},
              {"base_url=http:///fhir", "base_url must"},
              {"base_url=http://fhir", "base_url must"},
+             {"base_url=https://user:secret@x/fhir", "base_url must"},
              {"base_url=http://x/y?z=/fhir", "base_url must"},
              {"base_url=http://x/a b/fhir", "base_url must"},
              {"base_url=\"http://x\\r\\n/fhir\"", "base_url must"},
