@@ -61,15 +61,16 @@ TEST(CompactCommand, OpensTheStoreBySettingsAsTheServerDoes) {
     const std::string data = directory / "data";
     import_history(data);
     const std::vector<std::string> settings = {"--set", "base_url=https://ehr.example/fhir"};
-    EXPECT_EQ(compact(data, settings).exit_code, 0);
+    std::vector<std::string> first = settings;
+    // What a server may do is no matter here.
+    first.insert(first.end(), {"--set", "read_only=true", "--max-history-versions", "1"});
+    const Finished done = compact(data, first);
+    EXPECT_TRUE(done.output.starts_with("history: 2 versions of 1 resources removed\n"))
+        << done.output << done.errors;
     EXPECT_EQ(compact(data, settings).errors, "");
     EXPECT_NE(compact(data, {}).errors.find("other parameters than those of the checkpoint"),
               std::string::npos);
     EXPECT_EQ(compact(data, {"--set", "no_such_key=1"}).exit_code, 2);
-    // What a server may do is no matter here.
-    EXPECT_EQ(compact(data, {"--set", "read_only=true", "--max-history-versions", "1"}).exit_code,
-              0);
-    EXPECT_EQ(versions_in(data), 2);
 }
 
 TEST(CompactCommand, MakesNoStoreWhereThereIsNone) {
