@@ -91,6 +91,8 @@ struct Connection {
     std::size_t sent = 0;
     Clock::time_point asked;
     bool waits_to_send = false;
+    bool heard = false;  // some of the answer to the request has come
+    bool anew = false;   // the request was sent once more
     bool ended = false;
 };
 
@@ -325,14 +327,15 @@ class Loop {
         if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
             return;
         }
-        if (received <= 0 && std::ranges::find(idle_, &connection) != idle_.end()) {
-            return reopen(connection);  // servers close what nobody has asked anything on for long
+        if (received <= 0 && interval_.count() > 0 && !connection.heard && go_on_anew(connection)) {
+            return;
         }
         if (received <= 0) {
             failed_ = received == 0 ? Error{Errc::io, "the server closed a connection", ""}
                                     : io_error("receiving");
             return;
         }
+        connection.heard = true;
         result_.bytes_received += static_cast<std::uint64_t>(received);
         switch (connection.reader.received(static_cast<std::size_t>(received))) {
             case AnswerReader::State::more:
@@ -359,12 +362,30 @@ class Loop {
         }
         const bool closes = connection.reader.closes();
         connection.reader.next();
+        connection.heard = false;
+        connection.anew = false;
         if (closes) {
             reopen(connection);
         }
         if (!failed_) {
             go_on(connection);
         }
+    }
+
+    // Servers close what nobody has asked anything on for long, also while the next request is on its way. False: that is not
+    // why it was closed.
+    bool go_on_anew(Connection& connection) {
+        const bool idle = std::ranges::find(idle_, &connection) != idle_.end();
+        if (!idle && connection.anew) {
+            return false;
+        }
+        reopen(connection);
+        if (!idle && !failed_) {
+            connection.anew = true;
+            connection.sent = 0;
+            send(connection);
+        }
+        return true;
     }
 
     void reopen(Connection& connection) {
