@@ -11,10 +11,12 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -25,16 +27,22 @@ namespace {
 
 // A lock-free atomic is what a signal handler may write.
 std::atomic<bool> g_stops_reading{false};
+int g_nothing = -1;  ///< a file to be read that has nothing in it
 
 /// The first signal has nothing more be read, the second one ends the process.
 void stop_reading_at_signals() {
+    g_nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     struct sigaction stops{};
     stops.sa_handler = [](int signal) {
+        const int before = errno;
         if (g_stops_reading.exchange(true)) {
             ::_exit(128 + signal);
         }
+        // Who is about to wait for stdin finds its end instead.
+        ::dup2(g_nothing, STDIN_FILENO);
+        errno = before;
     };
-    // Without SA_RESTART, so that whoever waits for stdin hears of it.
+    // Without SA_RESTART, so that who waits for it already hears of it.
     for (const int signal : {SIGINT, SIGTERM}) {
         struct sigaction before{};
         if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
