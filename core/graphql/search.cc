@@ -87,7 +87,10 @@ Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
     const bool known = std::ranges::all_of(*criteria, [&](const search::QueryPair& pair) {
         return parameter_name(*parameters_, asked.type, pair.first) == pair.first;
     });
-    if (!known || (!asked.criteria.empty() && asked.criteria != *criteria)) {
+    // Arguments have no order.
+    const bool same =
+        asked.criteria.empty() || std::ranges::is_permutation(asked.criteria, *criteria);
+    if (!known || !same) {
         return malformed;
     }
     asked.criteria = *std::move(criteria);
