@@ -169,7 +169,7 @@ Result<void> Planner::add(const Selection& selection, Collecting& collecting) {
     if (!call) {
         return {};
     }
-    collecting.plan.collates = collecting.plan.collates || call->flatten;
+    collecting.plan.collates = collecting.plan.collates || call->flatten || call->slice.has_value();
     ANNALS_TRY(std::vector<FieldPlan>* const into, find_list(selection, definition, collecting));
     if (into == nullptr) {
         return {};

@@ -39,7 +39,8 @@ struct FieldPlan {
 
 struct ObjectPlan {
     std::vector<FieldPlan> fields;
-    bool collates = false;  ///< fields of what is below come into it: @flatten
+    /// Fields of what is below come into it (@flatten), or one of its own under any number of names (@slice).
+    bool collates = false;
 };
 
 /// Lifetime: what it is made of outlives it and its plans.
