@@ -217,7 +217,7 @@ class TransactionRun {
             while (attempt.state().is_unread()) {
                 built = co_await attempt.state().fetch();
                 if (built) {
-                    built = attempt.build(index);
+                    built = turns_.is_late() ? Result<void>(late()) : attempt.build(index);
                 }
             }
             if (built && turns_.is_late()) {

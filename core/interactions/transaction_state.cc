@@ -337,6 +337,10 @@ Error TransactionState::later(const void* asker, Unread unread) {
 
 asio::awaitable<Result<void>> TransactionState::fetch() {
     Unread unread = *std::exchange(unread_, std::nullopt);
+    if (unread.limit == 0 && unread.positions.empty()) {
+        co_await request_.loop->yield();
+        co_return Result<void>();
+    }
     if (unread.limit == 0) {
         co_await request_.loop->fetched(std::move(unread.positions));
         co_return Result<void>();
@@ -366,6 +370,12 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
     std::string text(reference);
     if (const auto known = resolved_.find(text); known != resolved_.end()) {
         return known->second;
+    }
+    if (!std::exchange(in_turn_, true)) {
+        turn_.begin_turn();
+    } else if (turn_.is_over()) {
+        in_turn_ = false;
+        return later(&turn_, {});
     }
     auto asked = references_.find(text);
     if (asked == references_.end()) {

@@ -12,6 +12,7 @@
 #include "core/interactions/transaction_writes.h"
 #include "core/interactions/turns.h"
 #include "core/scoped_view.h"
+#include "core/search/execute.h"
 #include "core/search/terms.h"
 #include "storage/store.h"
 
@@ -86,8 +87,8 @@ class TransactionState {
     /// Errors: invalid, not_found (none), multiple_matches; meaningless ones if is_unread().
     Result<std::string> resolve(std::string_view reference);
 
-    /// True if the last of these has an error only because what it looks at is on the device: it has done nothing. Await
-    /// fetch(), and ask it again.
+    /// True if the last of these has an error only because what it looks at is on the device, or because others are to have
+    /// their turn: it has done nothing. Await fetch(), and ask it again.
     bool is_unread() const noexcept { return unread_.has_value(); }
 
     /// Errors: of find_matches().
@@ -117,7 +118,7 @@ class TransactionState {
     std::optional<std::size_t> writer_of(const std::string& name) const;
 
   private:
-    /// The matches of `sought_`, or else some versions.
+    /// The matches of `sought_`, or else some versions; nothing, where only others are to have their turn.
     struct Unread {
         std::size_t limit = 0;
         std::vector<Position> positions = {};
@@ -193,6 +194,8 @@ class TransactionState {
     std::deque<Criteria> overlaid_;        ///< criteria whose chains lead over writes_
     std::deque<search::Term> identities_;  ///< that guards_ watch
     std::unordered_map<std::string, std::string> resolved_;
+    search::Pace turn_{kLongTurn};  ///< of conditional references: one resource may have very many
+    bool in_turn_ = false;
     std::optional<Unread> unread_;
     std::optional<Sought> sought_;  ///< not used yet
     std::unordered_map<const void*, int>

@@ -558,6 +558,27 @@ TEST(Transaction, IsNotRefusedForWhatCameBetweenItsCriteria) {
     EXPECT_EQ(others[1].status, 200) << others[1].body;
 }
 
+TEST(Transaction, ResolvesMoreConditionalReferencesOfOneResourceThanFitIntoATurn) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
+    constexpr int kReferences = 2000;
+    std::string list =
+        R"({"resourceType":"List","id":"1","status":"current","mode":"working","entry":[)";
+    for (int i = 0; i < kReferences; ++i) {
+        list += fmt::format(R"({}{{"item":{{"reference":"Patient?identifier=x&_id:not={}"}}}})",
+                            i == 0 ? "" : ",", i + 2);
+    }
+    const Received answer =
+        server.submit(bundle_of("transaction", {entry_of("PUT", "List/1", list + "]}")}));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    const Json stored(server.get("/List/1").body);
+    int resolved = 0;
+    for (const json::Value entry : stored.root()["entry"].elements()) {
+        resolved += entry["item"]["reference"].equals("Patient/1") ? 1 : 0;
+    }
+    EXPECT_EQ(resolved, kReferences);
+}
+
 TEST(Transaction, IsNotAppliedWhenItsTimeIsOver) {
     Config config;
     config.limits.request_timeout = std::chrono::milliseconds(0);
