@@ -260,17 +260,23 @@ HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain
     if (chain.newest == 0) {
         return {};
     }
-    const bool in_chain_order =
-        !by_instant(query.order) || (flags(chain.newest) & kInstantsAscend) != 0;
-    return !query.since && in_chain_order && chain.holes() == 0 ? whole_history(query, chain)
-                                                                : ranked_history(query, chain);
+    const bool by_ordinal =
+        (!by_instant(query.order) && !query.since) || (flags(chain.newest) & kInstantsAscend) != 0;
+    return by_ordinal && chain.holes() == 0 ? whole_history(query, chain)
+                                            : ranked_history(query, chain);
 }
 
-// Every ordinal of the range is there, so that the page is a range of ordinals.
+// Every ordinal of the range is there, so that the page is a range of ordinals. Where `since` is asked for instants ascend.
 HistoryPage Index::Impl::whole_history(const HistoryQuery& query, const Chain& chain) const {
     HistoryPage page;
-    const std::int64_t first = first_ordinal(chain);
+    std::int64_t first = first_ordinal(chain);
     const std::int64_t last = link_of(chain.newest).ordinal;
+    if (query.since) {
+        const std::uint32_t before = walk_back(chain.newest, [&](std::uint32_t position) {
+            return entry(position).instant < query.since->us;
+        });
+        first = before == 0 ? first : std::max(first, std::int64_t{link_of(before).ordinal} + 1);
+    }
     page.total = static_cast<std::uint64_t>(last - first + 1);
     const auto skip = static_cast<std::int64_t>(std::min(query.skip, page.total));
     const auto count = static_cast<std::int64_t>(std::min<std::uint64_t>(query.count, page.total));
