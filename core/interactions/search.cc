@@ -1,5 +1,6 @@
 #include "core/interactions/search.h"
 
+#include "codec/schema/search_type.h"
 #include "core/base/digest.h"
 #include "core/definitions.h"
 #include "core/interactions/as_of.h"
@@ -306,6 +307,15 @@ class Search {
         for (const auto& [name, value] : query_.used) {
             if (!is_about_the_page(name)) {
                 hash = hash64(value, hash64(name, hash));
+            }
+        }
+        // A parameter of somebody's own may have come to mean something else meanwhile: pages of two orders don't fit.
+        for (const search::SortKey& key : query_.sort) {
+            for (const auto& [type, parameter] : key.of_types) {
+                if (!parameter->standard) {
+                    hash = hash64(parameter->expression,
+                                  hash64(schema::search_type_name(parameter->type), hash));
+                }
             }
         }
         if (!view_.is_whole()) {

@@ -206,6 +206,29 @@ TEST_F(Search, RefusesCursorsThatAreNone) {
     EXPECT_EQ(get(next).status, 400);
 }
 
+TEST_F(Search, RefusesPagesThatWereSortedByWhatAParameterMeantBefore) {
+    const auto define = [&](std::string_view type, std::string_view expression) {
+        put("SearchParameter", "rank",
+            fmt::format(
+                R"("url":"http://p","name":"n","status":"active","description":"d","code":"rank","base":["Patient"],"type":"{}","expression":"Patient.{}")",
+                type, expression));
+        get("/Patient?_count=0");  // sees what has changed
+        service().indexing().wait_until_idle();
+    };
+    define("date", "birthDate");
+    for (int i = 0; i < 3; ++i) {
+        put("Patient", fmt::format("p{}", i),
+            fmt::format(R"("birthDate":"200{}","name":[{{"family":"f{}"}}])", i, 3 - i));
+    }
+    const Searchset first = get("/Patient?_sort=rank&_count=2");
+    EXPECT_EQ(first.matches, (Names{"Patient/p0", "Patient/p1"}));
+    define("date", "birthDate");  // a version that changes nothing
+    EXPECT_EQ(get(first.links.at("next")).matches, Names{"Patient/p2"});
+    define("string", "name.family");
+    EXPECT_EQ(get(first.links.at("next")).status, 400);
+    EXPECT_EQ(get("/Patient?_sort=rank&_count=2").matches, (Names{"Patient/p2", "Patient/p1"}));
+}
+
 TEST_F(Search, LinksToItsPagesByWhatTheServerTakesHoweverLongItIs) {
     std::string form = "_count=2";
     for (int i = 0; i < 4; ++i) {
