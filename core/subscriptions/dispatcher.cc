@@ -37,6 +37,25 @@ bool is_passing(const Error& error) noexcept {
     return error.code == Errc::no_store || error.code == Errc::overloaded || error.code == Errc::io;
 }
 
+/// Whether there are search parameters that can't be asked for yet, since what is stored is still being indexed by them.
+bool has_unready(const search::ParameterSet& parameters) {
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        const auto of_type = parameters.of(TypeId{static_cast<std::uint16_t>(i)});
+        if (!std::ranges::all_of(of_type, &search::Parameter::ready)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Whether what can be asked of what the filter looks at is otherwise than when it was made.
+bool is_outdated(const Filter& filter, const search::ParameterSet& parameters) {
+    const auto differs = [&](TypeId type) {
+        return parameters.fingerprint(type) != filter.parameters->fingerprint(type);
+    };
+    return differs(filter.type) || std::ranges::any_of(filter.others, differs);
+}
+
 /// Whether the version ends its subscription, so that a later one begins anew.
 bool is_end(const storage::StoredVersion& stored) {
     // What comes from another server is sent by that one.
@@ -107,6 +126,7 @@ std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
     forget_erased();
     take_up_changes(time);
     look_after(time);
+    renew_filters();
     scan();
     std::vector<Notification> out;
     for (auto& [id, running] : running_) {
@@ -239,7 +259,10 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     }
     const Config::Subscriptions& config = service_.config().subscriptions;
     ANNALS_TRY(Subscription what, read_subscription(document.root(), config.endpoints));
-    ANNALS_TRY(Filter filter, parse_filter(service_, what.type, what.criteria));
+    Result<Filter> filter = read_filter(what);
+    if (!filter) {
+        return std::move(filter.error());
+    }
     if (!running_.contains(stored.id) && running_.size() >= config.max) {
         return Error{Errc::too_costly,
                      fmt::format("{} subscriptions are active already", config.max), ""};
@@ -249,7 +272,7 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
         return {};
     }
     if (*status == SubscriptionStatus::active) {
-        return run(stored, std::move(what), std::move(filter));
+        return run(stored, std::move(what), *std::move(filter));
     }
     if (!positions_.contains(stored.id)) {
         PositionMap positions = positions_;
@@ -267,6 +290,39 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     return {};
 }
 
+/// Errors: those of parse_filter(); one that passes while search parameters become ready.
+Result<Filter> Dispatcher::read_filter(const Subscription& what) const {
+    Result<Filter> filter = parse_filter(service_, what.type, what.criteria);
+    if (!filter && has_unready(*service_.indexing().parameters())) {
+        return Error{Errc::overloaded, std::move(filter.error().detail), ""};
+    }
+    return filter;
+}
+
+/// Reads criteria anew when a SearchParameter has changed what they ask for, or has taken it away.
+void Dispatcher::renew_filters() {
+    const auto parameters = service_.indexing().parameters();
+    if (parameters == parameters_) {
+        return;
+    }
+    parameters_ = parameters;
+    for (auto& [id, running] : running_) {
+        running.held = false;
+        if (running.fault || !is_outdated(running.filter, *parameters)) {
+            continue;
+        }
+        Result<Filter> filter = read_filter(running.what);
+        if (filter) {
+            running.filter = *std::move(filter);
+        } else if (is_passing(filter.error())) {
+            running.held = true;
+            parameters_.reset();
+        } else {
+            running.fault = std::move(filter.error());
+        }
+    }
+}
+
 Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription what,
                              Filter filter) {
     const auto [entry, is_new] = running_.try_emplace(std::string(stored.id));
@@ -276,6 +332,7 @@ Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription 
     running.version = stored.info;
     running.attempts = 0;
     running.not_before = {};
+    running.held = false;
     running.fault.reset();
     running.replaced = running.under_way != 0;
     if (!running.replaced) {

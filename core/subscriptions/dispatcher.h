@@ -102,6 +102,7 @@ class Dispatcher {
         bool replaced = false;                     ///< the subscription has changed meanwhile
         std::uint64_t attempts = 0;
         Clock::time_point not_before;
+        bool held = false;           ///< its criteria can't be read anew yet: it looks at nothing
         std::optional<Error> fault;  ///< its criteria can't be evaluated
     };
 
@@ -111,6 +112,8 @@ class Dispatcher {
     void take_up_changes(Clock::time_point time);
     Result<void> take_up(const storage::VersionInfo& info);
     Result<void> consider(const storage::StoredVersion& stored);
+    Result<Filter> read_filter(const Subscription& what) const;
+    void renew_filters();
     Result<void> run(const storage::StoredVersion& stored, Subscription what, Filter filter);
     void stop(std::string_view id, bool forget);
     void drop_oldest();
@@ -132,6 +135,7 @@ class Dispatcher {
     bool delivered_since_ = false;
     Clock::time_point saved_at_;
     RunningMap running_;
+    std::shared_ptr<const search::ParameterSet> parameters_;  ///< by which all filters are, or null
     Matcher matcher_;
     Position seen_;  ///< Subscriptions at or before it have been taken up
     std::vector<storage::VersionInfo>

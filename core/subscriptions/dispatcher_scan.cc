@@ -67,7 +67,8 @@ void Dispatcher::scan() {
 /// One that has something to look at; each gets its turn.
 Dispatcher::Running* Dispatcher::next_leader(Position visible) {
     const auto is_ready = [visible](const auto& entry) {
-        return !entry.second.next && !entry.second.fault && entry.second.reached < visible;
+        const Running& running = entry.second;
+        return !running.next && !running.fault && !running.held && running.reached < visible;
     };
     const auto middle = running_.upper_bound(last_leader_);
     auto found = std::find_if(middle, running_.end(), is_ready);
@@ -88,7 +89,7 @@ void Dispatcher::scan_behind(Running& leader, Position visible) {
     std::vector<TypeId> types;
     for (auto& entry : running_) {
         const Running& running = entry.second;
-        if (!running.next && !running.fault && running.reached >= after &&
+        if (!running.next && !running.fault && !running.held && running.reached >= after &&
             running.reached < visible) {
             readers.push_back(&entry);
             types.push_back(running.filter.type);

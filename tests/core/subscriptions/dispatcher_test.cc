@@ -549,6 +549,47 @@ TEST_F(DispatcherTest, ChangedCriteriaHoldFromWhereItHadCome) {
     EXPECT_THAT(told(), ElementsAre("Patient/e/_history/1"));
 }
 
+TEST_F(DispatcherTest, CriteriaAskForWhatTheirSearchParametersMeanNow) {
+    const auto define = [&](std::string_view type, std::string_view expression) {
+        ASSERT_LE(
+            put(fmt::format(
+                R"({{"resourceType":"SearchParameter","id":"own","url":"http://p","name":"n",)"
+                R"("status":"active","description":"d","code":"own","base":["Patient"],)"
+                R"("type":"{}","expression":"Patient.{}"}})",
+                type, expression)),
+            201);
+    };
+    const auto finish_indexing = [&] {
+        service().indexing().parameters();  // sees what has changed
+        service().indexing().wait_until_idle();
+        time_ += 1s;
+    };
+    define("string", "name.family");
+    subscribe(hook("s", "Patient?own=x", "id-only"));
+    finish_indexing();
+    advance();
+    EXPECT_EQ(status("s"), "active");
+    put_patient("a", "x");
+    put_patient("b", "male");
+    EXPECT_THAT(told(), ElementsAre("Patient/a/_history/1"));
+
+    define("token", "name.family");
+    put_patient("c", "xy");
+    put_patient("d", "x");
+    std::vector<std::string> all = told();  // perhaps nothing yet
+    finish_indexing();
+    const std::vector<std::string> then = told();
+    all.insert(all.end(), then.begin(), then.end());
+    EXPECT_THAT(all, ElementsAre("Patient/d/_history/1"));
+
+    send("DELETE", "/SearchParameter/own");
+    finish_indexing();
+    put_patient("e", "x");
+    EXPECT_THAT(told(), IsEmpty());
+    EXPECT_EQ(status("s"), "error");
+    EXPECT_THAT(element("s", "error"), HasSubstr("'own' is not known"));
+}
+
 TEST_F(DispatcherTest, WhatIsUnderWayWhileTheSubscriptionChangesIsSettledAfterwards) {
     subscribe(hook("s", "Patient?family=x", "id-only"));
     put_patient("a", "x");
