@@ -6,6 +6,7 @@
 #include "core/graphql/fhirpath.h"
 #include "core/interactions/as_of.h"
 #include "core/search/snapshot_resources.h"
+#include "core/search/sort.h"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,10 @@ std::string query_of(const std::vector<search::QueryPair>& criteria) {
     return out;
 }
 
+Error foreign_cursor() {
+    return {Errc::invalid, "The cursor is none of this search", ""};
+}
+
 }  // namespace
 
 struct Searcher::Asked {
@@ -43,6 +48,7 @@ struct Searcher::Asked {
 
 std::uint32_t Searcher::digest(const Asked& asked) const {
     std::uint64_t hash = hash64(resource_type_name(asked.type), hash64(query_of(asked.criteria)));
+    hash = search::mix_sort(hash, asked.query.sort);
     if (!view_.is_whole()) {
         hash = hash64(request_.principal->identity(), hash);
     }
@@ -60,7 +66,7 @@ std::string Searcher::cursor_text(const Asked& asked, const search::Cursor& curs
 }
 
 Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
-    const Error malformed{Errc::invalid, "The cursor is none of this search", ""};
+    const Error malformed = foreign_cursor();
     const std::optional<std::string> decoded =
         text.size() > kDocumentBytesMax ? std::nullopt : decode_base64(text);
     if (!decoded) {
@@ -96,7 +102,7 @@ Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
     asked.criteria = *std::move(criteria);
     asked.cursor = *cursor;
     asked.now = cursor->now;
-    return cursor->query == digest(asked) ? Result<void>() : malformed;
+    return {};
 }
 
 Result<void> Searcher::read_query(Asked& asked, bool counted, std::vector<Position>* unread) const {
@@ -109,6 +115,9 @@ Result<void> Searcher::read_query(Asked& asked, bool counted, std::vector<Positi
                                        .now = asked.now,
                                        .strict = true};
     ANNALS_TRY(asked.query, search::parse_query(context, {asked.type}, asked.criteria));
+    if (asked.cursor && asked.cursor->query != digest(asked)) {
+        return foreign_cursor();
+    }
     ANNALS_TRY_VOID(require_search(service_, request_, asked.query.others, Extent::part));
     if (counted && asked.query.total == search::TotalMode::unasked) {
         asked.query.total = search::TotalMode::accurate;

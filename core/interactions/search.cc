@@ -1,6 +1,5 @@
 #include "core/interactions/search.h"
 
-#include "codec/schema/search_type.h"
 #include "core/base/digest.h"
 #include "core/definitions.h"
 #include "core/interactions/as_of.h"
@@ -14,6 +13,7 @@
 #include "core/scoped_view.h"
 #include "core/search/result_parameters.h"
 #include "core/search/snapshot_resources.h"
+#include "core/search/sort.h"
 
 #include <fmt/format.h>
 
@@ -309,15 +309,7 @@ class Search {
                 hash = hash64(value, hash64(name, hash));
             }
         }
-        // A parameter of somebody's own may have come to mean something else meanwhile: pages of two orders don't fit.
-        for (const search::SortKey& key : query_.sort) {
-            for (const auto& [type, parameter] : key.of_types) {
-                if (!parameter->standard) {
-                    hash = hash64(parameter->expression,
-                                  hash64(schema::search_type_name(parameter->type), hash));
-                }
-            }
-        }
+        hash = search::mix_sort(hash, query_.sort);
         if (!view_.is_whole()) {
             hash = hash64(request_.principal->identity(), hash);
         }

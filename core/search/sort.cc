@@ -1,5 +1,7 @@
 #include "core/search/sort.h"
 
+#include "codec/schema/search_type.h"
+#include "core/base/digest.h"
 #include "core/search/parameter_values.h"
 #include "core/search/ranges.h"
 #include "core/search/values.h"
@@ -121,6 +123,18 @@ const Parameter& parameter_for(const SortKey& key, TypeId type) {
 }
 
 }  // namespace
+
+std::uint64_t mix_sort(std::uint64_t digest, std::span<const SortKey> keys) {
+    for (const SortKey& key : keys) {
+        for (const auto& [type, parameter] : key.of_types) {
+            if (!parameter->standard) {
+                digest = hash64(parameter->expression,
+                                hash64(schema::search_type_name(parameter->type), digest));
+            }
+        }
+    }
+    return digest;
+}
 
 // The values of one key, by match.
 struct Sorter::Values {

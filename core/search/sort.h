@@ -19,6 +19,10 @@
 
 namespace annals::core::search {
 
+/// A digest of a search with what it is sorted by: another once a parameter of somebody's own has come to mean something
+/// else, for pages of two orders don't fit.
+std::uint64_t mix_sort(std::uint64_t digest, std::span<const SortKey> keys);
+
 /// The place of each match by each key. What has no value for a key comes last whichever way it is sorted; what is
 /// equal in all keys comes newest first.
 class Sorter {

@@ -248,6 +248,32 @@ TEST_F(Graphql, ReachesBackBehindWhatTheIndexKeeps) {
     EXPECT_NE(page(next, "").find("changed too much since"), std::string::npos) << page(next, "");
 }
 
+TEST_F(Graphql, RefusesCursorsThatWereSortedByWhatAParameterMeantBefore) {
+    const auto define = [&](std::string_view type, std::string_view expression) {
+        server_.put(
+            "/SearchParameter/rank",
+            fmt::format(
+                R"({{"resourceType":"SearchParameter","id":"rank","url":"http://p","name":"n","status":"active","description":"d","code":"rank","base":["Patient"],"type":"{}","expression":"Patient.{}"}})",
+                type, expression));
+        ask("{ PatientList { id } }");  // sees what has changed
+        server_.service().indexing().wait_until_idle();
+    };
+    define("date", "birthDate");
+    for (const std::string_view id : {"a", "b"}) {
+        add("Patient", id,
+            fmt::format(R"("birthDate":"{}","gender":"male")", id == "a" ? 2000 : 2001));
+    }
+    const auto page = [&](const std::string& arguments) {
+        return ask(fmt::format(
+            "{{ c: PatientConnection({}) {{ next edges {{ resource {{ id }} }} }} }}", arguments));
+    };
+    const Json first(page(R"(_sort: "rank", _count: 1)"));
+    const std::string next = fmt::format("cursor: {}", first.root()["c"]["next"].raw());
+    EXPECT_EQ(page(next), R"({"c":{"next":null,"edges":[{"resource":{"id":"b"}}]}})");
+    define("token", "gender");
+    EXPECT_EQ(page(next), R"(The cursor is none of this search ["c"])");
+}
+
 TEST_F(Graphql, IsABinaryInsideOfABundle) {
     add_example();
     const Received answer =
