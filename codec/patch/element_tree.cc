@@ -70,7 +70,7 @@ bool ElementTree::has(const Way& way, std::string_view name) {
 std::size_t ElementTree::list_size(const Way& way, const std::string& name) {
     std::size_t size = 0;
     for (const std::string& key : {name, "_" + name}) {
-        const Slot list = tree_.member(slot_at(way), key);
+        const Slot list = list_at(way, key);
         size = std::max(size, list == nullptr ? 0 : tree_.size(*list));
     }
     return size;
@@ -108,12 +108,12 @@ void ElementTree::remove_members(const Way& way, const std::string& name) {
 void ElementTree::insert_element(const Way& way, const std::string& name, std::size_t size,
                                  std::size_t index, PatchValue value) {
     const std::string beside = "_" + name;
-    const bool has_list = tree_.member(slot_at(way), name) != nullptr;
+    const bool has_list = list_at(way, name) != nullptr;
     if (!value.json.empty() || has_list) {
         tree_.insert_element(padded_list(way, name, size), index,
                              tree_.from_text(value.json.empty() ? "null" : value.json));
     }
-    if (!value.sibling.empty() || tree_.member(slot_at(way), beside) != nullptr) {
+    if (!value.sibling.empty() || list_at(way, beside) != nullptr) {
         tree_.insert_element(padded_list(way, beside, size), index,
                              tree_.from_text(value.sibling.empty() ? "null" : value.sibling));
     }
@@ -125,7 +125,7 @@ void ElementTree::replace_element(const Way& way, const std::string& name, std::
     for (const bool beside : {false, true}) {
         const std::string key = beside ? "_" + name : name;
         const std::string& text = beside ? value.sibling : value.json;
-        if (text.empty() && tree_.member(slot_at(way), key) == nullptr) {
+        if (text.empty() && list_at(way, key) == nullptr) {
             continue;
         }
         const Slot list = padded_list(way, key, size);
@@ -137,7 +137,7 @@ void ElementTree::replace_element(const Way& way, const std::string& name, std::
 
 void ElementTree::remove_element(const Way& way, const std::string& name, std::size_t index) {
     for (const std::string& key : {name, "_" + name}) {
-        const Slot list = tree_.member(slot_at(way), key);
+        const Slot list = list_at(way, key);
         if (list != nullptr && index < tree_.size(*list)) {
             tree_.remove_element(list, index);
         }
@@ -150,7 +150,7 @@ void ElementTree::move_element(const Way& way, const std::string& name, std::siz
                                std::size_t destination) {
     const std::size_t size = list_size(way, name);
     for (const std::string& key : {name, "_" + name}) {
-        if (tree_.member(slot_at(way), key) == nullptr) {
+        if (list_at(way, key) == nullptr) {
             continue;
         }
         const Slot list = padded_list(way, key, size);
@@ -163,14 +163,15 @@ void ElementTree::move_element(const Way& way, const std::string& name, std::siz
 Way ElementTree::way_beside(Way way, const std::string& name, std::optional<std::size_t> index) {
     const std::string key = "_" + name;
     if (!index) {
-        if (tree_.member(slot_at(way), key) == nullptr) {
+        const Slot beside = tree_.member(slot_at(way), key);
+        if (beside == nullptr || tree_.kind(*beside) != Kind::object) {
             tree_.set_member(slot_at(way), key, tree_.make_object());
         }
         way.push_back({key, 0, true});
         return way;
     }
     const Slot slot = tree_.element(padded_list(way, key, list_size(way, name)), *index);
-    if (tree_.kind(*slot) == Kind::null) {
+    if (tree_.kind(*slot) != Kind::object) {
         tree_.replace(slot, tree_.make_object());
     }
     way.push_back({key, 0, true});
@@ -187,12 +188,17 @@ ElementTree::Slot ElementTree::slot_at(const Way& way) {
     return slot;
 }
 
+ElementTree::Slot ElementTree::list_at(const Way& way, const std::string& key) {
+    const Slot slot = tree_.member(slot_at(way), key);
+    return slot != nullptr && tree_.kind(*slot) == Kind::array ? slot : nullptr;
+}
+
 ElementTree::Slot ElementTree::padded_list(const Way& way, const std::string& key,
                                            std::size_t size) {
-    if (tree_.member(slot_at(way), key) == nullptr) {
+    if (list_at(way, key) == nullptr) {
         tree_.set_member(slot_at(way), key, tree_.make_array());
     }
-    const Slot list = tree_.member(slot_at(way), key);
+    const Slot list = list_at(way, key);
     while (tree_.size(*list) < size) {
         tree_.insert_element(list, tree_.size(*list), tree_.from_text("null"));
     }
@@ -229,7 +235,7 @@ void ElementTree::prune(Way way) {
 }
 
 void ElementTree::drop_if_all_null(const Way& way, const std::string& key) {
-    const Slot list = tree_.member(slot_at(way), key);
+    const Slot list = list_at(way, key);
     if (list == nullptr) {
         return;
     }

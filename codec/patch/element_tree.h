@@ -84,6 +84,10 @@ class ElementTree {
 
     Slot slot_at(const Way& way);
 
+    /// The list `key`; null if there is none. What stands beside a list is none where FHIR does not have it: "_name" of complex
+    /// elements, and whatever was not validated.
+    Slot list_at(const Way& way, const std::string& key);
+
     /// The list `key`, made if it is not there, with at least `size` elements: as many as are beside it, as JSON of FHIR has it.
     Slot padded_list(const Way& way, const std::string& key, std::size_t size);
 

@@ -237,6 +237,36 @@ TEST(FhirpathPatch, AddsExtensionsToPrimitives) {
               R"(,"active":true,"_active":{"extension":[{"url":"u","valueCode":"y"}]}})");
 }
 
+TEST(FhirpathPatch, LeavesAloneWhatStandsBesideAListAndIsNone) {
+    // "_name" is no element of FHIR, and is kept as it comes; a patch of the list beside it ended the process.
+    constexpr std::string_view kNames =
+        R"("name":[{"text":"A"},{"given":["B"]}],"_name":{"x":1,"y":2})";
+    EXPECT_EQ(applied(kNames, {replace("Patient.name[1]", R"("valueHumanName":{"text":"C"})")}),
+              R"(,"name":[{"text":"A"},{"text":"C"}],"_name":{"x":1,"y":2}})");
+    EXPECT_EQ(applied(kNames, {insert("Patient.name", 2, R"("valueHumanName":{"text":"C"})")}),
+              R"(,"name":[{"text":"A"},{"given":["B"]},{"text":"C"}],"_name":{"x":1,"y":2}})");
+    EXPECT_EQ(applied(kNames, {move("Patient.name", 0, 1)}),
+              R"(,"name":[{"given":["B"]},{"text":"A"}],"_name":{"x":1,"y":2}})");
+    EXPECT_EQ(applied(kNames, {operation("delete", "Patient.name[1].given[0]")}),
+              R"(,"name":[{"text":"A"}],"_name":{"x":1,"y":2}})");
+    // What was never validated may be so of primitives.
+    EXPECT_EQ(applied(R"("name":[{"given":{"a":1},"_given":[{"id":"x"}]}])",
+                      {replace("Patient.name.given[0]", R"("valueString":"z")")}),
+              R"(,"name":[{"given":["z"]}]})");
+    EXPECT_EQ(applied(R"("name":[{"given":{"a":1},"_given":[{"id":"x"},{"id":"y"}]}])",
+                      {move("Patient.name.given", 0, 1)}),
+              R"(,"name":[{"given":{"a":1},"_given":[{"id":"y"},{"id":"x"}]}]})");
+    const std::string_view parts =
+        R"("part":[{"name":"url","valueUri":"u"},{"name":"value","valueCode":"x"}])";
+    EXPECT_EQ(applied(R"("birthDate":"2000","_birthDate":"x")",
+                      {add("Patient.birthDate", "extension", parts)}),
+              R"(,"birthDate":"2000","_birthDate":{"extension":[{"url":"u","valueCode":"x"}]}})");
+    EXPECT_EQ(
+        applied(R"("name":[{"given":["a"],"_given":["x"]}])",
+                {add("Patient.name.given[0]", "extension", parts)}),
+        R"(,"name":[{"given":["a"],"_given":[{"extension":[{"url":"u","valueCode":"x"}]}]}]})");
+}
+
 TEST(FhirpathPatch, ReplacesAndDeletesPrimitivesWithTheirExtensions) {
     const std::string_view date = R"("birthDate":"1970","_birthDate":{"id":"d"},"active":true)";
     EXPECT_EQ(applied(date, {replace("Patient.birthDate", R"("valueDate":"1971")")}),
