@@ -99,16 +99,24 @@ bool is_script_link(std::string_view element, std::string_view raw) {
            (link.starts_with("data:") && !(element == "img" && link.starts_with("data:image/")));
 }
 
+// Without CSS comments, also one that does not end.
+std::string without_comments(std::string_view style) {
+    std::string out;
+    for (std::size_t at = 0; at < style.size();) {
+        const std::size_t begin = std::min(style.find("/*", at), style.size());
+        out += style.substr(at, begin - at);
+        const std::size_t end = style.find("*/", begin + 2);
+        at = end == std::string_view::npos ? style.size() : end + 2;
+    }
+    return out;
+}
+
 bool is_script_style(std::string_view raw) {
     // Each of kRefused has a bracket, an @, a v or a z; the others are of references, escapes and comments.
     if (raw.find_first_of("(@vVzZ&\\/") == std::string_view::npos) {
         return false;
     }
-    std::string style = squeezed(raw);
-    for (std::size_t at = 0; (at = style.find("/*", at)) != std::string::npos;) {
-        const std::size_t end = style.find("*/", at + 2);
-        style.erase(at, end == std::string::npos ? end : end + 2 - at);
-    }
+    std::string style = without_comments(squeezed(raw));
     std::erase(style, '\\');
     constexpr std::string_view kRefused[] = {"javascript:", "vbscript:",    "expression(",
                                              "@import",     "-moz-binding", "behavior:"};
