@@ -30,9 +30,16 @@ bool Namespaces::open(Cursor& cursor, const Tag& tag, std::uint32_t depth) {
         if (named && (attribute.value.empty() || prefix.starts_with("xml"))) {
             return cursor.fail(tag.begin, "a namespace declaration that cannot be");
         }
-        bindings_.push_back({prefix, known_namespace(attribute.value), depth});
+        const Namespace space = known_namespace(attribute.value);
+        if (find(prefix) == space) {
+            continue;  // many say again what holds already
+        }
+        if (bindings_.size() >= kNamespacesMax) {
+            return cursor.fail(tag.begin, "too many namespaces");
+        }
+        bindings_.push_back({prefix, space, depth});
         if (prefix.empty()) {
-            default_ = bindings_.back().space;
+            default_ = space;
         }
     }
     return true;

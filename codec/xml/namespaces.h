@@ -20,6 +20,9 @@ enum class Namespace : std::uint8_t { none, fhir, xhtml, schema_instance, xml, o
 inline constexpr std::string_view kFhirNamespace = "http://hl7.org/fhir";
 inline constexpr std::string_view kXhtmlNamespace = "http://www.w3.org/1999/xhtml";
 
+/// Declarations that hold at one place: all of them are looked through for a prefix.
+inline constexpr std::size_t kNamespacesMax = 100;
+
 /// What the prefixes mean where the reader is.
 class Namespaces {
   public:

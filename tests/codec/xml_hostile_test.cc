@@ -196,6 +196,25 @@ TEST(HostileXml, IsBoundedInDepthAndNumber) {
     EXPECT_TRUE(json_from_xml(patient("<id value='" + std::string(1 << 20, 'a') + "'/>")));
 }
 
+TEST(HostileXml, DeclaresOnlySoManyNamespacesAtOnce) {
+    // For each prefix all that are declared around it are looked through.
+    const auto nested = [](int count, bool again) {
+        std::string html;
+        std::string end;
+        for (int i = 0; i < count; ++i) {
+            html += "<p xmlns:a" + std::to_string(again ? 1 : i) + "='u'>";
+            end += "</p>";
+        }
+        return patient("<text>" + narrative(html + "x" + end) + "</text>");
+    };
+    EXPECT_TRUE(json_from_xml(nested(90, false)));
+    EXPECT_EQ(code_of(nested(110, false)), Errc::invalid);
+    EXPECT_TRUE(json_from_xml(nested(110, true))) << "what is said again declares nothing";
+    const std::string again = "<p xmlns:a='http://www.w3.org/1999/xhtml'>";
+    EXPECT_TRUE(json_from_xml(patient(
+        "<text>" + narrative(again + again + "<a:b>x</a:b></p><a:b>y</a:b></p>") + "</text>")));
+}
+
 TEST(HostileXml, DoesNotTakeLongForManyElementsOutOfOrder) {
     std::string inside;
     for (int i = 0; i < 50'000; ++i) {
