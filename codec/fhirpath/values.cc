@@ -71,11 +71,10 @@ std::optional<Quantity> quantity_parts(json::Value element, json::Value& unit) {
     unit = {};
     if (element["system"].equals(kUcum) && element["code"].is_string()) {
         unit = element["code"];
-        const std::string_view code = unit.raw_string();
-        if (code == "a" || code == "mo") {
-            unit = {};
-            quantity.unit = code == "a" ? "year" : "month";
+        if (unit.equals("a") || unit.equals("mo")) {
+            quantity.unit = unit.equals("a") ? "year" : "month";
             quantity.calendar = true;
+            unit = {};
         }
     } else if (element["unit"].is_string()) {
         unit = element["unit"];

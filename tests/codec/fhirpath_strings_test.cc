@@ -135,6 +135,8 @@ TEST_F(FhirPath, TakesAQuantityByItsCodeOrElseItsUnit) {
     EXPECT_EQ(eval("extension.value + 1 'mg'"), "[3 'mg']");
     quantity(ucum + R"(,"code":"mo")");
     EXPECT_EQ(eval("extension.value = 2 months"), "[true]");
+    quantity(ucum + R"(,"code":"\u006do")");
+    EXPECT_EQ(eval("extension.value = 2 months"), "[true]");
     quantity(ucum + R"(,"code":"a")");
     EXPECT_EQ(eval("extension.value = 2 years"), "[true]");
     quantity(R"("value":2,"system":"http://other","code":"x","unit":"mg")");
