@@ -232,24 +232,19 @@ bool Machine::equal_json(json::Value a, json::Value b, bool equivalence, bool& o
             if (a.size() != b.size()) {
                 return true;
             }
+            if (equivalence) {
+                return equivalent_arrays(a, b, out);
+            }
             auto other = b.elements().begin();
             for (const json::Value x : a.elements()) {
                 bool same = false;
-                if (!equivalence) {
-                    if (!equal_json(x, *other, false, same)) {
-                        return false;
-                    }
-                    ++other;
-                } else {
-                    for (const json::Value y : b.elements()) {
-                        if (!same && !equal_json(x, y, true, same)) {
-                            return false;
-                        }
-                    }
+                if (!equal_json(x, *other, false, same)) {
+                    return false;
                 }
                 if (!same) {
                     return true;
                 }
+                ++other;
             }
             out = true;
             return true;
@@ -279,6 +274,32 @@ bool Machine::equal_json(json::Value a, json::Value b, bool equivalence, bool& o
             out = true;
             return true;
     }
+    return true;
+}
+
+// In any order; an element of b matches one of a only. Requires: as many in a as in b.
+bool Machine::equivalent_arrays(json::Value a, json::Value b, bool& out) {
+    std::vector<bool> taken(b.size());
+    for (const json::Value x : a.elements()) {
+        bool found = false;
+        std::size_t k = 0;
+        for (const json::Value y : b.elements()) {
+            if (!found && !taken[k]) {
+                if (!equal_json(x, y, true, found)) {
+                    return false;
+                }
+                taken[k] = found;
+            }
+            ++k;
+        }
+        if (!step(b.size() / 8)) {
+            return false;
+        }
+        if (!found) {
+            return true;
+        }
+    }
+    out = true;
     return true;
 }
 

@@ -149,6 +149,7 @@ class Machine {
     bool equivalent(Range a, Range b, bool& out);
     bool equivalent_items(const Item& a, const Item& b, bool& out);
     bool equal_json(json::Value a, json::Value b, bool equivalence, bool& out);
+    bool equivalent_arrays(json::Value a, json::Value b, bool& out);
     bool compare_items(const Item& a, const Item& b, Order& out);
     std::uint64_t hash_of(const Item& item);
     std::uint64_t hash_json(json::Value value);

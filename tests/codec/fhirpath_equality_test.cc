@@ -92,6 +92,10 @@ TEST_F(FhirPath, ComparesCollectionsItemByItemAndEquivalentOnesInAnyOrder) {
     EXPECT_EQ(eval("1.combine(1) ~ 1.combine(2)"), "[false]") << "each matches one only";
     EXPECT_EQ(eval("1.combine(2) ~ 1.combine(1)"), "[false]");
     EXPECT_EQ(eval("1.combine(2).combine(1) ~ 2.combine(1).combine(1)"), "[true]");
+    use(R"({"resourceType":"Patient","name":[{"given":["a","a","b"]},{"given":["a","b","b"]},
+        {"given":["b","a","a"]}]})");
+    EXPECT_EQ(eval("name[0] ~ name[1]"), "[false]") << "so within elements";
+    EXPECT_EQ(eval("name[0] ~ name[2]"), "[true]");
 }
 
 TEST_F(FhirPath, ComparesQuantitiesOnlyAsFarAsTheirUnitsAreKnown) {
