@@ -202,9 +202,14 @@ bool Machine::equal_json(json::Value a, json::Value b, bool equivalence, bool& o
     if (a.node().kind != b.node().kind) {
         return true;
     }
-    if (a.raw() == b.raw()) {
-        out = true;
-        return step(a.raw().size() / 64);
+    if (a.raw().size() == b.raw().size()) {
+        if (!step(a.raw().size() / 64)) {
+            return false;
+        }
+        if (a.raw() == b.raw()) {
+            out = true;
+            return true;
+        }
     }
     switch (a.node().kind) {
         case Kind::null:
@@ -388,6 +393,9 @@ bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
         return true;
     }
     if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
+        if (!step(std::min(x.as_string().size(), y.as_string().size()) / 64)) {
+            return false;
+        }
         // Bytes of UTF-8 have the order of its characters.
         const int order_of_bytes = x.as_string().compare(y.as_string());
         out = order_of_bytes < 0 ? Order::less : order_of_bytes > 0 ? Order::greater : Order::equal;

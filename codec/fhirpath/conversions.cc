@@ -105,6 +105,9 @@ bool Machine::convert(const Node& node, const Scope& scope, Range input) {
     if (!present) {
         return true;
     }
+    if (value.kind() == Item::Kind::string && !step(value.as_string().size() / 16)) {
+        return false;
+    }
     Item result;
     bool converted = false;
     if (row.kind == Item::Kind::quantity ? !to_quantity(value, unit, has_unit, result, converted)

@@ -74,11 +74,6 @@ class Parser {
     }
 
     std::uint32_t add_name(std::string_view text) {
-        for (std::uint32_t i = 0; i < program_.names.size(); ++i) {
-            if (program_.names[i].text == text) {
-                return i;
-            }
-        }
         program_.names.push_back({text, schema::find_type(text)});
         return static_cast<std::uint32_t>(program_.names.size() - 1);
     }

@@ -330,8 +330,8 @@ bool Machine::substring(const Node& node, const Scope& scope, std::string_view t
         return true;
     }
     const std::size_t begin = character_offset(text, static_cast<std::size_t>(start));
-    if (!step(text.size() / 64) || begin == text.size()) {
-        return steps_ <= steps_max_;
+    if (begin == text.size()) {
+        return true;
     }
     const std::string_view rest = text.substr(begin);
     if (!has_length) {
@@ -395,11 +395,13 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
         return fail("a function of strings on " + type_name(value));
     }
     std::string_view text = present ? value.as_string() : std::string_view();
+    if (!step(text.size() / 64)) {
+        return false;
+    }
     switch (node.function) {
         case Function::length:
             return !present ||
-                   (step(text.size() / 64) &&
-                    push(Item::integer(static_cast<std::int64_t>(character_count(text)))));
+                   push(Item::integer(static_cast<std::int64_t>(character_count(text))));
         case Function::upper:
         case Function::lower: {
             if (!present) {
