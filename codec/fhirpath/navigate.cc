@@ -92,6 +92,9 @@ bool Machine::push_values(const json::Tree& tree, std::uint32_t parent, std::str
 bool Machine::push_pair(const json::Tree& tree, std::uint32_t parent, std::uint32_t key,
                         std::uint32_t value, std::uint32_t sibling, schema::Type type) {
     const json::Node* nodes = tree.nodes().data();
+    if (type && !type.is_primitive()) {
+        sibling = Place::kNone;  // no element of FHIR
+    }
     Place place;
     place.tree = &tree;
     place.parent = parent;

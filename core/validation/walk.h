@@ -25,17 +25,20 @@ Spot make_spot(const Member& member, json::Value value, json::Value sibling, std
 /// Calls `see(spot)` for each element of the member: one, or those of its array.
 template <typename See>
 void for_each_spot(const Member& member, const See& see) {
-    if (!member.value && !member.sibling) {
+    // What stands beside others is no element of FHIR.
+    const json::Value beside =
+        member.element.type().is_primitive() ? member.sibling : json::Value();
+    if (!member.value && !beside) {
         return;
     }
-    if (!member.value.is_array() && !member.sibling.is_array()) {
-        see(make_spot(member, member.value, member.sibling, fhirpath::Place::kNone));
+    if (!member.value.is_array() && !beside.is_array()) {
+        see(make_spot(member, member.value, beside, fhirpath::Place::kNone));
         return;
     }
     auto value = member.value.elements().begin();
     const auto value_end = member.value.elements().end();
-    auto sibling = member.sibling.elements().begin();
-    const auto sibling_end = member.sibling.elements().end();
+    auto sibling = beside.elements().begin();
+    const auto sibling_end = beside.elements().end();
     for (std::uint32_t i = 0; value != value_end || sibling != sibling_end; ++i) {
         const json::Value own = value != value_end ? *value : json::Value();
         const json::Value extra = sibling != sibling_end ? *sibling : json::Value();

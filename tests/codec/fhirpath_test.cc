@@ -187,6 +187,16 @@ TEST_F(FhirPath, CountsCharactersAndNotBytes) {
     EXPECT_EQ(eval("'a'.matches('(?<=a)b')"), "error");
 }
 
+TEST_F(FhirPath, SeesNothingBesideWhatIsNoPrimitive) {
+    use(R"({"resourceType":"Patient","name":[{"family":"a"}],"_name":[null,{"family":"b"}],
+        "_maritalStatus":{"text":"c"},"_gender":{"id":"d"}})");
+    EXPECT_EQ(eval("name.family"), "[a]");
+    EXPECT_EQ(eval("name.count()"), "[1]");
+    EXPECT_EQ(eval("maritalStatus.exists()"), "[false]");
+    EXPECT_EQ(eval("gender.exists()"), "[true]");
+    EXPECT_EQ(eval("children().count()"), "[2]");
+}
+
 TEST_F(FhirPath, StepsByNamesOfTheSchema) {
     EXPECT_EQ(eval("name.given"), "[Anna][Bj\u00f6rn \U0001f600][Cleo][]");
     EXPECT_EQ(eval("Patient.name.family"), "[Sm\u00f8rgas]");

@@ -141,6 +141,31 @@ TEST(ValidationElements, HaveAValueOrMoreThanAnId) {
         "");
     EXPECT_EQ(patient(R"("name":[{"given":[null,"b"],"_given":[{"id":"x"},{"id":"y"}]}])"),
               "error invariant Patient.name[0].given[0]\n");
+    EXPECT_EQ(patient(R"("_name":[{"id":"x"}],"_maritalStatus":{"id":"x"})"), "")
+        << "no elements of FHIR";
+}
+
+TEST(ValidationElements, HaveIdsWithoutWhiteSpace) {
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"id":"a-b_ä#1","text":"x"}]})"), "");
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"id":"a b","text":"x"}]})"),
+              "error value Patient.name[0].id\n");
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","birthDate":"2000","_birthDate":{"id":"a\tb"}})"),
+              "error value Patient._birthDate.id\n");
+}
+
+TEST(ValidationElements, HaveCurrenciesOfThreeCapitalLetters) {
+    const auto account = [](std::string_view currency) {
+        return issues(fmt::format(
+            R"({{"resourceType":"Invoice","status":"draft","totalNet":{{"value":1{}}}}})",
+            currency));
+    };
+    EXPECT_EQ(account(R"(,"currency":"CHF")"), "");
+    EXPECT_EQ(account(""), "");
+    for (const std::string_view wrong : {"chf", "CH", "CHFX", "Franken", "US$"}) {
+        EXPECT_EQ(account(fmt::format(R"(,"currency":"{}")", wrong)),
+                  "error code-invalid Invoice.totalNet.currency\n")
+            << wrong;
+    }
 }
 
 /// Of a Patient that has an extension of the definition `name`, at `where`.
