@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -137,6 +138,25 @@ void check_system(Context& context, const Spot& spot) {
     }
 }
 
+/// Of an element, which unlike a resource's may have any characters but white space.
+void check_element_id(Context& context, const Spot& spot) {
+    if (spot.value().string().find_first_of(" \t\r\n") != std::string::npos) {
+        context.error("value", spot, "An element's id has no white space");
+    }
+}
+
+/// Codes of ISO 4217 come and go; all of them are three capital letters.
+void check_money(Context& context, const Spot& spot) {
+    const json::Value currency = spot.value()["currency"];
+    const std::string text = currency.string();
+    const bool is_code =
+        text.size() == 3 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (currency.is_string() && !is_code) {
+        context.tell(Severity::error, "code-invalid", currency.index(),
+                     fmt::format("'{}' is no code of ISO 4217", text));
+    }
+}
+
 void check_narrative(Context& context, const Spot& spot) {
     const Result<xml::Xhtml> narrative = xml::check_narrative(spot.value().string());
     if (!narrative) {
@@ -151,6 +171,10 @@ void check_narrative(Context& context, const Spot& spot) {
 }  // namespace
 
 void check_data_type(Context& context, const Spot& spot) {
+    if (spot.element.is_attribute() && spot.element.name() == "id") {
+        check_element_id(context, spot);
+        return;
+    }
     switch (spot.type.primitive()) {
         case schema::Primitive::string:
         case schema::Primitive::markdown:
@@ -172,11 +196,14 @@ void check_data_type(Context& context, const Spot& spot) {
     static const schema::Type kAttachment = schema::find_type("Attachment");
     static const schema::Type kIdentifier = schema::find_type("Identifier");
     static const schema::Type kCoding = schema::find_type("Coding");
+    static const schema::Type kMoney = schema::find_type("Money");
     static const schema::Type kQuantity = schema::find_type("Quantity");
     if (spot.type == schema::extension_type()) {
         check_extension_content(context, spot);
     } else if (spot.type == kAttachment) {
         check_attachment(context, spot);
+    } else if (spot.type == kMoney) {
+        check_money(context, spot);
     } else if (spot.type == kIdentifier) {
         check_system(context, spot);
     } else if (spot.type == kCoding) {
