@@ -11,10 +11,24 @@ namespace annals::validation {
 
 namespace {
 
+/// What is to be written may lack it, and so may what an operation found that is not identified.
+void check_has_full_url(Context& context, std::string_view bundle, json::Value entry) {
+    const json::Value resource = entry["resource"];
+    const bool refers = bundle == "document" || bundle == "message";
+    const bool is_identified =
+        resource["id"] && !resource["resourceType"].equals("OperationOutcome");
+    const bool is_written = bundle.starts_with("batch") || bundle.starts_with("transaction") ||
+                            entry["request"]["method"].equals("POST");
+    if (resource.is_object() && !entry["_fullUrl"] && !is_written && (refers || is_identified)) {
+        context.tell(Severity::error, "invalid", entry.index(), "The entry has no fullUrl");
+    }
+}
+
 void check_full_url(Context& context, const Frame& frame, json::Value entry) {
     const json::Value full_url = entry["fullUrl"];
     const json::Value resource = entry["resource"];
     if (!full_url.is_string()) {
+        check_has_full_url(context, frame.resource.value()["type"].string(), entry);
         return;
     }
     const std::string text = full_url.string();

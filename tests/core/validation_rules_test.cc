@@ -71,7 +71,7 @@ TEST(ValidationBundles, HaveWhatAMessageIsAbout) {
 TEST(ValidationBundles, OfSearchesHaveWhatWasFoundWithItsIdAndOutcomesApart) {
     const auto entry = [](std::string_view resource, std::string_view mode) {
         return issues(fmt::format(R"({{"resourceType":"Bundle","type":"searchset","entry":[
-            {{"resource":{},"search":{{"mode":"{}"}}}}]}})",
+            {{"fullUrl":"urn:x:1","resource":{},"search":{{"mode":"{}"}}}}]}})",
                                   resource, mode));
     };
     constexpr std::string_view kOutcome =
@@ -101,6 +101,29 @@ TEST(ValidationBundles, NameWithoutAnIdOnlyWhatIsToBeWritten) {
                       "type":"person","actual":true}}]})"),
               kWrong)
         << "of another type";
+}
+
+TEST(ValidationBundles, SayOfEachEntryWhereItIs) {
+    const auto entry = [](std::string_view type, std::string_view rest) {
+        return issues(fmt::format(
+            R"({{"resourceType":"Bundle","type":"{}","entry":[{{"resource":{{"resourceType":"Patient"{}}}]}})",
+            type, rest));
+    };
+    constexpr std::string_view kWrong = "error invalid Bundle.entry[0]\n";
+    EXPECT_EQ(entry("collection", R"(,"id":"1"})"), kWrong);
+    EXPECT_EQ(entry("searchset", R"(,"id":"1"})"), kWrong);
+    EXPECT_EQ(entry("collection", "}"), "") << "not identified: of an operation";
+    EXPECT_EQ(issues(R"({"resourceType":"Bundle","type":"searchset","entry":[{"resource":{
+                  "resourceType":"OperationOutcome","id":"1","issue":[
+                  {"severity":"warning","code":"value"}]},"search":{"mode":"outcome"}}]})"),
+              "");
+    EXPECT_EQ(entry("transaction", R"(,"id":"1"},"request":{"method":"PUT","url":"Patient/1"})"),
+              "");
+    EXPECT_EQ(entry("history", R"(,"id":"1"},"request":{"method":"POST","url":"Patient"},)"
+                               R"("response":{"status":"201"})"),
+              "");
+    EXPECT_NE(entry("document", "}").find(kWrong), std::string::npos)
+        << "what a document refers to is found by it";
 }
 
 TEST(ValidationContained, IsReferredToOrRefersToWhatItIsIn) {
