@@ -84,6 +84,8 @@ struct Context {
     std::uint64_t steps_left = 0;
     /// While this is set, faults are counted and not told: a slice is being tried.
     std::size_t* trial = nullptr;
+    /// Of each issue of the report the node that it was told of.
+    std::vector<std::uint32_t> told{};
     std::size_t depth = 0;
     /// The elements that lead from the frame's resource to the one that is being looked at, by name; the walk's (walk.cc).
     std::vector<std::string_view> path{};

@@ -76,6 +76,7 @@ std::span<const json::Value> elements_named(Context& context, json::Value holder
     return found == by_name.end() ? std::span<const json::Value>() : found->second;
 }
 
+/// Calls `see(entry, resource)` for each resource of the bundle that the reference means, until it answers false.
 template <typename See>
 void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
                     std::string_view reference, const See& see) {
@@ -96,9 +97,13 @@ void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
     for (const json::Value entry :
          elements_named(context, bundle.resource.value(), "entry", "fullUrl", wanted)) {
         const json::Value resource = entry["resource"];
+        if (!context.spend()) {
+            return;
+        }
         if (resource.is_object() &&
-            (version.empty() || resource["meta"]["versionId"].equals(version))) {
-            see(entry, resource);
+            (version.empty() || resource["meta"]["versionId"].equals(version)) &&
+            !see(entry, resource)) {
+            return;
         }
     }
 }
@@ -145,14 +150,15 @@ Target resolve(Context& context, const Frame& frame, std::string_view text) {
     for (const Frame* bundle = bundle_around(frame); bundle != nullptr && !target.resource.type;
          bundle = bundle_around(*bundle)) {
         for_each_match(context, frame, *bundle, text, [&](json::Value entry, json::Value resource) {
-            if (!target.resource.type) {
-                target.resource = resource_spot(resource);
-                target.type = target.resource.type;
-                target.frame.resource = target.resource;
-                target.frame.container = target.resource;
+            if (const Spot found = resource_spot(resource); found.type) {
+                target.resource = found;
+                target.type = found.type;
+                target.frame.resource = found;
+                target.frame.container = found;
                 target.frame.outer = bundle;
                 target.frame.entry = entry;
             }
+            return !target.resource.type;
         });
     }
     if (!target.type) {
@@ -171,7 +177,10 @@ std::optional<std::size_t> count_in_bundle(Context& context, const Frame& frame,
         return std::nullopt;
     }
     std::size_t count = 0;
-    for_each_match(context, frame, *bundle, reference, [&](json::Value, json::Value) { ++count; });
+    for_each_match(context, frame, *bundle, reference, [&](json::Value, json::Value) {
+        ++count;
+        return true;
+    });
     return count;
 }
 
@@ -224,7 +233,7 @@ void check_contained(Context& context, const Frame& frame) {
     const auto nodes = tree.nodes();
     const std::uint32_t end = frame.resource.value().node().next;
     std::set<std::string> named;
-    std::vector<std::uint32_t> to_container;
+    std::vector<std::uint32_t> to_container;  // ascending
     std::string resolved;
     context.spend(end - frame.resource.place.value);
     for (std::uint32_t i = frame.resource.place.value; i < end; ++i) {
@@ -252,9 +261,8 @@ void check_contained(Context& context, const Frame& frame) {
     }
     for (const json::Value inner : contained.elements()) {
         const std::string id = inner["id"].string();
-        const bool refers = std::any_of(to_container.begin(), to_container.end(), [&](auto node) {
-            return node > inner.index() && node < inner.node().next;
-        });
+        const auto inside = std::ranges::upper_bound(to_container, inner.index());
+        const bool refers = inside != to_container.end() && *inside < inner.node().next;
         if (!id.empty() && !refers && !named.contains("#" + id)) {
             context.tell(Severity::error, "invariant", inner.index(),
                          fmt::format("Nothing refers to the contained resource #{} (dom-3)", id));

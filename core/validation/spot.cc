@@ -28,6 +28,12 @@ void Context::tell(Severity severity, std::string_view code, std::uint32_t node,
         return;
     }
     report.valid = report.valid && severity != Severity::error;
+    told.resize(report.issues.size(), fhirpath::Place::kNone);
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        if (told[i] == node && report.issues[i].diagnostics == text) {
+            return;
+        }
+    }
     auto place = report.issues.end();
     if (report.issues.size() >= options.issues_max) {
         // An error is never crowded out by what is less.
@@ -40,17 +46,19 @@ void Context::tell(Severity severity, std::string_view code, std::uint32_t node,
             return;  // before the whole resource is gone through for the expression
         }
     }
-    core::Issue told{kNames[static_cast<int>(severity)], code, std::move(text),
+    core::Issue made{kNames[static_cast<int>(severity)], code, std::move(text),
                      json::expression_of(root, node)};
     for (const core::Issue& issue : report.issues) {
-        if (issue.expression == told.expression && issue.diagnostics == told.diagnostics) {
+        if (issue.expression == made.expression && issue.diagnostics == made.diagnostics) {
             return;
         }
     }
     if (place == report.issues.end()) {
-        report.issues.push_back(std::move(told));
+        report.issues.push_back(std::move(made));
+        told.push_back(node);
     } else {
-        *place = std::move(told);
+        told[static_cast<std::size_t>(place - report.issues.begin())] = node;
+        *place = std::move(made);
     }
 }
 

@@ -174,6 +174,52 @@ TEST_P(ValidationOfMany, ContainedResourcesTakesTimeByTheirNumber) {
     EXPECT_LT(time(15'000), 30 * few);
 }
 
+TEST(Validation, OfWhatIsFoundOrToldAgainTakesTimeByItsNumber) {
+    // Three megabytes of entries that all have one fullUrl, and refer to it, took seven seconds; of contained resources that
+    // refer to what contains them, and of profiles that are named again, a hundred times as long for ten times as many.
+    const auto repeated = [](std::string_view begin, std::string_view text, int count,
+                             std::string_view end) {
+        std::string all(begin);
+        for (int i = 0; i < count; ++i) {
+            all += i == 0 ? "" : ",";
+            all += fmt::format(fmt::runtime(text), i);
+        }
+        return all.append(end);
+    };
+    const auto entries = [&](int count) {
+        return repeated(R"({"resourceType":"Bundle","type":"collection","entry":[)",
+                        R"({{"fullUrl":"urn:x:1","resource":{{"resourceType":"Basic",)"
+                        R"("code":{{"text":"x"}},"subject":{{"reference":"urn:x:1"}}}}}})",
+                        count, "]}");
+    };
+    const auto contained = [&](int count) {
+        return repeated(R"({"resourceType":"Patient","contained":[)",
+                        R"({{"resourceType":"Basic","id":"{}","code":{{"text":"x"}}}})", count,
+                        "],") +
+               repeated(R"("x":[)", R"("#")", count, "]}");
+    };
+    const auto profiles = [&](int count) {
+        return repeated(R"({"resourceType":"Bundle","type":"collection","entry":[)",
+                        R"({{"fullUrl":"urn:x:{}"}})", count, "") +
+               repeated(
+                   R"(,{"fullUrl":"urn:y","resource":{"resourceType":"Basic","code":{"text":"x"},"meta":{"profile":[)",
+                   R"("http://x.org/none")", count, "]}}}]}");
+    };
+    const auto is_linear = [](const auto& made) {
+        const auto time = [&](int count) {
+            const json::Document document = parsed(made(count));
+            const std::clock_t begin = std::clock();
+            validate(document.root(), EmptySource());
+            return std::clock() - begin;
+        };
+        const std::clock_t few = std::min(time(1'000), time(1'000));
+        return time(10'000) < 30 * few;
+    };
+    EXPECT_TRUE(is_linear(entries));
+    EXPECT_TRUE(is_linear(contained));
+    EXPECT_TRUE(is_linear(profiles));
+}
+
 TEST(Validation, ChecksBundles) {
     EXPECT_EQ(issues(R"({"resourceType":"Bundle","type":"collection","entry":[
         {"fullUrl":"Patient/1","resource":{"resourceType":"Patient","id":"1"}},
