@@ -355,6 +355,9 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
     if (!steps) {
         return Verdict::silent;
     }
+    if (!context.spend(steps->size() + path.size() / 64)) {
+        return Verdict::unknown;
+    }
     const auto verdict = [](bool is_in) { return is_in ? Verdict::yes : Verdict::no; };
     Rule rule;
     rule.profile = &profile;

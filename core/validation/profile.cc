@@ -181,6 +181,7 @@ Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Defini
                      ""};
     }
     profile->overlay(elements);
+    context.spend(profile->nodes_.size() + profile->names_compared_ / 16);
     return std::shared_ptr<const Profile>(std::move(profile));
 }
 
@@ -196,6 +197,7 @@ const Node* Profile::find(const Node& node, std::string_view name) const noexcep
 std::uint32_t Profile::slice_of(std::uint32_t node, std::string_view slice) {
     std::uint32_t outer = kUnbounded;
     std::size_t outer_size = 0;
+    names_compared_ += nodes_[node].slices.size();
     for (const std::uint32_t index : nodes_[node].slices) {
         const std::string& known = nodes_[index].slice;
         if (known == slice) {
@@ -240,6 +242,7 @@ std::uint32_t Profile::child_of(std::uint32_t parent, std::string_view name,
         }
     }
     std::uint32_t at = kUnbounded;
+    names_compared_ += nodes_[parent].children.size();
     for (const std::uint32_t index : nodes_[parent].children) {
         if (nodes_[index].name == name) {
             at = index;
@@ -334,6 +337,9 @@ void Profile::overlay(json::Value elements) {
             continue;
         }
         const std::vector<Step> by_path = steps_of(path);
+        if (by_path.size() > kJsonDepthMax) {
+            continue;  // nothing is nested so deeply
+        }
         std::vector<Step> steps = steps_of(id);
         std::uint32_t at = 0;
         if (steps.size() == by_path.size() && is_path_of(steps, path)) {

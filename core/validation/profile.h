@@ -96,6 +96,7 @@ class Profile {
     std::vector<Part> parts_;
     std::vector<Node> nodes_;
     std::vector<std::string> faults_;
+    std::uint64_t names_compared_ = 0;  ///< to make it: an element is looked for among its siblings
 };
 
 /// Is `url` the definition of one of R4's own types? Its type; else missing.

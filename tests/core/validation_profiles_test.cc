@@ -235,6 +235,12 @@ TEST(ValidationProfiles, NameElementsThatTheirTypesHave) {
         judged(R"({"id":"Observation.value[x].any","path":"Observation.value[x].any","max":"0"})"),
         "")
         << "of which type isn't said";
+    std::string deep = "Observation.component";
+    for (int i = 0; i < 100; ++i) {
+        deep += ".none";
+    }
+    EXPECT_EQ(judged(fmt::format(R"({{"id":"{0}","path":"{0}","max":"0"}})", deep)), "")
+        << "deeper than anything is nested: a path of a megabyte took 200 MB";
 }
 
 TEST(ValidationProfiles, OfSimpleQuantitiesAllowNoComparator) {

@@ -994,6 +994,39 @@ TEST(Validation, CountsEachSliceThatIsTriedOnAnElement) {
     EXPECT_EQ(issues(patient, source, options), "error too-costly Patient\n");
 }
 
+TEST(Validation, CountsTheElementsThatAProfileIsMadeOf) {
+    // Each is looked for among its siblings: of 19,000 slices, in 2 MB, that took a network thread two seconds.
+    std::string slices = R"({"id":"Observation.component","path":"Observation.component"})";
+    for (int i = 0; i < 1000; ++i) {
+        slices += fmt::format(
+            R"(,{{"id":"Observation.component:s{0}","path":"Observation.component","sliceName":"s{0}"}})",
+            i);
+    }
+    const std::string profile = profile_of("Observation", slices);
+    EXPECT_EQ(issues(profile), "");
+    Options options;
+    options.steps = 60'000;
+    EXPECT_EQ(issues(profile, EmptySource(), options), "error too-costly StructureDefinition\n");
+}
+
+TEST(Validation, CountsTheStepsOfDiscriminators) {
+    std::string path;
+    for (int i = 0; i < 10'000; ++i) {
+        path += "code.";
+    }
+    TextSource source;
+    source.add(profile_of("Observation",
+                          components("open", R"({"type":"value","path":")" + path + R"(code"})",
+                                     R"({"id":"Observation.component:a",
+                                      "path":"Observation.component","sliceName":"a"})")));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const std::string observation = with_components(joined({kA, kB, kC, kA, kB, kC}));
+    EXPECT_EQ(issues(observation, source, options), "");
+    options.steps = 50'000;
+    EXPECT_EQ(issues(observation, source, options), "error too-costly Observation\n");
+}
+
 TEST(Validation, CountsWhatIsComparedWithAPattern) {
     // 40,000 codings, each looked for among as many, took minutes.
     std::string pattern;
