@@ -13,6 +13,7 @@ namespace {
 
 // Of two code systems as large as a body may be, each of which takes some 200 MiB, too.
 constexpr std::size_t kKeptExpansionBytesMax = 512 << 20;
+constexpr std::size_t kSystemsPerStep = 16;  // that are compared
 constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {
@@ -53,8 +54,8 @@ class Builder {
     Result<void> exclude(const Include& part);
     Result<ExpansionPointer> expansion_of(std::string_view canonical);
     Result<bool> is_in_others(const Include& part, std::size_t skipped, const Code& code);
-    std::uint32_t system_number(std::string_view url, std::string_view version,
-                                const CodeSystemPointer& content);
+    Result<std::uint32_t> system_number(std::string_view url, std::string_view version,
+                                        const CodeSystemPointer& content);
     Result<void> add(Entry entry);
     Result<void> add_from(const Expansion& other, const Entry& entry);
     bool is_open(const Include& part, const CodeSystemPointer& content) const;
@@ -65,8 +66,8 @@ class Builder {
     bool active_only_ = false;
 };
 
-std::uint32_t Builder::system_number(std::string_view url, std::string_view version,
-                                     const CodeSystemPointer& content) {
+Result<std::uint32_t> Builder::system_number(std::string_view url, std::string_view version,
+                                             const CodeSystemPointer& content) {
     // Another one than the value set names may be forced.
     version = version.empty() || content == nullptr ? version : content->version();
     auto& systems = made_.systems;
@@ -77,6 +78,7 @@ std::uint32_t Builder::system_number(std::string_view url, std::string_view vers
     };
     const auto number = static_cast<std::uint32_t>(
         std::find_if(systems.begin(), systems.end(), is_it) - systems.begin());
+    ANNALS_TRY_VOID(session_.effort().spend(number / kSystemsPerStep));
     if (number == systems.size()) {
         systems.push_back({std::string(url), std::string(version), nullptr});
     }
@@ -115,7 +117,7 @@ Result<void> Builder::add(Entry entry) {
 Result<void> Builder::add_from(const Expansion& other, const Entry& entry) {
     const Expansion::System& system = other.systems[entry.system];
     Entry own = entry;
-    own.system = system_number(system.url, system.version, system.content);
+    ANNALS_TRY(own.system, system_number(system.url, system.version, system.content));
     return add(own);
 }
 
@@ -125,7 +127,7 @@ Result<void> Builder::take_contained(const ValueSetPointer& value_set) {
         Entry entry;
         entry.code = own.code;
         entry.display = own.display;
-        entry.system = system_number(own.system, own.item["version"].string(), nullptr);
+        ANNALS_TRY(entry.system, system_number(own.system, own.item["version"].string(), nullptr));
         entry.listed = own.item;
         entry.is_abstract = own.is_abstract;
         entry.inactive = own.inactive;
@@ -193,7 +195,7 @@ Result<bool> Builder::is_in_others(const Include& part, std::size_t skipped, con
 }
 
 Result<void> Builder::include_listed(const Include& part, const CodeSystemPointer& content) {
-    const std::uint32_t system = system_number(part.system, part.version, content);
+    ANNALS_TRY(const std::uint32_t system, system_number(part.system, part.version, content));
     for (const Include::Listed& listed : part.concepts) {
         Entry entry;
         entry.code = listed.code;
@@ -254,7 +256,7 @@ Result<void> Builder::include_system(const Include& part) {
         ANNALS_TRY(auto flags, filter.passing(*content, session_.effort()));
         passing.push_back(std::move(flags));
     }
-    const std::uint32_t system = system_number(part.system, part.version, content);
+    ANNALS_TRY(const std::uint32_t system, system_number(part.system, part.version, content));
     for (CodeSystem::Number number = 0; number < content->size(); ++number) {
         ANNALS_TRY_VOID(session_.effort().spend());
         bool passes = true;

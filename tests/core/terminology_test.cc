@@ -263,6 +263,22 @@ TEST(Expansions, HaveTheCodesOfTwoVersionsApart) {
         << "the version that is meant is that one";
 }
 
+TEST(Expansions, OfManySystemsCountThoseThatAreLookedThrough) {
+    // Of 100,000 codes, each of another system, an expansion kept the thread of terminology for most of a minute.
+    const auto of_systems = [](int count) {
+        std::string codes;
+        for (int i = 0; i < count; ++i) {
+            codes += fmt::format(R"({}{{"system":"http://x.org/{:05}","code":"a"}})",
+                                 i == 0 ? "" : ",", i);
+        }
+        return listed(VersionedSource(),
+                      value_set(R"("expansion":{"timestamp":"2020","contains":[)" + codes + "]}"));
+    };
+    EXPECT_EQ(of_systems(3), "a a a");
+    EXPECT_NE(of_systems(1'000), "?");
+    EXPECT_EQ(of_systems(8'000), "?");
+}
+
 TEST(CodeSystemProperties, MeanWhatTheirUriSaysWhateverTheyAreCalled) {
     constexpr std::string_view kUriBase = "http://hl7.org/fhir/concept-properties#";
     std::string properties;
