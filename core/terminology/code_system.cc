@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <unordered_set>
 
 namespace annals::terminology {
@@ -28,13 +30,15 @@ Content content_of(json::Value root) {
                                           : Content::not_present;
 }
 
+using PropertyNameSet = std::set<std::string, std::less<>>;
+
 /// What the properties of a code system mean, by what it calls them.
 struct PropertyNames {
-    std::vector<std::string> parent{"parent", "subsumedBy"};
-    std::vector<std::string> child{"child"};
-    std::vector<std::string> inactive{"inactive"};
-    std::vector<std::string> status{"status"};
-    std::vector<std::string> not_selectable{"notSelectable"};
+    PropertyNameSet parent{"parent", "subsumedBy"};
+    PropertyNameSet child{"child"};
+    PropertyNameSet inactive{"inactive"};
+    PropertyNameSet status{"status"};
+    PropertyNameSet not_selectable{"notSelectable"};
 
     explicit PropertyNames(json::Value root) {
         for (const json::Value property : root["property"].elements()) {
@@ -43,23 +47,22 @@ struct PropertyNames {
                 continue;
             }
             const std::string_view what = std::string_view(uri).substr(kProperties.size());
-            std::vector<std::string>* const names = what == "parent" || what == "subsumedBy"
-                                                        ? &parent
-                                                    : what == "child"         ? &child
-                                                    : what == "inactive"      ? &inactive
-                                                    : what == "status"        ? &status
-                                                    : what == "notSelectable" ? &not_selectable
-                                                                              : nullptr;
+            PropertyNameSet* const names = what == "parent" || what == "subsumedBy" ? &parent
+                                           : what == "child"                        ? &child
+                                           : what == "inactive"                     ? &inactive
+                                           : what == "status"                       ? &status
+                                           : what == "notSelectable" ? &not_selectable
+                                                                     : nullptr;
             if (names != nullptr) {
-                names->push_back(property["code"].string());
+                names->insert(property["code"].string());
             }
         }
     }
 };
 
-bool says(const std::vector<std::string>& names, json::Value name) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& own) { return name.equals(own); });
+bool says(const PropertyNameSet& names, json::Value name) {
+    return name.is_string() && (name.node().escaped ? names.contains(name.string())
+                                                    : names.contains(name.raw_string()));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include "core/terminology/expansion.h"
 #include "tests/core/validation_fixture.h"
 
+#include <algorithm>
+#include <ctime>
+
 namespace annals::terminology {
 namespace {
 
@@ -277,6 +280,29 @@ TEST(Expansions, OfManySystemsCountThoseThatAreLookedThrough) {
     EXPECT_EQ(of_systems(3), "a a a");
     EXPECT_NE(of_systems(1'000), "?");
     EXPECT_EQ(of_systems(8'000), "?");
+}
+
+TEST(CodeSystemProperties, OfManyNamesTakeTimeByTheirNumber) {
+    // For each property of each concept all names of that meaning were gone through.
+    const auto time = [](int count) {
+        std::string names;
+        std::string values;
+        for (int i = 0; i < count; ++i) {
+            names += fmt::format(
+                R"({}{{"code":"p{:05}","uri":"http://hl7.org/fhir/concept-properties#parent"}})",
+                i == 0 ? "" : ",", i);
+            values += fmt::format(R"({}{{"code":"q{:05}","valueCode":"a"}})", i == 0 ? "" : ",", i);
+        }
+        const auto document = std::make_shared<const json::Document>(
+            parsed(R"({"resourceType":"CodeSystem","content":"complete","property":[)" + names +
+                   R"(],"concept":[{"code":"a","property":[)" + values + "]}]}"));
+        Effort effort(kSteps);
+        const std::clock_t begin = std::clock();
+        EXPECT_TRUE(CodeSystem::make(document, effort));
+        return std::clock() - begin;
+    };
+    const std::clock_t few = std::min(time(1'000), time(1'000));
+    EXPECT_LT(time(10'000), 30 * few);
 }
 
 TEST(CodeSystemProperties, MeanWhatTheirUriSaysWhateverTheyAreCalled) {
