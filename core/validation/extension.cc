@@ -131,6 +131,12 @@ std::optional<bool> says_modifier(json::Value definition) {
     return std::nullopt;
 }
 
+/// How much there is in the definition that may be looked through for one extension.
+std::size_t size_of_definition(json::Value definition) {
+    return definition["context"].size() + definition["snapshot"]["element"].size() +
+           definition["differential"]["element"].size();
+}
+
 /// Modifiers stand in modifierExtension, and nothing else does.
 void check_modifier(Context& context, const Profile& profile, const Spot& spot) {
     const std::optional<bool> is_modifier = says_modifier(profile.definition());
@@ -175,6 +181,9 @@ void check_extension(Context& context, const Frame& frame, const Spot& spot, con
     const Profile& known = **definition;
     if (known.type() != schema::extension_type()) {
         context.error("structure", spot, fmt::format("{} is no extension", url));
+        return;
+    }
+    if (!context.spend(size_of_definition(known.definition()))) {
         return;
     }
     if (!allowed_here(context, frame, known.definition(), parent)) {
