@@ -77,7 +77,7 @@ bool is_meant(const fs::path& path) {
     std::error_code ec;
     const bool twice = name != path.filename() && fs::exists(path.parent_path() / name, ec);
     if (twice) {
-        std::fprintf(stderr, "%s: passed over, for it lies here unpacked as well\n", path.c_str());
+        say_line(path.string() + ": passed over, for it lies here unpacked as well");
     }
     return !twice;
 }
@@ -106,8 +106,7 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
             return Error{Errc::usage, fmt::format("{}: {}", path, ec.message()), ""};
         }
         if (found.empty()) {
-            std::fprintf(stderr, "%s: no .ndjson or .json file in it, packed by gzip or not\n",
-                         path.c_str());
+            say_line(path + ": no .ndjson or .json file in it, packed by gzip or not");
         }
         std::sort(found.begin(), found.end());
         files.insert(files.end(), found.begin(), found.end());
