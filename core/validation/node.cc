@@ -154,23 +154,12 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
 
 void check_constraints(Context& context, const Frame& frame, const Profile& profile,
                        const Node& node, const Spot& spot) {
-    static fhirpath::ExpressionCache cache;
-    for (const json::Value constraint : node.constraints) {
-        const std::string key = constraint["key"].string();
-        // What R4 itself demands has been looked at.
-        if (key == "ele-1" || key == "ext-1" || key.starts_with("dom-")) {
-            continue;
-        }
-        const std::string text = constraint["expression"].string();
-        const Result<fhirpath::Expression> rule = cache.get(text);
-        if (!rule || !context.spend()) {
-            continue;
-        }
-        if (holds(context, frame, spot, *rule) == false) {
-            const bool is_error = constraint["severity"].equals("error");
+    for (const auto& [definition, rule] : node.constraints) {
+        if (rule && context.spend() && holds(context, frame, spot, *rule) == false) {
+            const bool is_error = definition["severity"].equals("error");
             context.tell(is_error ? Severity::error : Severity::warning, "invariant", spot,
-                         fmt::format("The rule {} of {} is broken: {}", key, profile.url(),
-                                     constraint["human"].string().substr(0, 400)));
+                         fmt::format("The rule {} of {} is broken: {}", definition["key"].string(),
+                                     profile.url(), definition["human"].string().substr(0, 400)));
         }
     }
 }

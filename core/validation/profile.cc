@@ -65,6 +65,15 @@ json::Value typed_member(json::Value element, std::string_view prefix) {
     return {};
 }
 
+std::optional<fhirpath::Expression> rule_of(std::string_view key, std::string_view text) {
+    static fhirpath::ExpressionCache cache;
+    if (key == "ele-1" || key == "ext-1" || key.starts_with("dom-")) {
+        return std::nullopt;
+    }
+    const Result<fhirpath::Expression> rule = cache.get(text);
+    return rule ? std::optional(*rule) : std::nullopt;
+}
+
 /// The type that an ElementDefinition.type names.
 schema::Type type_named(json::Value type) {
     const std::string code = type["code"].string();
@@ -315,13 +324,14 @@ void Profile::apply(Node& node, json::Value element, bool is_root) {
             continue;
         }
         const std::string key = constraint["key"].string();
-        const auto same =
-            std::find_if(node.constraints.begin(), node.constraints.end(),
-                         [&](const json::Value& other) { return other["key"].equals(key); });
+        const auto same = std::find_if(
+            node.constraints.begin(), node.constraints.end(),
+            [&](const Constraint& other) { return other.definition["key"].equals(key); });
+        Constraint made{constraint, rule_of(key, constraint["expression"].string())};
         if (same == node.constraints.end()) {
-            node.constraints.push_back(constraint);
+            node.constraints.push_back(std::move(made));
         } else {
-            *same = constraint;
+            *same = std::move(made);
         }
     }
 }

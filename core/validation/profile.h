@@ -22,6 +22,12 @@ inline constexpr std::size_t kNodesMax = 20'000;    ///< of one profile
 inline constexpr std::size_t kDerivationsMax = 16;  ///< from a profile to R4's own type
 inline constexpr std::uint32_t kUnbounded = UINT32_MAX;
 
+struct Constraint {
+    json::Value definition;
+    /// Missing where it is none that can be read here, or one that R4 itself has, which is looked at anyway.
+    std::optional<fhirpath::Expression> rule;
+};
+
 /// What a profile says of an element, or of a slice of it. Sparse: what R4 itself demands isn't in it.
 struct Node {
     std::string name;   ///< as FHIRPath has it: "value", "component"
@@ -37,7 +43,7 @@ struct Node {
     json::Value max_value;
     json::Value slicing;
     std::optional<std::uint64_t> max_length;
-    std::vector<json::Value> constraints;
+    std::vector<Constraint> constraints;
     std::vector<std::uint32_t> children;
     std::vector<std::uint32_t> slices;
     std::uint32_t outer = kUnbounded;  ///< the slice that this one is a slice of: "a" of "a/b"
