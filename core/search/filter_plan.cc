@@ -277,7 +277,10 @@ struct Planner {
         const Parameter* parameter = reading.context.parameters->find(type, code);
         if (parameter == nullptr || !parameter->ready || parameter->expression.empty()) {
             unknown =
-                fmt::format("'{}' is not a search parameter of {}", name, resource_type_name(type));
+                parameter != nullptr && !parameter->ready
+                    ? fmt::format("'{}' is new: what is stored is still being indexed by it", name)
+                    : fmt::format("'{}' is not a search parameter of {}", name,
+                                  resource_type_name(type));
             return MaybePlan();
         }
         Asked asked{reading, type, *parameter, name, {}, depth};

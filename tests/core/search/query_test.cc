@@ -495,6 +495,11 @@ TEST(Query, KnowsParametersThatWereAddedOnceAllIsIndexedByThem) {
               (std::vector<std::string>{"search parameter 'alive' is new: what is stored is still "
                                         "being indexed by it"}));
     EXPECT_EQ(waiting->types[0].plan.kind, Plan::Kind::everything);
+    const std::vector<QueryPair> filter{{"_filter", "alive eq true"}};
+    const auto refused = parse_query(context, {type}, filter);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().detail,
+              "_filter: 'alive' is new: what is stored is still being indexed by it");
 
     context.parameters = ParameterSet::with(added);
     const auto ready = parse_query(context, {type}, pairs);
