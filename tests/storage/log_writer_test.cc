@@ -401,12 +401,28 @@ TEST(LogWriter, ComesBackToAFullSegmentWithoutACommit) {
 /// Which calls make the next segment, of which each may lack a descriptor, memory or room in the directory.
 TEST(LogWriter, ComesBackWhereTheNextSegmentCouldNotBeBegun) {
     using Call = SimFileSystem::Call;
+
+    struct Refused {
+        Call call;
+        std::unique_ptr<SimFileSystem> fs;
+        std::unique_ptr<Store> store;
+        Position last;
+    };
+
+    const auto expect_last = [](const SimFileSystem& fs, Position last) {
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+            const auto after = fs.after_power_cut(seed);
+            EXPECT_EQ(open_store(*after, 16 << 10)->last_position(), last) << seed;
+        }
+    };
+    std::vector<Refused> all;  // each looks for space again after a second: they wait side by side
+    const std::string text(1000, 'x');
     for (const Call call : {Call::create, Call::allocate, Call::write, Call::map, Call::rename,
                             Call::sync_directory}) {
         SCOPED_TRACE(static_cast<int>(call));
-        SimFileSystem fs;
+        auto owned = std::make_unique<SimFileSystem>();
+        SimFileSystem& fs = *owned;
         auto store = open_store(fs, 16 << 10);
-        const std::string text(1000, 'x');
         const auto segments = [&] { return fs.paths().size(); };
         while (segments() < 2) {
             put(*store, "Patient", "a", text);
@@ -422,21 +438,19 @@ TEST(LogWriter, ComesBackWhereTheNextSegmentCouldNotBeBegun) {
         ASSERT_EQ(refused, 1);
         EXPECT_EQ(store->write_state(), WriteState::no_space);
         const Position last = store->last_position();
-        for (std::uint64_t seed = 0; seed < 8; ++seed) {
-            const auto after = fs.after_power_cut(seed);
-            EXPECT_EQ(open_store(*after, 16 << 10)->last_position(), last) << seed;
-        }
+        expect_last(fs, last);
         fs.fail_next(call, Errc::no_store, 0);
-        EXPECT_TRUE(becomes_ready(*store));
-        put(*store, "Patient", "b", text);
-        EXPECT_EQ(store->last_position(), Position{last.value + 1});
-        for (std::uint64_t seed = 0; seed < 8; ++seed) {
-            const auto after = fs.after_power_cut(seed);
-            EXPECT_EQ(open_store(*after, 16 << 10)->last_position(), Position{last.value + 1})
-                << seed;
-        }
-        store.reset();
-        test::expect_sound(fs, "/data");
+        all.push_back({call, std::move(owned), std::move(store), last});
+    }
+    for (Refused& each : all) {
+        SCOPED_TRACE(static_cast<int>(each.call));
+        EXPECT_TRUE(becomes_ready(*each.store));
+        put(*each.store, "Patient", "b", text);
+        const Position next{each.last.value + 1};
+        EXPECT_EQ(each.store->last_position(), next);
+        expect_last(*each.fs, next);
+        each.store.reset();
+        test::expect_sound(*each.fs, "/data");
     }
 }
 
