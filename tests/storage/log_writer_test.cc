@@ -10,11 +10,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace annals::storage {
 namespace {
@@ -378,17 +381,29 @@ bool becomes_ready(const Store& store) {
 }
 
 TEST(LogWriter, ComesBackToAFullSegmentWithoutACommit) {
-    for (const Durability durability : {Durability::commit, Durability::none}) {
+    struct Full {
         SimFileSystem fs;
-        auto store = open_store(fs, 16 << 10, durability);
-        fs.set_space(40 << 10);
-        while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
+        std::unique_ptr<Store> store;
+        Position last;
+    };
+
+    std::array<Full, 2> all;  // they wait side by side
+    const auto open = [&](Full& full, Durability durability) {
+        full.store = open_store(full.fs, 16 << 10, durability);
+        full.fs.set_space(40 << 10);
+        while (full.store->wait(submit(*full.store, "a", std::string(1000, 'x')).ticket)) {
         }
-        ASSERT_EQ(store->write_state(), WriteState::no_space);
-        const Position last = store->last_position();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-        EXPECT_EQ(store->write_state(), WriteState::no_space);
-        fs.set_space({});
+        EXPECT_EQ(full.store->write_state(), WriteState::no_space);
+        full.last = full.store->last_position();
+    };
+    open(all[0], Durability::commit);
+    open(all[1], Durability::none);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    for (Full& full : all) {
+        EXPECT_EQ(full.store->write_state(), WriteState::no_space);
+        full.fs.set_space({});
+    }
+    for (auto& [fs, store, last] : all) {
         EXPECT_TRUE(becomes_ready(*store));
         EXPECT_EQ(store->last_position(), last);
         put(*store, "Patient", "b", "x");
