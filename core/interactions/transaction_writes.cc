@@ -174,11 +174,12 @@ class TransactionWrites::Stored {
     /// what it contains: `entries` are of that.
     Result<bool> has_target(const Plan& part, const Written& written,
                             const storage::SearchEntries& entries) {
-        if (&entries != &written.entries) {
+        // Any number of others may refer to one resource, of which one will do; in what is contained little can be met.
+        if (part.kind == Kind::has || &entries != &written.entries) {
             std::vector<search::Term> terms;
             add_terms(part, written, entries, terms);
-            ANNALS_TRY(const search::KeySet keys, resolve(part, std::move(terms)));
-            return is_among(keys, part, written, entries);
+            ANNALS_TRY(const auto matches, find(part, std::move(terms), 1));
+            return !matches.empty();
         }
         auto known = known_.find(&part);
         if (known == known_.end()) {
@@ -187,10 +188,17 @@ class TransactionWrites::Stored {
             for (const Written* const one : held_) {
                 add_terms(part, *one, one->entries, terms);
             }
-            ANNALS_TRY(search::KeySet keys, resolve(part, std::move(terms)));
+            ANNALS_TRY(const auto matches, find(part, std::move(terms), search::Wanted().limit));
+            search::KeySet keys;
+            for (const search::Match& match : matches) {
+                search::add_linked(part, match, keys);
+            }
+            static_cast<void>(keys.seal(search::Pace()));
             known = known_.emplace(&part, std::move(keys)).first;
         }
-        return is_among(known->second, part, written, entries);
+        return std::ranges::any_of(entries.links, [&](const storage::SearchEntries::Link& link) {
+            return link.column == part.column && known->second.contains(link.target);
+        });
     }
 
   private:
@@ -207,34 +215,22 @@ class TransactionWrites::Stored {
         }
     }
 
-    Result<search::KeySet> resolve(const Plan& part, std::vector<search::Term> terms) const {
+    /// At most `limit` of those that carry one of the terms and are what the part asks for.
+    Result<std::vector<search::Match>> find(const Plan& part, std::vector<search::Term> terms,
+                                            std::size_t limit) const {
         std::vector<Plan> both;
         both.push_back(search::carrying(std::move(terms)));
         both.push_back(part.parts[0]);
         const Plan asked = search::all_of(std::move(both));
         search::Snapshot snapshot(service_.store());
         search::Execution execution(snapshot, part.type, asked);
-        execution.want({});
+        search::Wanted wanted;
+        wanted.limit = limit;
+        execution.want(wanted);
         // A pace without an end is never over.
         ANNALS_TRY_VOID(execution.advance(search::Pace()));
-        search::KeySet keys;
-        for (const search::Match& match : execution.matches()) {
-            search::add_linked(part, match, keys);
-        }
-        static_cast<void>(keys.seal(search::Pace()));
-        return keys;
-    }
-
-    static bool is_among(const search::KeySet& keys, const Plan& part, const Written& written,
-                         const storage::SearchEntries& entries) {
-        if (part.kind == Kind::has) {
-            return keys.contains(written.key) ||
-                   std::ranges::any_of(search::names_in(written.entries),
-                                       [&](std::uint64_t name) { return keys.contains(name); });
-        }
-        return std::ranges::any_of(entries.links, [&](const storage::SearchEntries::Link& link) {
-            return link.column == part.column && keys.contains(link.target);
-        });
+        const auto found = execution.matches();
+        return std::vector<search::Match>(found.begin(), found.end());
     }
 
     const Service& service_;
