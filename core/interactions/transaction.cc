@@ -7,6 +7,7 @@
 #include "core/interactions/transaction_answer.h"
 #include "core/interactions/transaction_attempt.h"
 #include "core/interactions/transaction_entry.h"
+#include "core/interactions/transaction_names.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 
@@ -247,13 +248,15 @@ class TransactionRun {
     }
 
     /// Runs the reads on the state before, so that a fault is found while nothing is applied. Reads of what the
-    /// transaction writes are judged by what it does. So is what all would answer together, as far as it is known.
+    /// transaction writes are judged by what it does, and those that lack what it writes when that is there. What all would
+    /// answer together is judged as far as it is known.
     asio::awaitable<bool> try_reads(const TransactionAttempt& attempt) {
         if (order_.empty() || entries_[order_.back()].kind != EntryKind::read) {
             co_return true;
         }
         AnswerBudget budget(service_.config());
         budget.take(answered_bytes(request_, attempt));
+        std::optional<TransactionNames> names;  // few need them
         for (std::size_t index = 0; index < entries_.size(); ++index) {
             const TransactionEntry& entry = entries_[index];
             if (entry.kind != EntryKind::read) {
@@ -276,9 +279,16 @@ class TransactionRun {
             }
             const Response response =
                 co_await answer_read_entry(service_, entry, std::nullopt, budget, turns_);
-            if (response.status >= 400) {
-                co_return fail(index, response.failure ? *response.failure
-                                                       : Error{Errc::invalid, "refused", {}});
+            if (response.status < 400) {
+                continue;
+            }
+            Error refusal =
+                response.failure ? *response.failure : Error{Errc::invalid, "refused", {}};
+            if (!names) {
+                names.emplace(entries_, attempt.state(), request_.base_url);
+            }
+            if (!names->are_in(refusal)) {
+                co_return fail(index, std::move(refusal));
             }
         }
         co_return true;

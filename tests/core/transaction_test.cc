@@ -709,6 +709,58 @@ TEST(Transaction, JudgesItsReadsByTheStateAfter) {
     EXPECT_EQ(server.get("/Patient/1").status, 200);
 }
 
+TEST(Transaction, ReadsWhatOnlyItsOwnWritesMakeReadable) {
+    TestService server;
+    server.put("/ValueSet/before", R"({"resourceType":"ValueSet","id":"before","status":"active",
+        "url":"http://x/before","compose":{"include":[{"system":"http://x/codes"}]}})");
+    const std::string codes = R"({"resourceType":"CodeSystem","id":"codes","status":"active",
+        "url":"http://x/codes","content":"complete","concept":[{"code":"a"}]})";
+    const std::string values =
+        R"({"resourceType":"ValueSet","status":"active","url":"http://x/values",
+        "compose":{"include":[{"system":"http://x/codes"}]}})";
+    const std::string document = R"({"resourceType":"Composition","id":"1","status":"final",
+        "type":{"text":"t"},"date":"2020","title":"t","author":[{"reference":"Patient/1"}]})";
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("PUT", "CodeSystem/codes", codes), entry_of("POST", "ValueSet", values),
+                 entry_of("PUT", "Patient/1", patient_json("1")),
+                 entry_of("PUT", "Composition/1", document),
+                 entry_of("GET", "ValueSet/$expand?url=http://x/values|1"),
+                 entry_of("GET", "ValueSet/before/$expand"),
+                 entry_of("GET", "CodeSystem/$lookup?system=http://x/codes&code=a"),
+                 entry_of("GET", "Observation?code:in=http://x/values"),
+                 entry_of("GET", "Observation?code:below=http://x/codes|a"),
+                 entry_of("GET", "Composition/$document?id=1"),
+                 entry_of("GET", "$diff?from=http://test/fhir/Patient/1/_history/1&to=Patient/1"),
+                 entry_of("GET", "CodeSystem/$lookup?system=http://x/codes&code=none")}))
+            .body);
+    // What fails then, too, fails alone: by then all is done.
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201 404 200 200 200 200 200 200 404");
+    EXPECT_EQ(bundle.entry(5)["resource"]["expansion"]["contains"].size(), 1U);
+    EXPECT_EQ(bundle.entry(9)["resource"]["entry"].size(), 2U);
+}
+
+TEST(Transaction, FailsByReadsThatLackWhatItDoesNotWrite) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    const std::string values =
+        R"({"resourceType":"ValueSet","id":"v","status":"active","url":"http://x/v"})";
+    for (const auto& [url, code] : std::vector<std::pair<std::string, std::string>>{
+             {"ValueSet/$expand?url=http://x/other", "not-found"},
+             {"Observation?code:in=http://x/other", "invalid"},
+             {"Patient?birthdate=http", "invalid"},
+             {"$diff?from=Patient/1/_history/1&to=Patient/1/_history/2", "not-found"}}) {
+        expect_failure(
+            server.submit(bundle_of("transaction",
+                                    {entry_of("GET", url), entry_of("PUT", "ValueSet/v", values),
+                                     entry_of("DELETE", "Patient/1")})),
+            code, "Bundle.entry[0] GET " + url);
+    }
+    EXPECT_EQ(server.get("/ValueSet/v").status, 404);
+}
+
 TEST(Transaction, IsNotAppliedWhereThereIsNoRoomForWhatItReads) {
     TestService server(with_little_room());
     server.put("/Patient/1", long_patient("1", 10'000));

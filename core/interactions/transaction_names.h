@@ -1,0 +1,40 @@
+// TransactionNames: what the resources are called that a transaction writes, as others speak of them.
+//
+// Layer:   core/interactions.
+// Spec:    docs/api/transaction.md, Conditions.
+// Threads: plain values.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/interactions/transaction_entry.h"
+#include "core/interactions/transaction_state.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace annals::core {
+
+/// "Patient/1", and of what has a canonical URL that one, too.
+class TransactionNames {
+  public:
+    /// Requires: all entries are decided. Lifetime: the arguments outlive it.
+    TransactionNames(std::span<const TransactionEntry> entries, const TransactionState& state,
+                     std::string_view base_url);
+
+    /// Whether `refusal` names one of them: what it lacks may be just that. Whatever the code and whoever refused, the text says
+    /// what is missing.
+    bool are_in(const Error& refusal) const;
+
+  private:
+    bool is_one(std::string_view word) const;
+
+    std::span<const TransactionEntry> entries_;
+    const TransactionState& state_;
+    std::string_view base_url_;
+    std::unordered_set<std::string> canonicals_;
+};
+
+}  // namespace annals::core
