@@ -1,0 +1,318 @@
+// That validation takes time by the size of what it is given, and ends where that would be too much.
+
+#include "core/validation/validate.h"
+#include "tests/core/validation_fixture.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+namespace annals::validation {
+namespace {
+
+TEST(Validation, OfWhatLooksLikeMarkupTakesTimeByItsLength) {
+    const auto time = [](int count) {
+        std::string text;
+        for (int i = 0; i < count; ++i) {
+            text += "<a";
+        }
+        const std::clock_t begin = std::clock();
+        EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"text":")" + text + R"("}]})"), "");
+        return std::clock() - begin;
+    };
+    EXPECT_LT(time(400'000), 50 * (time(20'000) + CLOCKS_PER_SEC / 1000));
+}
+
+TEST(Validation, OfMembersThatAreNoElementsTakesTimeByTheirNumber) {
+    // Where any began with an underscore, each was looked for among all: 469 kB took a network thread eight seconds.
+    const auto time = [](int count) {
+        std::string members;
+        for (int i = 0; i < count; ++i) {
+            members += fmt::format(R"(,"x{}":"a")", i);
+        }
+        const json::Document document =
+            parsed(R"({"resourceType":"Patient","birthDate":"2000-01-01","_birthDate":{"id":"a"})" +
+                   members + "}");
+        const std::clock_t begin = std::clock();
+        validate(document.root(), EmptySource());
+        return std::clock() - begin;
+    };
+    const std::clock_t few = std::min(time(2'000), time(2'000));
+    EXPECT_LT(time(20'000), 30 * few);
+}
+
+/// A Patient that contains so many others, who are all referred to, or none is.
+json::Document patient_of_many(std::size_t count, bool referred_to) {
+    std::string contained;
+    std::string links;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string_view comma = i == 0 ? "" : ",";
+        contained += fmt::format(R"({}{{"resourceType":"Patient","id":"p{}"}})", comma, i);
+        links += fmt::format(R"({}{{"other":{{"reference":"#p{}"}},"type":"seealso"}})", comma, i);
+    }
+    return parsed(fmt::format(R"({{"resourceType":"Patient","contained":[{}]{}{}{}}})", contained,
+                              referred_to ? R"(,"link":[)" : "", referred_to ? links : "",
+                              referred_to ? "]" : ""));
+}
+
+class ValidationOfMany : public testing::TestWithParam<bool> {
+  protected:
+    static std::clock_t time(std::size_t count) {
+        const json::Document document = patient_of_many(count, GetParam());
+        const std::clock_t begin = std::clock();
+        EXPECT_EQ(validate(document.root(), EmptySource()).valid, GetParam());
+        return std::clock() - begin;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(ReferredToAndNot, ValidationOfMany, testing::Bool());
+
+TEST_P(ValidationOfMany, ContainedResourcesTakesTimeByTheirNumber) {
+    // Each was looked for, and for the place of each fault, from the beginning: ten times as many took a hundred times as long.
+    const std::clock_t few = std::min(time(1500), time(1500));
+    EXPECT_LT(time(15'000), 30 * few);
+}
+
+TEST(Validation, OfWhatIsFoundOrToldAgainTakesTimeByItsNumber) {
+    // Three megabytes of entries that all have one fullUrl, and refer to it, took seven seconds; of contained resources that
+    // refer to what contains them, and of profiles that are named again, a hundred times as long for ten times as many.
+    const auto repeated = [](std::string_view begin, std::string_view text, int count,
+                             std::string_view end) {
+        std::string all(begin);
+        for (int i = 0; i < count; ++i) {
+            all += i == 0 ? "" : ",";
+            all += fmt::format(fmt::runtime(text), i);
+        }
+        return all.append(end);
+    };
+    const auto entries = [&](int count) {
+        return repeated(R"({"resourceType":"Bundle","type":"collection","entry":[)",
+                        R"({{"fullUrl":"urn:x:1","resource":{{"resourceType":"Basic",)"
+                        R"("code":{{"text":"x"}},"subject":{{"reference":"urn:x:1"}}}}}})",
+                        count, "]}");
+    };
+    const auto contained = [&](int count) {
+        return repeated(R"({"resourceType":"Patient","contained":[)",
+                        R"({{"resourceType":"Basic","id":"{}","code":{{"text":"x"}}}})", count,
+                        "],") +
+               repeated(R"("x":[)", R"("#")", count, "]}");
+    };
+    const auto profiles = [&](int count) {
+        return repeated(R"({"resourceType":"Bundle","type":"collection","entry":[)",
+                        R"({{"fullUrl":"urn:x:{}"}})", count, "") +
+               repeated(
+                   R"(,{"fullUrl":"urn:y","resource":{"resourceType":"Basic","code":{"text":"x"},"meta":{"profile":[)",
+                   R"("http://x.org/none")", count, "]}}}]}");
+    };
+    const auto is_linear = [](const auto& made) {
+        const auto time = [&](int count) {
+            const json::Document document = parsed(made(count));
+            const std::clock_t begin = std::clock();
+            validate(document.root(), EmptySource());
+            return std::clock() - begin;
+        };
+        const std::clock_t few = std::min(time(1'000), time(1'000));
+        return time(10'000) < 30 * few;
+    };
+    EXPECT_TRUE(is_linear(entries));
+    EXPECT_TRUE(is_linear(contained));
+    EXPECT_TRUE(is_linear(profiles));
+}
+
+TEST(Validation, EndsWithProfilesThatReferToThemselves) {
+    TextSource source;
+    source.add(profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","min":1})", "p",
+                          "http://x.org/p"));
+    source.add(profile_of("Questionnaire",
+                          R"({"id":"Questionnaire.contained","path":"Questionnaire.contained",
+        "type":[{"code":"Questionnaire","profile":["http://x.org/q"]}]})",
+                          "q"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    EXPECT_EQ(issues(R"({"resourceType":"Patient"})", source, options),
+              "error not-found "
+              "Patient\n");
+    options.profiles = {"http://x.org/q"};
+    EXPECT_EQ(issues(R"({"resourceType":"Questionnaire","status":"draft"})", source, options), "");
+}
+
+TEST(Validation, IsBoundedInIssuesAndSteps) {
+    std::string names;
+    for (int i = 0; i < 500; ++i) {
+        names.append(i == 0 ? "" : ",")
+            .append(R"({"use":"no)")
+            .append(std::to_string(i))
+            .append(R"("})");
+    }
+    const std::string patient = R"({"resourceType":"Patient","name":[)" + names + "]}";
+    const json::Document document = parsed(patient);
+    EXPECT_EQ(validate(document.root(), EmptySource()).issues.size(), 100U);
+    Options options;
+    options.steps = 50;
+    const Report report = validate(document.root(), EmptySource(), options);
+    ASSERT_FALSE(report.issues.empty());
+    EXPECT_EQ(report.issues.back().code, "too-costly");
+    EXPECT_FALSE(report.valid);
+}
+
+TEST(Validation, CountsEachSliceThatIsTriedOnAnElement) {
+    // 3,000 slices and 5,000 elements, within the bound of one step each, took a network thread seconds.
+    std::string elements =
+        R"({"id":"Patient.name","path":"Patient.name","slicing":{"rules":"open","discriminator":[
+            {"type":"value","path":"family"}]}})";
+    std::string names;
+    for (int i = 0; i < 100; ++i) {
+        elements += fmt::format(
+            R"(,{{"id":"Patient.name:n{0}","path":"Patient.name","sliceName":"n{0}"}},)"
+            R"({{"id":"Patient.name:n{0}.family","path":"Patient.name.family","fixedString":"n{0}"}})",
+            i);
+        names += fmt::format(R"({}{{"family":"x{}"}})", i == 0 ? "" : ",", i);
+    }
+    TextSource source;
+    source.add(profile_of("Patient", elements));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const std::string patient = R"({"resourceType":"Patient","name":[)" + names + "]}";
+    EXPECT_EQ(issues(patient, source, options), "");
+    options.steps = 90'000;
+    EXPECT_EQ(issues(patient, source, options), "error too-costly Patient\n");
+}
+
+TEST(Validation, CountsTheElementsThatAProfileIsMadeOf) {
+    // Each is looked for among its siblings: of 19,000 slices, in 2 MB, that took a network thread two seconds.
+    std::string slices = R"({"id":"Observation.component","path":"Observation.component"})";
+    for (int i = 0; i < 1000; ++i) {
+        slices += fmt::format(
+            R"(,{{"id":"Observation.component:s{0}","path":"Observation.component","sliceName":"s{0}"}})",
+            i);
+    }
+    const std::string profile = profile_of("Observation", slices);
+    EXPECT_EQ(issues(profile), "");
+    Options options;
+    options.steps = 60'000;
+    EXPECT_EQ(issues(profile, EmptySource(), options), "error too-costly StructureDefinition\n");
+}
+
+TEST(Validation, CountsTheStepsOfDiscriminators) {
+    std::string path;
+    for (int i = 0; i < 10'000; ++i) {
+        path += "code.";
+    }
+    TextSource source;
+    source.add(profile_of("Observation",
+                          components("open", R"({"type":"value","path":")" + path + R"(code"})",
+                                     R"({"id":"Observation.component:a",
+                                      "path":"Observation.component","sliceName":"a"})")));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const std::string observation = with_components(joined({kA, kB, kC, kA, kB, kC}));
+    EXPECT_EQ(issues(observation, source, options), "");
+    options.steps = 50'000;
+    EXPECT_EQ(issues(observation, source, options), "error too-costly Observation\n");
+}
+
+TEST(Validation, CountsWhatIsComparedWithAPattern) {
+    // 40,000 codings, each looked for among as many, took minutes.
+    std::string pattern;
+    std::string codings;
+    for (int i = 0; i < 200; ++i) {
+        const std::string_view comma = i == 0 ? "" : ",";
+        pattern += fmt::format(R"({}{{"code":"c{}"}})", comma, i);
+        codings += fmt::format(R"({}{{"code":"c{}"}})", comma, 199 - i);
+    }
+    TextSource source;
+    source.add(profile_of("Observation", R"({"id":"Observation.code","path":"Observation.code",)"
+                                         R"("patternCodeableConcept":{"coding":[)" +
+                                             pattern + "]}}"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const std::string observation =
+        R"({"resourceType":"Observation","status":"final","code":{"coding":[)" + codings + "]}}";
+    EXPECT_EQ(issues(observation, source, options), "");
+    options.steps = 20'000;
+    EXPECT_EQ(issues(observation, source, options), "error too-costly Observation\n");
+}
+
+TEST(Validation, CountsWhatIsAskedOfValueSets) {
+    // Once it had taken as much as it may, bindings were not looked at any more, and nobody was told.
+    std::string parts;
+    std::string codings;
+    for (int i = 0; i < 100; ++i) {
+        parts += fmt::format(
+            R"({}{{"system":"http://x.org/s{}","filter":[{{"property":"code","op":"=","value":"a"}}]}})",
+            i == 0 ? "" : ",", i);
+        codings +=
+            fmt::format(R"({}{{"system":"http://x.org/none","code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    TextSource source;
+    source.add(
+        R"({"resourceType":"ValueSet","url":"http://x.org/vs","status":"active","compose":{"include":[)" +
+        parts + "]}}");
+    source.add(profile_of("Observation", R"({"id":"Observation.code","path":"Observation.code",
+        "binding":{"strength":"required","valueSet":"http://x.org/vs"}})"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const std::string observation =
+        R"({"resourceType":"Observation","status":"final","code":{"coding":[)" + codings + "]}}";
+    EXPECT_EQ(issues(observation, source, options), "error code-invalid Observation.code\n");
+    options.steps = 50'000;
+    EXPECT_EQ(issues(observation, source, options), "error too-costly Observation\n");
+}
+
+TEST(Validation, ReadsARuleOfAProfileOnceAlsoIfItCannotBeRead) {
+    // One of 15 KB with a fault at its end was read again for each element: 4,000 took a network thread four seconds.
+    std::string ones = "(1";
+    for (int i = 0; i < 60; ++i) {
+        ones += "|1";
+    }
+    std::string rule = ones + ")";
+    for (int i = 0; i < 100; ++i) {
+        rule.append("|").append(ones).append(")");
+    }
+    TextSource source;
+    source.add(
+        profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","constraint":[)"
+                              R"({"key":"x-1","severity":"error","human":"","expression":")" +
+                                  rule + R"x( )"}]})x"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    std::string names;
+    for (int i = 0; i < 2'000; ++i) {
+        names += i == 0 ? R"({"family":"a"})" : R"(,{"family":"a"})";
+    }
+    const json::Document patient = parsed(R"({"resourceType":"Patient","name":[)" + names + "]}");
+    const auto time = [&](const Options& by) {
+        const std::clock_t begin = std::clock();
+        EXPECT_TRUE(validate(patient.root(), source, by).valid);
+        return std::clock() - begin;
+    };
+    const std::clock_t without = std::min(time({}), time({}));
+    EXPECT_LT(time(options), 5 * without + CLOCKS_PER_SEC / 100);
+}
+
+TEST(Validation, CountsTheNodesOfTheRulesOfProfiles) {
+    // A rule of some 300,000 nodes, for each of 40 names: none of them is too costly, all of them together would take seconds.
+    TextSource source;
+    source.add(profile_of("Patient", R"x({"id":"Patient.name","path":"Patient.name","constraint":[
+        {"key":"dear-1","severity":"error","human":"","expression":
+        "%resource.name.all(%resource.name.all(%resource.name.all($this.family.exists())))"}]})x"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    std::string names;
+    for (int i = 0; i < 40; ++i) {
+        names += fmt::format(R"({}{{"family":"x{}"}})", i == 0 ? "" : ",", i);
+    }
+    const std::string patient = R"({"resourceType":"Patient","name":[)" + names + "]}";
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"family":"a"},{"family":"b"}]})", source,
+                     options),
+              "");
+    options.steps = 5'000'000;
+    EXPECT_EQ(issues(patient, source, options), "error too-costly Patient\n");
+}
+
+}  // namespace
+}  // namespace annals::validation
