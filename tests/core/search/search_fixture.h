@@ -1,0 +1,91 @@
+// Searches over HTTP's requests and answers, without sockets: what tests of them have in common.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::test {
+
+// A searchset as its reader sees it.
+struct Searchset {
+    int status = 0;
+    std::optional<std::uint64_t> total;
+    std::vector<std::string> matches;   // "Patient/1"
+    std::vector<std::string> included;  // the same
+    std::vector<std::string> warnings;
+    std::map<std::string, std::string> links;  // below {base_url}
+    std::string text;
+};
+
+class Search : public ServiceFixture {
+  protected:
+    Searchset get(const std::string& target, const Headers& headers = {}) {
+        return read(send("GET", target, {}, headers));
+    }
+
+    static Searchset read(const Answer& answer) {
+        Searchset page;
+        page.status = answer.status;
+        page.text = answer.body;
+        json::Parser parser;
+        const auto document = parser.parse(answer.body);
+        EXPECT_TRUE(document.has_value()) << answer.body;
+        if (!document || answer.status != 200) {
+            return page;
+        }
+        const json::Value bundle = document->root();
+        EXPECT_TRUE(bundle["type"].equals("searchset"));
+        EXPECT_EQ(answer.cache_control, "no-cache");
+        if (bundle["total"]) {
+            page.total = std::stoull(std::string(bundle["total"].raw()));
+        }
+        for (const json::Value link : bundle["link"].elements()) {
+            const std::string url = link["url"].string();
+            EXPECT_TRUE(url.starts_with(kBaseUrl));
+            page.links[link["relation"].string()] = url.substr(kBaseUrl.size());
+        }
+        for (const json::Value entry : bundle["entry"].elements()) {
+            const json::Value resource = entry["resource"];
+            const std::string name =
+                resource["resourceType"].string() + "/" + resource["id"].string();
+            const std::string mode = entry["search"]["mode"].string();
+            if (mode == "outcome") {
+                for (const json::Value issue : resource["issue"].elements()) {
+                    page.warnings.push_back(issue["diagnostics"].string());
+                }
+                continue;
+            }
+            EXPECT_TRUE(entry["fullUrl"].string().starts_with(fmt::format("{}/", kBaseUrl)));
+            (mode == "match" ? page.matches : page.included).push_back(name);
+        }
+        return page;
+    }
+
+    void put(std::string_view type, std::string_view id, std::string_view members) {
+        const Answer answer = send("PUT", fmt::format("/{}/{}", type, id),
+                                   fmt::format(R"({{"resourceType":"{}","id":"{}"{}{}}})", type, id,
+                                               members.empty() ? "" : ",", members));
+        ASSERT_LT(answer.status, 300) << answer.body;
+    }
+
+    void put_named(std::string_view id, std::string_view family, std::string_view birth = {}) {
+        put("Patient", id,
+            fmt::format(R"("name":[{{"family":"{}"}}]{})", family,
+                        birth.empty() ? "" : fmt::format(R"(,"birthDate":"{}")", birth)));
+    }
+
+    using Names = std::vector<std::string>;
+};
+
+}  // namespace annals::test

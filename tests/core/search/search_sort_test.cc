@@ -1,0 +1,333 @@
+// The order of what a search finds: by dates, texts, ids, and what is read from bodies.
+
+#include "core/search/execute.h"
+#include "core/search/plan.h"
+#include "core/search/snapshot.h"
+#include "core/search/sort.h"
+#include "tests/core/search/search_fixture.h"
+#include "tests/support/commits.h"
+
+#include <asio/post.hpp>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace annals::test {
+namespace {
+
+TEST_F(Search, SortsByDatesTextsAndIds) {
+    put_named("a", "Delta", "1990-05-01");
+    put_named("b", "Alpha", "1980");
+    put_named("c", "Charlie", "2001-02");
+    put_named("d", "Bravo");
+    put_named("e", "Alpha", "1990-05-01");
+    const auto order = [&](const std::string& sort) {
+        std::string ids;
+        for (const std::string& name : get("/Patient?_sort=" + sort).matches) {
+            ids += name.substr(8);
+        }
+        return ids;
+    };
+    EXPECT_EQ(order("birthdate"), "beacd");
+    EXPECT_EQ(order("-birthdate"), "ceabd");
+    EXPECT_EQ(order("family"), "ebdca");
+    EXPECT_EQ(order("-family"), "acdeb");
+    EXPECT_EQ(order("family,birthdate"), "bedca");
+    EXPECT_EQ(order("_id"), "abcde");
+    EXPECT_EQ(order("-_id"), "edcba");
+    EXPECT_EQ(order("_lastUpdated"), "abcde");
+    EXPECT_EQ(order("-_lastUpdated"), "edcba");
+
+    std::string ids;
+    Searchset page = get("/Patient?_sort=-birthdate&_count=2");
+    put_named("f", "Zulu", "1995");
+    for (int guard = 0; guard < 5; ++guard) {
+        for (const std::string& name : page.matches) {
+            ids += name.substr(8);
+        }
+        if (!page.links.contains("next")) {
+            break;
+        }
+        page = get(page.links["next"]);
+    }
+    EXPECT_EQ(ids, "ceabd");
+    page = get(page.links.at("previous"));
+    EXPECT_EQ(page.matches, (Names{"Patient/a", "Patient/b"}));
+}
+
+TEST_F(Search, SortsManyByADatePageByPage) {
+    std::string batch = R"({"resourceType":"Bundle","type":"batch","entry":[)";
+    std::vector<std::pair<std::string, std::string>> born;
+    for (int i = 0; i < 600; ++i) {
+        const std::string date =
+            fmt::format("{}-{:02}-{:02}", 1950 + i * 7 % 50, 1 + i % 12, 1 + i % 28);
+        // The last one has none, and comes last.
+        const std::string id = fmt::format("p{:03}", i);
+        batch += fmt::format(
+            R"({}{{"resource":{{"resourceType":"Patient","id":"{}"{}}},"request":{{"method":"PUT","url":"Patient/{}"}}}})",
+            i == 0 ? "" : ",", id, i == 599 ? "" : fmt::format(R"(,"birthDate":"{}")", date), id);
+        born.emplace_back(i == 599 ? "0" : date, fmt::format("Patient/{}", id));
+    }
+    ASSERT_EQ(send("POST", "/", batch + "]}").status, 200);
+    // Of those born on one day the newest version comes first, which is the one with the highest id.
+    std::sort(born.begin(), born.end(), std::greater<>());
+    std::vector<std::string> found;
+    Searchset page = get("/Patient?_sort=-birthdate&_count=7");
+    for (;;) {
+        ASSERT_EQ(page.status, 200);
+        found.insert(found.end(), page.matches.begin(), page.matches.end());
+        if (!page.links.contains("next")) {
+            break;
+        }
+        page = get(page.links.at("next"));
+    }
+    ASSERT_EQ(found.size(), born.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i], born[i].second) << i;
+    }
+}
+
+TEST_F(Search, SaysThatASortedPageIsGoneWithTheMatchBesideIt) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    put_named("a", "A", "1990");
+    put_named("b", "B", "1991");
+    put_named("c", "C", "1992");
+    const std::string unsorted = get("/Patient?_count=1").links.at("next");
+    const std::string by_birth = get("/Patient?_sort=birthdate&_count=1").links.at("next");
+    const std::string by_gender = get("/Patient?_sort=gender&_count=1").links.at("next");
+    EXPECT_EQ(get(by_birth).matches, Names{"Patient/b"});
+    for (const std::string_view id : {"a", "c"}) {
+        ASSERT_EQ(send("DELETE", fmt::format("/Patient/{}", id)).status, 204);
+    }
+    EXPECT_EQ(send("GET", by_birth).status, 410);
+    EXPECT_EQ(send("GET", by_gender).status, 410);
+    EXPECT_EQ(get(unsorted).matches, Names{"Patient/b"});
+}
+
+TEST_F(Search, SortsByWhatIsReadFromBodies) {
+    put("Observation", "a",
+        R"("status":"final","code":{"coding":[{"code":"b"}]},"subject":{"reference":"Patient/2"},"valueQuantity":{"value":10,"unit":"kg"})");
+    put("Observation", "b",
+        R"("status":"amended","code":{"coding":[{"code":"a"}]},"subject":{"reference":"Patient/1"},"valueQuantity":{"value":9.5,"unit":"kg"})");
+    put("Observation", "c", R"("status":"final","code":{"coding":[{"code":"c"}]})");
+    EXPECT_EQ(get("/Observation?_sort=code").matches,
+              (Names{"Observation/b", "Observation/a", "Observation/c"}));
+    EXPECT_EQ(get("/Observation?_sort=-code").matches,
+              (Names{"Observation/c", "Observation/a", "Observation/b"}));
+    EXPECT_EQ(get("/Observation?_sort=value-quantity").matches,
+              (Names{"Observation/b", "Observation/a", "Observation/c"}));
+    EXPECT_EQ(get("/Observation?_sort=subject").matches,
+              (Names{"Observation/b", "Observation/a", "Observation/c"}));
+    EXPECT_EQ(get("/Observation?_sort=status,-_id").matches,
+              (Names{"Observation/b", "Observation/c", "Observation/a"}));
+}
+
+TEST_F(Search, SortsSeveralTypesByWhatIsReadFromBodies) {
+    for (const std::string_view id : {"d", "b", "c", "a"}) {
+        const std::string body = fmt::format(
+            R"("subject":{{"reference":"Patient/{0}"}},"code":{{"coding":[{{"code":"{0}"}}]}})",
+            id);
+        put(id < "c" ? "Observation" : "Condition", id,
+            id < "c" ? R"("status":"final",)" + body : body);
+    }
+    const Names upwards{"Observation/a", "Observation/b", "Condition/c", "Condition/d"};
+    const Names downwards(upwards.rbegin(), upwards.rend());
+    for (const std::string key : {"code", "subject", "patient"}) {
+        EXPECT_EQ(get("/?_type=Condition,Observation&_sort=" + key).matches, upwards) << key;
+        EXPECT_EQ(get("/?_type=Condition,Observation&_sort=-" + key).matches, downwards) << key;
+    }
+}
+
+TEST_F(Search, SortsByWhatIsComputed) {
+    put("Patient", "yes", R"("deceasedDateTime":"2020")");
+    put("Patient", "no", R"("active":true)");
+    put("Patient", "said", R"("deceasedBoolean":true)");
+    EXPECT_EQ(get("/Patient?_sort=deceased,_id").matches,
+              (Names{"Patient/no", "Patient/said", "Patient/yes"}));
+    EXPECT_EQ(get("/Patient?_sort=-deceased,_id").matches,
+              (Names{"Patient/said", "Patient/yes", "Patient/no"}));
+}
+
+TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
+    for (const std::string_view id : {"a", "b", "c"}) {
+        put_named(id, "Chalmers");
+    }
+    const TypeId type = type_of("Patient");
+    core::search::Snapshot snapshot(store());
+    const core::search::Plan plan = core::search::everything();
+    core::search::Execution execution(snapshot, type, plan);
+    execution.want({});
+    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    const auto parameters = service().indexing().parameters();
+    const std::vector<core::search::SortKey> keys{
+        {parameters->find(type, "gender"), "gender", false}};
+    core::search::Sorter sorter(snapshot, keys, execution.matches());
+    // Its turns are over before they begin.
+    const core::search::Pace pace{std::chrono::microseconds(1)};
+    int turns = 0;
+    for (bool done = false; !done; ++turns) {
+        const Result<bool> advanced = sorter.advance(pace);
+        ASSERT_TRUE(advanced);
+        done = *advanced;
+    }
+    EXPECT_EQ(turns, 3);
+}
+
+asio::awaitable<void> answer_search(const core::Service& service, const core::Request& request,
+                                    core::Response& response, bool& answered) {
+    response = co_await core::handle(service, request);
+    answered = true;
+}
+
+TEST_F(Search, FindsWhatIsWrittenAnewAndErasedAsItWasMeanwhile) {
+    constexpr int kResources = 2000;
+    std::string hay;
+    for (int i = 0; i < 200; ++i) {
+        hay += " hay";
+    }
+    std::string bundle = R"({"resourceType":"Bundle","type":"transaction","entry":[)";
+    for (int i = 0; i < kResources; ++i) {
+        bundle +=
+            fmt::format(R"({}{{"request":{{"method":"PUT","url":"Basic/{}"}},"resource":)"
+                        R"({{"resourceType":"Basic","id":"{}","code":{{"text":"needle{}"}}}}}})",
+                        i == 0 ? "" : ",", i, i, hay);
+    }
+    ASSERT_EQ(send("POST", "/", bundle + "]}").status, 200);
+
+    core::Request request;
+    request.method = core::HttpMethod::get;
+    request.path = "/Basic";
+    request.query = "_content=needle&_summary=count";
+    request.base_url = kBaseUrl;
+    request.request_id = "test-1";
+    request.loop = &loop();
+    core::Response response;
+    bool answered = false;
+    std::promise<bool> began;
+    std::promise<void> erased;
+    loop().post([&] {
+        core::spawn(loop(), "search", answer_search(service(), request, response, answered));
+        // Between two turns of it.
+        asio::post(loop().context(), [&] {
+            began.set_value(!answered);
+            erased.get_future().wait();
+        });
+    });
+    EXPECT_TRUE(began.get_future().get());
+    core::Loop second(store());
+    std::thread of_second([&] { second.run(); });
+    EXPECT_EQ(send_on(second, "PUT", "/Basic/0",
+                      R"({"resourceType":"Basic","id":"0","code":{"text":"needle"}})")
+                  .status,
+              200);
+    CommitBuilder erasure;
+    erasure.erase("Basic", "0", storage::Erase::Scope::version, {1});
+    EXPECT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
+    erased.set_value();
+    for (bool done = false; !done;) {
+        on_loop([&] { done = answered; });
+    }
+    const std::string text = response.body.str();
+    EXPECT_NE(text.find(fmt::format(R"("total":{},)", kResources)), std::string::npos) << text;
+    second.stop();
+    of_second.join();
+}
+
+TEST_F(Search, SortsByEachCodingOfAConcept) {
+    put("Observation", "a", R"("status":"final","code":{"coding":[{"code":"m"},{"code":"z"}]})");
+    put("Observation", "b", R"("status":"final","code":{"coding":[{"code":"n"},{"code":"b"}]})");
+    put("Observation", "c", R"("status":"final","code":{"coding":[{"display":"x"},{"code":"c"}]})");
+    put("Observation", "d", R"("status":"final","code":{"text":"y"})");
+    EXPECT_EQ(get("/Observation?_sort=code").matches,
+              (Names{"Observation/b", "Observation/c", "Observation/a", "Observation/d"}));
+    EXPECT_EQ(get("/Observation?_sort=-code").matches,
+              (Names{"Observation/a", "Observation/d", "Observation/b", "Observation/c"}));
+}
+
+TEST_F(Search, SortsByTheFirstOfSeveralValuesInThatDirection) {
+    put("Patient", "both",
+        R"("name":[{"family":"Adam"},{"family":"Zoe"}],"identifier":[{"value":"9"},{"value":"1"}])");
+    put("Patient", "mid", R"("name":[{"family":"Mike"}],"identifier":[{"value":"5"}])");
+    const auto put_observation = [&](std::string_view id, std::string_view values) {
+        put("Observation", id,
+            fmt::format(R"("status":"final","code":{{"text":"x"}},"component":[{}])", values));
+    };
+    const auto component = [](int value) {
+        return fmt::format(R"({{"code":{{"text":"y"}},"valueQuantity":{{"value":{}}}}})", value);
+    };
+    put_observation("both", component(9) + "," + component(1));
+    put_observation("mid", component(5));
+    const auto put_plan = [&](std::string_view id, std::string_view activities) {
+        put("CarePlan", id,
+            fmt::format(
+                R"("status":"active","intent":"plan","subject":{{"reference":"Patient/1"}},"activity":[{}])",
+                activities));
+    };
+    const auto activity = [](std::string_view start, std::string_view end) {
+        return fmt::format(
+            R"({{"detail":{{"status":"scheduled","scheduledPeriod":{{"start":"{}","end":"{}"}}}}}})",
+            start, end);
+    };
+    put_plan("both",
+             activity("2020-05-01", "2020-12-01") + "," + activity("2020-01-01", "2020-01-02"));
+    put_plan("mid", activity("2020-06-01", "2020-06-01"));
+    for (const auto& [type, key] :
+         {std::pair("Patient", "family"), std::pair("Patient", "identifier"),
+          std::pair("Observation", "component-value-quantity"),
+          std::pair("CarePlan", "activity-date")}) {
+        for (const std::string_view direction : {"", "-"}) {
+            EXPECT_EQ(get(fmt::format("/{}?_sort={}{}", type, direction, key)).matches,
+                      (Names{fmt::format("{}/both", type), fmt::format("{}/mid", type)}))
+                << direction << key;
+        }
+    }
+}
+
+TEST_F(Search, SortsByTheEndsOfRangesAndSampledData) {
+    const auto put_onset = [&](std::string_view id, std::string_view onset) {
+        put("Condition", id,
+            fmt::format(R"("subject":{{"reference":"Patient/1"}},"onset{})", onset));
+    };
+    put_onset("wide", R"(Range":{"low":{"value":10},"high":{"value":60}})");
+    put_onset("narrow", R"(Range":{"low":{"value":20},"high":{"value":30}})");
+    put_onset("low", R"(Range":{"low":{"value":40}})");
+    put_onset("high", R"(Range":{"high":{"value":15}})");
+    put_onset("none", R"(String":"early")");
+    EXPECT_EQ(get("/Condition?_sort=onset-age").matches,
+              (Names{"Condition/wide", "Condition/high", "Condition/narrow", "Condition/low",
+                     "Condition/none"}));
+    EXPECT_EQ(get("/Condition?_sort=-onset-age").matches,
+              (Names{"Condition/wide", "Condition/low", "Condition/narrow", "Condition/high",
+                     "Condition/none"}));
+
+    const auto put_samples = [&](std::string_view id, std::string_view rest) {
+        put("Observation", id,
+            fmt::format(
+                R"("status":"final","code":{{"text":"x"}},"valueSampledData":{{"origin":{{"value":10}},"period":1,"dimensions":1,{}}})",
+                rest));
+    };
+    put_samples("spread", R"("factor":2,"data":"1 -4 E 5")");      // 2 to 20
+    put_samples("limits", R"("lowerLimit":-5,"data":"1 L U 2")");  // 5 to 12
+    put_samples("empty", R"("data":"E E")");
+    put("Observation", "single",
+        R"("status":"final","code":{"text":"x"},"valueQuantity":{"value":7})");
+    EXPECT_EQ(get("/Observation?_sort=value-quantity").matches,
+              (Names{"Observation/spread", "Observation/limits", "Observation/single",
+                     "Observation/empty"}));
+    EXPECT_EQ(get("/Observation?_sort=-value-quantity").matches,
+              (Names{"Observation/spread", "Observation/limits", "Observation/single",
+                     "Observation/empty"}));
+}
+
+}  // namespace
+}  // namespace annals::test
