@@ -1,0 +1,229 @@
+// Walks of executions in the order of a sort.
+
+#include "core/search/ordered_walk.h"
+#include "core/search/sort.h"
+#include "tests/core/search/execute_fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace annals::core::search {
+namespace {
+
+TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
+    std::size_t walked = 0;
+    for (int round = 0; round < 6; ++round) {
+        write(20);
+        for (int i = 0; i < 60; ++i) {
+            const TypeId type = types_[number(kTypes)];
+            // Of the first one a document may have several, of the second one each has one.
+            const Column sorted_by = column(number(2) == 0 ? 2 : 5);
+            Plan plan = number(3) == 0 ? everything() : random_plan(1, type);
+            if (number(2) == 0) {
+                const auto low = static_cast<std::int64_t>(number(1000));
+                plan = all_of(parts(
+                    std::move(plan),
+                    interval(sorted_by, static_cast<Comparison>(number(9)), {low, low + 30})));
+            }
+            const Position at{number(3) == 0 ? 1 + number(last_.value) : last_.value};
+            Parameter parameter;
+            parameter.type = schema::SearchType::date;
+            parameter.column = sorted_by;
+            const std::vector<SortKey> keys{{&parameter, "c", number(2) == 0}};
+            Snapshot own = snapshot(at);
+            Execution execution(own, type, plan);
+            run(execution, {});
+            Sorter sorter(own, keys, execution.matches());
+            sorter.want({}, false, 1'000'000);
+            ASSERT_TRUE(sorter.advance(Pace()).has_value());
+            std::vector<std::uint64_t> expected;
+            for (const std::uint32_t index : sorter.page()) {
+                expected.push_back(execution.matches()[index].position().value);
+            }
+
+            // In pages, each from where the one before ended, as long as there are enough values.
+            const std::size_t count = 1 + number(7);
+            Position edge;
+            std::size_t next = 0;
+            for (;;) {
+                OrderedWalk walk(own, execution, keys.front(), edge, count);
+                ASSERT_TRUE(walk.advance(Pace()).has_value());
+                for (std::size_t j = 0; j < walk.matches().size(); ++j) {
+                    ASSERT_LT(next, expected.size());
+                    edge = walk.matches()[j].position();
+                    ASSERT_EQ(edge.value, expected[next++]) << "round " << round << " " << i;
+                    ++walked;
+                }
+                if (!walk.found_enough()) {
+                    break;
+                }
+            }
+            // Of what doesn't match the order tells nothing.
+            const Position other{1 + static_cast<std::uint64_t>(37 * i + round) % last_.value};
+            if (std::ranges::find(expected, other.value) == expected.end()) {
+                OrderedWalk walk(own, execution, keys.front(), other, count);
+                ASSERT_TRUE(walk.advance(Pace()).has_value());
+                EXPECT_FALSE(walk.found_enough()) << other.value;
+                EXPECT_TRUE(walk.matches().empty());
+            }
+            // What is left has no value.
+            for (; next < expected.size(); ++next) {
+                const auto version = std::find_if(
+                    versions_.begin(), versions_.end(),
+                    [&](const Version& one) { return one.position.value == expected[next]; });
+                EXPECT_TRUE(std::none_of(version->entries.intervals.begin(),
+                                         version->entries.intervals.end(),
+                                         [&](const storage::SearchEntries::Interval& interval) {
+                                             return interval.column == sorted_by;
+                                         }));
+            }
+        }
+    }
+    EXPECT_GT(walked, 2'000U);
+}
+
+// As of what is from today on, the next first: what was before is not gone through.
+TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
+    write(300);
+    const TypeId type = types_.front();
+    Parameter parameter;
+    parameter.type = schema::SearchType::date;
+    parameter.column = column(5);
+    const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+    for (const bool descending : {false, true}) {
+        const Plan plan = interval(column(5), descending ? Comparison::eb : Comparison::sa,
+                                   {descending ? 300 : 700, descending ? 300 : 700});
+        Snapshot own = snapshot(last_);
+        Execution execution(own, type, plan);
+        ASSERT_GT(run(execution, {}).size(), 10U);
+        const SortKey key{&parameter, "c5", descending};
+        OrderedWalk walk(own, execution, key, {}, 3);
+        int turns = 0;
+        for (bool done = false; !done; ++turns) {
+            const Result<bool> advanced = walk.advance(pace);
+            ASSERT_TRUE(advanced.has_value());
+            done = *advanced;
+        }
+        EXPECT_EQ(walk.matches().size(), 3U);
+        EXPECT_LE(turns, 3) << descending;
+    }
+}
+
+// As of a code that is no longer used, the newest first: all that is newer would be gone through.
+TEST_F(SearchModel, GivesUpAWalkWhoseMatchesAreAllAtItsEnd) {
+    constexpr std::uint64_t kDocuments = 40'000;
+    const TypeId type = types_.front();
+    const Term term = token(column(0), "old");
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        const auto date = static_cast<std::int64_t>(i * 7919 % kDocuments);
+        entries[i].intervals.push_back({column(2), date, date});
+        if (date < 4000) {
+            entries[i].terms.push_back(term);
+        }
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+
+    Parameter parameter;
+    parameter.type = schema::SearchType::date;
+    parameter.column = column(2);
+    const Plan plan = carrying({term});
+    Snapshot own = snapshot(Position{kDocuments});
+    Execution execution(own, type, plan);
+    ASSERT_EQ(run(execution, {}).size(), 4000U);
+    const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+    for (const bool descending : {false, true}) {
+        const SortKey key{&parameter, "c2", descending};
+        OrderedWalk walk(own, execution, key, {}, 20);
+        int turns = 0;
+        for (bool done = false; !done; ++turns) {
+            const Result<bool> advanced = walk.advance(pace);
+            ASSERT_TRUE(advanced.has_value());
+            done = *advanced;
+        }
+        EXPECT_EQ(walk.found_enough(), !descending);
+        EXPECT_LT(turns, 200) << descending;
+    }
+}
+
+// Of very many, too, others have their turns while values are taken and the page is found.
+TEST_F(SearchModel, SortsVeryManyInTurns) {
+    constexpr std::size_t kDocuments = 40'000;
+    const TypeId type = types_.front();
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    std::vector<std::pair<std::int64_t, std::int64_t>> values;  // in the order that is asked for
+    for (std::size_t i = 0; i < kDocuments; ++i) {
+        const auto first = static_cast<std::int64_t>(number(50));
+        const auto second = static_cast<std::int64_t>(number(1'000'000));
+        entries[i].intervals.push_back({column(2), first, first});
+        entries[i].intervals.push_back({column(3), second, second});
+        values.emplace_back(first, -second);
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+        if (documents.size() == 10'000) {
+            index_.add(type, documents);
+            documents.clear();
+        }
+    }
+    std::ranges::sort(values);
+
+    Parameter first;
+    first.type = schema::SearchType::date;
+    first.column = column(2);
+    Parameter second = first;
+    second.column = column(3);
+    const std::vector<SortKey> keys{{&first, "c2", false}, {&second, "c3", true}};
+    const Plan plan = everything();
+    Snapshot own = snapshot(Position{kDocuments});
+    Execution execution(own, type, plan);
+    ASSERT_EQ(run(execution, {}).size(), kDocuments);
+    const std::vector<Match>& matches = execution.matches();
+    constexpr std::size_t kCount = 100;
+    // Where `page` stands in the order: that of its own first match.
+    const auto expect_page = [&](const std::vector<std::uint32_t>& page, std::size_t at) {
+        ASSERT_EQ(page.size(), kCount);
+        for (std::size_t i = 0; i < kCount; ++i) {
+            const storage::SearchEntries& of = entries[matches[page[i]].position().value - 1];
+            const std::pair value(of.intervals[0].low, -of.intervals[1].low);
+            ASSERT_EQ(value, values[at + i]) << i;
+        }
+    };
+    Position edge;
+    for (std::size_t at = 0; at < 3 * kCount; at += kCount) {
+        Sorter sorter(own, keys, matches);
+        sorter.want(edge, false, kCount);
+        const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+        int turns = 0;
+        for (bool done = false; !done; ++turns) {
+            const Result<bool> advanced = sorter.advance(pace);
+            ASSERT_TRUE(advanced.has_value());
+            done = *advanced;
+        }
+        EXPECT_GT(turns, 40);
+        EXPECT_TRUE(sorter.found_edge());
+        expect_page(sorter.page(), at);
+        edge = matches[sorter.page().back()].position();
+    }
+    Sorter before(own, keys, matches);
+    before.want(edge, true, kCount);
+    ASSERT_TRUE(before.advance(Pace()).has_value());
+    ASSERT_EQ(before.page().size(), kCount);
+    const storage::SearchEntries& of = entries[matches[before.page().back()].position().value - 1];
+    EXPECT_EQ(std::pair(of.intervals[0].low, -of.intervals[1].low), values[3 * kCount - 2]);
+
+    Sorter none(own, keys, matches);
+    none.want(Position{kDocuments + 1}, false, kCount);
+    ASSERT_TRUE(none.advance(Pace()).has_value());
+    EXPECT_FALSE(none.found_edge());
+    EXPECT_TRUE(none.page().empty());
+}
+
+}  // namespace
+}  // namespace annals::core::search
