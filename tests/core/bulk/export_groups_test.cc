@@ -1,0 +1,249 @@
+// $export of patients and groups: what is in their compartments, and what that is linked to.
+
+#include "tests/core/bulk/export_fixture.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+TEST_F(ExportTest, OfPatientsGivesWhatIsInTheirCompartments) {
+    put("Patient", "a");
+    put("Patient", "b");
+    put("Patient", "gone");
+    put("Organization", "org", R"("name":"x")");
+    put("Device", "dev");
+    observe("o", "Patient/a");
+    observe("performed", "Device/dev", R"(,"performer":[{"reference":"Patient/b"}])");
+    observe("nobodys", "Device/dev");
+    put("Condition", "c", R"("subject":{"reference":"Patient/b"})");
+    const Exported all = run("/Patient/$export");
+    EXPECT_THAT(all.names, ElementsAre("Condition/c/1", "Device/dev/1", "Observation/o/1",
+                                       "Observation/performed/1", "Patient/a/1", "Patient/b/1",
+                                       "Patient/gone/1"));
+    const Exported some = run("/Patient/$export?_type=Patient,Organization,Substance");
+    EXPECT_THAT(some.names, ElementsAre("Patient/a/1", "Patient/b/1", "Patient/gone/1"));
+    EXPECT_THAT(some.errors, HasSubstr("Substance resources are in no patient's compartment"));
+    EXPECT_THAT(some.errors, Not(HasSubstr("Organization")));
+
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    remove("/Observation/o");
+    remove("/Patient/gone");
+    remove("/Organization/org");
+    remove("/Observation/nobodys");
+    EXPECT_THAT(run("/Patient/$export?_since=" + all.time).names,
+                ElementsAre("-Observation/o", "-Patient/gone"));
+    EXPECT_THAT(
+        run("/Patient/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/b"}}]})")
+            .names,
+        ElementsAre("Condition/c/1", "Device/dev/1", "Observation/performed/1", "Patient/b/1"));
+    EXPECT_EQ(
+        begin(
+            "/Patient/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/none"}}]})")
+            .status,
+        400);
+    EXPECT_EQ(begin("/Patient/$export?patient=Patient/a").status, 400);
+    EXPECT_EQ(begin("/Observation/$export").status, 400);
+}
+
+/// (g)(10) asks a Group's export for Organizations, Practitioners, Devices and Provenances.
+class LinkedExportTest : public ExportTest {
+  protected:
+    void put_all() {
+        put("Practitioner", "gp");
+        put("Practitioner", "nurse");
+        put("Practitioner", "signer");
+        put("Practitioner", "theirs");
+        put("Practitioner", "nobodys");
+        put("Organization", "clinic");
+        put("Organization", "ward");
+        put("Organization", "nobodys");
+        put("PractitionerRole", "role",
+            R"("practitioner":{"reference":"Practitioner/nurse"},"organization":{"reference":"Organization/ward"})");
+        put("Location", "room");
+        put("Medication", "drug");
+        put("Device", "meter");
+        put("Device", "nobodys");
+        put("Patient", "a",
+            R"("generalPractitioner":[{"reference":"Practitioner/gp"}],"managingOrganization":{"reference":"Organization/clinic"})");
+        put("Patient", "b");
+        put("Device", "implant", R"("patient":{"reference":"Patient/a"})");
+        put("Encounter", "e",
+            R"("status":"finished","class":{"code":"AMB"},"subject":{"reference":"Patient/a"},)"
+            R"("participant":[{"individual":{"reference":"PractitionerRole/role"}}],"location":[{"location":{"reference":"Location/room"}}])");
+        put("MedicationRequest", "m",
+            R"("status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationReference":{"reference":"Medication/drug"})");
+        observe("o", "Patient/a", R"(,"device":{"reference":"Device/meter"})");
+        observe("p", "Patient/b", R"(,"performer":[{"reference":"Practitioner/theirs"}])");
+        for (const auto& [id, target, who] : {std::tuple("o", "Observation/o", "signer"),
+                                              std::tuple("p", "Observation/p", "theirs"),
+                                              std::tuple("n", "Practitioner/nobodys", "nobodys")}) {
+            put("Provenance", id,
+                fmt::format(
+                    R"("target":[{{"reference":"{}"}}],"recorded":"2020-01-01T00:00:00Z","agent":[{{"who":{{"reference":"Practitioner/{}"}}}}])",
+                    target, who));
+        }
+        put("Group", "g",
+            R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/a"}}])");
+    }
+};
+
+TEST_F(LinkedExportTest, OfAGroupGivesWhatItsMembersResourcesAreLinkedTo) {
+    put_all();
+    EXPECT_THAT(
+        run("/Group/g/$export").names,
+        UnorderedElementsAre("Device/implant/1", "Device/meter/1", "Encounter/e/1", "Group/g/1",
+                             "Location/room/1", "Medication/drug/1", "MedicationRequest/m/1",
+                             "Observation/o/1", "Organization/clinic/1", "Organization/ward/1",
+                             "Patient/a/1", "Practitioner/gp/1", "Practitioner/nurse/1",
+                             "Practitioner/signer/1", "PractitionerRole/role/1", "Provenance/o/1"));
+    // What isn't given brings nothing.
+    EXPECT_THAT(run("/Group/g/$export?_type=Patient,Practitioner,Provenance").names,
+                UnorderedElementsAre("Patient/a/1", "Practitioner/gp/1"));
+    EXPECT_THAT(
+        run("/Group/g/$export?_type=Patient,Organization&_typeFilter=Organization%3F_id%3Dward")
+            .names,
+        UnorderedElementsAre("Patient/a/1"));
+    EXPECT_THAT(run("/Group/g/$export?_type=Device").names,
+                UnorderedElementsAre("Device/implant/1"));
+    const Exported alone = run("/Group/g/$export?_type=Organization");
+    EXPECT_TRUE(alone.names.empty());
+    EXPECT_THAT(alone.errors, HasSubstr("Organization resources are given where"));
+}
+
+TEST_F(LinkedExportTest, OfAllPatientsGivesWhatTheirResourcesAreLinkedTo) {
+    put_all();
+    const Exported all = run(
+        "/Patient/$export?_type=Patient,Observation,Practitioner,Organization,Device,Provenance");
+    EXPECT_THAT(all.names,
+                UnorderedElementsAre("Device/implant/1", "Device/meter/1", "Observation/o/1",
+                                     "Observation/p/1", "Organization/clinic/1", "Patient/a/1",
+                                     "Patient/b/1", "Practitioner/gp/1", "Practitioner/signer/1",
+                                     "Practitioner/theirs/1", "Provenance/o/1", "Provenance/p/1"));
+    put("Practitioner", "gp", R"("active":true)");
+    put("Practitioner", "nobodys", R"("active":true)");
+    EXPECT_THAT(run("/Patient/$export?_since=" + all.time).names,
+                UnorderedElementsAre("Practitioner/gp/2"));
+}
+
+/// What is referred to is gathered on and on, from each of the types that are linked.
+TEST_F(LinkedExportTest, OfVeryManyLinksLosesNone) {
+    constexpr int kPatients = 1'700;
+    put("Organization", "ward");
+    put("Practitioner", "gp");
+    put("PractitionerRole", "role", R"("organization":{"reference":"Organization/ward"})");
+    std::string entries;
+    for (int i = 0; i < kPatients; ++i) {
+        std::string who =
+            R"({"reference":"PractitionerRole/role"},{"reference":"Practitioner/gp"})";
+        for (int k = 0; k < 10; ++k) {
+            who += fmt::format(R"(,{{"reference":"Practitioner/{}-{}"}})", i, k);
+        }
+        entries += fmt::format(
+            R"({}{{"resource":{{"resourceType":"Patient","generalPractitioner":[{}]}},"request":{{"method":"POST","url":"Patient"}}}})",
+            i == 0 ? "" : ",", who);
+    }
+    ASSERT_EQ(
+        send("POST", "/", R"({"resourceType":"Bundle","type":"batch","entry":[)" + entries + "]}")
+            .status,
+        200);
+    const std::vector<std::string> names =
+        run("/Patient/$export?_type=Patient,PractitionerRole,Practitioner,Organization").names;
+    EXPECT_EQ(names.size(), kPatients + 3U);
+    EXPECT_THAT(names, testing::IsSupersetOf({"PractitionerRole/role/1", "Practitioner/gp/1",
+                                              "Organization/ward/1"}));
+}
+
+TEST_F(ExportTest, OfAGroupGivesWhatItsMembersHave) {
+    for (const char* id : {"a", "b", "c", "d"}) {
+        put("Patient", id);
+        observe(id, fmt::format("Patient/{}", id));
+    }
+    put("Group", "inner",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/d"}},{"entity":{"reference":"Group/g"}}])");
+    put("Group", "g",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/a"}},{"entity":{"reference":"http://test/fhir/Patient/b"}},)"
+        R"({"entity":{"reference":"Patient/c"},"inactive":true},{"entity":{"reference":"Group/inner"}},{"entity":{"reference":"Device/x"}}])");
+    EXPECT_THAT(run("/Group/g/$export?_type=Patient,Observation").names,
+                ElementsAre("Observation/a/1", "Observation/b/1", "Observation/d/1", "Patient/a/1",
+                            "Patient/b/1", "Patient/d/1"));
+    EXPECT_THAT(
+        run("/Group/g/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"_type","valueString":"Observation"},{"name":"patient","valueReference":{"reference":"Patient/b"}}]})")
+            .names,
+        ElementsAre("Observation/b/1"));
+    EXPECT_EQ(
+        begin(
+            "/Group/g/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/c"}}]})")
+            .status,
+        400);
+    const Answer none = begin("/Group/none/$export");
+    EXPECT_EQ(none.status, 404);
+    EXPECT_TRUE(none.says("Group/none is not known")) << none.body;
+    put("Group", "empty", R"("type":"person","actual":true)");
+    EXPECT_TRUE(run("/Group/empty/$export").names.empty());
+    remove("/Group/empty");
+    const Answer deleted = begin("/Group/empty/$export");
+    EXPECT_EQ(deleted.status, 410);
+    EXPECT_TRUE(deleted.says("Group/empty was deleted")) << deleted.body;
+}
+
+TEST_F(ExportTest, OfAGroupPassesOverMembersThatAreNoPatients) {
+    for (const char* id : {"a", "twin"}) {
+        put("Patient", id);
+    }
+    put("Group", "twin",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/twin"}}])");
+    put("Group", "g",
+        R"("type":"person","actual":true,"member":[{"entity":{"display":"somebody"}},{"entity":{"reference":"http://elsewhere/Patient/twin"}},)"
+        R"({"entity":{"reference":"Device/twin"}},{"entity":{"reference":"Group/none"}},{"entity":{"reference":"Patient/a"}}])");
+    EXPECT_THAT(run("/Group/g/$export?_type=Patient").names, ElementsAre("Patient/a/1"));
+    remove("/Patient/a");
+    EXPECT_EQ(
+        begin(
+            "/Group/g/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/a"}}]})")
+            .status,
+        400);
+}
+
+TEST_F(ExportTest, OfAGroupGoesSixteenGroupsDeep) {
+    constexpr int kDeep = 16;
+    for (int i = 0; i <= kDeep + 1; ++i) {
+        put("Patient", fmt::format("p{}", i));
+        put("Group", fmt::format("g{}", i),
+            fmt::format(
+                R"("type":"person","actual":true,"member":[{{"entity":{{"reference":"Patient/p{}"}}}},{{"entity":{{"reference":"Group/g{}"}}}}])",
+                i, i + 1));
+    }
+    const auto names = run("/Group/g0/$export?_type=Patient").names;
+    EXPECT_EQ(names.size(), kDeep + 1U);
+    EXPECT_THAT(names, Not(testing::Contains(fmt::format("Patient/p{}/1", kDeep + 1))));
+}
+
+TEST_F(ExportTest, GivesWhatIsInACompartmentAndLinkedToItOnce) {
+    put("Patient", "a");
+    observe("o", "Patient/a");
+    put("Provenance", "both",
+        R"("target":[{"reference":"Patient/a"},{"reference":"Observation/o"}],"recorded":"2020-01-01T00:00:00Z","agent":[{"who":{"display":"x"}}])");
+    EXPECT_THAT(run("/Patient/$export").names,
+                ElementsAre("Observation/o/1", "Patient/a/1", "Provenance/both/1"));
+}
+
+}  // namespace
+}  // namespace annals::core
