@@ -1,7 +1,6 @@
 // What values of each type of search parameter are found by.
 
 #include "core/search/canonical_links.h"
-#include "core/search/fold.h"
 #include "tests/core/search/extract_fixture.h"
 
 #include <fmt/format.h>
