@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/access.h"
+#include "core/target.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -108,6 +109,10 @@ class ScopesTest : public test::ServiceFixture {
         put("/Practitioner/p",
             R"({"resourceType":"Practitioner","id":"p","name":[{"family":"Doc"}]})");
         send_as(&mine_);
+    }
+
+    static std::string graphql(std::string_view path, std::string_view query) {
+        return fmt::format("{}$graphql?query={}", path, percent_encode(query));
     }
 
     /// The total that an answer says.
