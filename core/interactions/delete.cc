@@ -5,6 +5,7 @@
 #include "core/interactions/negotiation.h"
 #include "core/interactions/preconditions.h"
 #include "core/interactions/referrers.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/scoped_view.h"
 
@@ -294,17 +295,28 @@ Error more_than(std::size_t limit, const Criteria& criteria, const CriteriaMatch
     return error;
 }
 
-// May all of them be deleted by whoever asks, and are they at versions that he means?
-Result<void> check_found(const ScopedView& view, const Preconditions& conditions,
-                         std::span<const storage::StoredVersion> all) {
+// May all of them be deleted by whoever asks, and are they at versions that he means? Lifetime: the arguments outlive the
+// await.
+asio::awaitable<Result<void>> check_found(const ScopedView& view, const Preconditions& conditions,
+                                          std::span<const storage::StoredVersion> all,
+                                          Turns& turns) {
     for (const storage::StoredVersion& found : all) {
+        if (turns.pace().is_over()) {
+            Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return in_time;
+            }
+        }
         const TypeId type = found.info.type;
         if (!view.shows(found.info)) {
-            return beyond_scopes(kMayDelete, type);
+            co_return beyond_scopes(kMayDelete, type);
         }
-        ANNALS_TRY_VOID(check_preconditions(conditions, type, found.id, head_of(found.info)));
+        Result<void> fit = check_preconditions(conditions, type, found.id, head_of(found.info));
+        if (!fit) {
+            co_return fit;
+        }
     }
-    return {};
+    co_return Result<void>();
 }
 
 }  // namespace
@@ -341,7 +353,10 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return several ? more_than(limit, *criteria, *matches)
                               : several_matches(*criteria, matches->count);
         }
-        if (const Result<void> fit = check_found(view, *conditions, matches->found); !fit) {
+        // What a scope says is held against each of them.
+        Turns turns(*request.loop, service.config().limits.request_timeout);
+        const Result<void> fit = co_await check_found(view, *conditions, matches->found, turns);
+        if (!fit) {
             co_return fit.error();
         }
         // The criteria were seen to hold for these versions and no others.

@@ -3,8 +3,18 @@
 #include "core/interactions/criteria.h"
 #include "tests/core/scopes_fixture.h"
 
+#include <asio/post.hpp>
+
+#include <future>
+
 namespace annals::core {
 namespace {
+
+asio::awaitable<void> answer_into(const Service& service, const Request& request,
+                                  std::promise<int>& status) {
+    const Response response = co_await handle(service, request);
+    status.set_value(response.status);
+}
 
 /// Whether a Provenance is seen is for what it is about to say; what others write of that doesn't have its criteria asked anew.
 TEST_F(ScopesTest, GuardWhatCriteriaAskAboutAlone) {
@@ -87,6 +97,44 @@ TEST_F(ScopesTest, WriteNothingByCriteriaThatTheySearchOnly) {
     const Answer theirs = send("GET", "/Observation/t-o1");
     EXPECT_TRUE(theirs.says(kMark));
     EXPECT_EQ(theirs.etag, 2U);
+}
+
+/// What is held is parsed to tell whether it may be deleted.
+TEST_F(ScopesTest, LetOthersRunWhileAllThatIsToBeDeletedIsLookedAt) {
+    Config config;
+    config.conditional_delete = "multiple";
+    open(config);
+    std::string notes;
+    for (int i = 0; i < 2'000; ++i) {
+        notes += R"({"text":"x"},)";
+    }
+    notes.pop_back();
+    for (int i = 10; i < 40; ++i) {
+        const std::string id = fmt::format("o{}", i);
+        put("/Observation/" + id,
+            fmt::format(R"({{"note":[{}],{})", notes, observation(id, "m", "text").substr(1)));
+    }
+
+    Request request;
+    request.method = HttpMethod::delete_;
+    request.path = "/Observation";
+    request.query = "status=final";
+    request.base_url = kBaseUrl;
+    request.request_id = "test-1";
+    request.loop = &loop();
+    request.principal = &mine_;
+    std::promise<int> status;
+    std::promise<bool> ran_before;
+    on_loop([&] {
+        spawn(loop(), "delete", answer_into(service(), request, status));
+        asio::post(loop().context(), [&] {
+            const storage::Head head = store().head(*find_resource_type("Observation"), "o10");
+            ran_before.set_value(head.ticket.value == 0 && !head.deletion);
+        });
+    });
+    EXPECT_TRUE(ran_before.get_future().get());
+    EXPECT_EQ(status.get_future().get(), 204);
+    EXPECT_EQ(store().totals(*find_resource_type("Observation")).live, 0U);
 }
 
 TEST_F(ScopesTest, EveryRefusalForWantOfOneNamesIt) {
