@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 
@@ -49,6 +50,16 @@ TEST(ExportCommand, WritesAllOfAStoreThatIsReadInSteps) {
         }
         EXPECT_EQ(count, kCount) << file;
     }
+}
+
+TEST(ExportCommand, LeavesNoFolderWhereTheServerRefuses) {
+    const test::HttpEndpoint server(
+        [](const std::string&) { return test::HttpEndpoint::Answer{403, "{}"}; });
+    const TemporaryDirectory directory;
+    const Finished done =
+        annals({"export", "--server", server.url(), "--to", directory / "out", "--history"});
+    EXPECT_EQ(done.exit_code, 1) << done.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory / "out"));
 }
 
 TEST(ExportCommand, WritesTheVersionsOfAServerAndNoRemark) {

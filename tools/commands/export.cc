@@ -115,6 +115,7 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
     patience.say = say_line;
     HistoryReader reader(std::move(server), patience);
     ANNALS_TRY(std::string target, reader.first_target({}, kVersionsPerStep));
+    ANNALS_TRY_VOID(make_output_directory(options.to));
     ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
     while (!target.empty()) {
         ANNALS_TRY(const HistoryPage page, reader.read(target));
@@ -141,7 +142,6 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
 
 Result<void> run(const ExportOptions& options, Exported& exported) {
     if (!options.server.empty()) {
-        ANNALS_TRY_VOID(make_output_directory(options.to));
         Progress progress("versions", 0, options.quiet);
         return write_from_server(options, progress, exported);
     }
