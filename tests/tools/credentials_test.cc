@@ -3,17 +3,23 @@
 #include "tools/commands/credentials.h"
 
 #include "core/base/digest.h"
+#include "tests/support/certificates.h"
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 #include "tests/tools/annals_command.h"
+#include "tools/commands/http_client.h"
 
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
 
 #include <sys/stat.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 namespace annals::tools {
@@ -86,6 +92,163 @@ TEST(Credentials, ThatAreNoneAreRefusedWithoutShowingThem) {
     }
     EXPECT_EQ(header_lines({{}, "/nowhere/token"}).error().detail,
               "/nowhere/token: No such file or directory");
+}
+
+TEST(Credentials, HaveACertificateOfUseOrSayWhyNot) {
+    const TemporaryDirectory directory;
+    const test::Certificate mine("mine");
+    mine.write(directory / "cert", directory / "key");
+    test::Certificate("other").write(directory / "other", directory / "other key");
+    const std::string key = test::read_whole_file(directory / "key");
+    write_whole_file(directory / "both", key + test::read_whole_file(directory / "cert"));
+    write_whole_file(directory / "cut off",
+                     test::read_whole_file(directory / "both").substr(0, key.size() + 99));
+    write_whole_file(directory / "neither", "no PEM\n");
+    std::FILE* const locked = std::fopen((directory / "locked").c_str(), "w");
+    ASSERT_EQ(PEM_write_PrivateKey(locked, mine.key(), EVP_aes_128_cbc(), nullptr, 0, nullptr,
+                                   const_cast<char*>("a passphrase")),
+              1);
+    std::fclose(locked);
+    const auto reads = [&](const std::string& cert, const std::string& key_file) {
+        const auto path = [&](const std::string& name) {
+            return name.empty() ? name : directory / name;
+        };
+        const auto identity = read_identity({.cert_file = path(cert), .key_file = path(key_file)});
+        return identity ? std::string(*identity == nullptr ? "none" : "one")
+                        : identity.error().detail.substr(
+                              identity.error().detail.starts_with(directory.path())
+                                  ? directory.path().size() + 1
+                                  : 0);
+    };
+    EXPECT_EQ(reads("", ""), "none");
+    EXPECT_EQ(reads("cert", "key"), "one");
+    EXPECT_EQ(reads("both", ""), "one");
+    EXPECT_EQ(reads("", "key"), "a client's key is of no use without its certificate");
+    EXPECT_EQ(reads("cert", ""), "cert: holds no private key in PEM");
+    EXPECT_EQ(reads("key", "key"), "key: holds no certificate in PEM");
+    EXPECT_EQ(reads("neither", "key"), "neither: holds no certificate in PEM");
+    EXPECT_EQ(reads("cut off", ""), "cut off: a certificate in it is damaged");
+    EXPECT_EQ(reads("cert", "nowhere"), "nowhere: No such file or directory");
+    EXPECT_EQ(reads("cert", "."), ".: Is a directory");
+    EXPECT_EQ(reads("cert", "locked"),
+              "locked: the key has a passphrase: openssl pkey -in FILE takes it away");
+    EXPECT_EQ(reads("cert", "other key"),
+              "other key: the key does not belong to the certificate (the first) of " +
+                  (directory / "cert"));
+}
+
+/// A server that lets nobody in whose certificate `directory`/ca.pem has not signed, and such a certificate: cert.pem, key.pem.
+class CertificatesOfClients : public testing::Test {
+  protected:
+    CertificatesOfClients() {
+        const test::Certificate authority("authority");
+        authority.write(directory_ / "ca.pem", directory_ / "ca key");
+        test::Certificate("mine", &authority)
+            .write(directory_ / "cert.pem", directory_ / "key.pem");
+        test::Certificate("a stranger's").write(directory_ / "other.pem", directory_ / "other key");
+        test::trusted_certificate().write(directory_ / "server.pem", directory_ / "server key");
+        ::setenv("SSL_CERT_FILE", (directory_ / "server.pem").c_str(), 1);
+        write_whole_file(directory_ / "p.ndjson", kPatient);
+        server_ = std::make_unique<RunningServer>(
+            kBinary, directory_ / "data",
+            std::vector<std::string>{"--set", "tls.cert_file=" + (directory_ / "server.pem"),
+                                     "--set", "tls.key_file=" + (directory_ / "server key"),
+                                     "--set", "tls.client_ca_file=" + (directory_ / "ca.pem")});
+        EXPECT_TRUE(server_->url().starts_with("https://")) << server_->process().errors();
+    }
+
+    ~CertificatesOfClients() override { ::unsetenv("SSL_CERT_FILE"); }
+
+    /// The command with the options of a certificate, and those that a side of `replicate` puts before them.
+    Finished run(std::vector<std::string> command, const std::string& cert = "",
+                 const std::string& key = "", const std::vector<std::string>& sides = {"--"}) {
+        for (const std::string& side : sides) {
+            if (!cert.empty()) {
+                command.insert(command.end(), {side + "cert", directory_ / cert});
+            }
+            if (!key.empty()) {
+                command.insert(command.end(), {side + "key", directory_ / key});
+            }
+        }
+        return annals(command);
+    }
+
+    TemporaryDirectory directory_;
+    std::unique_ptr<RunningServer> server_;
+};
+
+TEST_F(CertificatesOfClients, AreShownByEveryCommandThatAsksAServer) {
+    const std::string url = server_->url();
+    const std::string demands = "demands a client certificate (--cert FILE --key FILE)";
+    const std::vector<std::string> import{"import", "--server", url, directory_ / "p.ndjson"};
+    const Finished none = run(import);
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_NE(none.errors.find(demands), std::string::npos) << none.errors;
+    EXPECT_EQ(none.errors.find("may have been stored"), std::string::npos) << none.errors;
+    const Finished imported = run(import, "cert.pem", "key.pem");
+    EXPECT_EQ(imported.exit_code, 0) << imported.errors;
+
+    const std::vector<std::string> out{"export",    "--server", url,
+                                       "--history", "--to",     directory_ / "out"};
+    const Finished stranger = run(out, "other.pem", "other key");
+    EXPECT_EQ(stranger.exit_code, 2);
+    EXPECT_NE(stranger.errors.find("does not take our certificate: tlsv1 alert unknown ca"),
+              std::string::npos)
+        << stranger.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "out")) << "nothing came";
+    write_whole_file(directory_ / "both.pem", test::read_whole_file(directory_ / "cert.pem") +
+                                                  test::read_whole_file(directory_ / "key.pem"));
+    const Finished exported = run(out, "both.pem");
+    EXPECT_EQ(exported.exit_code, 0) << exported.errors;
+
+    const std::string same = "https://localhost:" + std::to_string(server_->port()) + "/fhir";
+    const std::vector<std::string> replicate{
+        "replicate", "--from", url, "--to", same, "--state", directory_ / "state"};
+    const Finished half = run(replicate, "cert.pem", "key.pem", {"--from-"});
+    EXPECT_NE(half.errors.find(demands), std::string::npos) << half.errors;
+    const Finished copied = run(replicate, "cert.pem", "key.pem", {"--from-", "--to-"});
+    EXPECT_EQ(copied.exit_code, 0) << copied.errors;
+
+    const std::vector<std::string> bench{
+        "bench",     "--server", url,         "read:1", "--seconds",     "0.01",
+        "--warm-up", "0",        "--preload", "1",      "--connections", "1"};
+    const Finished refused = run(bench);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_NE(refused.errors.find(demands), std::string::npos) << refused.errors;
+    const Finished measured = run(bench, "cert.pem", "key.pem");
+    EXPECT_EQ(measured.exit_code, 0) << measured.errors;
+
+    const Finished plain =
+        run({"export", "--server", "http://127.0.0.1:9/fhir", "--history", "--to", "/nowhere/out"},
+            "cert.pem", "key.pem");
+    EXPECT_EQ(plain.exit_code, 2);
+    EXPECT_NE(plain.errors.find("shown by TLS alone"), std::string::npos) << plain.errors;
+}
+
+TEST_F(CertificatesOfClients, AreReadAgainByWhoConnectsAgain) {
+    auto server = server_with(
+        server_->url(), {.cert_file = directory_ / "cert.pem", .key_file = directory_ / "key.pem"});
+    ASSERT_TRUE(server) << server.error().detail;
+    HttpClient client(*server);
+    HttpRequest request;
+    request.target = "/healthz";
+    const auto asks = [&] {
+        client.close();
+        const auto reply = client.send(request);
+        return reply ? Result<int>(reply->status) : reply.error();
+    };
+    EXPECT_EQ(*asks(), 200);
+    write_whole_file(directory_ / "key.pem", "half of a key");
+    EXPECT_EQ(*asks(), 200) << "while it is replaced the old one counts";
+    std::filesystem::copy_file(directory_ / "other.pem", directory_ / "cert.pem",
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(directory_ / "other key", directory_ / "key.pem",
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto refused = asks();
+    ASSERT_FALSE(refused) << "the new one is read";
+    EXPECT_EQ(refused.error().code, Errc::io) << "who was let in waits for another";
+    EXPECT_EQ(HttpClient(*server).send(request).error().code, Errc::usage)
+        << "who never was doesn't";
 }
 
 TEST(Credentials, OfACommandThatAreOfNoUseAreAUsageFault) {

@@ -3,6 +3,8 @@
 #include "tools/commands/tls_client.h"
 
 #include "tests/support/certificates.h"
+#include "tests/support/files.h"
+#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
@@ -19,6 +21,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace annals::tools {
 namespace {
@@ -50,15 +54,19 @@ class Connection {
     std::thread server_;
 };
 
-/// Shakes hands on the server's side, and calls `then`. `verifies`: how closely it looks at whom it talks to.
+/// Shakes hands on the server's side, and calls `then`. `verifies`: how closely it looks at whom it talks to; it trusts those whom
+/// the trusted certificate has signed.
 std::function<void(int)> with_tls(std::function<void(SSL*)> then = {},
-                                  int verifies = SSL_VERIFY_NONE) {
-    return [then = std::move(then), verifies](int fd) {
+                                  int verifies = SSL_VERIFY_NONE, int newest = TLS1_3_VERSION) {
+    return [then = std::move(then), verifies, newest](int fd) {
         const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
             SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
         SSL_CTX_use_certificate(context.get(), test::trusted_certificate().certificate());
         SSL_CTX_use_PrivateKey(context.get(), test::trusted_certificate().key());
         SSL_CTX_set_verify(context.get(), verifies, nullptr);
+        SSL_CTX_set_max_proto_version(context.get(), newest);
+        X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()),
+                            test::trusted_certificate().certificate());
         const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), SSL_free);
         SSL_set_fd(ssl.get(), fd);
         if (SSL_accept(ssl.get()) == 1 && then) {
@@ -187,12 +195,67 @@ ssize_t receive_byte(TlsClient& client) {
     return got;
 }
 
-TEST_F(TlsClientTest, SaysWhyTheServerEndsWhatBegan) {
-    const Connection connection(with_tls({}, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT));
-    const auto client = client_of(connection);
-    EXPECT_EQ(receive_byte(*client), -1);
-    EXPECT_EQ(errno, EPROTO);
-    EXPECT_EQ(client->fault(), "tlsv13 alert certificate required");
+constexpr int kDemands = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+
+/// A client's certificate and, behind it, those of `others`.
+std::shared_ptr<const TlsIdentity> identity_of(const test::Certificate& certificate,
+                                               const std::vector<test::Certificate>& others = {}) {
+    const test::TemporaryDirectory directory;
+    certificate.write(directory / "cert", directory / "key");
+    std::string chain = test::read_whole_file(directory / "cert");
+    for (const test::Certificate& other : others) {
+        other.write(directory / "cert", directory / "unused");
+        chain += test::read_whole_file(directory / "cert");
+    }
+    const auto identity =
+        TlsIdentity::make({"cert", chain}, {"key", test::read_whole_file(directory / "key")});
+    EXPECT_TRUE(identity) << identity.error().detail;
+    return *identity;
+}
+
+TEST_F(TlsClientTest, ShowsWhoItIsWithTheCertificatesUpToWhomTheServerTrusts) {
+    const test::Certificate between("between", &test::trusted_certificate());
+    const auto identity = identity_of(test::Certificate("ward 7", &between), {between});
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        std::promise<std::string> shown;
+        const Connection connection(with_tls(
+            [&](SSL* ssl) {
+                X509* const certificate = SSL_get0_peer_certificate(ssl);
+                char name[64] = {};
+                X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name,
+                                          sizeof name);
+                shown.set_value(name);
+            },
+            kDemands, version));
+        const auto client =
+            TlsClient::connect(connection.fd(), "localhost", [] { return true; }, identity.get());
+        ASSERT_TRUE(client) << client.error().detail;
+        EXPECT_EQ(shown.get_future().get(), "ward 7");
+    }
+}
+
+TEST_F(TlsClientTest, SaysWhatTheServerHasAgainstWhoItIs) {
+    const auto stranger = identity_of(test::Certificate("stranger"));
+    const std::pair<const TlsIdentity*, std::string> cases[] = {
+        {nullptr, "the server demands a client certificate (--cert FILE --key FILE)"},
+        {stranger.get(), "the server does not take our certificate: tlsv1 alert unknown ca"}};
+    for (const auto& [identity, fault] : cases) {
+        const Connection older(with_tls({}, kDemands, TLS1_2_VERSION));
+        const auto none =
+            TlsClient::connect(older.fd(), "localhost", [] { return true; }, identity);
+        ASSERT_FALSE(none);
+        EXPECT_EQ(none.error().code, Errc::usage);
+        EXPECT_EQ(none.error().detail, "localhost: TLS handshake: " + fault);
+
+        const Connection connection(with_tls({}, kDemands));
+        const auto client =
+            TlsClient::connect(connection.fd(), "localhost", [] { return true; }, identity);
+        ASSERT_TRUE(client) << client.error().detail;
+        EXPECT_EQ(receive_byte(**client), -1);
+        EXPECT_EQ(errno, EPROTO);
+        EXPECT_EQ((*client)->fault(), fault);
+        EXPECT_TRUE((*client)->is_refused());
+    }
 }
 
 TEST_F(TlsClientTest, TellsAConnectionThatBrokeFromOneThatEnded) {

@@ -7,9 +7,11 @@
 
 #include "core/base/result.h"
 #include "tools/bench/load.h"
+#include "tools/commands/server_url.h"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +30,7 @@ struct Settings {
     std::string directory = ".";    ///< where our own server's data and the disk's limits are tried
     std::vector<std::string> sets;  ///< --set of our own server
     std::string headers;  ///< lines to send with each request, each with its end: credentials
+    std::shared_ptr<const tools::TlsIdentity> identity;  ///< shown to servers that ask; may be null
     std::vector<std::string> files;  ///< what `import` and the searches send; empty: generated
     std::uint64_t connections = 64;
     std::uint64_t bundle_connections = 4;  ///< of `import` and `history-apply`
@@ -53,6 +56,10 @@ struct Site {
     std::string authority;
     std::string headers;  ///< lines to send with each request
     bool tls = false;
+    std::shared_ptr<const tools::TlsIdentity> identity{};  ///< shown if it asks; may be null
+
+    /// Its root, or another place of it, for a client of the commands.
+    tools::ServerUrl url(std::string base_path) const;
 
     /// The headers apart.
     std::vector<std::pair<std::string, std::string>> header_fields() const;

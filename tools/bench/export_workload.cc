@@ -87,8 +87,7 @@ Result<Exported> export_once(tools::HttpClient& client, const Site& site) {
 
 Result<void> measure_exports(const Site& site, const Settings& settings, Measurement& measurement) {
     ANNALS_TRY(const std::uint64_t filled, fill(site, settings));
-    tools::HttpClient client(
-        {.host = site.host, .port = site.port, .base_path = site.base, .tls = site.tls});
+    tools::HttpClient client(site.url(site.base));
     LoadResult& load = measurement.load;
     double making = 0;
     const Clock::time_point begin = Clock::now();

@@ -196,7 +196,8 @@ class Loop {
         connection.tls.reset();
         connection.socket.reset(fd);
         if (options_.tls) {
-            ANNALS_TRY(connection.tls, tools::TlsClient::connect(fd, options_.host));
+            ANNALS_TRY(connection.tls,
+                       tools::TlsClient::connect(fd, options_.host, {}, options_.identity.get()));
             ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
         }
         epoll_event event{};
@@ -332,7 +333,9 @@ class Loop {
         }
         if (received <= 0) {
             failed_ = received == 0 ? Error{Errc::io, "the server closed a connection", ""}
-                                    : io_error("receiving");
+                      : errno == EPROTO && connection.tls != nullptr
+                          ? Error{Errc::io, "receiving: " + connection.tls->fault(), ""}
+                          : io_error("receiving");
             return;
         }
         connection.heard = true;

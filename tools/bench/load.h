@@ -19,6 +19,10 @@
 #include <string>
 #include <vector>
 
+namespace annals::tools {
+class TlsIdentity;
+}
+
 namespace annals::bench {
 
 /// What an answer was worth.
@@ -50,6 +54,7 @@ struct LoadOptions {
     std::string host;
     std::string port;
     bool tls = false;
+    std::shared_ptr<const tools::TlsIdentity> identity{};  ///< shown if it asks; may be null
     double rate =
         0;  ///< requests a second over all connections, whenever answers come; 0: as fast as they do
     std::chrono::nanoseconds warm_up{0};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace annals::bench {
 namespace {
@@ -39,8 +40,7 @@ std::optional<double> metric_in(const std::string& metrics, std::string_view nam
 }
 
 std::optional<std::string> read_metrics(const Site& site) {
-    tools::HttpClient client(
-        {.host = site.host, .port = site.port, .base_path = "", .tls = site.tls});
+    tools::HttpClient client(site.url(""));
     tools::HttpRequest request;
     request.target = "/metrics";
     request.headers = site.header_fields();
@@ -205,6 +205,14 @@ Result<Conversations> prepare(const Asked& asked, const Site& site, const Settin
 
 }  // namespace
 
+tools::ServerUrl Site::url(std::string base_path) const {
+    return {.host = host,
+            .port = port,
+            .base_path = std::move(base_path),
+            .tls = tls,
+            .credentials = {.identity = identity}};
+}
+
 std::vector<std::pair<std::string, std::string>> Site::header_fields() const {
     std::vector<std::pair<std::string, std::string>> fields;
     std::string_view rest = headers;
@@ -247,6 +255,7 @@ LoadOptions load_options(const Site& site, const Settings& settings, bool timed)
     return {.host = site.host,
             .port = site.port,
             .tls = site.tls,
+            .identity = site.identity,
             .rate = timed ? settings.rate : 0,
             .warm_up = timed ? nanoseconds(settings.warm_up) : std::chrono::nanoseconds(0),
             .duration = timed ? nanoseconds(settings.seconds) : std::chrono::nanoseconds(0),

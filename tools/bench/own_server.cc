@@ -109,8 +109,8 @@ Result<void> stop_server(Process& server) {
 
 Result<Site> site_of(std::string_view url, const Settings& settings) {
     ANNALS_TRY(const tools::ServerUrl server, tools::parse_server_url(url));
-    return Site{server.host,        server.port,      server.base_path,
-                server.authority(), settings.headers, server.tls};
+    return Site{server.host,      server.port, server.base_path, server.authority(),
+                settings.headers, server.tls,  settings.identity};
 }
 
 Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& settings) {

@@ -93,10 +93,7 @@ void add_quantity(Values& quantities, Values& composites, json::Value element) {
 // Asks the server for resources, page after page.
 class Asker {
   public:
-    explicit Asker(const Site& site)
-        : site_(site),
-          client_({.host = site.host, .port = site.port, .base_path = site.base, .tls = site.tls}) {
-    }
+    explicit Asker(const Site& site) : site_(site), client_(site.url(site.base)) {}
 
     // Gives each resource of `type` that `query` finds to `take`, of at most so many pages.
     template <typename Take>

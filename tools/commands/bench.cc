@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 namespace annals::tools {
 namespace {
@@ -204,11 +205,14 @@ Result<void> settle(Asked& asked) {
         return Error{Errc::usage,
                      "--set and --server-threads go without --server, which has its own", ""};
     }
-    const Result<std::string> lines = header_lines(asked.credentials);
-    if (!lines) {
-        return lines.error();
+    if (settings.server.empty()) {
+        ANNALS_TRY_VOID(settle_credentials(asked.credentials));
+    } else {
+        ANNALS_TRY(ServerUrl server, server_with(settings.server, asked.credentials));
+        asked.credentials = std::move(server.credentials);
     }
-    settings.headers = *lines;
+    ANNALS_TRY(settings.headers, header_lines(asked.credentials));
+    ANNALS_TRY(settings.identity, read_identity(asked.credentials));
     const std::vector<int> cores = allowed_cores();
     const bool split = cores.size() > 1 && settings.client_threads == 1;
     if (asked.json == kStdout && asked.html == kStdout) {

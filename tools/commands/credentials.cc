@@ -1,6 +1,7 @@
 #include "tools/commands/credentials.h"
 
 #include "tools/commands/arguments.h"
+#include "tools/commands/tls_client.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ bool is_header(std::string_view line) {
 }
 
 /// What `path` begins with: some files have no end, such as /dev/zero.
-Result<std::istringstream> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file.is_open()) {
@@ -45,11 +46,15 @@ Result<std::istringstream> read_file(const std::string& path) {
     std::string text(kCredentialsBytesMax, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    return std::istringstream(std::move(text));
+    if (file.bad()) {  // as of a folder
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+    }
+    return text;
 }
 
 Result<void> append_file(std::vector<std::string>& headers, const std::string& path) {
-    ANNALS_TRY(std::istringstream file, read_file(path));
+    ANNALS_TRY(std::string text, read_file(path));
+    std::istringstream file(std::move(text));
     std::string line;
     bool any = false;
     while (std::getline(file, line)) {
@@ -69,7 +74,8 @@ Result<void> append_file(std::vector<std::string>& headers, const std::string& p
 }
 
 Result<std::string> token_header(const std::string& path) {
-    ANNALS_TRY(std::istringstream file, read_file(path));
+    ANNALS_TRY(std::string text, read_file(path));
+    std::istringstream file(std::move(text));
     std::string token;
     if (!(file >> token) || std::any_of(token.begin(), token.end(), is_control)) {
         return Error{Errc::usage, path + ": holds no token", ""};
@@ -101,6 +107,13 @@ void declare_credentials(Arguments& arguments, const std::string& side, Credenti
                                 whom));
     arguments.text(prefix + "token-file", into.token_file,
                    fmt::format("file with a bearer token to send with each request{}", whom));
+    arguments.text(prefix + "cert", into.cert_file,
+                   fmt::format("PEM file with the client certificate to show{}, and those between "
+                               "it and its root",
+                               side.empty() ? "" : " to the server" + whom));
+    arguments.text(
+        prefix + "key", into.key_file,
+        fmt::format("PEM file with its key, without a passphrase (the file of {}cert)", prefix));
 }
 
 Result<void> settle_credentials(Credentials& credentials) {
@@ -118,6 +131,10 @@ Result<void> settle_credentials(Credentials& credentials) {
         credentials.token_file.clear();
     }
     credentials.headers = std::move(headers);
+    ANNALS_TRY(auto identity, read_identity(credentials));
+    if (is_read_once(credentials.cert_file) || is_read_once(credentials.key_file)) {
+        credentials.identity = std::move(identity);
+    }
     ANNALS_TRY_VOID(header_lines(credentials));
     return {};
 }
@@ -142,6 +159,24 @@ Result<std::string> header_lines(const Credentials& credentials) {
         lines.append(header).append("\r\n");
     }
     return lines;
+}
+
+Result<std::shared_ptr<const TlsIdentity>> read_identity(const Credentials& credentials) {
+    if (credentials.identity != nullptr) {
+        return credentials.identity;
+    }
+    if (credentials.cert_file.empty()) {
+        return credentials.key_file.empty()
+                   ? Result<std::shared_ptr<const TlsIdentity>>(nullptr)
+                   : Error{Errc::usage, "a client's key is of no use without its certificate", ""};
+    }
+    ANNALS_TRY(std::string chain, read_file(credentials.cert_file));
+    const PemText certificate{credentials.cert_file, std::move(chain)};
+    if (credentials.key_file.empty()) {
+        return TlsIdentity::make(certificate, certificate);
+    }
+    ANNALS_TRY(std::string key, read_file(credentials.key_file));
+    return TlsIdentity::make(certificate, {credentials.key_file, std::move(key)});
 }
 
 }  // namespace annals::tools

@@ -28,8 +28,10 @@ class ServerDestination : public Destination {
         request.repeatable = repeatable;
         auto reply = client_.send_patiently(request, patience_);
         if (!reply) {
-            return client_.sent() ? std::move(reply.error())
-                                  : Error{Errc::no_store, reply.error().detail, ""};
+            // Who is not let in has had nothing carried out.
+            return client_.sent() && reply.error().code != Errc::usage
+                       ? std::move(reply.error())
+                       : Error{Errc::no_store, reply.error().detail, ""};
         }
         // It was asked until the patience ended.
         if (reply->status == 503) {

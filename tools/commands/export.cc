@@ -26,6 +26,7 @@ constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 struct ExportOptions {
     std::string data;
     std::string server;
+    std::optional<ServerUrl> from;  ///< what `server` names, if it does
     std::string to;
     std::string base_url = "http://localhost/fhir";
     Credentials credentials;
@@ -109,11 +110,9 @@ Result<void> write_live(const storage::Store& store, const ExportOptions& option
 /// The server's own entries, oldest first. A version that is damaged there has an entry with status 500 and no resource.
 Result<void> write_from_server(const ExportOptions& options, Progress& progress,
                                Exported& exported) {
-    ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
-    server.credentials = options.credentials;
     Patience patience;
     patience.say = say_line;
-    HistoryReader reader(std::move(server), patience);
+    HistoryReader reader(*options.from, patience);
     ANNALS_TRY(std::string target, reader.first_target({}, kVersionsPerStep));
     ANNALS_TRY_VOID(make_output_directory(options.to));
     ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
@@ -141,7 +140,7 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
 }
 
 Result<void> run(const ExportOptions& options, Exported& exported) {
-    if (!options.server.empty()) {
+    if (options.from) {
         Progress progress("versions", 0, options.quiet);
         return write_from_server(options, progress, exported);
     }
@@ -177,9 +176,11 @@ int export_store(const ArgumentList& arguments) {
         return reader.refuse("give either --data or --server");
     }
     if (!options.server.empty()) {
-        if (const auto server = parse_server_url(options.server); !server) {
+        auto server = server_with(options.server, options.credentials);
+        if (!server) {
             return reader.refuse(server.error().detail);
         }
+        options.from = *std::move(server);
     }
     if (!options.server.empty() && !options.history) {
         return reader.refuse("--server gives history: add --history");
@@ -189,9 +190,6 @@ int export_store(const ArgumentList& arguments) {
     }
     while (options.base_url.ends_with('/')) {
         options.base_url.pop_back();
-    }
-    if (const auto usable = settle_credentials(options.credentials); !usable) {
-        return reader.refuse(usable.error().detail);
     }
     Exported exported;
     if (auto done = run(options, exported); !done) {

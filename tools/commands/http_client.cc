@@ -39,14 +39,12 @@ bool would_block(int number) {
     return number == EAGAIN || number == EWOULDBLOCK;
 }
 
-Error socket_error(const ServerUrl& server, std::string_view what, int number,
-                   const TlsClient* tls) {
+Error socket_error(const ServerUrl& server, std::string_view what, int number) {
     const bool late = would_block(number) || number == ETIMEDOUT;
-    const std::string why = late                                 ? "no answer in time"
-                            : tls != nullptr && number == EPROTO ? tls->fault()
-                                                                 : std::strerror(number);
     return Error{late ? Errc::timeout : Errc::io,
-                 fmt::format("{}: {}: {}", server.authority(), what, why), ""};
+                 fmt::format("{}: {}: {}", server.authority(), what,
+                             late ? "no answer in time" : std::strerror(number)),
+                 ""};
 }
 
 /// What Retry-After says in seconds; nothing for a date.
@@ -95,6 +93,7 @@ struct HttpClient::Impl {
     std::unique_ptr<TlsClient> tls;  ///< null: plain
     bool sent = false;               ///< some of the last request's bytes went out
     std::string credential_lines;
+    std::shared_ptr<const TlsIdentity> identity;
     bool let_in = false;  ///< it has answered something else than 401
 
     void close() {
@@ -121,6 +120,15 @@ struct HttpClient::Impl {
                               : ::recv(fd, buffer.get(), kReadBytes, 0);
     }
 
+    /// What broke a connection.
+    Error broken(std::string_view what, int number) const {
+        if (tls == nullptr || number != EPROTO) {
+            return socket_error(server, what, number);
+        }
+        const Errc code = tls->is_refused() && !let_in ? Errc::usage : Errc::io;
+        return {code, fmt::format("{}: {}: {}", server.authority(), what, tls->fault()), ""};
+    }
+
     /// What the parser says of an answer, and whose it is.
     Error of_server(const Error& error) const {
         return {error.code, fmt::format("{}: {}", server.authority(), error.detail), ""};
@@ -136,12 +144,19 @@ struct HttpClient::Impl {
 
 Result<void> HttpClient::Impl::read_credentials() {
     auto lines = header_lines(server.credentials);
+    auto shown = read_identity(server.credentials);
+    // A file may be missing for the moment while it is replaced.
     if (lines) {
         credential_lines = *std::move(lines);
     } else if (!let_in) {
         return lines.error();
     }
-    return {};  // a file may be missing for the moment while it is replaced
+    if (shown) {
+        identity = *std::move(shown);
+    } else if (!let_in) {
+        return shown.error();
+    }
+    return {};
 }
 
 /// False: errno says why not.
@@ -191,11 +206,13 @@ Result<void> HttpClient::Impl::connect() {
         const auto begun = Clock::now();
         if (connect_to(*address, begun)) {
             if (server.tls) {
-                auto greeted =
-                    TlsClient::connect(fd, server.host, [this, begun] { return goes_on(begun); });
+                auto greeted = TlsClient::connect(
+                    fd, server.host, [this, begun] { return goes_on(begun); }, identity.get());
                 if (!greeted) {
                     close();
-                    return greeted.error();
+                    return let_in && greeted.error().code == Errc::usage
+                               ? Error{Errc::io, greeted.error().detail, ""}
+                               : greeted.error();
                 }
                 tls = *std::move(greeted);
             }
@@ -204,7 +221,7 @@ Result<void> HttpClient::Impl::connect() {
         number = errno;
         close();
     }
-    return socket_error(server, "connecting", number, nullptr);
+    return socket_error(server, "connecting", number);
 }
 
 Result<void> HttpClient::Impl::write(const HttpRequest& request) {
@@ -244,7 +261,7 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
             if (number == EINTR || (would_block(number) && goes_on(since))) {
                 continue;
             }
-            return socket_error(server, "sending", number, tls.get());
+            return broken("sending", number);
         }
         since = Clock::now();
         sent = true;
@@ -268,7 +285,7 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
             if (number == EINTR || (would_block(number) && goes_on(since))) {
                 continue;
             }
-            return socket_error(server, "waiting for the answer", number, tls.get());
+            return broken("waiting for the answer", number);
         }
         since = Clock::now();
         if (got == 0) {
@@ -337,7 +354,7 @@ Result<HttpReply> HttpClient::Impl::exchange(const HttpRequest& request) {
         const auto written = write(request);
         // A server may answer (413, 503) and close before it has read all of the body.
         auto reply = read(request, nothing_came);
-        if (!reply && !written) {
+        if (!reply && !written && reply.error().code != Errc::usage) {
             return written.error();
         }
         if (!written) {

@@ -72,7 +72,8 @@ class HttpClient {
     /// when connecting, and once more when the server answers 401. The reply's body is plain, however it came.
     ///
     /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout; and those that no patience helps: body_too_large, usage (the server's
-    ///         certificate is not to be trusted, a file of credentials is of no use), processing (a success is in an encoding that is not known).
+    ///         certificate is not to be trusted, a file of credentials is of no use, the server demands another certificate: each of them before it
+    ///         has let us in; later they pass, as certificates are renewed), processing (a success is in an encoding that is not known).
     Result<HttpReply> send(const HttpRequest& request);
 
     /// send(), again and again with growing pauses while the server can't be reached or answers 429 or

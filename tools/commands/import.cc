@@ -55,6 +55,7 @@ struct ImportOptions {
     core::ConfigSources sources;
     std::string data;
     std::string server;
+    std::optional<ServerUrl> to;  ///< what `server` names, if it does
     Credentials credentials;
     std::vector<std::string> paths;
     std::uint64_t connections = 4;
@@ -171,14 +172,12 @@ Result<void> read_files(const ImportOptions& options, ImportPacker& packer, Impo
 Result<void> run(const ImportOptions& options, ImportReport& report) {
     std::unique_ptr<DirectStore> direct;
     std::vector<std::unique_ptr<ImportLane>> lanes;
-    if (!options.server.empty()) {
-        ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
-        server.credentials = options.credentials;
+    if (options.to) {
         Patience patience;
         patience.say = say_line;
         for (std::uint64_t i = 0; i < options.connections; ++i) {
             lanes.push_back(
-                std::make_unique<ImportLane>(connect_to_server(server, patience), report));
+                std::make_unique<ImportLane>(connect_to_server(*options.to, patience), report));
         }
     } else {
         ANNALS_TRY(const core::Config config, offline_config(options.sources, options.data));
@@ -226,12 +225,11 @@ int import_files(const ArgumentList& arguments) {
         if (!options.sources.file.empty() || !options.sources.sets.empty()) {
             return reader.refuse("--config and --set go with --data: a server has its own");
         }
-        if (const auto server = parse_server_url(options.server); !server) {
+        auto server = server_with(options.server, options.credentials);
+        if (!server) {
             return reader.refuse(server.error().detail);
         }
-    }
-    if (const auto usable = settle_credentials(options.credentials); !usable) {
-        return reader.refuse(usable.error().detail);
+        options.to = *std::move(server);
     }
     if (options.connections == 0 || options.connections > 256) {
         return reader.refuse("--connections must be 1 to 256");

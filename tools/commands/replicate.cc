@@ -274,8 +274,8 @@ int replicate(const ArgumentList& arguments) {
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
-    auto from = parse_server_url(options.from);
-    auto to = parse_server_url(options.to);
+    const auto from = server_with(options.from, options.from_credentials);
+    const auto to = server_with(options.to, options.to_credentials);
     for (const auto* url : {&from, &to}) {
         if (!*url) {
             return reader.refuse(url->error().detail);
@@ -284,13 +284,6 @@ int replicate(const ArgumentList& arguments) {
     if (from->text() == to->text()) {
         return reader.refuse("--from and --to are the same server");
     }
-    for (Credentials* credentials : {&options.from_credentials, &options.to_credentials}) {
-        if (const auto usable = settle_credentials(*credentials); !usable) {
-            return reader.refuse(usable.error().detail);
-        }
-    }
-    from->credentials = options.from_credentials;
-    to->credentials = options.to_credentials;
     if (options.page_size == 0) {
         return reader.refuse("--page must be at least 1");
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace annals::tools {
 
 std::string ServerUrl::authority() const {
@@ -60,6 +62,18 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
         return refuse("host or port is missing");
     }
     return url;
+}
+
+Result<ServerUrl> server_with(std::string_view text, Credentials credentials) {
+    ANNALS_TRY(ServerUrl server, parse_server_url(text));
+    if (!server.tls && !credentials.cert_file.empty()) {
+        return Error{
+            Errc::usage,
+            fmt::format("'{}': a client certificate is shown by TLS alone, to https://", text), ""};
+    }
+    ANNALS_TRY_VOID(settle_credentials(credentials));
+    server.credentials = std::move(credentials);
+    return server;
 }
 
 std::string request_target(std::string_view link, std::string_view asked) {

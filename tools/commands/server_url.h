@@ -29,6 +29,10 @@ struct ServerUrl {
 /// Reads a server's root. Errors: usage (neither http:// nor https://, no host, a query).
 Result<ServerUrl> parse_server_url(std::string_view text);
 
+/// The same, with what it is shown, which is settled. Errors: as parse_server_url() and settle_credentials(), and usage: a
+/// certificate that plain HTTP would not show.
+Result<ServerUrl> server_with(std::string_view text, Credentials credentials);
+
 /// Path and query of `link` (a URL that the server gave), to be asked of the same connection whatever
 /// name the server knows itself by. A relative one goes on from `asked`, the target that it answers.
 std::string request_target(std::string_view link, std::string_view asked = {});

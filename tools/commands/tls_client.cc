@@ -1,7 +1,9 @@
 #include "tools/commands/tls_client.h"
 
 #include <fmt/format.h>
+#include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -11,6 +13,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 namespace annals::tools {
 
@@ -26,6 +29,11 @@ SSL_CTX* make_context() {
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
         SSL_CTX_set_mode(context,
                          SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+        // Called where the server asks for a certificate and there is none.
+        SSL_CTX_set_client_cert_cb(context, [](SSL* ssl, X509**, EVP_PKEY**) {
+            *static_cast<bool*>(SSL_get_app_data(ssl)) = true;
+            return 0;
+        });
     }
     return context;
 }
@@ -46,7 +54,98 @@ std::string reason_of(unsigned long error) {
     return reason != nullptr ? reason : "the connection was closed";
 }
 
+/// Whether `reason` is an alert that only a client's certificate, or the lack of it, gives rise to.
+bool is_about_clients(int reason) {
+    switch (reason) {
+        case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+        case SSL_R_SSLV3_ALERT_NO_CERTIFICATE:
+        case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+        case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+        case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// ---- PEM ----
+
+using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
+
+Bio open_text(const std::string& text) {
+    return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free};
+}
+
+Error pem_error(const std::string& path, std::string_view what) {
+    ERR_clear_error();
+    return {Errc::usage, fmt::format("{}: {}", path, what), ""};
+}
+
+Result<std::vector<std::shared_ptr<X509>>> read_chain(const PemText& pem) {
+    const Bio bio = open_text(pem.text);
+    std::vector<std::shared_ptr<X509>> chain;
+    ERR_clear_error();
+    while (X509* const next = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+        chain.emplace_back(next, X509_free);
+    }
+    if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE) {
+        return pem_error(pem.path, "a certificate in it is damaged");
+    }
+    if (chain.empty()) {
+        return pem_error(pem.path, "holds no certificate in PEM");
+    }
+    ERR_clear_error();
+    return chain;
+}
+
+Result<std::shared_ptr<EVP_PKEY>> read_key(const PemText& pem) {
+    const Bio bio = open_text(pem.text);
+    bool locked = false;
+    // Nobody is there to type a passphrase.
+    const auto refuse = [](char*, int, int, void* asked) {
+        *static_cast<bool*>(asked) = true;
+        return -1;
+    };
+    std::shared_ptr<EVP_PKEY> key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse, &locked),
+                                  EVP_PKEY_free);
+    if (locked) {
+        return pem_error(pem.path, "the key has a passphrase: openssl pkey -in FILE takes it away");
+    }
+    if (key == nullptr) {
+        return pem_error(pem.path, "holds no private key in PEM");
+    }
+    return key;
+}
+
 }  // namespace
+
+// ---- TlsIdentity ----
+
+Result<std::shared_ptr<const TlsIdentity>> TlsIdentity::make(const PemText& certificate,
+                                                             const PemText& key) {
+    const std::shared_ptr<TlsIdentity> identity(new TlsIdentity());
+    ANNALS_TRY(identity->chain_, read_chain(certificate));
+    ANNALS_TRY(identity->key_, read_key(key));
+    if (X509_check_private_key(identity->chain_.front().get(), identity->key_.get()) != 1) {
+        return pem_error(key.path, "the key does not belong to the certificate (the first) of " +
+                                       certificate.path);
+    }
+    return std::shared_ptr<const TlsIdentity>(identity);
+}
+
+bool TlsIdentity::use_for(SSL* ssl) const {
+    const std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> others(
+        sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); });
+    for (std::size_t i = 1; i < chain_.size(); ++i) {
+        sk_X509_push(others.get(), chain_[i].get());
+    }
+    return SSL_use_cert_and_key(ssl, chain_.front().get(), key_.get(), others.get(), 1) == 1;
+}
+
+// ---- TlsClient ----
 
 void TlsClient::Free::operator()(SSL* ssl) const noexcept {
     SSL_free(ssl);
@@ -61,13 +160,19 @@ TlsClient::~TlsClient() {
 }
 
 Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string& host,
-                                                      const std::function<bool()>& goes_on) {
+                                                      const std::function<bool()>& goes_on,
+                                                      const TlsIdentity* identity) {
     static SSL_CTX* const context = make_context();
     SSL* const ssl = context == nullptr ? nullptr : SSL_new(context);
     if (ssl == nullptr) {
         return Error{Errc::io, "TLS cannot be set up", ""};
     }
     std::unique_ptr<TlsClient> client(new TlsClient(ssl));
+    client->shows_ = identity != nullptr;
+    if (client->shows_ && !identity->use_for(ssl)) {
+        return Error{Errc::io, "TLS cannot be set up with this certificate", ""};
+    }
+    SSL_set_app_data(ssl, &client->asked_in_vain_);
     SSL_set_fd(ssl, fd);
     if (is_address(host)) {
         X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str());
@@ -97,10 +202,23 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string&
     if (is_timeout(kind)) {
         return Error{Errc::timeout, fmt::format("{}: no TLS handshake in time", host), ""};
     }
-    const Error error{Errc::io,
-                      fmt::format("{}: TLS handshake: {}", host, reason_of(ERR_peek_error())), ""};
+    client->take_fault();
+    return Error{client->refused_ ? Errc::usage : Errc::io,
+                 fmt::format("{}: TLS handshake: {}", host, client->fault_), ""};
+}
+
+void TlsClient::take_fault() {
+    const unsigned long error = ERR_peek_error();
+    fault_ = reason_of(error);
     ERR_clear_error();
-    return error;
+    const int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
+    // TLS 1.2 knows no alert of its own for a certificate that is missing.
+    refused_ = is_about_clients(reason) ||
+               (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && asked_in_vain_);
+    if (refused_) {
+        fault_ = shows_ ? fmt::format("the server does not take our certificate: {}", fault_)
+                        : "the server demands a client certificate (--cert FILE --key FILE)";
+    }
 }
 
 ssize_t TlsClient::result_of(int result, std::size_t count) {
@@ -119,7 +237,7 @@ ssize_t TlsClient::result_of(int result, std::size_t count) {
             errno = reason != 0 ? reason : ECONNRESET;
             break;
         default:
-            fault_ = reason_of(ERR_peek_error());
+            take_fault();
             errno = EPROTO;
             break;
     }
