@@ -417,6 +417,7 @@ void SearchCheckpoint::remove_others() {
         for (const SearchManifest::Type& entry : *types) {
             for (const Place& place : entry.runs) {
                 used.insert(search_file_name(place.file));
+                last_file_ = std::max(last_file_, place.file);  // An erasure may have removed it.
                 bytes_ += counted.insert({place.file, place.offset}).second ? place.bytes : 0;
             }
         }

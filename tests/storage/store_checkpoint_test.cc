@@ -336,6 +336,27 @@ TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
     EXPECT_EQ(found(fs), found_anew(fs));
 }
 
+TEST(StoreCheckpoint, GivesNoFileANumberThatTheSyncedManifestStillNames) {
+    SimFileSystem fs;
+    {
+        submit_put(*open_store(fs), "Patient", "a", "red");
+    }
+    const auto store = open_store(fs);
+    erase_and_wait(*store, "Patient", "a");  // Its file goes, the manifest stays.
+    bool reached = true;
+    for (std::uint64_t n = 1; reached; ++n) {
+        const auto killed = fs.after_power_cut(1);
+        killed->power_off_at(n);
+        if (const auto again = Store::open(*killed, "/data", searchable())) {
+            submit_put(**again, "Patient", "b", "blue");
+        }
+        reached = killed->changing_calls() >= n;
+        const auto report = verify(*killed->after_power_cut(1), "/data");
+        ASSERT_TRUE(report);
+        EXPECT_TRUE(report->damages.empty()) << n << ": " << report->damages.front().reason;
+    }
+}
+
 TEST(StoreCheckpoint, LeavesNoLitter) {
     SimFileSystem fs;
     {
