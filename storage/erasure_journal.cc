@@ -144,6 +144,28 @@ void mark_blanked(char* record, const Blanking& blanking) {
     record[kRecordFlagsAt] = static_cast<char>(record[kRecordFlagsAt] | kFlagBodiless);
 }
 
+/// replay() of what concerns one segment.
+Result<bool> replay_in(FileSystem& fs, const std::string& segments,
+                       std::span<const Blanking> blankings) {
+    const std::uint64_t number = blankings.front().segment;
+    const std::string path = segments + "/" + segment_name(number);
+    if (!fs.exists(path)) {
+        return true;
+    }
+    ANNALS_TRY(std::unique_ptr<File> file, fs.open(path, FileSystem::Mode::read_write));
+    // Only of a file with other names is it known that nothing was written to it yet.
+    ANNALS_TRY(const std::uint64_t links, file->links());
+    if (links > 1) {
+        if (const auto copied = break_links(fs, segments, number); !copied) {
+            return copied.error().code == Errc::no_store ? Result<bool>(false) : copied.error();
+        }
+        ANNALS_TRY(file, fs.open(path, FileSystem::Mode::read_write));
+    }
+    ANNALS_TRY_VOID(apply_blankings(*file, blankings));
+    ANNALS_TRY_VOID(file->sync());
+    return true;
+}
+
 }  // namespace
 
 std::shared_ptr<const char> ErasureJournal::Content::applied(std::uint64_t number,
@@ -283,18 +305,8 @@ Result<bool> replay(FileSystem& fs, const std::string& segments,
         while (end < all.size() && all[end].segment == all[begin].segment) {
             ++end;
         }
-        const std::string path = segments + "/" + segment_name(all[begin].segment);
-        const auto own =
-            fs.exists(path) ? break_links(fs, segments, all[begin].segment) : Result<bool>(false);
-        if (!own && own.error().code == Errc::no_store) {
-            whole = false;
-        } else if (!own) {
-            return own.error();
-        } else if (fs.exists(path)) {
-            ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read_write));
-            ANNALS_TRY_VOID(apply_blankings(*file, all.subspan(begin, end - begin)));
-            ANNALS_TRY_VOID(file->sync());
-        }
+        ANNALS_TRY(const bool done, replay_in(fs, segments, all.subspan(begin, end - begin)));
+        whole = whole && done;
         begin = end;
     }
     return whole;

@@ -127,6 +127,29 @@ TEST(ErasureJournal, ThatWasReplayedIsNeededNoMoreAfterAPowerCut) {
     }
 }
 
+TEST(ErasureJournal, IsPutOffOnlyWhereNothingWasWrittenYet) {
+    SimFileSystem fs;
+    const auto store = *Store::open(fs, kDirectory, segments_on_demand());
+    test::put(*store, "Patient", "a", "marker-a");
+    const Ticket ticket = submit_erase(*store, "a").ticket;
+    ASSERT_TRUE(store->wait(ticket));
+    ASSERT_TRUE(store->wait_erased(ticket));
+    const auto journal = ErasureJournal::read(fs, kDirectory);
+    ASSERT_TRUE(journal);
+    const std::string segments = kDirectory + "/segments";
+    // It has no other name, so that half of it may have been taken out already.
+    fs.set_descriptors(fs.open_files());
+    const auto refused = replay(fs, segments, *journal);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::no_store);
+    fs.add_name(segments + "/" + segment_name(1), kDirectory + "/backup");
+    fs.set_descriptors({});
+    fs.set_space(0);
+    const auto put_off = replay(fs, segments, *journal);
+    ASSERT_TRUE(put_off);
+    EXPECT_FALSE(*put_off);
+}
+
 TEST(ErasureJournal, ACopyHasAllBytesBeforeItHasTheNameOfTheSegment) {
     SimFileSystem fs;
     const std::string segments = kDirectory + "/segments";
