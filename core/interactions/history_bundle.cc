@@ -7,7 +7,6 @@
 #include "core/interactions/history_bundle_answer.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/submitted_resource.h"
-#include "core/interactions/transaction_links.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/search/execute.h"

@@ -90,6 +90,15 @@ Result<json::Document> parse_submitted(const Config& config, json::Parser& parse
     return parse_plain(parser, text, config.validation != "off");
 }
 
+Result<json::Document> parse_planned(const json::BodyPlan& plan) {
+    thread_local std::string body;  // for the sake of its memory
+    body.clear();
+    for (const json::Run& run : plan.runs()) {
+        body += run.text;
+    }
+    return thread_parser().parse(body);
+}
+
 Result<void> check_whole(const json::ResourceFacts& facts) {
     if (is_subsetted(facts.meta)) {
         return Error{

@@ -37,6 +37,9 @@ Result<json::Document> parse_plain(json::Parser& parser, std::string_view text,
 Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
                                        std::string_view text);
 
+/// A body that is planned, parsed as it will be stored but for what is not known yet. Errors: invalid.
+Result<json::Document> parse_planned(const json::BodyPlan& plan);
+
 /// Refuses what check_whole() refuses.
 Result<void> check_whole(const json::ResourceFacts& facts);
 

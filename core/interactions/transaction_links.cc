@@ -1,7 +1,6 @@
 #include "core/interactions/transaction_links.h"
 
 #include "core/interactions/history_bundle_entry.h"
-#include "core/interactions/submitted_resource.h"
 
 #include <fmt/format.h>
 
@@ -121,15 +120,6 @@ std::vector<std::string> TransactionLinks::unknown(const EntryResource& resource
         unknown.push_back(std::move(link));
     }
     return unknown;
-}
-
-Result<json::Document> parse_planned(const json::BodyPlan& plan) {
-    thread_local std::string body;  // for the sake of its memory
-    body.clear();
-    for (const json::Run& run : plan.runs()) {
-        body += run.text;
-    }
-    return thread_parser().parse(body);
 }
 
 }  // namespace annals::core

@@ -47,7 +47,4 @@ class TransactionLinks {
     std::unordered_map<std::string_view, std::string> names_;
 };
 
-/// A version that is planned, its links resolved.
-Result<json::Document> parse_planned(const json::BodyPlan& plan);
-
 }  // namespace annals::core

@@ -1,6 +1,7 @@
 #include "core/interactions/transaction_state.h"
 
 #include "core/interactions/answer.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/subscriptions/subscriber.h"
 
 #include <fmt/format.h>
