@@ -21,6 +21,11 @@ TEST(ReplicateStateFile, ComesBackAsItWasWritten) {
     const auto back = read_state(path, kState.from, kState.to);
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, kState);
+
+    ReplicateState longer = kState;
+    longer.target.append(100'000, 'x');
+    ASSERT_TRUE(write_state(path, longer));
+    EXPECT_EQ(*read_state(path, kState.from, kState.to), longer);
 }
 
 TEST(ReplicateStateFile, IsRefusedForAnotherPairOfServers) {

@@ -13,7 +13,7 @@ namespace annals::tools {
 namespace {
 
 constexpr std::string_view kFirstLine = "annals-replicate 1";
-constexpr std::uint64_t kStateBytesMax = 64 << 10;
+constexpr std::uint64_t kStateBytesMax = 64 << 20;  // a page's link may be as long as the page
 
 std::string_view take_line(std::string_view& rest) {
     const std::size_t end = rest.find('\n');
