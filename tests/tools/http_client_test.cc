@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -344,6 +346,25 @@ TEST(Patience, WaitsSoLongOrUntilItIsToldToStop) {
     begun = steady_clock::now();
     patience.wait("", std::chrono::seconds(60));
     EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(30));
+}
+
+TEST(HttpClient, TriesNothingAgainOnceSomebodyIsAboutToEndButTakesTheAnswerThatIsOnItsWay) {
+    std::atomic<bool> ends = false;
+    const test::HookReceiver slow([&](const auto&, std::size_t before, const auto&) {
+        ends = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+        return fmt::format("HTTP/1.1 {} -\r\nContent-Length: 0\r\n\r\n", before == 0 ? 503 : 200);
+    });
+    Patience patience;
+    patience.last = [&] { return ends.load(); };
+    HttpClient client(*parse_server_url(slow.url()));
+    const auto reply = client.send_patiently(get("/"), patience);
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_EQ(reply->status, 503);
+    EXPECT_EQ(slow.received().size(), 1U);
+    const auto gone = HttpClient({"127.0.0.1", "1", "/fhir"}).send_patiently(get("/"), patience);
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().code, Errc::io);
 }
 
 HttpRequest unrepeatable_post() {

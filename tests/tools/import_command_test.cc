@@ -174,6 +174,20 @@ TEST(ImportCommand, EndsByASignalWithWhatItHasReadAndSaysHowFarThatIs) {
     ::close(pipe);
 }
 
+TEST(ImportCommand, EndsByASignalAlsoWhereTheServerIsAway) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", R"({"resourceType":"Patient"})");
+    test::ChildProcess import(
+        kBinary, {"import", "--server", test::deserted_url(), directory / "in.ndjson"});
+    for (int i = 0; i < 3000 && import.errors().find("trying again") == std::string::npos; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    import.kill(SIGINT);
+    EXPECT_EQ(import.wait(std::chrono::seconds(20)), 1);
+    EXPECT_EQ(import.output(), "imported 0: 0 there already, 1 refused\n");
+    EXPECT_NE(import.errors().find("Connection refused\n"), std::string::npos) << import.errors();
+}
+
 TEST(ImportCommand, KeepsToTheSettingsThatItIsGiven) {
     const TemporaryDirectory directory;
     test::write_whole_file(

@@ -87,7 +87,7 @@ std::optional<std::string_view> HttpReply::header(std::string_view name) const {
 struct HttpClient::Impl {
     ServerUrl server;
     std::chrono::milliseconds timeout;
-    std::function<bool()> stop;  ///< true: nobody wants the answer any more
+    Patience patience;  ///< of the request that is under way
     std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
     int fd = -1;
     std::unique_ptr<TlsClient> tls;  ///< null: plain
@@ -112,7 +112,12 @@ struct HttpClient::Impl {
 
     /// Whether to go on waiting for what has not come since then.
     bool goes_on(Clock::time_point since) const {
-        return Clock::now() - since < timeout && !(stop && stop());
+        return Clock::now() - since < timeout && !(patience.stop && patience.stop());
+    }
+
+    /// The same where no answer is lost by it.
+    bool goes_on_connecting(Clock::time_point since) const {
+        return Clock::now() - since < timeout && !patience.ends();
     }
 
     ssize_t receive() {
@@ -169,7 +174,7 @@ bool HttpClient::Impl::connect_to(const addrinfo& address, Clock::time_point beg
     }
     pollfd entry{fd, POLLOUT, 0};
     while (::poll(&entry, 1, static_cast<int>(kLookUp.count())) <= 0) {
-        if (!goes_on(begun)) {
+        if (!goes_on_connecting(begun)) {
             errno = ETIMEDOUT;
             return false;
         }
@@ -207,7 +212,8 @@ Result<void> HttpClient::Impl::connect() {
         if (connect_to(*address, begun)) {
             if (server.tls) {
                 auto greeted = TlsClient::connect(
-                    fd, server.host, [this, begun] { return goes_on(begun); }, identity.get());
+                    fd, server.host, [this, begun] { return goes_on_connecting(begun); },
+                    identity.get());
                 if (!greeted) {
                     close();
                     return let_in && greeted.error().code == Errc::usage
@@ -400,7 +406,7 @@ void Patience::wait(const std::string& why, milliseconds time) const {
         say(fmt::format("{}; trying again in {} ms", why, time.count()));
     }
     const auto wake = Clock::now() + time;
-    while (Clock::now() < wake && !(stop && stop())) {
+    while (Clock::now() < wake && !ends()) {
         std::this_thread::sleep_for(
             std::min<Clock::duration>(milliseconds(100), wake - Clock::now()));
     }
@@ -408,7 +414,7 @@ void Patience::wait(const std::string& why, milliseconds time) const {
 
 Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const Patience& patience) {
     const auto started = Clock::now();
-    impl_->stop = patience.stop;
+    impl_->patience = patience;
     auto pause = patience.first_pause;
     int unreadable_in_a_row = 0;
     while (true) {
@@ -452,11 +458,10 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
         }
         unreadable_in_a_row = unreadable ? unreadable_in_a_row + 1 : 0;
         const milliseconds wait = std::max(pause, asked);
-        const bool stopped = patience.stop && patience.stop();
         const bool too_late =
             patience.give_up_after.count() >= 0 &&
             std::chrono::steady_clock::now() - started + wait > patience.give_up_after;
-        if (!again || stopped || too_late || unreadable_in_a_row == kUnreadableMax) {
+        if (!again || patience.ends() || too_late || unreadable_in_a_row == kUnreadableMax) {
             return reply;
         }
         patience.wait(why, wait);

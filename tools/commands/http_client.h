@@ -52,8 +52,13 @@ struct Patience {
     std::chrono::milliseconds give_up_after{60000};  ///< without one success; negative: never
     std::function<void(const std::string&)> say;     ///< hears why it waits, once per pause
     std::function<bool()> stop;  ///< true ends it early, also while an answer is awaited
+    std::function<bool()>
+        last;  ///< true: it is not tried again; an answer that is awaited still is
 
-    /// Says `why`, and waits so long or until stop.
+    /// Whether it is not tried again.
+    bool ends() const { return (stop && stop()) || (last && last()); }
+
+    /// Says `why`, and waits so long or until it ends().
     void wait(const std::string& why, std::chrono::milliseconds time) const;
 };
 

@@ -175,6 +175,7 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
     if (options.to) {
         Patience patience;
         patience.say = say_line;
+        patience.last = [] { return g_stops_reading.load(); };
         for (std::uint64_t i = 0; i < options.connections; ++i) {
             lanes.push_back(
                 std::make_unique<ImportLane>(connect_to_server(*options.to, patience), report));
