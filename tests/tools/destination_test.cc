@@ -1,12 +1,18 @@
 #include "tools/commands/destination.h"
 
 #include "tests/support/hook_receiver.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/commands/store_access.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <chrono>
+#include <csignal>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace annals::tools {
@@ -60,6 +66,31 @@ TEST(ServerDestination, SubmitsToTheRootAndOnlyOnceWhatIsNotToBeRepeated) {
     const auto unsent = nobody->submit("{}", false);
     ASSERT_FALSE(unsent);
     EXPECT_EQ(unsent.error().code, Errc::no_store) << "it was certainly not stored";
+}
+
+TEST(DirectStore, SaysWhatKeepsItFromStoring) {
+    const test::TemporaryDirectory directory;
+    const auto config = offline_config({}, directory / "data");
+    ASSERT_TRUE(config);
+    const auto store = DirectStore::open(*config);
+    ASSERT_TRUE(store) << store.error().detail;
+    const auto destination = (*store)->connect();
+    const std::string bundle =
+        R"({"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Basic","code":{"text":")" +
+        std::string(400 << 10, 'x') + R"("}},"request":{"method":"POST","url":"Basic"}}]})";
+
+    // A limit of the size of files is like a full device.
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit small{300 << 10, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto reply = destination->submit(bundle, false);
+    const std::string_view ails = destination->ails();
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_NE(reply->body.find(R"("status":"503)"), std::string::npos) << reply->body;
+    EXPECT_EQ(ails, "there is too little space on the device, or too few descriptors");
 }
 
 }  // namespace

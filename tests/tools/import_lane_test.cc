@@ -182,14 +182,15 @@ struct Outcome {
     std::string said;
 };
 
-Outcome outcome_of(const std::vector<Pack>& packs, std::deque<DestinationReply> answers) {
+Outcome outcome_of(const std::vector<Pack>& packs, std::deque<DestinationReply> answers,
+                   std::chrono::milliseconds first_pause = std::chrono::milliseconds(50)) {
     Outcome outcome;
     ImportReport report;
     report.files = {"in"};
     testing::internal::CaptureStderr();
     {
         ImportLane lane(std::make_unique<ScriptedDestination>(std::move(answers), outcome.asked),
-                        report);
+                        report, first_pause);
         for (const Pack& pack : packs) {
             lane.push(pack);
         }
@@ -259,6 +260,24 @@ TEST(ImportLane, StopsWhereNothingElseWouldBeTakenEither) {
     EXPECT_TRUE(own.gave_up) << "what was put together here is refused for what is in none of it";
     EXPECT_EQ(own.said,
               "in:0: stopped here: 400 no\nin:0: left out when the import stopped\n"
+              "in:0: left out when the import stopped\n");
+}
+
+TEST(ImportLane, SaysWhyItDoesNotGoOnSendingWhatIsNotTaken) {
+    const DestinationReply full{
+        200,
+        R"({"resourceType":"Bundle","type":"batch-response","entry":[{"response":{"status":"201"}},{"response":{"status":"503","outcome":{"issue":[{"code":"no-store","diagnostics":"no room"}]}}}]})"};
+    std::deque<DestinationReply> answers(13, answer({"503"}));
+    answers.front() = full;
+    answers.back() = {
+        200,
+        R"({"resourceType":"Bundle","entry":[{"response":{"status":"429","outcome":{"issue":[{"code":"throttled"}]}}}]})"};
+    const Outcome outcome = outcome_of({{Pack::Kind::batch, {post(), post()}, 0}}, answers,
+                                       std::chrono::milliseconds(0));
+    EXPECT_EQ(outcome.asked.size(), 13U) << "twelve times again";
+    EXPECT_EQ(outcome.done, 1U);
+    EXPECT_EQ(outcome.said,
+              "in:0: stopped here: 1 entries were not taken: 429 throttled\n"
               "in:0: left out when the import stopped\n");
 }
 

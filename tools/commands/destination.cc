@@ -63,8 +63,8 @@ asio::awaitable<void> answer(const core::Service& service, const core::Request& 
 
 class DirectDestination : public Destination {
   public:
-    DirectDestination(const core::Service& service, core::Loop& loop)
-        : service_(service), loop_(loop) {}
+    DirectDestination(const storage::Store& store, const core::Service& service, core::Loop& loop)
+        : store_(store), service_(service), loop_(loop) {}
 
     Result<DestinationReply> submit(std::string_view bundle, bool) override {
         core::Request request;
@@ -82,7 +82,21 @@ class DirectDestination : public Destination {
         return future.get();
     }
 
+    std::string_view ails() const override {
+        switch (store_.write_state()) {
+            case storage::WriteState::no_space:
+                return "there is too little space on the device, or too few descriptors";
+            case storage::WriteState::failed:
+                return "a write or sync failed";
+            case storage::WriteState::ready:
+            case storage::WriteState::read_only:
+                break;
+        }
+        return {};
+    }
+
   private:
+    const storage::Store& store_;
     const core::Service& service_;
     core::Loop& loop_;
 };
@@ -128,7 +142,7 @@ Result<void> DirectStore::close() {
 }
 
 std::unique_ptr<Destination> DirectStore::connect() {
-    return std::make_unique<DirectDestination>(impl_->service, impl_->loop);
+    return std::make_unique<DirectDestination>(*impl_->store, impl_->service, impl_->loop);
 }
 
 }  // namespace annals::tools

@@ -27,6 +27,9 @@ class Destination {
     /// Submits a Bundle to the root and waits for the answer. `repeatable` as HttpRequest has it.
     /// Errors: io, timeout; the outcome may be unknown. no_store: nothing of it was stored, and nothing will be.
     virtual Result<DestinationReply> submit(std::string_view bundle, bool repeatable) = 0;
+
+    /// What keeps it from storing anything at present, where it knows more than its answers say; empty: nothing.
+    virtual std::string_view ails() const { return {}; }
 };
 
 /// A connection of its own to `server`.

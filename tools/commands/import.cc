@@ -259,6 +259,10 @@ int import_files(const ArgumentList& arguments) {
                 static_cast<unsigned long long>(report.ignored_count()),
                 static_cast<unsigned long long>(report.refused_count()));
     tell_of_missing(report.missing_count());
+    if (report.gave_up() && report.refused_count() > 0) {
+        // Said before all the lines that were left out for it.
+        return fail(report.why(), kExitFaults);
+    }
     return !done || report.refused_count() > 0 || report.gave_up() || report.cut_short()
                ? kExitFaults
                : kExitDone;

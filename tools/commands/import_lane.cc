@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <unordered_set>
 
@@ -12,9 +13,8 @@ namespace annals::tools {
 namespace {
 
 constexpr std::size_t kQueuedPacksMax = 2;
-constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{5000};
-constexpr int kRetries = 12;  // about 35 s with the pauses above
+constexpr int kRetries = 12;  // about 35 s with the pauses that it has
 
 std::string bundle_of(const Pack& pack) {
     if (pack.kind == Pack::Kind::whole) {
@@ -49,34 +49,39 @@ std::string_view target_of(const Pack::Entry& entry) {
 
 // ---- ImportReport ----
 
-void ImportReport::say(const Origin& origin, const std::string& why) {
+std::string ImportReport::placed(const Origin& origin, const std::string& why) const {
     std::string place = fmt::format("{}:{}", files[origin.file], origin.line);
     if (origin.entry >= 0) {
         place += fmt::format(": entry[{}]", origin.entry);
     }
-    say_line(fmt::format("{}: {}", place, why));
+    return fmt::format("{}: {}", place, why);
 }
 
 void ImportReport::refused(const Origin& origin, const std::string& why) {
     ++refused_;
-    say(origin, why);
+    say_line(placed(origin, why));
 }
 
 void ImportReport::give_up(const Origin& origin, const std::string& why) {
     if (!gave_up_.exchange(true)) {
-        say(origin, "stopped here: " + why);
+        why_ = placed(origin, "stopped here: " + why);
+        say_line(why_);
     }
 }
 
 void ImportReport::read_through(const Origin& origin) {
     cut_short_ = true;
-    say(origin, "nothing behind this line was read");
+    say_line(placed(origin, "nothing behind this line was read"));
 }
 
 // ---- ImportLane ----
 
-ImportLane::ImportLane(std::unique_ptr<Destination> destination, ImportReport& report)
-    : destination_(std::move(destination)), report_(report), thread_([this] { run(); }) {
+ImportLane::ImportLane(std::unique_ptr<Destination> destination, ImportReport& report,
+                       std::chrono::milliseconds first_pause)
+    : destination_(std::move(destination)),
+      report_(report),
+      first_pause_(first_pause),
+      thread_([this] { run(); }) {
 }
 
 ImportLane::~ImportLane() {
@@ -135,13 +140,15 @@ void ImportLane::leave_out(const Pack& pack) {
 }
 
 void ImportLane::give_up(const Pack& pack, const std::string& why) {
-    report_.give_up(pack.entries.front().origin, why);
+    const std::string_view ails = destination_->ails();
+    report_.give_up(pack.entries.front().origin,
+                    fmt::format("{}{}{}", why, ails.empty() ? "" : ": ", ails));
     leave_out(pack);
 }
 
 void ImportLane::submit(Pack pack) {
     const bool history = pack.kind == Pack::Kind::history;
-    auto pause = kFirstPause;
+    auto pause = first_pause_;
     for (int attempt = 0;; ++attempt) {
         const auto reply = destination_->submit(bundle_of(pack), history);
         const Origin first = pack.entries.front().origin;
@@ -180,7 +187,11 @@ void ImportLane::submit(Pack pack) {
             if (again.empty()) {
                 return;
             }
-            trouble = fmt::format("{} entries must be sent again", again.size());
+            const auto cause =
+                std::find_if(answers->begin(), answers->end(),
+                             [](const EntryAnswer& entry) { return passing(entry.status); });
+            trouble = fmt::format("{} entries were not taken: {} {}", again.size(), cause->status,
+                                  cause->diagnostics);
             // History is repeated as a whole: an entry must not overtake an older one.
             if (!history) {
                 pack.entries = std::move(again);

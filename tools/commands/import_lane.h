@@ -10,6 +10,7 @@
 #include "tools/commands/destination.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -58,17 +59,21 @@ class ImportReport {
 
     bool gave_up() const noexcept { return gave_up_; }
 
+    /// Where and why it gave up. Requires: no lane is left.
+    const std::string& why() const noexcept { return why_; }
+
     /// Whether there was more to read.
     bool cut_short() const noexcept { return cut_short_; }
 
   private:
-    void say(const Origin& origin, const std::string& why);
+    std::string placed(const Origin& origin, const std::string& why) const;
 
     std::atomic<std::uint64_t> done_{0};
     std::atomic<std::uint64_t> ignored_{0};
     std::atomic<std::uint64_t> missing_{0};
     std::atomic<std::uint64_t> refused_{0};
     std::atomic<bool> gave_up_{false};
+    std::string why_;  ///< written by who sets gave_up_
     std::atomic<bool> cut_short_{false};
 };
 
@@ -93,7 +98,9 @@ struct Pack {
 
 class ImportLane {
   public:
-    ImportLane(std::unique_ptr<Destination> destination, ImportReport& report);
+    /// `first_pause`: before what can't be taken for the moment is sent again; each of the following is twice as long.
+    ImportLane(std::unique_ptr<Destination> destination, ImportReport& report,
+               std::chrono::milliseconds first_pause = std::chrono::milliseconds(50));
 
     /// Waits as drain() does.
     ~ImportLane();
@@ -117,6 +124,7 @@ class ImportLane {
 
     std::unique_ptr<Destination> destination_;
     ImportReport& report_;
+    std::chrono::milliseconds first_pause_;
     json::Parser parser_{kJsonWrappedDepthMax};
 
     std::mutex mutex_;
