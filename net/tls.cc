@@ -149,7 +149,6 @@ Result<std::unique_ptr<TlsContext>> TlsContext::create(
     // OpenSSL writes in a way that a closed socket answers with a signal.
     std::signal(SIGPIPE, SIG_IGN);
     std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
-    context->times_ = context->times();
     ANNALS_TRY(context->current_, context->read());
     warn_of_curve(files.key_file, context->current_.get());
     return context;
@@ -178,31 +177,19 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
     return context;
 }
 
-std::vector<std::filesystem::file_time_type> TlsContext::times() const {
-    std::vector<std::filesystem::file_time_type> times;
-    for (const std::string* file : {&files_.cert_file, &files_.key_file, &files_.client_ca_file}) {
-        std::error_code ignored;
-        times.push_back(std::filesystem::last_write_time(*file, ignored));
-    }
-    return times;
-}
-
 void TlsContext::reload_if_changed() {
-    // Looked at first: what changes while the files are read is read again next time.
-    auto found = times();
-    const bool changed = found != times_;
+    const bool changed = watch_.look();
     const auto now = std::chrono::steady_clock::now();
     const bool stale = now - ticket_key_made_ >= ticket_key_life_;
     if (!changed && !unread_ && !stale) {
         return;
     }
-    times_ = std::move(found);
     auto next = read();
     const bool is_news = next && (changed || unread_);
     if (!next && changed) {
         log_warning(fmt::format("the certificate stays as it was: {}", next.error().detail));
     }
-    // What is wrong may end without a trace in these times, as when another may read them.
+    // What is wrong may end without a trace in when they were written, as when another may read them.
     unread_ = !next;
     if (!next && stale) {
         next = make_again(current_.get());

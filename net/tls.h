@@ -8,17 +8,17 @@
 
 #include "core/base/result.h"
 #include "core/config/config.h"
+#include "net/file_watch.h"
 
 #include <openssl/types.h>
 
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
 namespace annals::net {
 
@@ -46,17 +46,20 @@ class TlsContext {
 
   private:
     TlsContext(core::Config::Tls files, std::chrono::steady_clock::duration ticket_key_life)
-        : files_(std::move(files)), ticket_key_life_(ticket_key_life) {}
+        : files_(std::move(files)), ticket_key_life_(ticket_key_life) {
+        for (const std::string& file : {files_.cert_file, files_.key_file, files_.client_ca_file}) {
+            watch_.add(file);
+        }
+    }
 
     Result<std::shared_ptr<SSL_CTX>> read() const;
-    std::vector<std::filesystem::file_time_type> times() const;
 
     const core::Config::Tls files_;
     const std::chrono::steady_clock::duration ticket_key_life_;
     std::chrono::steady_clock::time_point ticket_key_made_ =
-        std::chrono::steady_clock::now();                 ///< of the thread that reloads
-    std::vector<std::filesystem::file_time_type> times_;  ///< likewise
-    bool unread_ = false;  ///< likewise: the files of `times_` were of no use
+        std::chrono::steady_clock::now();  ///< of the thread that reloads
+    FileWatch watch_;                      ///< likewise
+    bool unread_ = false;                  ///< likewise: the files were of no use
     mutable std::mutex mutex_;
     std::shared_ptr<SSL_CTX> current_;
 };

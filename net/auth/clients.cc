@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -62,26 +61,25 @@ Clients::~Clients() {
 }
 
 Result<void> Clients::check(const std::string& file) {
-    Times ignored;
-    ANNALS_TRY_VOID(Clients(file).read(ignored));
+    ANNALS_TRY_VOID(Clients(file).read());
     return {};
 }
 
 Result<std::unique_ptr<Clients>> Clients::open(const std::string& file) {
     std::unique_ptr<Clients> clients(new Clients(file));
-    ANNALS_TRY(std::vector<Client> all, clients->read(clients->times_));
+    ANNALS_TRY(std::vector<Client> all, clients->read());
     ANNALS_TRY_VOID(clients->set(std::move(all)));
     return clients;
 }
 
-/// `times`: when each file had been written last before it was read, so that what changes meanwhile is read again.
-Result<std::vector<Client>> Clients::read(Times& times) const {
-    times.emplace(file_, write_time(file_));
+Result<std::vector<Client>> Clients::read() {
+    watch_.clear();
+    watch_.add(file_);
     ANNALS_TRY(std::vector<core::TokenClient> said, core::read_token_clients(file_));
     std::vector<Client> all;
     for (core::TokenClient& one : said) {
         Client& client = all.emplace_back();
-        times.emplace(one.jwks_file, write_time(one.jwks_file));
+        watch_.add(one.jwks_file);
         ANNALS_TRY(client.keys, known_keys(one));
         client.said = std::move(one);
     }
@@ -159,17 +157,15 @@ Settled Clients::ask_for_keys(const Client& client) {
 }
 
 void Clients::reload_if_changed() {
-    const bool changed = std::ranges::any_of(
-        times_, [](const auto& read) { return write_time(read.first) != read.second; });
+    const bool changed = watch_.look();
     if (!changed && !unread_) {
         return;
     }
-    times_.clear();
     retired_.clear();
-    auto all = read(times_);
+    auto all = read();
     const Result<void> done = all ? set(*std::move(all)) : Result<void>(all.error());
-    // What was wrong may end without a trace in these times: another may read them, a file that only the new state names is
-    // there, or there is a thread for a fetcher again.
+    // What was wrong may end without a trace in when they were written: another may read them, a file that only the new
+    // state names is there, or there is a thread for a fetcher again.
     unread_ = !done;
     if (!done) {
         if (changed) {

@@ -10,8 +10,8 @@
 #include "net/auth/key_fetcher.h"
 #include "net/auth/key_set.h"
 #include "net/auth/settled.h"
+#include "net/file_watch.h"
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,18 +54,16 @@ class Clients {
   private:
     using All = std::map<std::string, std::shared_ptr<const Client>, std::less<>>;
 
-    using Times = std::map<std::string, std::filesystem::file_time_type>;
-
     explicit Clients(std::string file);
 
-    Result<std::vector<Client>> read(Times& times) const;
+    Result<std::vector<Client>> read();
     Result<void> set(std::vector<Client> clients);
     Result<void> complete(std::vector<Client> clients, All& all);  ///< under the mutex
     void set_keys(const std::string& id, const std::string& url, KeySet keys, std::uint64_t number);
 
     const std::string file_;
-    Times times_;          ///< of the thread that reloads: of the files that were read
-    bool unread_ = false;  ///< likewise: the files of `times_` were of no use
+    FileWatch watch_;      ///< of the thread that reloads: the files that were read
+    bool unread_ = false;  ///< likewise: they were of no use
     std::vector<std::shared_ptr<KeyFetcher>> retired_;  ///< likewise: on their way to end
 
     mutable std::mutex mutex_;

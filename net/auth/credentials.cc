@@ -50,6 +50,14 @@ void warn_of_idle_scopes(const std::vector<core::ApiKey>& keys) {
 
 Credentials::Credentials(const core::Config& config, KeySet own_keys)
     : config_(config.auth), issuers_(all_issuers(config)), own_keys_(std::move(own_keys)) {
+    for (const std::string& file :
+         {config_.jwt_hs256_secret_file, config_.introspection.client_secret_file,
+          config_.api_keys_file}) {
+        watch_.add(file);
+    }
+    for (const core::Config::Auth::Issuer& issuer : issuers_) {
+        watch_.add(issuer.jwks_file);
+    }
 }
 
 Result<void> Credentials::check(const core::Config& config) {
@@ -60,7 +68,6 @@ Result<void> Credentials::check(const core::Config& config) {
 Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& config,
                                                        KeySet own_keys) {
     std::unique_ptr<Credentials> credentials(new Credentials(config, std::move(own_keys)));
-    credentials->times_ = credentials->times();
     ANNALS_TRY(Trusted trusted, credentials->read());
     warn_of_idle_scopes(trusted.api_keys);
     {
@@ -124,24 +131,13 @@ Result<Trusted> Credentials::read() const {
     return trusted;
 }
 
-std::vector<std::filesystem::file_time_type> Credentials::times() const {
-    std::vector<std::string> files{config_.jwt_hs256_secret_file,
-                                   config_.introspection.client_secret_file, config_.api_keys_file};
-    for (const core::Config::Auth::Issuer& issuer : issuers_) {
-        files.push_back(issuer.jwks_file);
-    }
-    return write_times(files);
-}
-
 void Credentials::reload_if_changed() {
-    auto found = times();
-    const bool changed = found != times_;
+    const bool changed = watch_.look();
     if (!changed && !unread_) {
         return;
     }
-    times_ = std::move(found);
     auto trusted = read();
-    // What was wrong may end without a trace in these times, as when another may read them.
+    // What was wrong may end without a trace in when they were written, as when another may read them.
     unread_ = !trusted;
     if (!trusted) {
         if (changed) {

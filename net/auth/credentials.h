@@ -11,9 +11,9 @@
 #include "net/auth/introspector.h"
 #include "net/auth/key_fetcher.h"
 #include "net/auth/key_set.h"
+#include "net/file_watch.h"
 
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -72,15 +72,14 @@ class Credentials {
     Credentials(const core::Config& config, KeySet own_keys);
 
     Result<Trusted> read() const;
-    std::vector<std::filesystem::file_time_type> times() const;
     void set(Trusted trusted);  ///< under the mutex
     void set_keys(std::size_t index, KeySet keys, std::uint64_t fetched);
 
     const core::Config::Auth config_;
     const std::vector<core::Config::Auth::Issuer> issuers_;  ///< as Trusted::issuers
     const KeySet own_keys_;
-    std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
-    bool unread_ = false;  ///< likewise: the files of `times_` were of no use
+    FileWatch watch_;      ///< of the thread that reloads
+    bool unread_ = false;  ///< likewise: the files were of no use
     std::atomic<std::uint64_t> number_{0};
 
     mutable std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -53,19 +54,6 @@ Result<KeySet> read_keys(std::string_view setting, const std::string& file) {
                      ""};
     }
     return keys;
-}
-
-std::filesystem::file_time_type write_time(const std::string& file) {
-    std::error_code ignored;
-    return std::filesystem::last_write_time(file, ignored);
-}
-
-std::vector<std::filesystem::file_time_type> write_times(const std::vector<std::string>& files) {
-    std::vector<std::filesystem::file_time_type> times;
-    for (const std::string& file : files) {
-        times.push_back(write_time(file));
-    }
-    return times;
 }
 
 }  // namespace annals::net::auth

@@ -8,10 +8,8 @@
 #include "core/base/result.h"
 #include "net/auth/key_set.h"
 
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace annals::net::auth {
 
@@ -23,11 +21,5 @@ Result<std::string> read_secret(std::string_view setting, const std::string& fil
 
 /// A JWK Set. Errors: as read_file(); it is none.
 Result<KeySet> read_keys(std::string_view setting, const std::string& file);
-
-/// When `file` was written last, to tell whether it has changed; what isn't there has a time as well.
-std::filesystem::file_time_type write_time(const std::string& file);
-
-/// The same of each of `files`.
-std::vector<std::filesystem::file_time_type> write_times(const std::vector<std::string>& files);
 
 }  // namespace annals::net::auth

@@ -1,0 +1,32 @@
+#include "net/file_watch.h"
+
+#include <system_error>
+
+namespace annals::net {
+
+namespace {
+
+/// What isn't there has a time as well.
+std::filesystem::file_time_type write_time(const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::last_write_time(file, ignored);
+}
+
+}  // namespace
+
+void FileWatch::add(std::string file) {
+    const Time written = write_time(file);
+    files_.emplace_back(std::move(file), written);
+}
+
+bool FileWatch::look() {
+    bool changed = false;
+    for (auto& [file, written] : files_) {
+        const Time now = write_time(file);
+        changed = changed || now != written;
+        written = now;
+    }
+    return changed;
+}
+
+}  // namespace annals::net
