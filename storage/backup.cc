@@ -341,7 +341,7 @@ Result<void> finish_erasures(FileSystem& fs, const std::string& directory) {
         return {};
     }
     ANNALS_TRY_VOID(check_format(fs, segments));
-    ANNALS_TRY(const ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
+    ANNALS_TRY(const ErasureJournal::Content journal, ErasureJournal::read_durably(fs, directory));
     // What has no room to be done there is done where the backup is opened, as all that its log says is erased.
     ANNALS_TRY_VOID(replay(fs, segments, journal));
     return {};

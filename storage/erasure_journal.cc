@@ -215,6 +215,16 @@ Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::
     return newest;
 }
 
+Result<ErasureJournal::Content> ErasureJournal::read_durably(FileSystem& fs,
+                                                             const std::string& directory) {
+    ANNALS_TRY(Content content, read(fs, directory));
+    if (!content.blankings.empty()) {
+        // In the file that it is in already: the one before stays whole, whatever becomes of this.
+        ANNALS_TRY_VOID(ErasureJournal(fs, directory, content.sequence - 1).write(content));
+    }
+    return content;
+}
+
 Result<void> ErasureJournal::remove(FileSystem& fs, const std::string& directory) {
     const std::string folder = fmt::format("{}/{}", directory, kFolder);
     if (!fs.exists(folder)) {

@@ -57,6 +57,10 @@ class ErasureJournal {
     /// Reads the journal of the store in `directory`. Errors: usage (a newer format), io.
     static Result<Content> read(FileSystem& fs, const std::string& directory);
 
+    /// The same for who applies it: what the process that wrote it did not come to make durable is so from here on, or a
+    /// power cut could leave half of what it says and no journal. Errors: usage, no_store, io.
+    static Result<Content> read_durably(FileSystem& fs, const std::string& directory);
+
     /// Removes the journal of a log that is no more from `directory`, durably. Errors: no_store, io.
     static Result<void> remove(FileSystem& fs, const std::string& directory);
 
@@ -78,8 +82,8 @@ class ErasureJournal {
 /// Errors: no_store, io.
 Result<void> apply_blankings(File& file, std::span<const Blanking> blankings);
 
-/// Applies what `content` says to the segments below `segments` and makes it durable. To be called before anything is
-/// read. False if the device has no room for the copy of a file with other names, which is whole and as it was.
+/// Applies what `content`, of read_durably(), says to the segments below `segments` and makes it durable. To be called
+/// before anything is read. False if the device has no room for the copy of a file with other names, which is whole and as it was.
 /// Errors: no_store, io.
 Result<bool> replay(FileSystem& fs, const std::string& segments,
                     const ErasureJournal::Content& content);

@@ -206,7 +206,9 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     if (options.read_only) {
         ANNALS_TRY_VOID(check_backup(fs, directory, options.allow_damaged, found));
     }
-    ANNALS_TRY(ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
+    ANNALS_TRY(ErasureJournal::Content journal, options.read_only
+                                                    ? ErasureJournal::read(fs, directory)
+                                                    : ErasureJournal::read_durably(fs, directory));
     if (!options.read_only) {
         ANNALS_TRY(const bool replayed, replay(fs, segments, journal));
         journal.left = !replayed;

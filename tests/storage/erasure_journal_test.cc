@@ -551,6 +551,41 @@ TEST(HardDelete, OutlivesAPowerCutAlsoIfTheNameOfACopyWasNotDurableAtFirst) {
     EXPECT_NE(after->content(elsewhere).find("marker-c"), std::string::npos);
 }
 
+/// The power goes at the `n`th call of an opening that finishes an erasure whose journal may not be durable yet. False if it
+/// makes fewer.
+bool cut_while_an_erasure_is_finished(std::uint64_t n, std::uint64_t seed) {
+    SimFileSystem fs;
+    auto store = *Store::open(fs, kDirectory, segments_on_demand());
+    CommitBuilder builder;
+    builder.put("Patient", "a", "marker-a");
+    builder.put("Patient", "b", std::string(2000, 'b'));
+    EXPECT_TRUE(store->wait(store->submit(builder.commit()).ticket));
+    fs.fail_next(SimFileSystem::Call::sync_directory, Errc::io);  // the journal's last
+    const Ticket ticket = submit_erase(*store, "b").ticket;
+    EXPECT_TRUE(store->wait(ticket));
+    EXPECT_FALSE(store->wait_erased(ticket));
+    store.reset();
+    const std::uint64_t calls = fs.changing_calls();
+    fs.power_off_at(n);
+    (void)Store::open(fs, kDirectory, segments_on_demand());
+    const auto after = fs.after_power_cut(seed);
+    const auto report = verify(*after, kDirectory);
+    EXPECT_TRUE(report && report->damages.empty()) << n << ", seed " << seed;
+    const auto again = Store::open(*after, kDirectory, segments_on_demand());
+    EXPECT_TRUE(again && (*again)->load(*(*again)->current(test::type_of("Patient"), "a")));
+    return fs.changing_calls() >= calls + n;
+}
+
+TEST(HardDelete, OutlivesAPowerCutWhileItIsFinishedByAJournalThatWasNotDurable) {
+    std::uint64_t n = 1;
+    for (bool reached = true; reached; ++n) {
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            reached = cut_while_an_erasure_is_finished(n, seed);
+        }
+    }
+    EXPECT_GT(n, 8U);
+}
+
 TEST(HardDelete, SaysOnceThatItWaits) {
     SimFileSystem fs;
     const auto store = *Store::open(fs, kDirectory, segments_on_demand());
