@@ -287,7 +287,7 @@ class TransactionRun {
             if (!names) {
                 names.emplace(entries_, attempt.state(), request_.base_url);
             }
-            if (!names->are_in(refusal)) {
+            if (!names->concern(entry, refusal)) {
                 co_return fail(index, std::move(refusal));
             }
         }

@@ -1,5 +1,7 @@
 #include "core/interactions/transaction_names.h"
 
+#include "core/interactions/answer.h"
+
 #include <algorithm>
 
 namespace annals::core {
@@ -19,21 +21,35 @@ TransactionNames::TransactionNames(std::span<const TransactionEntry> entries,
     }
 }
 
-bool TransactionNames::are_in(const Error& refusal) const {
+bool TransactionNames::concern(const TransactionEntry& read, const Error& refusal) const {
+    if (are_in(refusal.detail)) {
+        return true;
+    }
+    if (read.target.operation.empty()) {
+        return false;
+    }
+    const Result<Parameters> asked = parse_query(read.request.query);
+    return asked && std::ranges::any_of(*asked, [&](const auto& parameter) {
+               const auto& [name, value] = parameter;
+               return are_in(value) ||
+                      (name == "id" && is_one(resource_name(read.target.type, value)));
+           });
+}
+
+bool TransactionNames::are_in(std::string_view text) const {
     constexpr std::string_view kBetweenWords = " '\",;()";
-    std::string_view rest = refusal.detail;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find_first_of(kBetweenWords), rest.size());
-        if (is_one(rest.substr(0, end))) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(kBetweenWords), text.size());
+        if (is_one(text.substr(0, end))) {
             return true;
         }
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+        text.remove_prefix(std::min(end + 1, text.size()));
     }
     return false;
 }
 
 bool TransactionNames::is_one(std::string_view word) const {
-    word = word.substr(0, word.find('|'));
+    word = word.substr(0, std::min(word.find('|'), word.find("/_history/")));
     if (canonicals_.contains(std::string(word))) {
         return true;
     }

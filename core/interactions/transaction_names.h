@@ -24,11 +24,12 @@ class TransactionNames {
     TransactionNames(std::span<const TransactionEntry> entries, const TransactionState& state,
                      std::string_view base_url);
 
-    /// Whether `refusal` names one of them: what it lacks may be just that. Whatever the code and whoever refused, the text says
-    /// what is missing.
-    bool are_in(const Error& refusal) const;
+    /// Whether `read`, which came to `refusal` while nothing was written, may come to something else then: the refusal names one of
+    /// them, for whatever the code, its text says what is missing; or the operation was asked about one.
+    bool concern(const TransactionEntry& read, const Error& refusal) const;
 
   private:
+    bool are_in(std::string_view text) const;
     bool is_one(std::string_view word) const;
 
     std::span<const TransactionEntry> entries_;

@@ -742,6 +742,25 @@ TEST(Transaction, ReadsWhatOnlyItsOwnWritesMakeReadable) {
     EXPECT_EQ(bundle.entry(9)["resource"]["entry"].size(), 2U);
 }
 
+TEST(Transaction, AsksOperationsAboutWhatItPutsRight) {
+    TestService server;
+    const auto values_of = [](std::string_view more) {
+        return fmt::format(
+            R"({{"resourceType":"ValueSet","id":"v","status":"active","url":"http://x/v",
+            "compose":{{"include":[{{"system":"http://x/absent"{}}}]}}}})",
+            more);
+    };
+    server.put("/ValueSet/v", values_of(""));
+    EXPECT_EQ(server.get("/ValueSet/v/$expand").status, 422);
+    const std::string right = values_of(R"(,"concept":[{"code":"a"}])");
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction", {entry_of("GET", "ValueSet/$expand?url=http://x/v"),
+                                              entry_of("PUT", "ValueSet/v", right)}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "200 200");
+}
+
 TEST(Transaction, FailsByReadsThatLackWhatItDoesNotWrite) {
     TestService server;
     server.put("/Patient/1", patient_json("1"));
