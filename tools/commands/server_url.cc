@@ -1,7 +1,11 @@
 #include "tools/commands/server_url.h"
 
+#include "core/base/text.h"
+
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace annals::tools {
@@ -57,9 +61,13 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     }
     url.port =
         host_end == std::string_view::npos ? (tls ? "443" : "80") : authority.substr(host_end + 1);
-    if (url.host.empty() || url.port.empty() ||
-        url.port.find_first_not_of("0123456789") != std::string::npos) {
-        return refuse("host or port is missing");
+    if (url.host.empty()) {
+        return refuse("no host is named");
+    }
+    // The system takes 99999 for 34463, where somebody else may listen.
+    const auto port = parse_number(url.port);
+    if (!port || *port == 0 || *port > std::numeric_limits<std::uint16_t>::max()) {
+        return refuse("a port is a number from 1 to 65535");
     }
     return url;
 }
