@@ -7,6 +7,7 @@
 #include "tools/commands/export.h"
 #include "tools/commands/generate.h"
 #include "tools/commands/import.h"
+#include "tools/commands/progress.h"
 #include "tools/commands/replicate.h"
 #include "tools/commands/restore.h"
 #include "tools/commands/serve.h"
@@ -49,6 +50,9 @@ constexpr Command kCommands[] = {
     {"generate", "makes realistic, seeded, linked clinical data of any size", run_generate},
     {"bench", "measures a server beside what the machine could do", run_bench},
 };
+
+constexpr std::string_view kUsageLine =
+    "usage: annals COMMAND [OPTION]... (annals --help lists the commands)";
 
 std::string usage() {
     std::string text =
@@ -140,10 +144,8 @@ int run(const ArgumentList& arguments) {
     // A write beyond the limit of a file's size (ulimit -f) is a write that fails, like one to a full device.
     std::signal(SIGXFSZ, SIG_IGN);
     if (arguments.empty()) {
-        std::fputs(
-            "annals: which command?\n"
-            "usage: annals COMMAND [OPTION]... (annals --help lists the commands)\n",
-            stderr);
+        say_line("annals: which command?");
+        say_line(kUsageLine);
         return kExitUsage;
     }
     const std::string& name = arguments.front();
@@ -158,10 +160,8 @@ int run(const ArgumentList& arguments) {
     const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                        [&](const Command& row) { return row.name == name; });
     if (command == std::end(kCommands)) {
-        std::fprintf(stderr,
-                     "annals: unknown command '%s'\n"
-                     "usage: annals COMMAND [OPTION]... (annals --help lists the commands)\n",
-                     name.c_str());
+        say_line("annals: unknown command '" + name + "'");
+        say_line(kUsageLine);
         return kExitUsage;
     }
     return command->run(ArgumentList(arguments.begin() + 1, arguments.end()));

@@ -31,6 +31,10 @@ TEST(CommandLine, SaysItsVersionAndItsCommands) {
     EXPECT_EQ(annals({"--version"}).output.substr(0, 7), "annals ");
     const Finished help = annals({"--help"});
     EXPECT_EQ(help.exit_code, 0);
+    EXPECT_EQ(annals({"-h"}).output, help.output);
+    EXPECT_EQ(annals({"help"}).output, help.output);
+    EXPECT_NE(annals({"serve", "--help"}).output.find("history_page_size"), std::string::npos)
+        << "its settings";
     for (const char* name : {"serve", "verify", "export", "import", "replicate", "generate"}) {
         EXPECT_NE(help.output.find(std::string("\n  ") + name), std::string::npos) << name;
         const Finished one = annals({name, "--help"});
@@ -63,6 +67,12 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
         EXPECT_NE(done.errors.find("usage: annals"), std::string::npos) << done.errors;
         EXPECT_TRUE(done.output.empty());
     }
+}
+
+TEST(CommandLine, SaysPlainlyWhichCommandThereIsNot) {
+    EXPECT_EQ(annals({"a\x1b[2J\nb"}).errors,
+              "annals: unknown command 'a [2J b'\n"
+              "usage: annals COMMAND [OPTION]... (annals --help lists the commands)\n");
 }
 
 TEST(Bench, SaysWhyItsOwnServerCouldNotStart) {
