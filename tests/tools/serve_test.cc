@@ -7,6 +7,7 @@
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"
+#include "tools/commands/service_manager.h"
 
 #include <gmock/gmock.h>
 
@@ -18,6 +19,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -367,6 +369,52 @@ TEST(Serve, StartsWhereTheServiceManagerIsGone) {
         EXPECT_EQ(server.wait(seconds(20)), 0);
         EXPECT_THAT(server.errors(), testing::HasSubstr("NOTIFY_SOCKET: cannot tell it READY=1: "));
     }
+}
+
+TEST(Serve, HasNobodyToTellWhereTheServiceManagersNameIsEmpty) {
+    ::setenv("NOTIFY_SOCKET", "", 1);
+    testing::internal::CaptureStderr();
+    tools::tell_service_manager("READY=1");
+    ::unsetenv("NOTIFY_SOCKET");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Serve, WarnsWhereOthersCanReadWhatIsSent) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "file", "no store");
+    const auto warns = [&](const std::string& address) {
+        const Finished done = annals({"serve", "--data", directory / "file", "--listen",
+                                      address + ":0", "--set", "allow_unauthenticated=true"});
+        EXPECT_EQ(done.exit_code, 2) << done.errors;
+        return done.errors.find("warning listening on " + address + ":0 without TLS") !=
+               std::string::npos;
+    };
+    EXPECT_TRUE(warns("0.0.0.0"));
+    EXPECT_FALSE(warns("127.0.0.1"));
+}
+
+TEST(Serve, ComesBackOnItsPortAfterACrashAndSaysWhatItHasCutOff) {
+    const TemporaryDirectory directory;
+    const int port = test::lasting_port();
+    {
+        RunningServer server(kBinary, directory / "data", {}, port);
+        const auto url = tools::parse_server_url(server.url());
+        ASSERT_TRUE(url) << server.process().errors();
+        tools::HttpClient client(*url);
+        tools::HttpRequest request;
+        request.method = "PUT";
+        request.target = "/fhir/Basic/1";
+        request.body = R"({"resourceType":"Basic","id":"1","code":{"text":"torn"}})";
+        ASSERT_EQ(client.send(request)->status, 201);
+        server.process().kill(SIGKILL);
+        server.process().wait(seconds(20));
+        // The server's side of this connection stays for a minute after the client's has gone.
+    }
+    damage(directory / "data", "torn");
+    RunningServer server(kBinary, directory / "data", {}, port);
+    EXPECT_FALSE(server.url().empty()) << server.process().errors();
+    EXPECT_THAT(server.process().errors(),
+                testing::ContainsRegex("warning cut [1-9][0-9]* bytes of a torn tail"));
 }
 
 TEST(Serve, GoesOnWhereNobodyCanBeToldThatItIsReady) {
