@@ -43,6 +43,7 @@ class Everything {
           read_(service, request, kMayRead),
           searched_(service, request, kMaySearch, "search"),
           view_(target.type, target.level == Level::type_operation ? searched_ : read_, searched_),
+          members_(search::compartment_members(target.type)),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
     asio::awaitable<Response> run() {
@@ -388,8 +389,7 @@ class Everything {
     /// Is it of a type that comes beside the compartment when it is referred to? Members are there by
     /// themselves, and those of other compartments must not come along.
     bool is_beside(TypeId type) const {
-        const auto members = search::compartment_members(target_.type);
-        return !std::binary_search(members.begin(), members.end(), type) &&
+        return !std::ranges::binary_search(members_, type) &&
                require_search(service_, request_, type, Extent::part);
     }
 
@@ -436,6 +436,7 @@ class Everything {
     ScopedView read_;
     ScopedView searched_;
     SplitView view_;
+    const std::vector<TypeId> members_;  // of the compartment, ascending
     Turns turns_;
     EverythingScope scope_;
     std::vector<TypeId> types_;  // that are told; empty: all
