@@ -226,7 +226,7 @@ std::uint64_t Execution::counting_cost() {
         }
         const bool counted =
             condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
-        cost += counted ? 1 + runs[run]->died_count()
+        cost += counted ? 1 + std::min(runs[run]->died_count(), condition.estimate)
                         : std::uint64_t{condition.work} + condition.estimate;
         walk_->let_go(run);
     }

@@ -38,6 +38,8 @@ constexpr std::size_t kRestrictedMax = 16;
 
 // More dead documents than this share of a run are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
+// Of less than this share of a run each match is looked at: after a write, who has died is known by a look at all documents.
+constexpr std::uint32_t kLookedAtShare = 64;
 
 // How many documents are in any of these.
 std::uint64_t union_size(const std::vector<storage::Postings>& all) {
@@ -292,7 +294,11 @@ bool RunWalk::count_at_once() {
     };
     // If they are few, those that have died are taken away one by one.
     const bool few_died = run.died_count() <= run.size() / kDiedShare;
-    if (whole && few_died &&
+    const bool few_match = open.any_died && condition.estimate < run.size() / kLookedAtShare;
+    if (few_match && condition.is_postings()) {
+        return false;
+    }
+    if (whole && few_died && !few_match &&
         (condition.kind == BoundKind::everything || condition.kind == BoundKind::gathered ||
          condition.kind == BoundKind::postings)) {
         count_ +=
@@ -300,7 +306,7 @@ bool RunWalk::count_at_once() {
         count_ -= count_dead(condition);
         return true;
     }
-    if (whole && condition.kind == BoundKind::interval &&
+    if (whole && !few_match && condition.kind == BoundKind::interval &&
         RunFacts::of_thread().is_single(open.run, condition.column)) {
         DocumentSetPool::Handle dead;
         if (open.any_died && !few_died) {
@@ -327,7 +333,9 @@ bool RunWalk::count_at_once() {
         set->filter(
             [&](std::uint32_t document) { return document >= open.first && document < open.last; });
     }
-    if (open.any_died) {
+    if (open.any_died && set->size() < run.size() / kLookedAtShare) {
+        set->filter([&](std::uint32_t document) { return !is_dead(document); });
+    } else if (open.any_died) {
         set->remove(RunFacts::of_thread().died(open.run), is_dead);
     }
     count_ += set->size();
