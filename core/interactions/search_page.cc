@@ -5,7 +5,9 @@
 #include "core/search/sort.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace annals::core {
@@ -102,47 +104,52 @@ class PageFinder {
         co_return Result<void>();
     }
 
-    // The page by walking along the column that it is sorted by; false if that isn't worth it, or not enough.
-    asio::awaitable<Result<bool>> walked_in_order() {
-        if (executions_.size() != 1 || backwards() ||
+    // The first of an execution's matches, one more than the page has, by walking along the column that it is sorted by; none
+    // if that isn't worth it, or not enough. The edge of a page is known to its own type alone.
+    asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution) {
+        std::vector<Match> none;
+        if (backwards() || (cursor_ && executions_.size() > 1) ||
             !search::OrderedWalk::can_order(query_.sort)) {
-            co_return false;
+            co_return none;
         }
-        Execution& execution = *executions_.front();
         execution.want({.limit = 0});
         Result<void> done = co_await turns_.finish(execution);
         if (!done) {
             co_return std::move(done.error());
         }
         if (execution.is_large()) {
-            co_return false;
+            co_return none;
         }
         search::OrderedWalk walk(snapshot_, execution, query_.sort.front(), edge(), count_ + 1);
         if (!walk.is_worthwhile()) {
-            co_return false;
+            co_return none;
         }
         done = co_await turns_.finish(walk);
         if (!done) {
             co_return std::move(done.error());
         }
-        if (!walk.found_enough()) {
-            co_return false;
-        }
-        walk.matches().pop_back();
-        take(walk.matches(), true);
-        co_return true;
+        co_return walk.found_enough() ? std::move(walk.matches()) : none;
     }
 
     asio::awaitable<Result<void>> sorted() {
-        Result<bool> walked = co_await walked_in_order();
-        if (!walked) {
-            co_return std::move(walked.error());
-        }
-        if (*walked) {
-            co_return Result<void>();
-        }
         std::vector<Match> matches;
+        bool all = true;
         for (const auto& execution : executions_) {
+            Result<std::vector<Match>> first = co_await walk_in_order(*execution);
+            if (!first) {
+                co_return std::move(first.error());
+            }
+            if (!first->empty() && executions_.size() == 1) {
+                first->pop_back();
+                take(*first, true);
+                co_return Result<void>();
+            }
+            if (!first->empty()) {
+                all = false;
+                std::ranges::sort(*first, std::greater(), &Match::position);
+                matches.insert(matches.end(), first->begin(), first->end());
+                continue;
+            }
             Result<void> done = co_await add_matches(*execution, {}, matches);
             if (!done) {
                 co_return std::move(done.error());
@@ -152,7 +159,14 @@ class PageFinder {
                 co_return search::too_many_matches();
             }
         }
-        page_.total = matches.size();
+        if (all) {
+            page_.total = matches.size();
+        }
+        Result<void> done = co_await sort(matches);
+        co_return done;
+    }
+
+    asio::awaitable<Result<void>> sort(std::span<const Match> matches) {
         search::Sorter sorter(snapshot_, query_.sort, matches);
         sorter.want(edge(), backwards(), count_ + 1);
         Result<void> done = co_await turns_.finish(sorter);

@@ -148,6 +148,49 @@ TEST_F(Search, SortsSeveralTypesByWhatIsReadFromBodies) {
     }
 }
 
+TEST_F(Search, SortsSeveralTypesByOneDateWhetherTheyAreFewOrMany) {
+    std::string batch;
+    Names written;
+    Names dated;
+    Names undated;
+    for (int i = 0; i < 120; ++i) {
+        const bool few = i % 40 == 39;
+        const std::string_view type = few ? "Condition" : i % 2 == 0 ? "Observation" : "Procedure";
+        const std::string_view element = i % 2 == 0 ? "effectiveDateTime" : "performedDateTime";
+        batch += fmt::format(
+            R"({}{{"resource":{{"resourceType":"{}","id":"a{}"{}}},"request":{{"method":"PUT","url":"{}/a{}"}}}})",
+            i == 0 ? "" : ",", type, i,
+            few ? "" : fmt::format(R"(,"{}":"2020-{:02}-{:02}")", element, 1 + i / 20, 1 + i % 20),
+            type, i);
+        written.push_back(fmt::format("{}/a{}", type, i));
+        (few ? undated : dated).push_back(written.back());
+    }
+    ASSERT_EQ(
+        send("POST", "/", R"({"resourceType":"Bundle","type":"batch","entry":[)" + batch + "]}")
+            .status,
+        200);
+    const auto pages = [&](const std::string& sort) {
+        Names found;
+        Searchset page = get("/?_type=Observation,Procedure,Condition&_count=3&_sort=" + sort);
+        EXPECT_EQ(page.matches.size(), 3U);
+        found = page.matches;
+        while (page.links.contains("next")) {
+            page = get(page.links.at("next"));
+            found.insert(found.end(), page.matches.begin(), page.matches.end());
+        }
+        return found;
+    };
+    EXPECT_EQ(pages("_lastUpdated"), written);
+    EXPECT_EQ(pages("-_lastUpdated"), Names(written.rbegin(), written.rend()));
+    Names upwards = dated;
+    Names downwards(dated.rbegin(), dated.rend());
+    for (Names* const order : {&upwards, &downwards}) {
+        order->insert(order->end(), undated.rbegin(), undated.rend());  // They have no such date.
+    }
+    EXPECT_EQ(pages("date"), upwards);
+    EXPECT_EQ(pages("-date"), downwards);
+}
+
 TEST_F(Search, SortsByWhatIsComputed) {
     put("Patient", "yes", R"("deceasedDateTime":"2020")");
     put("Patient", "no", R"("active":true)");
