@@ -1,6 +1,7 @@
 #include "core/operations/diff.h"
 
 #include "codec/patch/fhirpath_diff.h"
+#include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/references.h"
 #include "core/interactions/submitted_resource.h"
@@ -158,13 +159,36 @@ Result<Sides> read_sides(const Service& service, const Request& request, const S
     return sides;
 }
 
-Result<std::string> compare(const Service& service, const Sides& sides) {
-    ANNALS_TRY(const storage::StoredVersion from, service.store().load(sides.from));
-    ANNALS_TRY(const storage::StoredVersion to, service.store().load(sides.to));
+struct Bodies {
+    storage::StoredVersion from;
+    storage::StoredVersion to;
+    bool meta = false;
+};
+
+Result<Bodies> load_bodies(const Service& service, const Sides& sides) {
+    Bodies bodies;
+    ANNALS_TRY(bodies.from, service.store().load(sides.from));
+    ANNALS_TRY(bodies.to, service.store().load(sides.to));
+    bodies.meta = sides.meta;
+    return bodies;
+}
+
+Result<std::string> compare(const Bodies& bodies) {
     json::Parser parser;  // two documents at a time
-    ANNALS_TRY(const json::Document before, thread_parser().parse(from.body));
-    ANNALS_TRY(const json::Document after, parser.parse(to.body));
-    return patch::diff_resources(before.root(), after.root(), {.meta = sides.meta});
+    ANNALS_TRY(const json::Document before, thread_parser().parse(bodies.from.body));
+    ANNALS_TRY(const json::Document after, parser.parse(bodies.to.body));
+    return patch::diff_resources(before.root(), after.root(), {.meta = bodies.meta});
+}
+
+asio::awaitable<Result<std::string>> compare_where_it_fits(const Service& service,
+                                                           const Request& request,
+                                                           const Bodies& bodies) {
+    if (bodies.from.body.size() + bodies.to.body.size() <= terminology::Worker::kBytesOnLoop) {
+        co_return compare(bodies);
+    }
+    Result<std::string> made = co_await service.definitions().worker().make<std::string>(
+        *request.loop, [bodies] { return compare(bodies); });
+    co_return made;
 }
 
 }  // namespace
@@ -190,7 +214,11 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
     }
     const VersionInfo both[] = {sides->from, sides->to};
     co_await request.loop->fetched(both);
-    Result<std::string> parameters = compare(service, *sides);
+    const Result<Bodies> bodies = load_bodies(service, *sides);
+    if (!bodies) {
+        co_return bodies.error();
+    }
+    Result<std::string> parameters = co_await compare_where_it_fits(service, request, *bodies);
     if (!parameters) {
         co_return parameters.error();
     }

@@ -66,18 +66,15 @@ asio::awaitable<Response> install_package_operation(const Service& service, cons
         co_return Error{Errc::no_store, "", ""};
     }
     const Definitions& definitions = service.definitions();
-    const auto made = std::make_shared<std::optional<Result<packages::Installation>>>();
     const auto asked = std::make_shared<const packages::Wanted>(*std::move(wanted));
-    const Result<void> ran = co_await definitions.worker().run(
-        *request.loop,
-        [asked, made, &definitions] { made->emplace(definitions.packages().install(*asked)); });
-    if (!ran) {
-        co_return ran.error();
+    const Result<packages::Installation> done =
+        co_await definitions.worker().make<packages::Installation>(
+            *request.loop,
+            [asked, &definitions] { return definitions.packages().install(*asked); });
+    if (!done) {
+        co_return done.error();
     }
-    if (!**made) {
-        co_return (*made)->error();
-    }
-    co_return answer(***made);
+    co_return answer(*done);
 }
 
 }  // namespace annals::core

@@ -182,19 +182,14 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
             return made;
         });
     if (!body && exhausted) {
-        const auto made = std::make_shared<std::optional<Result<std::string>>>();
         const auto end =
             terminology::Effort::Clock::now() + service.config().limits.request_timeout;
-        const Result<void> ran =
-            co_await definitions.worker().run(*request.loop, [answer, made, end, &definitions] {
+        body = co_await definitions.worker().make<std::string>(
+            *request.loop, [answer, end, &definitions] {
                 terminology::Effort much(kStepsMax, end, &definitions.worker().stopping());
                 terminology::Session own(definitions, much);
-                made->emplace(answer(own));
+                return answer(own);
             });
-        if (!ran) {
-            co_return ran.error();
-        }
-        body = *std::move(*made);
     }
     if (!body) {
         co_return body.error();

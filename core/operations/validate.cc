@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 
 namespace annals::core {
 
@@ -103,10 +105,30 @@ std::optional<Issue> mismatch(const Target& target, const ValidateAsked& asked,
     return {};
 }
 
+/// A resource that it takes long to look at.
+struct LargeResource {
+    std::string text;
+    std::vector<std::string> profiles;
+};
+
 struct Found {
     std::vector<Issue> issues;
     bool of_deletion = false;  ///< what refers to the resource is still to be looked for
+    std::shared_ptr<const LargeResource> large = nullptr;  ///< is still to be looked at
 };
+
+std::vector<Issue> look_at(json::Value resource, const terminology::Source& definitions,
+                           std::vector<std::string> profiles) {
+    validation::Options options = validation::strict_options(definitions);
+    options.profiles = std::move(profiles);
+    return validation::validate(resource, definitions, options).issues;
+}
+
+Result<std::vector<Issue>> look_at(const LargeResource& large,
+                                   const terminology::Source& definitions) {
+    ANNALS_TRY(const json::Document document, thread_parser().parse(large.text));
+    return look_at(document.root(), definitions, large.profiles);
+}
 
 Result<Found> run(const Service& service, const Request& request, const Target& target,
                   const std::optional<storage::VersionInfo>& stored,
@@ -128,32 +150,34 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
         return Found{.issues = {}, .of_deletion = true};
     }
 
-    // What is inside of Parameters, or stored, gets a document of its own, so that places begin with it.
-    json::Document own;
+    Found found;
     storage::Pin pin;
-    if (!asked.resource) {
-        if (!stored) {
-            return Error{Errc::required, "There is no resource to validate", ""};
+    std::string_view text;
+    if (asked.resource) {
+        if (const auto issue = mismatch(target, asked, asked.resource)) {
+            found.issues.push_back(*issue);
         }
+        text = asked.resource.raw();
+    } else if (stored) {
         ANNALS_TRY(const storage::StoredVersion version, service.store().load(*stored));
         pin = version.pin;
-        ANNALS_TRY(own, thread_parser().parse(version.body));
-        asked.resource = own.root();
-    } else if (asked.resource.index() != 0) {
-        ANNALS_TRY(own, thread_parser().parse(asked.resource.raw()));
-        asked.resource = own.root();
+        text = version.body;
+    } else {
+        return Error{Errc::required, "There is no resource to validate", ""};
     }
-
-    Found found;
-    if (const auto issue = mismatch(target, asked, asked.resource)) {
-        found.issues.push_back(*issue);
+    if (text.size() > terminology::Worker::kBytesOnLoop) {
+        found.large = std::make_shared<const LargeResource>(std::string(text), asked.profiles);
+        return found;
+    }
+    // What is inside of Parameters, or stored, gets a document of its own, so that places begin with it.
+    json::Document own;
+    if (!asked.resource || asked.resource.index() != 0) {
+        ANNALS_TRY(own, thread_parser().parse(text));
+        asked.resource = own.root();
     }
     const Definitions::Resident definitions(service.definitions(), unread);
-    validation::Options options = validation::strict_options(definitions);
-    options.profiles = asked.profiles;
-    validation::Report report = validation::validate(asked.resource, definitions, options);
-    found.issues.insert(found.issues.end(), std::make_move_iterator(report.issues.begin()),
-                        std::make_move_iterator(report.issues.end()));
+    std::ranges::move(look_at(asked.resource, definitions, std::move(asked.profiles)),
+                      std::back_inserter(found.issues));
     return found;
 }
 
@@ -179,6 +203,16 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
         });
     if (!found) {
         co_return found.error();
+    }
+    if (found->large != nullptr) {
+        const Definitions& definitions = service.definitions();
+        Result<std::vector<Issue>> issues = co_await definitions.worker().make<std::vector<Issue>>(
+            *request.loop,
+            [large = found->large, &definitions] { return look_at(*large, definitions); });
+        if (!issues) {
+            co_return issues.error();
+        }
+        std::ranges::move(*issues, std::back_inserter(found->issues));
     }
     if (found->of_deletion) {
         Referrers referrers(service, request);

@@ -11,11 +11,14 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace annals::core {
 class Loop;
@@ -26,6 +29,9 @@ namespace annals::terminology {
 /// One piece of work at a time, in the order in which they come; the thread begins with the first.
 class Worker {
   public:
+    /// Bytes of resources that may be parsed and looked at more than once on a network thread; more of them are its work.
+    static constexpr std::size_t kBytesOnLoop = 256 << 10;
+
     Worker() = default;
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -36,6 +42,18 @@ class Worker {
     /// Returns when `work` has run. It may outlive the caller, so that it owns what it works on.
     /// Errors: overloaded: too much is waiting, or there is no thread for it.
     asio::awaitable<Result<void>> run(core::Loop& loop, std::function<void()> work);
+
+    /// The same of work that comes to something. Errors: its own, too.
+    template <typename Made>
+    asio::awaitable<Result<Made>> make(core::Loop& loop, std::function<Result<Made>()> work) {
+        const auto made = std::make_shared<std::optional<Result<Made>>>();
+        Result<void> ran =
+            co_await run(loop, [made, work = std::move(work)] { made->emplace(work()); });
+        if (!ran) {
+            co_return std::move(ran.error());
+        }
+        co_return std::move(**made);
+    }
 
     /// True when the work under way is to end.
     const std::atomic<bool>& stopping() const noexcept { return stopping_; }

@@ -1,14 +1,19 @@
+#include "core/definitions.h"
 #include "core/terminology/worker.h"
 #include "tests/support/service_fixture.h"
 
 #include <asio/co_spawn.hpp>
 #include <asio/use_future.hpp>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <future>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace annals::terminology {
@@ -77,6 +82,43 @@ TEST_F(TerminologyWorker, EndsWhatIsUnderWayAndDropsWhatHasNotBegun) {
     worker_.reset();
     EXPECT_TRUE(*stopped);
     EXPECT_FALSE(*second);
+}
+
+TEST_F(TerminologyWorker, LooksAtLargeResourcesWhileOthersAreAnswered) {
+    const std::string long_text(Worker::kBytesOnLoop, 'x');
+    const std::string end = R"("code":{"text":")" + long_text + "\"}}";
+    const std::string begin = R"({"resourceType":"Observation","id":"large",)";
+    for (const std::string_view status : {"preliminary", "final"}) {
+        ASSERT_LT(send("PUT", "/Observation/large",
+                       fmt::format(R"({}"status":"{}",{})", begin, status, end))
+                      .status,
+                  300);
+    }
+    std::promise<void> go_on;
+    std::future<Result<void>> busy;
+    on_loop([&] {
+        busy = asio::co_spawn(
+            loop().context(),
+            service().definitions().worker().run(loop(), [&] { go_on.get_future().wait(); }),
+            asio::use_future);
+    });
+    const auto asked = [this](std::string_view method, std::string_view target, std::string body) {
+        return std::async(std::launch::async, [this, method, target, body = std::move(body)] {
+            return send(method, target, body);
+        });
+    };
+    auto compared = asked("GET", "/Observation/large/$diff", "");
+    auto sound = asked("GET", "/Observation/large/$validate", "");
+    auto unsound = asked("POST", "/Observation/$validate", begin + end);
+    EXPECT_EQ(send("GET", "/Observation/large").status, 200);
+    for (std::future<test::Answer>* const one : {&compared, &sound, &unsound}) {
+        EXPECT_EQ(one->wait_for(20ms), std::future_status::timeout);
+    }
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    EXPECT_TRUE(compared.get().says(R"("previousValue","valueCode":"preliminary")"));
+    EXPECT_TRUE(sound.get().says("No issues detected"));
+    EXPECT_TRUE(unsound.get().says("Observation.status"));
 }
 
 }  // namespace
