@@ -218,7 +218,7 @@ Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::
 Result<ErasureJournal::Content> ErasureJournal::read_durably(FileSystem& fs,
                                                              const std::string& directory) {
     ANNALS_TRY(Content content, read(fs, directory));
-    if (!content.blankings.empty()) {
+    if (content.sequence != 0) {
         // In the file that it is in already: the one before stays whole, whatever becomes of this.
         ANNALS_TRY_VOID(ErasureJournal(fs, directory, content.sequence - 1).write(content));
     }

@@ -57,8 +57,9 @@ class ErasureJournal {
     /// Reads the journal of the store in `directory`. Errors: usage (a newer format), io.
     static Result<Content> read(FileSystem& fs, const std::string& directory);
 
-    /// The same for who applies it: what the process that wrote it did not come to make durable is so from here on, or a
-    /// power cut could leave half of what it says and no journal. Errors: usage, no_store, io.
+    /// The same for who applies it and goes on: what the process that wrote it did not come to make durable is so from here
+    /// on. Else a power cut could leave half of what it says and no journal, or, once the next is being written, neither it nor
+    /// the one before. Errors: usage, no_store, io.
     static Result<Content> read_durably(FileSystem& fs, const std::string& directory);
 
     /// Removes the journal of a log that is no more from `directory`, durably. Errors: no_store, io.

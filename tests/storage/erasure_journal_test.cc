@@ -186,6 +186,31 @@ TEST(ErasureJournal, KeepsTheOneBeforeUntilTheNextIsWhole) {
     }
 }
 
+TEST(ErasureJournal, IsMadeDurableByTheNextProcessBeforeTheOneBeforeGoes) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory(kDirectory));
+    ErasureJournal::Content content;
+    {
+        ErasureJournal journal(fs, kDirectory, 0);
+        for (content.erases_done = 1; content.erases_done <= 2; ++content.erases_done) {
+            ASSERT_TRUE(journal.write(content));
+        }
+        fs.fail_next(SimFileSystem::Call::sync, Errc::no_store);
+        ASSERT_FALSE(journal.write(content));
+    }
+    auto found = ErasureJournal::read_durably(fs, kDirectory);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->erases_done, 3U);
+    found->erases_done = 4;
+    fs.power_off_at(1);
+    ASSERT_FALSE(ErasureJournal(fs, kDirectory, found->sequence).write(*found));
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto read = ErasureJournal::read(*fs.after_power_cut(seed), kDirectory);
+        ASSERT_TRUE(read);
+        EXPECT_GE(read->erases_done, 3U);
+    }
+}
+
 TEST(ErasureJournal, CountsForNothingWhereItIsNotWhole) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory(kDirectory));
