@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace annals::core {
@@ -34,6 +35,8 @@ enum class EntryKind : std::uint8_t { remove, create, update, read };
 struct EntryResource {
     json::ResourceFacts facts;
     std::vector<json::ReferenceSite> sites;
+    std::unordered_set<std::string>
+        stood;  ///< of a PATCH: conditional references that it had before, which nobody has sent
 };
 
 /// Reads `resource`, whose type the URL says is `type`. `prefix` begins the expressions of its structure's faults

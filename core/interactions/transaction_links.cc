@@ -91,7 +91,8 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
             link = resolved;
         }
         std::optional<std::string> name = find(link, base);
-        if (!name && site.kind == Kind::reference && is_conditional_reference(link)) {
+        if (!name && site.kind == Kind::reference && is_conditional_reference(link) &&
+            !resource.stood.contains(std::string(link))) {
             ANNALS_TRY(name, resolve(link));
         }
         if (name && *name != link) {

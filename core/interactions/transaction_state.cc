@@ -20,6 +20,27 @@ bool is_live(const storage::Head& head) noexcept {
     return head.exists && !head.deletion;
 }
 
+bool is_conditional(const json::ReferenceSite& site) {
+    return site.kind == json::ReferenceSite::Kind::reference &&
+           is_conditional_reference(site.value.raw_string());
+}
+
+/// Of the conditional references of `patched` those stay that `stored` has.
+Result<void> keep_conditional(std::string_view stored, EntryResource& patched) {
+    if (std::ranges::none_of(patched.sites, is_conditional)) {
+        return {};
+    }
+    ANNALS_TRY(const json::Document before, thread_parser().parse(stored));
+    std::vector<json::ReferenceSite> sites;
+    json::find_references(before.root(), sites);
+    for (const json::ReferenceSite& site : sites) {
+        if (is_conditional(site)) {
+            patched.stood.insert(site.value.string());
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<void> TransactionState::decide(std::size_t index) {
@@ -212,6 +233,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     ANNALS_TRY_VOID(subscribes);
     decision.patched = *std::move(patched);
+    ANNALS_TRY_VOID(keep_conditional(stored.body, decision.patched));
     // Not before: criteria of later entries look at what is written.
     decision.action = Action::write;
     decision.method = storage::Method::patch;

@@ -403,6 +403,27 @@ TEST(Transaction, FindsWhatItWritesByLinksThatBecameKnownSinceItLooked) {
     }
 }
 
+TEST(Transaction, LeavesConditionalReferencesAloneThatAPatchOnlyPassesOn) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    server.put("/Observation/1", observation_of("1", "Patient?_id=absent"));
+    const auto patch = [&](std::string_view path, std::string_view value) {
+        const std::string parameters = fmt::format(
+            R"({{"resourceType":"Parameters","parameter":[{{"name":"operation","part":[)"
+            R"({{"name":"type","valueCode":"add"}},{{"name":"path","valueString":"Observation"}},)"
+            R"({{"name":"name","valueString":"{}"}},{{"name":"value",{}}}]}}]}})",
+            path, value);
+        return server
+            .submit(bundle_of("transaction", {entry_of("PATCH", "Observation/1", parameters)}))
+            .status;
+    };
+    EXPECT_EQ(patch("focus", R"("valueReference":{"reference":"Patient?_id=1"})"), 200);
+    EXPECT_EQ(subject_of(server, "Observation/1"), "Patient?_id=absent");
+    EXPECT_NE(server.get("/Observation/1").body.find(R"("focus":[{"reference":"Patient/1"}])"),
+              std::string::npos);
+    EXPECT_EQ(patch("focus", R"("valueReference":{"reference":"Patient?_id=none"})"), 400);
+}
+
 TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
     TestService server;
     server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
