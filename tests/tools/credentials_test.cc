@@ -135,6 +135,13 @@ TEST(Credentials, HaveACertificateOfUseOrSayWhyNot) {
     EXPECT_EQ(reads("cert", "other key"),
               "other key: the key does not belong to the certificate (the first) of " +
                   (directory / "cert"));
+
+    ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+    std::thread writer([&] { write_whole_file(directory / "pipe", key); });
+    Credentials once{.cert_file = directory / "cert", .key_file = directory / "pipe"};
+    ASSERT_TRUE(settle_credentials(once));
+    writer.join();
+    EXPECT_EQ(*read_identity(once), *read_identity(once)) << "what came from a pipe is kept";
 }
 
 /// A server that lets nobody in whose certificate `directory`/ca.pem has not signed, and such a certificate: cert.pem, key.pem.
@@ -220,7 +227,7 @@ TEST_F(CertificatesOfClients, AreShownByEveryCommandThatAsksAServer) {
 
     const Finished plain =
         run({"export", "--server", "http://127.0.0.1:9/fhir", "--history", "--to", "/nowhere/out"},
-            "cert.pem", "key.pem");
+            "both.pem");
     EXPECT_EQ(plain.exit_code, 2);
     EXPECT_NE(plain.errors.find("shown by TLS alone"), std::string::npos) << plain.errors;
 }

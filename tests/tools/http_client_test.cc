@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -365,6 +366,29 @@ TEST(HttpClient, TriesNothingAgainOnceSomebodyIsAboutToEndButTakesTheAnswerThatI
     const auto gone = HttpClient({"127.0.0.1", "1", "/fhir"}).send_patiently(get("/"), patience);
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code, Errc::io);
+
+    // Who listens and takes nobody more answers no attempt to connect, as a firewall that drops it.
+    const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof place;
+    ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&place), size), 0);
+    ASSERT_EQ(::listen(listener, 0), 0);
+    ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&place), &size), 0);
+    std::array<int, 4> others{};
+    for (int& other : others) {
+        other = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        ::connect(other, reinterpret_cast<const sockaddr*>(&place), size);
+    }
+    const auto begun = std::chrono::steady_clock::now();
+    const std::string port = std::to_string(ntohs(place.sin_port));
+    EXPECT_FALSE(HttpClient({"127.0.0.1", port, "/fhir"}).send_patiently(get("/"), patience));
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+    for (const int other : others) {
+        ::close(other);
+    }
+    ::close(listener);
 }
 
 HttpRequest unrepeatable_post() {

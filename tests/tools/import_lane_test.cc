@@ -327,6 +327,26 @@ class WaitingDestination final : public Destination {
     std::shared_future<void> may_;
 };
 
+/// Takes nothing, and knows why.
+class FullDestination final : public Destination {
+  public:
+    Result<DestinationReply> submit(std::string_view /*bundle*/, bool /*repeatable*/) override {
+        return Error{Errc::no_store, "503", ""};
+    }
+
+    std::string_view ails() const override { return "no room"; }
+};
+
+TEST(ImportLane, SaysWhatItsDestinationKnows) {
+    ImportReport report;
+    report.files = {"in"};
+    {
+        ImportLane lane(std::make_unique<FullDestination>(), report);
+        lane.push({Pack::Kind::history, {put("a", "true")}, 0});
+    }
+    EXPECT_EQ(report.why(), "in:0: stopped here: 503: no room");
+}
+
 TEST(ImportLane, HasAReaderWaitThatIsFarAheadOfIt) {
     std::promise<void> may;
     std::atomic<int> pushed = 0;
