@@ -26,7 +26,6 @@ class Executor {
              std::shared_ptr<const search::ParameterSet> parameters, const ScopedView& searched,
              search::Snapshot& snapshot)
         : service_(service),
-          request_(request),
           snapshot_(snapshot),
           read_(service, request, kMayRead, "read"),
           turns_(*request.loop, service.config().limits.request_timeout),
@@ -93,8 +92,7 @@ class Executor {
 
     asio::awaitable<Result<void>> begin_read(const Place& place, FieldPlan& field) {
         const TypeId type = *field.definition.type.resource_type();
-        if (const Result<void> may = require(service_, request_, kMayRead, type, Extent::part);
-            !may) {
+        if (const Result<void> may = walker_.may_read(type); !may) {
             co_return execution_.fail(place, field, may.error());
         }
         const std::string& id = field.call.id;
@@ -169,7 +167,6 @@ class Executor {
     }
 
     const Service& service_;
-    const Request& request_;
     search::Snapshot& snapshot_;
     ScopedView read_;
     Turns turns_;

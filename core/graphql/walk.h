@@ -47,6 +47,9 @@ class Walker {
     asio::awaitable<Result<void>> walk(json::Value object, schema::Type type, ObjectPlan& plan,
                                        const Place& place, const Focus& focus);
 
+    /// Whether the caller may read resources of `type`, if it were asked for alone. Errors: as require().
+    Result<void> may_read(TypeId type) const;
+
     /// Whether the caller may read what was found for `field`. What isn't shown is from here on as if there were nothing, and
     /// counts as much.
     asio::awaitable<Result<bool>> is_readable(std::optional<storage::VersionInfo> info,

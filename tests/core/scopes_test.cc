@@ -395,6 +395,22 @@ TEST_F(ScopesTest, DoNotGoOnWithAnothersSearch) {
     EXPECT_EQ(send("GET", target).status, 400);
 }
 
+TEST_F(ScopesTest, LetGraphqlReadWhatEverybodyMay) {
+    Config config;
+    config.auth.public_access = {"read"};
+    open(config);
+    fill();
+    Principal searches("s", "system/Observation.s");
+    send_as(&searches);
+    EXPECT_THAT(
+        send("GET", graphql("/", R"({Patient(id:"m"){id} ObservationList(_id:"t-o1"){)"
+                                 R"(subject{resource{... on Patient{id}}}} EncounterList{id}})"))
+            .body,
+        HasSubstr(
+            R"({"data":{"Patient":{"id":"m"},"ObservationList":[{"subject":{"resource":{"id":"t"}}}],)"
+            R"("EncounterList":null},"errors":[{"message":"The scope system/Encounter.s)"));
+}
+
 TEST_F(ScopesTest, ArePassedOverWhereEverybodyMay) {
     Config config;
     config.auth.public_access = {"read", "search"};
