@@ -204,6 +204,7 @@ class Search {
                                      .strict = read_preference(request_).strict,
                                      .shown_by_container = true};
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
+        ANNALS_TRY_VOID(require_types(pairs));
         ANNALS_TRY_VOID(require_search(service_, request_, query_.others, Extent::part));
         ANNALS_TRY_VOID(enter_compartment(service_.store(), *parameters_, target_, query_));
         std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });
@@ -227,6 +228,27 @@ class Search {
                 one.plan =
                     permitted ? seen_of(view_, one.type, std::move(one.plan)) : search::nothing();
             }
+        }
+        return {};
+    }
+
+    // Of several types everything is needed, or those that _type names; of one it was asked for.
+    Result<void> require_types(std::span<const QueryPair> pairs) const {
+        const bool is_open =
+            service_.guarded() && is_public(service_.config(), "search");  // with no credentials
+        if (is_open || !finds_several_types(target_)) {
+            return {};
+        }
+        Result<void> everywhere =
+            require(service_, request_, kMaySearch, std::nullopt, Extent::part);
+        const bool are_named = std::ranges::any_of(pairs, [](const QueryPair& pair) {
+            return pair.first == "_type" && !pair.second.empty();
+        });
+        if (everywhere || !are_named) {
+            return everywhere;
+        }
+        for (const Query::TypePlan& one : query_.types) {
+            ANNALS_TRY_VOID(require_search(service_, request_, one.type, Extent::part));
         }
         return {};
     }

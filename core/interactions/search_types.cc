@@ -30,6 +30,11 @@ Result<std::vector<TypeId>> searched_types(const Target& target) {
     return std::vector{*find_resource_type(target.member)};
 }
 
+bool finds_several_types(const Target& target) noexcept {
+    return target.level == Level::root || target.level == Level::system_search ||
+           (is_compartment(target.level) && target.member == "*");
+}
+
 Result<void> enter_compartment(const storage::Store& store, const search::ParameterSet& parameters,
                                const Target& target, Query& query) {
     if (!is_compartment(target.level)) {

@@ -18,6 +18,9 @@ namespace annals::core {
 /// The types that the path names; none: all of them. Errors: not_found: what it names has no compartments.
 Result<std::vector<TypeId>> searched_types(const Target& target);
 
+/// Whether the path leads to resources of several types. `_type` may say which.
+bool finds_several_types(const Target& target) noexcept;
+
 /// Where the path names a compartment: of each type, only what belongs to it. Errors: not_found: nothing of a type can.
 Result<void> enter_compartment(const storage::Store& store, const search::ParameterSet& parameters,
                                const Target& target, search::Query& query);

@@ -500,6 +500,30 @@ TEST_F(AccessTest, ASearchShowsNothingOfTypesThatAreNotPermitted) {
     EXPECT_TRUE(transaction.says(R"("code":"forbidden")")) << transaction.body;
 }
 
+TEST_F(AccessTest, ASearchOfSeveralTypesNeedsThoseThatItNames) {
+    guard(false);
+    const Principal two("two", "system/Patient.s user/Observation.rs");
+    const Headers form{{"Content-Type", "application/x-www-form-urlencoded"}};
+    send_as(&two);
+    EXPECT_EQ(send("GET", "/?_type=Patient,Observation").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/a/*?_type=Observation,Patient").status, 200);
+    EXPECT_EQ(send("POST", "/_search", "_type=Observation", form).status, 200);
+    const test::Answer third = send("GET", "/?_type=Patient,Device,Observation");
+    EXPECT_EQ(third.status, 403);
+    EXPECT_TRUE(third.says("The scope system/Device.s is needed")) << third.body;
+    EXPECT_EQ(send("POST", "/_search", "_type=Device", form).status, 403);
+    for (const std::string_view path : {"/?_id=a", "/?_type=", "/Patient/a/*", "/_history"}) {
+        const test::Answer all = send("GET", path);
+        EXPECT_EQ(all.status, 403) << path;
+        EXPECT_TRUE(all.says("The scope system/*.s is needed")) << path << all.body;
+    }
+    const test::Answer batch =
+        send("POST", "/", R"({"resourceType":"Bundle","type":"batch","entry":[
+            {"request":{"method":"GET","url":"?_type=Patient"}},{"request":{"method":"GET","url":"?_type=Device"}}]})",
+             {{"Content-Type", "application/fhir+json"}});
+    EXPECT_TRUE(batch.says("200 OK") && batch.says("403 Forbidden")) << batch.body;
+}
+
 TEST_F(AccessTest, NobodyIsAskedWhenNothingIsGuarded) {
     restart(Config());
     send_as(nullptr);
