@@ -247,9 +247,9 @@ class TransactionRun {
         return referred;
     }
 
-    /// Runs the reads on the state before, so that a fault is found while nothing is applied. Reads of what the
-    /// transaction writes are judged by what it does, and those that lack what it writes when that is there. What all would
-    /// answer together is judged as far as it is known.
+    /// Runs the reads on the state before, so that a fault is found while nothing is applied; but for those that lack what the
+    /// transaction writes, or whose operation is about it: they are judged when that is there. What all would answer
+    /// together is judged as far as it is known.
     asio::awaitable<bool> try_reads(const TransactionAttempt& attempt) {
         if (order_.empty() || entries_[order_.back()].kind != EntryKind::read) {
             co_return true;
@@ -267,25 +267,24 @@ class TransactionRun {
             }
             const std::string name = resource_name(entry.target.type, entry.target.id);
             const auto writer = attempt.state().writer_of(name);
-            if (!entry.target.id.empty() && writer) {
-                if (entries_[*writer].kind == EntryKind::remove &&
-                    entry.target.level == Level::instance) {
-                    co_return fail(index,
-                                   {service_.config().hard_delete ? Errc::not_found : Errc::deleted,
-                                    fmt::format("{} is deleted by Bundle.entry[{}]", name, *writer),
-                                    {}});
-                }
-                continue;
+            const bool written = !entry.target.id.empty() && writer;
+            if (written && entries_[*writer].kind == EntryKind::remove &&
+                entry.target.level == Level::instance) {
+                co_return fail(index,
+                               {service_.config().hard_delete ? Errc::not_found : Errc::deleted,
+                                fmt::format("{} is deleted by Bundle.entry[{}]", name, *writer),
+                                {}});
             }
-            const Response response =
-                co_await answer_read_entry(service_, entry, std::nullopt, budget, turns_);
+            AnswerBudget of_before(service_.config());  // it will be answered with something else
+            const Response response = co_await answer_read_entry(
+                service_, entry, std::nullopt, written ? of_before : budget, turns_);
             if (response.status < 400) {
                 continue;
             }
             Error refusal =
                 response.failure ? *response.failure : Error{Errc::invalid, "refused", {}};
             if (!names) {
-                names.emplace(entries_, attempt.state(), request_.base_url);
+                names.emplace(service_.store(), entries_, attempt.state(), request_.base_url);
             }
             if (!names->concern(entry, refusal)) {
                 co_return fail(index, std::move(refusal));

@@ -6,9 +6,10 @@
 
 namespace annals::core {
 
-TransactionNames::TransactionNames(std::span<const TransactionEntry> entries,
+TransactionNames::TransactionNames(const storage::Store& store,
+                                   std::span<const TransactionEntry> entries,
                                    const TransactionState& state, std::string_view base_url)
-    : entries_(entries), state_(state), base_url_(base_url) {
+    : store_(store), entries_(entries), state_(state), base_url_(base_url) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const bool writes =
             entries[i].kind == EntryKind::create || entries[i].kind == EntryKind::update;
@@ -22,11 +23,18 @@ TransactionNames::TransactionNames(std::span<const TransactionEntry> entries,
 }
 
 bool TransactionNames::concern(const TransactionEntry& read, const Error& refusal) const {
+    if (read.target.level == Level::version) {
+        return is_to_come(read.target);
+    }
     if (are_in(refusal.detail)) {
         return true;
     }
-    if (read.target.operation.empty()) {
+    // No write brings a parameter that is missing.
+    if (read.target.operation.empty() || refusal.code == Errc::required) {
         return false;
+    }
+    if (is_one(resource_name(read.target.type, read.target.id))) {
+        return true;
     }
     const Result<Parameters> asked = parse_query(read.request.query);
     return asked && std::ranges::any_of(*asked, [&](const auto& parameter) {
@@ -34,6 +42,13 @@ bool TransactionNames::concern(const TransactionEntry& read, const Error& refusa
                return are_in(value) ||
                       (name == "id" && is_one(resource_name(read.target.type, value)));
            });
+}
+
+/// Of what is written one version comes, the next.
+bool TransactionNames::is_to_come(const Target& version) const {
+    return is_one(resource_name(version.type, version.id)) &&
+           version.version ==
+               std::to_string(store_.head(version.type, version.id).version.value + 1);
 }
 
 bool TransactionNames::are_in(std::string_view text) const {

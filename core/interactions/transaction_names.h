@@ -9,6 +9,7 @@
 #include "core/base/result.h"
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/transaction_state.h"
+#include "storage/store.h"
 
 #include <span>
 #include <string>
@@ -21,17 +22,20 @@ namespace annals::core {
 class TransactionNames {
   public:
     /// Requires: all entries are decided. Lifetime: the arguments outlive it.
-    TransactionNames(std::span<const TransactionEntry> entries, const TransactionState& state,
-                     std::string_view base_url);
+    TransactionNames(const storage::Store& store, std::span<const TransactionEntry> entries,
+                     const TransactionState& state, std::string_view base_url);
 
-    /// Whether `read`, which came to `refusal` while nothing was written, may come to something else then: the refusal names one of
-    /// them, for whatever the code, its text says what is missing; or the operation was asked about one.
+    /// Whether `read`, which came to `refusal` while nothing was written, may come to something else then: it asks for the version
+    /// that is to come; the refusal names one of them, for whatever the code, its text says what is missing; or the operation was
+    /// asked about one.
     bool concern(const TransactionEntry& read, const Error& refusal) const;
 
   private:
+    bool is_to_come(const Target& version) const;
     bool are_in(std::string_view text) const;
     bool is_one(std::string_view word) const;
 
+    const storage::Store& store_;
     std::span<const TransactionEntry> entries_;
     const TransactionState& state_;
     std::string_view base_url_;

@@ -750,6 +750,8 @@ TEST(Transaction, ReadsWhatOnlyItsOwnWritesMakeReadable) {
                  entry_of("PUT", "Composition/1", document),
                  entry_of("GET", "ValueSet/$expand?url=http://x/values|1"),
                  entry_of("GET", "ValueSet/before/$expand"),
+                 entry_of("GET", "CodeSystem/codes/_history/1"),
+                 entry_of("GET", "CodeSystem/codes/_history"),
                  entry_of("GET", "CodeSystem/$lookup?system=http://x/codes&code=a"),
                  entry_of("GET", "Observation?code:in=http://x/values"),
                  entry_of("GET", "Observation?code:below=http://x/codes|a"),
@@ -758,9 +760,9 @@ TEST(Transaction, ReadsWhatOnlyItsOwnWritesMakeReadable) {
                  entry_of("GET", "CodeSystem/$lookup?system=http://x/codes&code=none")}))
             .body);
     // What fails then, too, fails alone: by then all is done.
-    EXPECT_EQ(bundle.statuses(), "201 201 201 201 404 200 200 200 200 200 200 404");
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201 404 200 200 200 200 200 200 200 200 404");
     EXPECT_EQ(bundle.entry(5)["resource"]["expansion"]["contains"].size(), 1U);
-    EXPECT_EQ(bundle.entry(9)["resource"]["entry"].size(), 2U);
+    EXPECT_EQ(bundle.entry(11)["resource"]["entry"].size(), 2U);
 }
 
 TEST(Transaction, AsksOperationsAboutWhatItPutsRight) {
@@ -791,6 +793,12 @@ TEST(Transaction, FailsByReadsThatLackWhatItDoesNotWrite) {
              {"ValueSet/$expand?url=http://x/other", "not-found"},
              {"Observation?code:in=http://x/other", "invalid"},
              {"Patient?birthdate=http", "invalid"},
+             // What it writes or deletes won't have these either.
+             {"ValueSet/v/_history/2", "not-found"},
+             {"ValueSet/v/_history?_since=http", "invalid"},
+             {"ValueSet/v/$none", "invalid"},
+             {"Observation/$lastn?patient=ValueSet/v", "required"},
+             {"Patient/1/Observation?date=http", "invalid"},
              {"$diff?from=Patient/1/_history/1&to=Patient/1/_history/2", "not-found"}}) {
         expect_failure(
             server.submit(bundle_of("transaction",
