@@ -24,12 +24,26 @@ TEST(ServerUrl, IsReadWithAndWithoutPortAndPath) {
 }
 
 TEST(ServerUrl, IsRefusedWhenItNamesNoServer) {
-    for (const char* text :
-         {"", "host:80", "ftp://host/fhir", "http://", "https://", "http://host:x/fhir",
-          "http://host/fhir?a=b", "http://:80/fhir", "http://[::1]x80/fhir", "http://[::1]80",
-          "http://host/fhir#a", "http://host/fhir ", "http://[::1/fhir", "http://[]/fhir",
-          "http://host:/fhir", "http://host:0/fhir", "http://host:65536/fhir",
-          "http://host:18446744073709551696/fhir"}) {
+    for (const char* text : {"",
+                             "host:80",
+                             "ftp://host/fhir",
+                             "http://",
+                             "https://",
+                             "http://host:x/fhir",
+                             "http://host/fhir?a=b",
+                             "http://:80/fhir",
+                             "http://[::1]x80/fhir",
+                             "http://[::1]80",
+                             "http://host/fhir#a",
+                             "http://host/fhir ",
+                             "http://host/fhir\r",
+                             "http://host/fhir\n",
+                             "http://[::1/fhir",
+                             "http://[]/fhir",
+                             "http://host:/fhir",
+                             "http://host:0/fhir",
+                             "http://host:65536/fhir",
+                             "http://host:18446744073709551696/fhir"}) {
         EXPECT_FALSE(parse_server_url(text)) << text;
     }
     for (const char* text : {"http://u:secret@host/fhir", "https://u:secret@host:80/fhir"}) {

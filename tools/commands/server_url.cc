@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -28,8 +29,11 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
         return refuse("a server's root is written http://HOST:PORT/fhir or https://HOST:PORT/fhir");
     }
     std::string_view rest = text.substr(text.find("//") + 2);
-    if (rest.find_first_of("?# ") != std::string_view::npos) {
-        return refuse("a server's root has neither query nor blanks");
+    const bool plain = std::none_of(rest.begin(), rest.end(), [](char c) {
+        return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '?' || c == '#';
+    });
+    if (!plain) {
+        return refuse("a server's root has neither query nor blanks nor ends of lines");
     }
     const std::size_t slash = rest.find('/');
     std::string_view authority = rest.substr(0, slash);
