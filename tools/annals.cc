@@ -172,17 +172,21 @@ int run(const ArgumentList& arguments) {
 }  // namespace annals::tools
 
 int main(int argc, char** argv) {
+    // Says `why` and what else there is to it, with nothing that needs memory.
+    const auto end = [](const char* why, const char* more) {
+        const bool ran = annals::tools::Progress::has_begun();
+        std::fprintf(stderr, "annals: %s%s%s\n", ran ? "" : "cannot start: ", why, more);
+        return ran ? annals::tools::kExitFaults : annals::tools::kExitUsage;
+    };
     try {
         return annals::tools::after_telling(
             annals::tools::run(annals::tools::ArgumentList(argv + 1, argv + argc)));
     } catch (const std::system_error& refused) {
         // What nothing can be done without: the threads and the descriptors of a start.
         const bool thread = refused.code() == std::errc::resource_unavailable_try_again;
-        std::fprintf(stderr, "annals: cannot start: %s%s\n", refused.what(),
-                     thread ? ": no thread is to be had (ulimit -u, pids.max, memory)" : "");
-        return annals::tools::kExitUsage;
+        return end(refused.what(),
+                   thread ? ": no thread is to be had (ulimit -u, pids.max, memory)" : "");
     } catch (const std::bad_alloc&) {
-        std::fputs("annals: cannot start: there is too little memory (ulimit -v)\n", stderr);
-        return annals::tools::kExitUsage;
+        return end("there is too little memory (ulimit -v)", "");
     }
 }

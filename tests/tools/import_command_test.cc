@@ -9,12 +9,15 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 namespace annals {
@@ -175,6 +178,39 @@ TEST(ImportCommand, EndsByASignalWithWhatItHasReadAndSaysHowFarThatIs) {
     EXPECT_EQ(import.errors(), "-:1: nothing behind this line was read\n");
     ::close(pipe);
 }
+
+// With such a limit a sanitizer has no memory of its own.
+#if !defined(__has_feature) || \
+    !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+TEST(ImportCommand, ThatRunsOutOfMemoryDoesNotSayThatItCouldNotStart) {
+    const TemporaryDirectory directory;
+    const std::string lines = directory / "lines";
+    ASSERT_EQ(::mkfifo(lines.c_str(), 0600), 0);
+    const int held = ::open(lines.c_str(), O_RDWR);
+    test::ChildProcess import(kBinary, {"import", "--data", directory / "data"}, lines);
+    const int pipe = ::open(lines.c_str(), O_WRONLY);
+    ASSERT_GT(::write(pipe, "x", 1), 0);
+    int unread = 1;
+    for (int i = 0; i < 3000 && unread > 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ::ioctl(pipe, FIONREAD, &unread);
+    }
+    ::close(held);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/" + std::to_string(import.pid()) + "/statm") >> pages;
+    const rlim_t limit = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (8 << 20);
+    const rlimit little{limit, limit};
+    ASSERT_EQ(::prlimit(import.pid(), RLIMIT_AS, &little, nullptr), 0);
+    std::signal(SIGPIPE, SIG_IGN);
+    // One line that never ends.
+    const std::string piece(1 << 20, 'x');
+    for (int i = 0; i < 256 && ::write(pipe, piece.data(), piece.size()) > 0; ++i) {
+    }
+    ::close(pipe);
+    EXPECT_EQ(import.wait(std::chrono::seconds(30)), 1);
+    EXPECT_EQ(import.errors(), "annals: there is too little memory (ulimit -v)\n");
+}
+#endif
 
 TEST(ImportCommand, EndsByASignalAlsoWhereTheServerIsAway) {
     const TemporaryDirectory directory;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -18,6 +19,7 @@ constexpr auto kInterval = std::chrono::milliseconds(200);
 // Lanes of an import tell of lines while its main thread shows how far it is.
 std::mutex g_stderr;
 bool g_passing = false;  ///< a line is shown whose place another one takes
+std::atomic<bool> g_begun{false};
 
 void write_stderr(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
@@ -78,6 +80,11 @@ Progress::Progress(std::string what, std::uint64_t share_total, bool quiet)
       shown_(!quiet && ::isatty(STDERR_FILENO) == 1),
       started_(std::chrono::steady_clock::now()),
       next_(started_ + kInterval) {
+    g_begun = true;
+}
+
+bool Progress::has_begun() noexcept {
+    return g_begun;
 }
 
 Progress::~Progress() {

@@ -33,6 +33,9 @@ class Progress {
     /// up to (bytes, say); 0 if nobody knows.
     Progress(std::string what, std::uint64_t share_total, bool quiet);
 
+    /// Whether the process has begun anything that has a progress: what goes wrong from then on is no start that failed.
+    static bool has_begun() noexcept;
+
     /// Ends the line.
     ~Progress();
     Progress(const Progress&) = delete;
