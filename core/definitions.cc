@@ -34,9 +34,9 @@ Result<terminology::Definition> Definitions::Carried::find(std::string_view type
 }
 
 terminology::Definition Definitions::find(std::string_view type, std::string_view url,
-                                          std::string_view version,
-                                          std::vector<Position>* unread) const {
-    if (terminology::Definition stored = stored_.find(type, url, version, unread)) {
+                                          std::string_view version, std::vector<Position>* unread,
+                                          bool* large) const {
+    if (terminology::Definition stored = stored_.find(type, url, version, unread, large)) {
         return stored;
     }
     Result<terminology::Definition> found = carried().find(type, url, version);

@@ -33,9 +33,10 @@ class Definitions final : public terminology::Source {
         return find(type, url, version, nullptr);
     }
 
-    /// The same; `unread` as StoredDefinitions::find() takes it.
+    /// The same; `unread` and `large` as StoredDefinitions::find() takes them.
     terminology::Definition find(std::string_view type, std::string_view url,
-                                 std::string_view version, std::vector<Position>* unread) const;
+                                 std::string_view version, std::vector<Position>* unread,
+                                 bool* large = nullptr) const;
 
     /// The canonical URLs of all that is stored of a type or defined by packages (not of R4's own), each once; `count` at
     /// most, and of what is stored only types that stored definitions are followed of.
@@ -49,6 +50,9 @@ class Definitions final : public terminology::Source {
 
     /// StoredDefinitions::read_resident().
     std::vector<Position> read_resident() const { return stored_.read_resident(); }
+
+    /// StoredDefinitions::is_current().
+    bool is_current() const { return stored_.is_current(); }
 
     /// What is known besides of what is stored: of packages, and R4's own.
     const terminology::Source& carried() const noexcept { return carried_; }
@@ -86,18 +90,20 @@ class Definitions final : public terminology::Source {
 class Definitions::Resident final : public terminology::Source {
   public:
     /// `unread`: where the positions go of what is on the device only; that counts as not there, and is asked for again once it
-    /// has been fetched. Null: it is waited for.
-    Resident(const Definitions& definitions, std::vector<Position>* unread)
-        : definitions_(definitions), unread_(unread) {}
+    /// has been fetched. Null: it is waited for. `large`: becomes true where what is stored would take long to parse, which then
+    /// counts as not there, too. Null: it is parsed.
+    Resident(const Definitions& definitions, std::vector<Position>* unread, bool* large = nullptr)
+        : definitions_(definitions), unread_(unread), large_(large) {}
 
     Result<terminology::Definition> find(std::string_view type, std::string_view url,
                                          std::string_view version) const override {
-        return definitions_.find(type, url, version, unread_);
+        return definitions_.find(type, url, version, unread_, large_);
     }
 
   private:
     const Definitions& definitions_;
     std::vector<Position>* unread_;
+    bool* large_;
 };
 
 }  // namespace annals::core

@@ -161,27 +161,36 @@ asio::awaitable<void> fetch_definitions(const Service& service, const Request& r
     if (target.level == Level::instance_operation) {
         co_await fetch_newest(service, request, target.type, target.id);
     }
-    std::vector<Position> unread = service.definitions().read_resident();
-    while (!unread.empty()) {
-        co_await request.loop->fetched(std::move(unread));
-        unread = service.definitions().read_resident();
+    const Definitions& definitions = service.definitions();
+    while (!definitions.is_current()) {
+        Result<std::vector<Position>> unread =
+            co_await definitions.worker().make<std::vector<Position>>(
+                *request.loop, [&definitions] { return definitions.read_resident(); });
+        if (!unread) {
+            unread = definitions.read_resident();  // It has too much to do already.
+        }
+        if (unread->empty()) {
+            co_return;
+        }
+        co_await request.loop->fetched(*std::move(unread));
     }
 }
 
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
                                       TerminologyAnswer answer) {
     const Definitions& definitions = service.definitions();
-    bool exhausted = false;
+    bool takes_long = false;
     Result<std::string> body =
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
             terminology::Effort little(kStepsOnLoop);
-            const Definitions::Resident resident(definitions, unread);
+            bool large = false;
+            const Definitions::Resident resident(definitions, unread, &large);
             terminology::Session session(resident, little);
             Result<std::string> made = answer(session);
-            exhausted = little.exhausted();
+            takes_long = large || (!made && little.exhausted());
             return made;
         });
-    if (!body && exhausted) {
+    if (takes_long) {
         const auto end =
             terminology::Effort::Clock::now() + service.config().limits.request_timeout;
         body = co_await definitions.worker().make<std::string>(

@@ -12,11 +12,15 @@ namespace {
 constexpr std::size_t kParsedMax = 512;  // documents that are kept
 constexpr std::size_t kParsedBytesMax = 1 << 30;
 constexpr std::size_t kDefinitionsMax = 1 << 20;  // of one type
-constexpr std::size_t kPageSize = 1000;
+constexpr std::size_t kPageSize = 100;
 constexpr std::string_view kCodeSystem = "CodeSystem";
 
 bool same(const storage::Totals& a, const storage::Totals& b) {
     return a.versions == b.versions && a.erased == b.erased;
+}
+
+Position position_of(const std::optional<storage::VersionInfo>& version) {
+    return version ? version->position : Position{};
 }
 
 }  // namespace
@@ -49,81 +53,117 @@ void StoredDefinitions::drop(Known& known, std::uint32_t resource) const {
     known.entries.erase(entry);
 }
 
-void StoredDefinitions::take(Known& known, const storage::VersionInfo& info) const {
-    drop(known, info.resource);
-    if (info.deletion || known.entries.size() >= kDefinitionsMax) {
-        return;
-    }
-    const Result<storage::StoredVersion> stored = store_.load(info);
+StoredDefinitions::Entry StoredDefinitions::read_entry(const Known& known,
+                                                       const storage::VersionInfo& info) const {
+    Entry entry{info, {}, {}};
+    const Result<storage::StoredVersion> stored =
+        info.deletion ? Error{Errc::deleted, "", ""} : store_.load(info);
     if (!stored) {
-        return;  // erased meanwhile
+        return entry;  // deleted, or erased meanwhile
     }
     json::Parser parser;
     const Result<json::Document> document = parser.parse(stored->body);
-    if (!document) {
-        return;
+    if (document) {
+        const json::Value root = document->root();
+        entry.url = root["url"].string();
+        entry.version = root["version"].string();
+        entry.has_codes = known.name == kCodeSystem && terminology::has_codes(root);
     }
-    const json::Value root = document->root();
-    Entry entry{info, root["url"].string(), root["version"].string(),
-                known.name == kCodeSystem && terminology::has_codes(root)};
-    if (entry.url.empty()) {
-        return;
-    }
-    known.by_url.emplace(entry.url, info.resource);
-    known.entries.emplace(info.resource, std::move(entry));
+    return entry;
 }
 
-/// Unless it may block, what has to be fetched first.
-std::vector<Position> StoredDefinitions::refresh(Known& known, bool may_block) const {
+void StoredDefinitions::put(Known& known, Entry entry) const {
+    const std::uint32_t resource = entry.info.resource;
+    drop(known, resource);
+    if (entry.url.empty() || known.entries.size() >= kDefinitionsMax) {
+        return;
+    }
+    known.by_url.emplace(entry.url, resource);
+    known.entries.emplace(resource, std::move(entry));
+}
+
+void StoredDefinitions::refresh(Known& known, Reading& reading) const {
+    while (read_page(known, reading)) {
+    }
+}
+
+/// True if there may be more.
+bool StoredDefinitions::read_page(Known& known, Reading& reading) const {
     const storage::Totals totals = store_.totals(known.type);
     if (same(totals, known.totals)) {
-        return {};
+        return false;
     }
     storage::HistoryQuery query;
     query.type = known.type;
     query.order = storage::HistoryOrder::oldest_first;
     query.count = kPageSize;
-    for (bool more = true; more;) {
-        query.after = known.last;
-        const storage::HistoryPage page = store_.history(query);
-        if (!may_block && !page.versions.empty() && known.told != page.versions.front().position) {
-            if (std::vector<Position> unread = store_.unread(page.versions); !unread.empty()) {
-                known.told = page.versions.front().position;
-                return unread;
-            }
+    query.after = known.last;
+    const storage::HistoryPage page = store_.history(query);
+    if (!reading.may_block && !page.versions.empty() &&
+        known.told != page.versions.front().position) {
+        reading.unread = store_.unread(page.versions);
+        if (!reading.unread.empty()) {
+            known.told = page.versions.front().position;
+            return false;
         }
-        for (const storage::VersionInfo& info : page.versions) {
-            take(known, info);
-            known.last = info;
+    }
+    if (reading.lock != nullptr) {
+        reading.lock->unlock();
+    }
+    std::vector<Entry> entries;
+    for (const storage::VersionInfo& info : page.versions) {
+        entries.push_back(read_entry(known, info));
+    }
+    if (reading.lock != nullptr) {
+        reading.lock->lock();
+        if (position_of(known.last) != position_of(query.after)) {
+            return true;  // Another has read these meanwhile.
         }
-        more = page.more && !page.versions.empty();
+    }
+    for (Entry& entry : entries) {
+        known.last = entry.info;
+        put(known, std::move(entry));
+    }
+    if (page.more && !page.versions.empty()) {
+        return true;
     }
     known.totals = totals;
-    return {};
+    return false;
 }
 
 std::vector<Position> StoredDefinitions::read_resident() const {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    Reading reading{.may_block = false, .lock = &lock};
     for (Known& known : known_) {
-        if (std::vector<Position> unread = refresh(known, false); !unread.empty()) {
-            return unread;
+        refresh(known, reading);
+        if (!reading.unread.empty()) {
+            break;
         }
     }
-    return {};
+    return reading.unread;
 }
 
-Definition StoredDefinitions::load(const Entry& entry, std::vector<Position>* unread) const {
-    const auto kept = parsed_.find(entry.info.position.value);
-    if (kept != parsed_.end()) {
-        return kept->second;
-    }
+bool StoredDefinitions::is_current() const {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    return lock && std::ranges::all_of(known_, [this](const Known& known) {
+               return same(store_.totals(known.type), known.totals);
+           });
+}
+
+/// Others have theirs while it is parsed: the lock is not held yet.
+Definition StoredDefinitions::load(const Known& known, const storage::VersionInfo& info,
+                                   std::vector<Position>* unread, bool* large) const {
     const Result<storage::StoredVersion> stored =
-        unread == nullptr ? store_.load(entry.info) : store_.load_resident(entry.info);
+        unread == nullptr ? store_.load(info) : store_.load_resident(info);
     if (!stored) {
         return nullptr;
     }
     if (stored->unread) {
-        unread->push_back(entry.info.position);
+        unread->push_back(info.position);
+        return nullptr;
+    }
+    if (large != nullptr && stored->body.size() > kSmallBytes) {
+        *large = true;
         return nullptr;
     }
     json::Parser parser;
@@ -132,41 +172,58 @@ Definition StoredDefinitions::load(const Entry& entry, std::vector<Position>* un
         return nullptr;
     }
     Definition made = std::make_shared<const json::Document>(*std::move(document));
+    const std::scoped_lock lock(mutex_);
+    if (const auto kept = parsed_.find(info.position.value); kept != parsed_.end()) {
+        return kept->second;  // Another was sooner.
+    }
+    const auto entry = known.entries.find(info.resource);
+    if (entry == known.entries.end() || entry->second.info.position != info.position) {
+        return made;  // It has been replaced.
+    }
     const std::size_t bytes = terminology::bytes_of(*made);
     if (parsed_.size() >= kParsedMax || parsed_bytes_ + bytes > kParsedBytesMax) {
         parsed_.clear();
         parsed_bytes_ = 0;
     }
-    parsed_.emplace(entry.info.position.value, made);
+    parsed_.emplace(info.position.value, made);
     parsed_bytes_ += bytes;
     return made;
 }
 
 Definition StoredDefinitions::find(std::string_view type, std::string_view url,
-                                   std::string_view version, std::vector<Position>* unread) const {
-    const std::scoped_lock lock(mutex_);
-    for (Known& known : known_) {
-        if (known.name != type) {
-            continue;
-        }
-        if (std::vector<Position> first = refresh(known, unread == nullptr); !first.empty()) {
-            unread->insert(unread->end(), first.begin(), first.end());
-            return nullptr;
-        }
-        const Entry* best = nullptr;
-        const auto [first, last] = known.by_url.equal_range(std::string(url));
-        for (auto at = first; at != last; ++at) {
-            const Entry& entry = known.entries.at(at->second);
-            const bool fits = version.empty() || entry.version == version;
-            // What was erased for good is not there any more.
-            if (fits && store_.at(entry.info.position) &&
-                (best == nullptr || entry.info.position > best->info.position)) {
-                best = &entry;
-            }
-        }
-        return best == nullptr ? nullptr : load(*best, unread);
+                                   std::string_view version, std::vector<Position>* unread,
+                                   bool* large) const {
+    Known* const known = std::ranges::find(known_, type, &Known::name);
+    if (known == known_.end()) {
+        return nullptr;
     }
-    return nullptr;
+    std::unique_lock lock(mutex_);
+    Reading reading{.may_block = unread == nullptr};
+    refresh(*known, reading);
+    if (!reading.unread.empty()) {
+        unread->insert(unread->end(), reading.unread.begin(), reading.unread.end());
+        return nullptr;
+    }
+    const Entry* best = nullptr;
+    const auto [first, last] = known->by_url.equal_range(std::string(url));
+    for (auto at = first; at != last; ++at) {
+        const Entry& entry = known->entries.at(at->second);
+        const bool fits = version.empty() || entry.version == version;
+        // What was erased for good is not there any more.
+        if (fits && store_.at(entry.info.position) &&
+            (best == nullptr || entry.info.position > best->info.position)) {
+            best = &entry;
+        }
+    }
+    if (best == nullptr) {
+        return nullptr;
+    }
+    const storage::VersionInfo info = best->info;
+    if (const auto kept = parsed_.find(info.position.value); kept != parsed_.end()) {
+        return kept->second;
+    }
+    lock.unlock();
+    return load(*known, info, unread, large);
 }
 
 std::vector<std::string> StoredDefinitions::canonicals(std::string_view type,
@@ -177,7 +234,8 @@ std::vector<std::string> StoredDefinitions::canonicals(std::string_view type,
         if (known.name != type) {
             continue;
         }
-        refresh(known);
+        Reading reading;
+        refresh(known, reading);
         for (auto at = known.by_url.begin(); at != known.by_url.end() && urls.size() < count;) {
             const auto [first, last] = known.by_url.equal_range(at->first);
             const bool there = std::any_of(first, last, [&](const auto& one) {
@@ -197,7 +255,8 @@ std::vector<terminology::ListedCodeSystem> StoredDefinitions::code_systems(
     std::size_t count) const {
     const std::scoped_lock lock(mutex_);
     Known& known = *std::ranges::find(known_, kCodeSystem, &Known::name);
-    refresh(known);
+    Reading reading;
+    refresh(known, reading);
     std::vector<terminology::ListedCodeSystem> out;
     for (auto at = known.by_url.begin(); at != known.by_url.end() && out.size() < count;) {
         const auto last = known.by_url.equal_range(at->first).second;

@@ -11,6 +11,7 @@
 #include "storage/store.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -30,9 +31,13 @@ class StoredDefinitions {
   public:
     explicit StoredDefinitions(const storage::Store& store);
 
-    /// As Source::find(). What is on the device only goes to `unread`, and counts as not there; null: it is waited for.
+    /// Bytes of a definition that take no longer to parse than others may wait for.
+    static constexpr std::size_t kSmallBytes = 256 << 10;
+
+    /// As Source::find(). What is on the device only goes to `unread`, and counts as not there; null: it is waited for. So does
+    /// what is larger than kSmallBytes and has not been parsed: then `*large` is true; null: it is parsed.
     Definition find(std::string_view type, std::string_view url, std::string_view version,
-                    std::vector<Position>* unread) const;
+                    std::vector<Position>* unread, bool* large = nullptr) const;
 
     /// The urls of all that is stored of a type, each once, `count` at most.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
@@ -42,13 +47,16 @@ class StoredDefinitions {
     std::vector<terminology::ListedCodeSystem> code_systems(std::size_t count) const;
 
     /// Reads what is new since a look at each type, until it comes to what is on the device only: its positions. Whoever has
-    /// had that fetched asks again. None: all others here know all that is stored.
+    /// had that fetched asks again. None: all others here know all that is stored. Others are let in between two pages.
     std::vector<Position> read_resident() const;
+
+    /// Whether nothing is new since that; false if that is being found out. Doesn't wait for anybody.
+    bool is_current() const;
 
   private:
     struct Entry {
         storage::VersionInfo info;
-        std::string url;
+        std::string url;  ///< empty: it is no definition, or is gone
         std::string version;
         bool has_codes = false;  ///< of a CodeSystem
     };
@@ -64,10 +72,21 @@ class StoredDefinitions {
         std::unordered_multimap<std::string, std::uint32_t> by_url;
     };
 
-    std::vector<Position> refresh(Known& known, bool may_block = true) const;
-    void take(Known& known, const storage::VersionInfo& info) const;
+    /// How a page of what is new is read.
+    struct Reading {
+        bool may_block = true;
+        std::vector<Position> unread = {};  ///< unless it may block, what has to be fetched first
+        std::unique_lock<std::mutex>* lock =
+            nullptr;  ///< is let go of while the page is parsed; null: is kept
+    };
+
+    void refresh(Known& known, Reading& reading) const;
+    bool read_page(Known& known, Reading& reading) const;
+    Entry read_entry(const Known& known, const storage::VersionInfo& info) const;
+    void put(Known& known, Entry entry) const;
     void drop(Known& known, std::uint32_t resource) const;
-    Definition load(const Entry& entry, std::vector<Position>* unread) const;
+    Definition load(const Known& known, const storage::VersionInfo& info,
+                    std::vector<Position>* unread, bool* large) const;
 
     const storage::Store& store_;
     mutable std::mutex mutex_;

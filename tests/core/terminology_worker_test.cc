@@ -32,6 +32,26 @@ class TerminologyWorker : public test::ServiceFixture {
         return answer;
     }
 
+    /// Gives the service's own worker something to do until then.
+    std::future<Result<void>> occupy(std::promise<void>& until) {
+        std::future<Result<void>> busy;
+        on_loop([&] {
+            busy = asio::co_spawn(
+                loop().context(),
+                service().definitions().worker().run(loop(), [&] { until.get_future().wait(); }),
+                asio::use_future);
+        });
+        return busy;
+    }
+
+    std::future<test::Answer> ask(std::string_view method, std::string target,
+                                  std::string body = {}) {
+        return std::async(std::launch::async,
+                          [this, method, target = std::move(target), body = std::move(body)] {
+                              return send(method, target, body);
+                          });
+    }
+
     std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
 };
 
@@ -95,21 +115,10 @@ TEST_F(TerminologyWorker, LooksAtLargeResourcesWhileOthersAreAnswered) {
                   300);
     }
     std::promise<void> go_on;
-    std::future<Result<void>> busy;
-    on_loop([&] {
-        busy = asio::co_spawn(
-            loop().context(),
-            service().definitions().worker().run(loop(), [&] { go_on.get_future().wait(); }),
-            asio::use_future);
-    });
-    const auto asked = [this](std::string_view method, std::string_view target, std::string body) {
-        return std::async(std::launch::async, [this, method, target, body = std::move(body)] {
-            return send(method, target, body);
-        });
-    };
-    auto compared = asked("GET", "/Observation/large/$diff", "");
-    auto sound = asked("GET", "/Observation/large/$validate", "");
-    auto unsound = asked("POST", "/Observation/$validate", begin + end);
+    auto busy = occupy(go_on);
+    auto compared = ask("GET", "/Observation/large/$diff");
+    auto sound = ask("GET", "/Observation/large/$validate");
+    auto unsound = ask("POST", "/Observation/$validate", begin + end);
     EXPECT_EQ(send("GET", "/Observation/large").status, 200);
     for (std::future<test::Answer>* const one : {&compared, &sound, &unsound}) {
         EXPECT_EQ(one->wait_for(20ms), std::future_status::timeout);
@@ -119,6 +128,36 @@ TEST_F(TerminologyWorker, LooksAtLargeResourcesWhileOthersAreAnswered) {
     EXPECT_TRUE(compared.get().says(R"("previousValue","valueCode":"preliminary")"));
     EXPECT_TRUE(sound.get().says("No issues detected"));
     EXPECT_TRUE(unsound.get().says("Observation.status"));
+}
+
+TEST_F(TerminologyWorker, ReadsAndParsesDefinitionsWhileOthersAreAnswered) {
+    const auto put = [this](std::string_view id, std::size_t size) {
+        return send("PUT", fmt::format("/CodeSystem/{}", id),
+                    fmt::format(R"({{"resourceType":"CodeSystem","id":"{0}","url":"http://s/{0}",)"
+                                R"("status":"active","content":"complete",)"
+                                R"("concept":[{{"code":"a","display":"{1}"}}]}})",
+                                id, std::string(size, 'x')))
+            .status;
+    };
+    const auto lookup = [](std::string_view id) {
+        return fmt::format("/CodeSystem/$lookup?system=http://s/{}&code=a", id);
+    };
+    ASSERT_EQ(put("small", 1), 201);
+    ASSERT_EQ(put("large", Worker::kBytesOnLoop), 201);
+    ASSERT_EQ(send("GET", lookup("small")).status, 200);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    EXPECT_EQ(send("GET", lookup("small")).status, 200) << "nothing is new";
+    auto large = ask("GET", lookup("large"));
+    EXPECT_EQ(large.wait_for(20ms), std::future_status::timeout) << "is to be parsed";
+    ASSERT_EQ(put("new", 1), 201);
+    auto small = ask("GET", lookup("small"));
+    EXPECT_EQ(small.wait_for(20ms), std::future_status::timeout) << "what is new is to be read";
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    EXPECT_EQ(large.get().status, 200);
+    EXPECT_EQ(small.get().status, 200);
+    EXPECT_EQ(send("GET", lookup("new")).status, 200);
 }
 
 }  // namespace
