@@ -233,56 +233,57 @@ bool Machine::equal_json(json::Value a, json::Value b, bool equivalence, bool& o
                 out = a.string() == b.string();
             }
             return true;
-        case Kind::array: {
+        case Kind::array:
             if (a.size() != b.size()) {
                 return true;
             }
-            if (equivalence) {
-                return equivalent_arrays(a, b, out);
-            }
-            auto other = b.elements().begin();
-            for (const json::Value x : a.elements()) {
-                bool same = false;
-                if (!equal_json(x, *other, false, same)) {
-                    return false;
-                }
-                if (!same) {
-                    return true;
-                }
-                ++other;
-            }
-            out = true;
-            return true;
-        }
+            return equivalence ? equivalent_arrays(a, b, out) : equal_arrays(a, b, out);
         case Kind::object:
-            if (a.size() != b.size()) {
-                return true;
-            }
-            for (const auto [key, value] : a.members()) {
-                bool same = false;
-                bool found = false;
-                if (!step(b.size())) {
-                    return false;
-                }
-                for (const auto [other_key, other] : b.members()) {
-                    if (!found && key.raw() == other_key.raw()) {
-                        found = true;
-                        if (!equal_json(value, other, equivalence, same)) {
-                            return false;
-                        }
-                    }
-                }
-                if (!same) {
-                    return true;
-                }
-            }
-            out = true;
-            return true;
+            return a.size() != b.size() || equal_objects(a, b, equivalence, out);
     }
     return true;
 }
 
-// In any order; an element of b matches one of a only. Requires: as many in a as in b.
+// Requires: as many in a as in b; so below.
+bool Machine::equal_arrays(json::Value a, json::Value b, bool& out) {
+    auto other = b.elements().begin();
+    for (const json::Value x : a.elements()) {
+        bool same = false;
+        if (!equal_json(x, *other, false, same)) {
+            return false;
+        }
+        if (!same) {
+            return true;
+        }
+        ++other;
+    }
+    out = true;
+    return true;
+}
+
+bool Machine::equal_objects(json::Value a, json::Value b, bool equivalence, bool& out) {
+    for (const auto [key, value] : a.members()) {
+        bool same = false;
+        if (!step(b.size())) {
+            return false;
+        }
+        for (const auto [other_key, other] : b.members()) {
+            if (key.raw() == other_key.raw()) {
+                if (!equal_json(value, other, equivalence, same)) {
+                    return false;
+                }
+                break;
+            }
+        }
+        if (!same) {
+            return true;
+        }
+    }
+    out = true;
+    return true;
+}
+
+// In any order; an element of b matches one of a only.
 bool Machine::equivalent_arrays(json::Value a, json::Value b, bool& out) {
     std::vector<bool> taken(b.size());
     for (const json::Value x : a.elements()) {

@@ -185,8 +185,9 @@ bool Machine::on_collection(const Node& node, const Scope& scope, Range input) {
         case Function::low_boundary:
         case Function::high_boundary:
         case Function::precision:
-        case Function::comparable:
             return boundaries(node, scope, input);
+        case Function::comparable:
+            return comparable(node, scope, input);
         default:
             return on_string(node, scope, input);
     }

@@ -149,6 +149,8 @@ class Machine {
     bool equivalent(Range a, Range b, bool& out);
     bool equivalent_items(const Item& a, const Item& b, bool& out);
     bool equal_json(json::Value a, json::Value b, bool equivalence, bool& out);
+    bool equal_arrays(json::Value a, json::Value b, bool& out);
+    bool equal_objects(json::Value a, json::Value b, bool equivalence, bool& out);
     bool equivalent_arrays(json::Value a, json::Value b, bool& out);
     bool compare_items(const Item& a, const Item& b, Order& out);
     std::uint64_t hash_of(const Item& item);
@@ -246,6 +248,7 @@ class Machine {
     // numbers.cc
 
     bool on_number(const Node& node, const Scope& scope, Range input);
+    bool comparable(const Node& node, const Scope& scope, Range input);
     bool boundaries(const Node& node, const Scope& scope, Range input);
 
     // conversions.cc

@@ -140,30 +140,33 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
     return !result || push(Item::decimal(*result));
 }
 
+bool Machine::comparable(const Node& node, const Scope& scope, Range input) {
+    Item value;
+    Item other;
+    bool present = false;
+    bool has_other = false;
+    if (!single(input, value, present, "a value") || !argument(node, 0, scope, other, has_other)) {
+        return false;
+    }
+    if (!present || !has_other) {
+        return true;
+    }
+    if (value.kind() != Item::Kind::quantity || other.kind() != Item::Kind::quantity) {
+        return fail("comparable() compares quantities");
+    }
+    const auto unit_of = [](const Quantity& quantity) {
+        return parse_unit(quantity.calendar ? definite_duration(quantity.unit) : quantity.unit);
+    };
+    const std::optional<Unit> a = unit_of(value.as_quantity());
+    const std::optional<Unit> b = unit_of(other.as_quantity());
+    return push(Item::boolean(a && b && a->same_dimension(*b)));
+}
+
 bool Machine::boundaries(const Node& node, const Scope& scope, Range input) {
     Item value;
     bool present = false;
     if (!single(input, value, present, "a value")) {
         return false;
-    }
-    if (node.function == Function::comparable) {
-        Item other;
-        bool has_other = false;
-        if (!argument(node, 0, scope, other, has_other)) {
-            return false;
-        }
-        if (!present || !has_other) {
-            return true;
-        }
-        if (value.kind() != Item::Kind::quantity || other.kind() != Item::Kind::quantity) {
-            return fail("comparable() compares quantities");
-        }
-        const auto unit_of = [](const Quantity& quantity) {
-            return parse_unit(quantity.calendar ? definite_duration(quantity.unit) : quantity.unit);
-        };
-        const std::optional<Unit> a = unit_of(value.as_quantity());
-        const std::optional<Unit> b = unit_of(other.as_quantity());
-        return push(Item::boolean(a && b && a->same_dimension(*b)));
     }
     std::int64_t digits = 0;
     bool has_digits = node.count > 0;
