@@ -1,6 +1,6 @@
 // The characters of XML 1.0: which there are, references to them, and how they stand in JSON and in XML.
 //
-// Layer:   codec, inside codec/xml.
+// Layer:   codec, inside codec/xml; append_xml_characters() is for pages of HTML, too.
 // Spec:    XML 1.0 (fifth edition) sections 2.2, 2.11, 3.3.3, 4.1 and 4.6.
 // Threads: plain functions.
 

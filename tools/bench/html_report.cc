@@ -1,5 +1,6 @@
 // The report as one HTML page: a table and plots as SVG, no script, nothing to fetch.
 
+#include "codec/xml/characters.h"
 #include "tools/bench/bench.h"
 #include "tools/commands/progress.h"
 
@@ -40,21 +41,7 @@ constexpr std::string_view kStyle =
 
 std::string escaped(std::string_view text) {
     std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '<':
-                out += "&lt;";
-                break;
-            case '&':
-                out += "&amp;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
+    xml::append_xml_characters(out, text);
     return out;
 }
 
