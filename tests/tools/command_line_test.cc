@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -169,6 +170,29 @@ TEST(CommandLine, ReadsNoStoreThatIsServedAlsoWhereItMayNotBeWritten) {
     const Finished refused = verify_read_only();
     EXPECT_EQ(refused.exit_code, 2) << refused.output;
     EXPECT_EQ(refused.errors, "annals: " + data + ": in use by another process\n");
+}
+
+TEST(CommandLine, TakesWhatItMayNotReadForNoDamage) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    import_history(data);
+    // Without what lets root read everything.
+    const std::string script = ::geteuid() == 0
+                                   ? "exec setpriv --bounding-set=-dac_override,-dac_read_search "
+                                     "\"$0\" \"$@\""
+                                   : "exec \"$0\" \"$@\"";
+    const std::vector<std::string> verify{"-c", script, kBinary, "verify", "--data", data};
+    for (const std::string& path : {data + "/segments/0000000001.seg", data + "/segments"}) {
+        ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+        const Finished done = test::run_program("/bin/sh", verify);
+        if (done.errors.starts_with("setpriv: ")) {
+            GTEST_SKIP() << done.errors;
+        }
+        EXPECT_EQ(done.exit_code, 2);
+        EXPECT_EQ(done.errors, "annals: " + path + ": Permission denied\n");
+        ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
+    }
+    EXPECT_EQ(test::run_program("/bin/sh", verify).exit_code, 0);
 }
 
 TEST(CommandLine, TakesADataDirectoryWhoseNameIsNoText) {

@@ -4,10 +4,15 @@
 #include "core/definitions.h"
 #include "storage/backup_manifest.h"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <vector>
 
 namespace annals::tools {
 
@@ -18,6 +23,23 @@ namespace {
 bool is_held(const std::string& directory) {
     const int fd = ::open((directory + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
     return fd >= 0 && ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/// What this process may not read is no damage, which a store that can't be read is told for.
+Result<void> check_permissions(storage::FileSystem& files, const std::string& directory) {
+    const auto denied = [](const std::string& path, int mode) -> Result<void> {
+        if (::access(path.c_str(), mode) != 0 && errno == EACCES) {
+            return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(EACCES)), ""};
+        }
+        return {};
+    };
+    const std::string segments = directory + "/segments";
+    ANNALS_TRY_VOID(denied(segments, R_OK | X_OK));
+    ANNALS_TRY(const std::vector<std::string> names, files.list(segments));
+    for (const std::string& name : names) {
+        ANNALS_TRY_VOID(denied(fmt::format("{}/{}", segments, name), R_OK));
+    }
+    return {};
 }
 
 }  // namespace
@@ -75,6 +97,7 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
         return Error{Errc::usage, directory + ": no store there", ""};
     }
     ANNALS_TRY_VOID(storage::check_restored(files, directory));
+    ANNALS_TRY_VOID(check_permissions(files, directory));
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {
         if (is_held(directory)) {

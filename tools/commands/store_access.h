@@ -33,7 +33,7 @@ Result<void> check_packages(const core::Config& config, const core::Service& ser
 
 /// Keeps other processes from opening `directory` while the result lives; null where this process can't write
 /// the directory: then until the process ends, as far as it may read the lock.
-/// Errors: usage (no store there, or half of one that was being restored; held by another process).
+/// Errors: usage (no store there, half of one that was being restored, or one that we may not read; held by another process).
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory);
 
 /// A store that is read, and what keeps others from writing it meanwhile.
@@ -43,7 +43,7 @@ struct ReadOnlyStore {
 };
 
 /// Opens `directory` to read it, as long as no other process holds it.
-/// Errors: usage (no store there, held by another process, a newer format), corrupt, io.
+/// Errors: as lock_for_reading(), usage (a newer format), corrupt, io.
 Result<ReadOnlyStore> open_read_only(const std::string& directory);
 
 /// Makes the directory that an argument names for what is to be written, if it is missing.
