@@ -1,5 +1,7 @@
 #include "codec/json/bundle_parts.h"
 
+#include "codec/json/string_stop.h"
+
 namespace annals::json {
 
 namespace {
@@ -38,7 +40,7 @@ bool BundleParts::next(BundlePart& part) {
     }
     while (at_ < text_.size()) {
         if (in_string_) {
-            const std::size_t stop = text_.find_first_of("\"\\", at_);
+            const std::size_t stop = find_string_stop(text_, at_);
             if (stop == std::string::npos) {
                 at_ = text_.size();
                 return false;

@@ -1,5 +1,7 @@
 #include "codec/json/indent.h"
 
+#include "codec/json/string_stop.h"
+
 namespace annals::json {
 
 void Indenter::break_line(std::string& out) const {
@@ -16,7 +18,7 @@ void Indenter::add(std::string_view portion, std::string& out) {
                 escaped_ = false;
                 ++at;
             }
-            at = portion.find_first_of("\"\\", at);
+            at = find_string_stop(portion, at);
             if (at == std::string_view::npos) {
                 out.append(portion.substr(begin));
                 return;
