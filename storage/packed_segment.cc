@@ -85,17 +85,33 @@ Result<void> PackedSegment::open_parts(const OnDamage& on_damage) {
         return damaged(blocks_end_, "a dictionary that is none");
     }
     const std::uint64_t sources_at = blocks_end_ + end->dictionary_packed;
-    for (std::uint32_t i = 0; i < end->sources; ++i) {
-        const std::uint64_t source =
-            std::uint64_t{load_le<std::uint32_t>(file.data() + sources_at + i * kPackSourceBytes)} *
-            kAlignment;
-        if (source >= frames_end_ || (!sources_.empty() && source <= sources_.back())) {
-            return damaged(sources_at, "sources that don't ascend");
-        }
-        sources_.push_back(source);
+    if (!read_sources(file.data() + sources_at, end->sources)) {
+        return damaged(sources_at, "sources that don't ascend");
     }
     table_at_ = sources_at + std::uint64_t{end->sources} * kPackSourceBytes;
     table_ = file.data() + table_at_;
+    const std::string_view fault = fault_of_table();
+    if (!fault.empty()) {
+        return damaged(table_at_, fault);
+    }
+    return {};
+}
+
+/// Where in the plain file the dictionary's pieces are from; false if they don't ascend.
+bool PackedSegment::read_sources(const char* at, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint64_t source =
+            std::uint64_t{load_le<std::uint32_t>(at + i * kPackSourceBytes)} * kAlignment;
+        if (source >= frames_end_ || (!sources_.empty() && source <= sources_.back())) {
+            return false;
+        }
+        sources_.push_back(source);
+    }
+    return true;
+}
+
+/// What is wrong with the table of blocks; empty: nothing.
+std::string_view PackedSegment::fault_of_table() const {
     std::uint64_t image = kSegmentHeaderBytes;
     std::uint64_t at = kSegmentHeaderBytes;
     for (std::uint64_t i = 0; i < block_count_; ++i) {
@@ -105,13 +121,13 @@ Result<void> PackedSegment::open_parts(const OnDamage& on_damage) {
             here.image_offset + here.image_bytes > frames_end_ ||
             here.image_bytes < kRecordHeaderBytes || here.file_bytes <= kPackChecksumBytes ||
             here.file_offset + here.file_bytes > blocks_end_) {
-            return damaged(table_at_, "table whose blocks don't follow on each other");
+            return "table whose blocks don't follow on each other";
         }
         image += here.image_bytes;
         at += here.file_bytes;
     }
     if (image != frames_end_ || at != blocks_end_) {
-        return damaged(table_at_, "table whose blocks are not all");
+        return "table whose blocks are not all";
     }
     return {};
 }

@@ -91,6 +91,8 @@ class PackedSegment {
     std::uint64_t block_of(std::uint64_t image_offset) const noexcept;
     Result<void> unpack(const Block& block, char* out) const;
     Result<void> open_parts(const OnDamage& on_damage);
+    bool read_sources(const char* at, std::uint32_t count);
+    std::string_view fault_of_table() const;
     Error damaged(std::uint64_t offset, std::string_view why) const;
 
     SegmentHeader header_;
