@@ -258,30 +258,58 @@ std::string_view more_of(const Operation& operation, std::uint8_t level,
                                         : "If-Match If-None-Match If-Unmodified-Since";
 }
 
-void add_operation(Paths& paths, const Operation& operation, const Config& config) {
-    struct Place {
-        std::uint8_t level;
-        Level row;
-        std::string_view path;
-        std::string_view id;
-    };
+/// Where an operation may be asked for.
+struct OperationPlace {
+    std::uint8_t level;
+    Level row;
+    std::string_view path;
+    std::string_view id;
+};
 
-    static constexpr Place kPlaces[] = {
-        {kOnSystem, Level::system_operation, "/", "System"},
-        {kOnType, Level::type_operation, "/{type}/", "Type"},
-        {kOnInstance, Level::instance_operation, "/{type}/{id}/", "Instance"},
-        {kOnVersion, Level::version_operation, "/{type}/{id}/_history/{vid}/", "Version"}};
+constexpr OperationPlace kOperationPlaces[] = {
+    {kOnSystem, Level::system_operation, "/", "System"},
+    {kOnType, Level::type_operation, "/{type}/", "Type"},
+    {kOnInstance, Level::instance_operation, "/{type}/{id}/", "Instance"},
+    {kOnVersion, Level::version_operation, "/{type}/{id}/_history/{vid}/", "Version"}};
 
+/// An operation at one place, of one type or (empty) of any, by GET or POST.
+Told tell_operation(const Operation& operation, const OperationPlace& place, std::string_view type,
+                    HttpMethod method, const Config& config) {
     const Signature* const signature = find_signature(operation.definition);
-    const std::string_view summary = signature == nullptr ? operation.name : signature->summary;
+    const bool is_graphql = operation.name == "$graphql";  // the one that is not in FHIR's formats
+    const bool by_get = method == HttpMethod::get;
+    // By GET nothing is changed: what an operation that changes something takes is taken by POST alone.
+    const bool asks = by_get && operation.affects_state;
+    Interaction row{};
+    row.level = place.row;
+    row.access = Access::operation;
     Told told;
     told.tag = operation.name;
-    const bool is_graphql = operation.name == "$graphql";  // the one that is not in FHIR's formats
     told.responses = is_graphql ? "200=graphql 400 404 410 415"
                      : operation.name == "$versions"
                          ? "200=versions 400"
                          : "200=parameters 202=accepted 400 404 410 422";
-    for (const Place& place : kPlaces) {
+    told.summary = asks                   ? "How far it is, after a POST"
+                   : signature == nullptr ? operation.name
+                                          : signature->summary;
+    told.everybody = is_public(config, row, operation.access);
+    told.id = fmt::format("{}{}{}{}", camel(operation.name), type, place.id, by_get ? "ByGet" : "");
+    told.parameters =
+        by_get && !asks && signature != nullptr ? query_parameters(*signature, place.level) : "";
+    const std::string_view more = more_of(operation, place.level, method);
+    if (!more.empty()) {
+        told.parameters += told.parameters.empty() ? "" : ",";
+        told.parameters += parameter_references(more);
+    }
+    told.body = by_get                        ? ""
+                : is_graphql                  ? "graphql"
+                : operation.name == "$import" ? "import"
+                                              : "parameters";
+    return told;
+}
+
+void add_operation(Paths& paths, const Operation& operation, const Config& config) {
+    for (const OperationPlace& place : kOperationPlaces) {
         if ((operation.levels & place.level) == 0) {
             continue;
         }
@@ -294,33 +322,10 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                 std::string(operation.name);
             Target target;
             target.level = place.row;
-            Interaction row{};
-            row.level = place.row;
-            row.access = Access::operation;
             for (const HttpMethod method : {HttpMethod::get, HttpMethod::post}) {
-                if (!takes(operation, target, method)) {
-                    continue;
+                if (takes(operation, target, method)) {
+                    paths.add(path, method, tell_operation(operation, place, type, method, config));
                 }
-                const bool by_get = method == HttpMethod::get;
-                // By GET nothing is changed: what an operation that changes something takes is taken by POST alone.
-                const bool asks = by_get && operation.affects_state;
-                told.summary = asks ? "How far it is, after a POST" : summary;
-                told.everybody = is_public(config, row, operation.access);
-                told.id = fmt::format("{}{}{}{}", camel(operation.name), type, place.id,
-                                      by_get ? "ByGet" : "");
-                told.parameters = by_get && !asks && signature != nullptr
-                                      ? query_parameters(*signature, place.level)
-                                      : "";
-                const std::string_view more = more_of(operation, place.level, method);
-                if (!more.empty()) {
-                    told.parameters += told.parameters.empty() ? "" : ",";
-                    told.parameters += parameter_references(more);
-                }
-                told.body = by_get                        ? ""
-                            : is_graphql                  ? "graphql"
-                            : operation.name == "$import" ? "import"
-                                                          : "parameters";
-                paths.add(path, method, told);
             }
         } while (!types.empty());
     }
