@@ -105,6 +105,10 @@ class Profile {
     std::uint64_t names_compared_ = 0;  ///< to make it: an element is looked for among its siblings
 };
 
+/// Profiles of Quantity that R4 counts among its types.
+inline constexpr std::string_view kSimpleQuantity = "SimpleQuantity";
+inline constexpr std::string_view kMoneyQuantity = "MoneyQuantity";
+
 /// Is `url` the definition of one of R4's own types? Its type; else missing.
 schema::Type own_type(std::string_view url);
 
