@@ -202,12 +202,7 @@ TEST_F(AsOfTest, PagesStayInTheirState) {
             EXPECT_TRUE(entry["resource"]["meta"]["versionId"].equals("1"));
             EXPECT_TRUE(all.insert(entry["resource"]["id"].string()).second);
         }
-        target.clear();
-        for (const json::Value link : document->root()["link"].elements()) {
-            if (link["relation"].equals("next")) {
-                target = link["url"].string().substr(kBaseUrl.size());
-            }
-        }
+        target = links_of(document->root())["next"];
     }
     EXPECT_EQ(all.size(), 5u);
 }

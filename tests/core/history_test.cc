@@ -41,11 +41,7 @@ class History : public ServiceFixture {
         EXPECT_TRUE(bundle["type"].equals("history"));
         EXPECT_EQ(answer.cache_control, "no-cache");
         page.total = std::stoull(std::string(bundle["total"].raw()));
-        for (const json::Value link : bundle["link"].elements()) {
-            const std::string url = link["url"].string();
-            EXPECT_TRUE(url.starts_with(kBaseUrl)) << url;
-            page.links[link["relation"].string()] = url.substr(kBaseUrl.size());
-        }
+        page.links = links_of(bundle);
         EXPECT_TRUE(page.links.contains("self"));
         for (const json::Value entry : bundle["entry"].elements()) {
             const std::string url = entry["fullUrl"].string();

@@ -2,7 +2,6 @@
 
 #include "codec/json/document.h"
 #include "core/access.h"
-#include "core/base/base64.h"
 #include "core/definitions.h"
 #include "core/descriptions.h"
 #include "core/operations/operations.h"
@@ -60,7 +59,7 @@ class Statement : public test::ServiceFixture {
         EXPECT_THAT(issues(statement()), IsEmpty());
     }
 
-    void install_package() {
+    void install_examples() {
         const std::string profile = R"({"resourceType":"StructureDefinition","id":"named",
             "url":"http://p/named","status":"active","kind":"resource","abstract":false,"type":"Patient",
             "derivation":"constraint","name":"Named",
@@ -76,14 +75,7 @@ class Statement : public test::ServiceFixture {
         const std::string codes =
             R"({"resourceType":"CodeSystem","id":"c","url":"http://p/codes","version":"1","status":"active",
             "content":"complete","concept":[{"code":"x"}]})";
-        std::string text;
-        append_base64(test::make_package("p.test", "1.0.0", {profile, extension, guide, codes}),
-                      text);
-        const test::Answer answer = send(
-            "POST", "/$install-package",
-            R"({"resourceType":"Parameters","parameter":[{"name":"package","valueBase64Binary":")" +
-                text + R"("}]})");
-        ASSERT_EQ(answer.status, 200) << answer.body;
+        install_package(test::make_package("p.test", "1.0.0", {profile, extension, guide, codes}));
     }
 };
 
@@ -133,7 +125,7 @@ TEST_F(Statement, IsValidWithDeletionsIntegrityAndPackages) {
     config.integrity_on_write = true;
     config.integrity_on_delete = true;
     restart(config);
-    install_package();
+    install_examples();
     const std::string text = statement();
     EXPECT_THAT(issues(text), IsEmpty());
     EXPECT_THAT(text, HasSubstr(R"("implementationGuide":["http://p/guide"])"));
@@ -389,7 +381,7 @@ TEST_F(Statement, IsMadeOnceForEachBaseUrlInTurn) {
     EXPECT_NE(other->etag, first->etag);
     EXPECT_THAT(other->text, HasSubstr("http://b/fhir/OperationDefinition/annals-diff"));
     EXPECT_EQ(descriptions.capability_statement("http://a/fhir")->text, first->text);
-    install_package();
+    install_examples();
     EXPECT_NE(descriptions.capability_statement("http://a/fhir")->etag, first->etag);
 }
 
@@ -529,7 +521,7 @@ TEST_F(TerminologyStatement, NamesNoneWithoutCodes) {
 
 TEST_F(TerminologyStatement, NamesThoseOfPackages) {
     const std::uint64_t etag = send("GET", kTarget).etag;
-    install_package();
+    install_examples();
     const test::Answer answer = send("GET", kTarget);
     EXPECT_NE(answer.etag, etag);
     EXPECT_EQ(versions(answer.body, "http://p/codes"),

@@ -1,6 +1,6 @@
 #include "tests/support/service_fixture.h"
 
-#include "codec/json/document.h"
+#include "core/base/base64.h"
 #include "core/jobs/jobs.h"
 
 #include <fmt/format.h>
@@ -141,6 +141,26 @@ void ServiceFixture::on_loop(const std::function<void()>& work) {
 int ServiceFixture::put_patient(std::string_view id, std::string_view family,
                                 const Headers& headers) {
     return send("PUT", fmt::format("/Patient/{}", id), patient(id, family), headers).status;
+}
+
+void ServiceFixture::install_package(std::string_view archive) {
+    std::string text;
+    append_base64(archive, text);
+    const Answer answer = send(
+        "POST", "/$install-package",
+        R"({"resourceType":"Parameters","parameter":[{"name":"package","valueBase64Binary":")" +
+            text + R"("}]})");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+}
+
+std::map<std::string, std::string> ServiceFixture::links_of(json::Value bundle) {
+    std::map<std::string, std::string> links;
+    for (const json::Value link : bundle["link"].elements()) {
+        const std::string url = link["url"].string();
+        EXPECT_TRUE(url.starts_with(kBaseUrl)) << url;
+        links[link["relation"].string()] = url.substr(kBaseUrl.size());
+    }
+    return links;
 }
 
 std::string patient(std::string_view id, std::string_view family) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "codec/json/document.h"
 #include "core/config/config.h"
 #include "core/exchange.h"
 #include "core/loop.h"
@@ -15,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -86,6 +88,12 @@ class ServiceFixture : public ::testing::Test {
     /// PUTs a Patient with this id and family name; the answer's status.
     int put_patient(std::string_view id, std::string_view family = "Chalmers",
                     const Headers& headers = {});
+
+    /// Installs what is in `archive` by $install-package.
+    void install_package(std::string_view archive);
+
+    /// Where the links of `bundle` lead, below {base_url}, by their relations.
+    static std::map<std::string, std::string> links_of(json::Value bundle);
 
     storage::Store& store() noexcept { return *store_; }
 

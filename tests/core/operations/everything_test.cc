@@ -49,9 +49,7 @@ class EverythingTest : public test::ServiceFixture {
             const bool match = entry["search"]["mode"].equals("match");
             (match ? page.ids : page.included).push_back(entry["resource"]["id"].string());
         }
-        for (const json::Value link : document->root()["link"].elements()) {
-            page.links[link["relation"].string()] = link["url"].string().substr(kBaseUrl.size());
-        }
+        page.links = links_of(document->root());
         page.total = document->root()["total"].raw();
         return page;
     }

@@ -1,4 +1,3 @@
-#include "core/base/base64.h"
 #include "tests/core/operations/terminology_fixture.h"
 #include "tests/support/archives.h"
 
@@ -125,20 +124,10 @@ TEST_F(Translate, WithoutAMapTriesAllThatAreOfTheSystemAndTheSets) {
 }
 
 TEST_F(Translate, WithoutAMapTriesThoseOfPackages) {
-    std::string archive;
-    append_base64(
-        test::make_package(
-            "p", "1.0.0",
-            {R"({"resourceType":"ConceptMap","id":"m","url":"http://p/m","status":"active","group":[
-        {"source":"http://s/p","target":"http://s/q","element":[{"code":"1","target":[{"code":"q1","equivalence":"equal"}]}]}]})"}),
-        archive);
-    ASSERT_EQ(
-        send(
-            "POST", "/$install-package",
-            R"({"resourceType":"Parameters","parameter":[{"name":"package","valueBase64Binary":")" +
-                archive + R"("}]})")
-            .status,
-        200);
+    install_package(test::make_package(
+        "p", "1.0.0",
+        {R"({"resourceType":"ConceptMap","id":"m","url":"http://p/m","status":"active","group":[
+        {"source":"http://s/p","target":"http://s/q","element":[{"code":"1","target":[{"code":"q1","equivalence":"equal"}]}]}]})"}));
     EXPECT_EQ(get("$translate?system=http://s/p&code=1"), "true equal http://s/q|q1");
     put("ConceptMap/own",
         R"({"resourceType":"ConceptMap","id":"own","url":"http://p/m","status":"active","group":[
@@ -373,15 +362,7 @@ TEST_F(Translate, WithoutAMapLooksThroughAThousand) {
             {{"code":"x","equivalence":"equal"}}]}}]}}]}})",
             i, i));
     }
-    std::string archive;
-    append_base64(test::make_package("p", "1.0.0", resources), archive);
-    ASSERT_EQ(
-        send(
-            "POST", "/$install-package",
-            R"({"resourceType":"Parameters","parameter":[{"name":"package","valueBase64Binary":")" +
-                archive + R"("}]})")
-            .status,
-        200);
+    install_package(test::make_package("p", "1.0.0", resources));
     EXPECT_EQ(get("$translate?system=http://s/p&code=998"), "true equal http://s/q|x");
     put("ConceptMap/same", R"({"resourceType":"ConceptMap","id":"same","url":"http://p/m998",
         "status":"active"})");

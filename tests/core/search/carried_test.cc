@@ -1,7 +1,6 @@
 // What packages define is found by searches and read by id, and is in nothing else that speaks of the store.
 
 #include "codec/json/document.h"
-#include "core/base/base64.h"
 #include "core/packages/package.h"
 #include "core/search/cursor.h"
 #include "core/search/snapshot.h"
@@ -33,17 +32,7 @@ std::string value_set(std::string_view id, std::string_view name, std::string_vi
 class CarriedTest : public test::ServiceFixture {
   protected:
     void install(std::string_view name, std::string_view version, const Names& resources) {
-        install_archive(test::make_package(name, version, resources));
-    }
-
-    void install_archive(std::string_view archive) {
-        std::string text;
-        append_base64(archive, text);
-        const Answer answer = send(
-            "POST", "/$install-package",
-            R"({"resourceType":"Parameters","parameter":[{"name":"package","valueBase64Binary":")" +
-                text + R"("}]})");
-        ASSERT_EQ(answer.status, 200) << answer.body;
+        install_package(test::make_package(name, version, resources));
     }
 
     void store_one(std::string_view name, std::string_view body) {
@@ -78,13 +67,9 @@ class CarriedTest : public test::ServiceFixture {
                       fmt::format("{}/{}/{}", kBaseUrl, resource["resourceType"].string(),
                                   resource["id"].string()));
         }
-        for (const json::Value link : root["link"].elements()) {
-            if (link["relation"].equals("next")) {
-                page.next = link["url"].string().substr(kBaseUrl.size());
-            } else if (link["relation"].equals("previous")) {
-                page.previous = link["url"].string().substr(kBaseUrl.size());
-            }
-        }
+        std::map<std::string, std::string> links = links_of(root);
+        page.next = links["next"];
+        page.previous = links["previous"];
         return page;
     }
 

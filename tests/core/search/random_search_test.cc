@@ -350,11 +350,7 @@ class RandomSearch : public ServiceFixture {
             found.push_back(entry["resource"]["resourceType"].string() + "/" +
                             entry["resource"]["id"].string());
         }
-        for (const json::Value link : bundle->root()["link"].elements()) {
-            if (link["relation"].equals("next")) {
-                next = link["url"].string().substr(kBaseUrl.size());
-            }
-        }
+        next = links_of(bundle->root())["next"];
         return found;
     }
 

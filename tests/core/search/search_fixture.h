@@ -50,11 +50,7 @@ class Search : public ServiceFixture {
         if (bundle["total"]) {
             page.total = std::stoull(std::string(bundle["total"].raw()));
         }
-        for (const json::Value link : bundle["link"].elements()) {
-            const std::string url = link["url"].string();
-            EXPECT_TRUE(url.starts_with(kBaseUrl));
-            page.links[link["relation"].string()] = url.substr(kBaseUrl.size());
-        }
+        page.links = links_of(bundle);
         for (const json::Value entry : bundle["entry"].elements()) {
             const json::Value resource = entry["resource"];
             const std::string name =

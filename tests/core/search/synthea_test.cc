@@ -312,17 +312,12 @@ class SyntheaSearch : public ServiceFixture {
             if (!bundle || answer.status != 200) {
                 return found;
             }
-            next.clear();
             total = std::strtoull(std::string(bundle->root()["total"].raw()).c_str(), nullptr, 10);
             for (const Value entry : bundle->root()["entry"].elements()) {
                 const Value resource = entry["resource"];
                 found.insert(resource["resourceType"].string() + "/" + resource["id"].string());
             }
-            for (const Value link : bundle->root()["link"].elements()) {
-                if (link["relation"].equals("next")) {
-                    next = link["url"].string().substr(kBaseUrl.size());
-                }
-            }
+            next = links_of(bundle->root())["next"];
         }
         return found;
     }
