@@ -66,21 +66,8 @@ void write(spdlog::level::level_enum level, std::string_view line) {
 
 }  // namespace
 
-void set_log_level(LogLevel level) {
-    switch (level) {
-        case LogLevel::info:
-            logger().set_level(spdlog::level::info);
-            return;
-        case LogLevel::warning:
-            logger().set_level(spdlog::level::warn);
-            return;
-        case LogLevel::error:
-            logger().set_level(spdlog::level::err);
-            return;
-        case LogLevel::off:
-            logger().set_level(spdlog::level::off);
-            return;
-    }
+void silence_log() {
+    logger().set_level(spdlog::level::off);
 }
 
 void log_info(std::string_view line) {

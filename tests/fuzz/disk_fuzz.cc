@@ -85,7 +85,7 @@ void write_some(Store& store, int first, int count) {
 /// The files of a store with segments of all kinds, a checkpoint and a journal.
 const Files& prototype() {
     static const Files files = [] {
-        set_log_level(LogLevel::off);
+        silence_log();
         SimFileSystem fs;
         StoreOptions packing = options(kWritten);
         packing.pack_segments = true;
