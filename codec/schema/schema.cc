@@ -86,24 +86,4 @@ List<SearchParameter> search_parameters(Type type) noexcept {
     return List<SearchParameter>(kSearchLists + kSearchParametersOfType[type.index()]);
 }
 
-SearchParameter find_search_parameter(Type type, std::string_view code) noexcept {
-    for (; type; type = type.base()) {
-        const List<SearchParameter> own = search_parameters(type);
-        std::size_t low = 0;
-        std::size_t high = own.size();
-        while (low < high) {
-            const std::size_t middle = (low + high) / 2;
-            if (own[middle].code() < code) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if (low < own.size() && own[low].code() == code) {
-            return own[low];
-        }
-    }
-    return {};
-}
-
 }  // namespace annals::schema

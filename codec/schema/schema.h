@@ -275,9 +275,6 @@ class Type {
         return List<Invariant>(tables::kLists + row().invariants);
     }
 
-    /// The bits of Element::mark() that a value of this type must have set: 1 << mark.
-    std::uint32_t required_marks() const noexcept { return row().required; }
-
     std::uint16_t index() const noexcept { return index_; }
 
   private:
@@ -345,9 +342,6 @@ class Element {
 
     /// Whether it is one type of a choice (value[x]).
     bool is_choice() const noexcept { return (row().flags & tables::kChoice) != 0; }
-
-    /// Whether it was defined by a contentReference.
-    bool is_content_reference() const noexcept { return (row().flags & tables::kContent) != 0; }
 
     /// Whether it is the value of a primitive type itself, which has no name in JSON.
     bool is_primitive_value() const noexcept { return (row().flags & tables::kValue) != 0; }
@@ -469,8 +463,5 @@ Range<SearchParameter> search_parameters() noexcept;
 
 /// Those that name `type` itself as a base, by code; Resource's and DomainResource's are asked for apart.
 List<SearchParameter> search_parameters(Type type) noexcept;
-
-/// The one of `type`, or of what it is derived from, with that code; missing if there is none.
-SearchParameter find_search_parameter(Type type, std::string_view code) noexcept;
 
 }  // namespace annals::schema

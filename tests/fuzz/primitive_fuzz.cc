@@ -77,7 +77,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)find_type("Extension").find(text);
     (void)find_type("Extension").find_base(text);
     (void)find_value_set(text);
-    (void)find_search_parameter(find_type("Patient"), text);
     check(text);
     check_in_resource(text);
     return 0;

@@ -9,6 +9,7 @@
 #include "core/search/layout.h"
 #include "core/search/values.h"
 #include "tests/support/files.h"
+#include "tests/support/search_parameters.h"
 
 #include <gtest/gtest.h>
 
@@ -236,7 +237,7 @@ class Suite {
                 naive_.extract(parameter, layout.composite->key, resource, naive);
             } else {
                 const auto defined =
-                    schema::find_search_parameter(schema::Type(*type), parameter.code);
+                    test::find_search_parameter(schema::Type(*type), parameter.code);
                 SearchEntries one;
                 extractor_.extract(parameter, *type, resource, one);
                 naive_.extract(defined, resource, naive);
