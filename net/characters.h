@@ -17,8 +17,10 @@ namespace annals::net {
 
 inline constexpr std::size_t kAuthorityBytesMax = 255;
 
+/// For each byte, whether it is in.
 using CharacterSet = std::array<bool, 256>;
 
+/// ASCII's letters and digits, and what is in `others`.
 constexpr CharacterSet letters_digits_and(std::string_view others) {
     CharacterSet set{};
     for (const std::string_view part :
@@ -44,10 +46,12 @@ inline bool all_in(const CharacterSet& set, std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [&set](char c) { return is_in(set, c); });
 }
 
+/// Whether a Host, or the authority of a request's target, may be this: by its characters, not by their order.
 inline bool is_authority(std::string_view text) noexcept {
     return !text.empty() && text.size() <= kAuthorityBytesMax && all_in(kAuthority, text);
 }
 
+/// Whether an X-Request-Id is taken from the client as it is; another is given in its place.
 inline bool is_request_id(std::string_view text) noexcept {
     return !text.empty() && text.size() <= kRequestIdBytesMax && all_in(kRequestId, text);
 }

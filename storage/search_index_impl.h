@@ -32,8 +32,10 @@ inline Position last_position(const SearchRun& run) noexcept {
 /// The run that may have this position; null if none.
 const SearchRun* find_run(const Runs& runs, Position position) noexcept;
 
+/// How many documents there are in all of them.
 std::uint64_t documents_of(const Runs& runs) noexcept;
 
+/// How many there are in each.
 std::vector<std::uint32_t> sizes_of(std::span<const std::shared_ptr<const SearchRun>> runs);
 
 /// Microseconds of a processor that this thread has used so far.

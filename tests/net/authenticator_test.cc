@@ -22,7 +22,7 @@ namespace {
 using net::auth::Authenticator;
 using testing::HasSubstr;
 
-/// Tokens that `key_` signs, an API key of "lab", and tokens that `introspection_` knows, each where the configuration says so.
+/// Tokens that `key_` signs, an API key of "lab", and tokens that a server is asked about, each where the configuration says so.
 class AuthenticatorTest : public testing::Test {
   protected:
     AuthenticatorTest() {
