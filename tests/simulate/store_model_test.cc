@@ -5,7 +5,9 @@
 
 #include "storage/store.h"
 #include "storage/verify.h"
+#include "tests/simulate/store_comparison.h"
 #include "tests/support/commits.h"
+#include "tests/support/search_store.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/version_model.h"
 
@@ -27,10 +29,13 @@ using Scope = Erase::Scope;
 
 constexpr std::uint64_t kDefaultSeeds = 60;
 constexpr int kSteps = 400;
-constexpr std::uint64_t kTerms = 12;
-constexpr std::string_view kTypes[] = {"Patient", "Observation", "Organization"};
-constexpr std::uint64_t kPerType = 1000;  ///< resource number: type times this, plus the id's
 const std::string kDirectory = "store";
+
+using Call = SimFileSystem::Call;
+constexpr Call kCalls[] = {
+    Call::write,  Call::sync,   Call::resize, Call::allocate,       Call::create,
+    Call::rename, Call::remove, Call::link,   Call::sync_directory, Call::open,
+    Call::list,   Call::read,   Call::map};
 
 /// What an accepted commit did, to be done to a model.
 struct Applied {
@@ -60,10 +65,14 @@ class Simulation {
         : random_(seed), resources_(seed % 3 == 0 ? 3 : 3 + seed % 40) {
         segment_bytes_ = pick(2) == 0 ? 16 << 10 : 256 << 10;
         packs_ = seed % 2 == 0;
+        searches_ = seed % 3 != 1;
+        prepares_ = seed % 7 == 6;
+        loses_ = seed % 4 == 1;
         durability_ = seed % 5 < 2 ? Durability::none : Durability::commit;
     }
 
     void run() {
+        mend();
         open({});
         for (int step = 0; step < kSteps && !testing::Test::HasFailure(); ++step) {
             const std::uint64_t dice = pick(1000);
@@ -80,10 +89,12 @@ class Simulation {
                         (void)store_->wait_compacted();
                     }
                 }
-                compare();
+                comparison().some();
             } else if (dice < 975) {
                 reopen(false);
-            } else if (dice < 985) {
+            } else if (dice < 978) {
+                link_segment();
+            } else if (dice < 987) {
                 fs_->power_off_at(1 + pick(12));
                 power_goes_ = true;
             } else {
@@ -96,6 +107,11 @@ class Simulation {
         if (!testing::Test::HasFailure()) {
             reopen(false);
             compare_everything();
+            store_->compact(true);
+            EXPECT_TRUE(store_->wait_compacted());
+            compare_everything();
+            store_.reset();
+            expect_no_litter();
         }
     }
 
@@ -103,16 +119,6 @@ class Simulation {
     std::uint64_t pick(std::uint64_t bound) { return random_() % bound; }
 
     std::uint64_t pick_resource() { return pick(std::size(kTypes)) * kPerType + pick(resources_); }
-
-    static std::string_view type_name(std::uint64_t resource) {
-        return kTypes[resource / kPerType];
-    }
-
-    static TypeId type_of(std::uint64_t resource) { return test::type_of(type_name(resource)); }
-
-    static std::string id_of(std::uint64_t resource) {
-        return "r" + std::to_string(resource % kPerType);
-    }
 
     // ---- opening, closing, losing power ----
 
@@ -126,17 +132,11 @@ class Simulation {
                               << damage.reason;
             }
         }
-        StoreOptions options;
-        options.segment_bytes = segment_bytes_;
-        options.prepare_segments = false;
-        options.pack_segments = packs_;
-        options.durability = durability_;
-        options.clock = [this] { return Instant{clock_ += clock_step_}; };
-        auto opened = Store::open(*fs_, kDirectory, std::move(options));
+        auto opened = Store::open(*fs_, kDirectory, options());
         ASSERT_TRUE(opened) << opened.error().detail;
         store_ = *std::move(opened);
         const Position settled = base_.last_position();
-        for (std::size_t i = 0; !holds(base_); ++i) {
+        for (std::size_t i = 0; !comparison().holds(); ++i) {
             ASSERT_LT(i, unknown.size())
                 << "the store holds no prefix of what was submitted: it ends at position "
                 << store_->last_position().value << "; settled were " << settled.value << " and "
@@ -145,6 +145,9 @@ class Simulation {
             apply(base_, unknown[i]);
         }
         now_ = base_;
+        if (searches_) {
+            comparison().search();
+        }
         opened_with_ = base_;
         settled_since_.clear();
         opened_at_ = base_.last_position();
@@ -174,46 +177,108 @@ class Simulation {
         }
         store_.reset();
         if (power_cut) {
-            fs_ = fs_->after_power_cut(random_());
+            end_power_cut();
         }
-        using Call = SimFileSystem::Call;
-        for (const auto call :
-             {Call::write, Call::sync, Call::create, Call::rename, Call::sync_directory}) {
-            fs_->fail_next(call, Errc::io, 0);
-        }
-        fs_->set_space({});
+        mend();
+        meet_faults_in_opening(power_cut || durability_ == Durability::commit);
         open(unknown);
     }
 
+    /// Ends all faults; the disk may be another one since a power cut.
+    void mend() {
+        if (loses_) {
+            fs_->lose_on_failed_sync();
+        }
+        for (const auto call : kCalls) {
+            fs_->fail_next(call, Errc::io, 0);
+        }
+        fs_->set_space({});
+        fs_->set_descriptors({});
+    }
+
+    StoreOptions options() {
+        StoreOptions options;
+        options.segment_bytes = segment_bytes_;
+        options.prepare_segments = prepares_;
+        options.pack_segments = packs_;
+        options.durability = durability_;
+        options.search_checkpoint_versions = 30;
+        if (searches_) {
+            options.search = [](const Store& store) { return test::word_setup(store); };
+        }
+        options.clock = [this] { return Instant{clock_ += clock_step_}; };
+        return options;
+    }
+
+    /// The machine has stopped, or it was the process alone.
+    void end_power_cut() {
+        if (pick(2) == 0) {
+            fs_->come_back();
+        } else {
+            fs_ = fs_->after_power_cut(random_());
+        }
+    }
+
+    /// What goes wrong while a store is opened keeps it from that as long as it goes wrong, and is no damage.
+    void meet_faults_in_opening(bool may_cut) {
+        for (std::uint64_t times = pick(3) == 0 ? 1 + pick(3) : 0; times > 0; --times) {
+            const bool cut = may_cut && pick(2) == 0;
+            if (cut) {
+                fs_->power_off_at(1 + pick(10));
+            } else {
+                fail_some_call(pick(3) == 0 ? 100 : 1);
+            }
+            if (auto opened = Store::open(*fs_, kDirectory, options())) {
+                (*opened)->compact(true);
+                (void)(*opened)->wait_compacted();
+            } else {
+                EXPECT_NE(opened.error().code, Errc::corrupt) << opened.error().detail;
+            }
+            if (cut) {
+                end_power_cut();
+            }
+            mend();
+        }
+    }
+
+    /// As a backup does. One that had the name before loses it.
+    void link_segment() {
+        const std::lock_guard lock(store_->segment_files());
+        std::vector<std::string> sealed;
+        for (const std::string& path : fs_->paths()) {
+            if (path.ends_with(".seg") && path.starts_with(kDirectory)) {
+                sealed.push_back(path);
+            }
+        }
+        if (sealed.size() > 1) {
+            fs_->add_name(sealed[pick(sealed.size() - 1)], "backup/" + std::to_string(pick(3)));
+        }
+    }
+
+    void fail_some_call(std::uint64_t count) {
+        fs_->fail_next(kCalls[pick(std::size(kCalls))], pick(2) == 0 ? Errc::io : Errc::no_store,
+                       count, pick(4));
+    }
+
     void break_something() {
-        using Call = SimFileSystem::Call;
         fault_waits_ = true;
-        const std::uint64_t passed = pick(3);
-        switch (pick(8)) {
+        switch (pick(10)) {
             case 0:
-                fs_->fail_next(Call::sync, Errc::io, 1, passed);
+                fs_->set_space(0);
                 break;
-            case 1:
-                fs_->fail_next(Call::write, Errc::io, 1, passed);
+            case 1: {
+                std::uint64_t used = pick(40'000);
+                for (const std::string& content : fs_->contents()) {
+                    used += content.size();
+                }
+                fs_->set_space(used);
                 break;
+            }
             case 2:
-                fs_->fail_next(Call::write, Errc::no_store, 1, passed);
-                break;
-            case 3:
-                fs_->fail_next(Call::create, Errc::no_store, 1, passed);
-                break;
-            case 4:
-                fs_->fail_next(Call::sync, Errc::no_store, 1, passed);
-                break;
-            case 5:
-                fs_->fail_next(Call::rename, pick(2) == 0 ? Errc::io : Errc::no_store, 1, passed);
-                break;
-            case 6:
-                fs_->fail_next(Call::sync_directory, pick(2) == 0 ? Errc::io : Errc::no_store, 1,
-                               passed);
+                fs_->set_descriptors(fs_->open_files() + pick(3));
                 break;
             default:
-                fs_->set_space(0);
+                fail_some_call(1 + pick(2));
         }
     }
 
@@ -221,7 +286,7 @@ class Simulation {
     void recover() {
         settle();
         const bool full = store_->write_state() == WriteState::no_space;
-        compare();
+        comparison().some();
         CommitBuilder builder;
         builder.put("Patient", "refused", "");
         const Submission refused = store_->submit(builder.commit());
@@ -297,8 +362,15 @@ class Simulation {
         if (written.deletion) {
             written.terms.clear();
         } else {
-            written.text.assign(pick(40) == 0 ? pick(20'000) : pick(300),
-                                static_cast<char>('a' + pick(26)));
+            std::ranges::sort(written.terms);
+            const auto rest = std::ranges::unique(written.terms);
+            written.terms.erase(rest.begin(), rest.end());
+            for (std::uint64_t& term : written.terms) {
+                written.text += word_of(term) + " ";
+                term = test::word_term(word_of(term));
+            }
+            written.text += std::string(pick(40) == 0 ? pick(20'000) : pick(300),
+                                        static_cast<char>('a' + pick(26)));
         }
         const VersionModel::Version* head = now_.standing(resource);
         const std::uint64_t newest = head == nullptr ? 0 : head->info.version.value;
@@ -306,6 +378,10 @@ class Simulation {
             written.deletion
                 ? builder.remove(type_name(resource), id_of(resource))
                 : builder.put(type_name(resource), id_of(resource), written.text, written.terms);
+        if (searches_ && !written.deletion) {
+            write.search = &entries_.emplace_back(
+                test::entries_of(store_->search_seed(), type_of(resource), written.text));
+        }
         write.expect = pick(4) != 0 ? Expect::anything : static_cast<Expect>(pick(6));
         write.expected_version = {newest + (pick(8) == 0 ? 1 : 0)};
         if (pick(4) == 0) {
@@ -384,6 +460,7 @@ class Simulation {
     }
 
     void submit() {
+        entries_.clear();
         CommitBuilder builder;
         Applied applied;
         std::set<std::uint64_t> resources;
@@ -404,7 +481,8 @@ class Simulation {
         }
         if (pick(6) == 0) {
             const std::uint64_t last = base_.last_position().value;
-            builder.guard(kTypes[pick(std::size(kTypes))], 1 + pick(kTerms),
+            builder.guard(kTypes[pick(std::size(kTypes))],
+                          test::word_term(word_of(1 + pick(kTerms))),
                           {last - std::min(last, pick(last - opened_at_.value + 2))});
         }
         const Commit commit = builder.commit();
@@ -484,153 +562,34 @@ class Simulation {
         now_ = base_;
     }
 
-    // ---- comparing ----
-
-    bool holds(const VersionModel& model) const {
-        if (store_->last_position() != model.last_position() ||
-            !same_totals(store_->totals(), model.totals({}))) {
-            return false;
-        }
-        for (std::uint64_t type = 0; type < std::size(kTypes); ++type) {
-            for (std::uint64_t i = 0; i < resources_; ++i) {
-                const std::uint64_t resource = type * kPerType + i;
-                const Head head = store_->head(type_of(resource), id_of(resource));
-                const VersionModel::Version* newest = model.standing(resource);
-                if (head.exists != (newest != nullptr) ||
-                    head.erased_through != model.erased_through(resource) ||
-                    (newest != nullptr && head.position != newest->info.position)) {
-                    return false;
-                }
-            }
-        }
-        return true;
-    }
-
-    static bool same_totals(const Totals& a, const Totals& b) {
-        return a.versions == b.versions && a.live == b.live && a.resources == b.resources;
-    }
-
-    void expect_same(const std::optional<VersionInfo>& found, const VersionModel::Version* expected,
-                     const char* what) const {
-        ASSERT_EQ(found.has_value(), expected != nullptr) << what;
-        if (expected != nullptr) {
-            EXPECT_TRUE(test::same(*found, expected->info))
-                << what << ": position " << found->position.value << " instead of "
-                << expected->info.position.value;
-        }
-    }
-
-    void expect_same(std::vector<VersionInfo> found, std::vector<VersionInfo> expected,
-                     const char* what) const {
-        ASSERT_EQ(found.size(), expected.size()) << what;
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            EXPECT_TRUE(test::same(found[i], expected[i])) << what << ": entry " << i;
-        }
-    }
-
-    void expect_loads(const VersionModel::Version& version) const {
-        const auto loaded = store_->load(version.info);
-        ASSERT_TRUE(loaded) << loaded.error().detail;
-        EXPECT_EQ(loaded->id, id_of(version.resource));
-        EXPECT_EQ(
-            loaded->body,
-            version.info.deletion
-                ? std::string()
-                : test::expected_body(type_name(version.resource), id_of(version.resource),
-                                      version.text, version.info.version, version.info.instant));
-    }
-
-    Instant pick_instant() {
-        const auto& versions = base_.versions();
-        return versions.empty() || pick(4) == 0
-                   ? Instant{static_cast<std::int64_t>(pick(3'000'000))}
-                   : versions[pick(versions.size())].info.instant;
-    }
-
-    /// Everything that a reader can ask, with random arguments. What is asked is what has settled.
-    void compare() {
-        const std::uint64_t size = base_.versions().size();
-        for (int round = 0; round < 4; ++round) {
-            const std::uint64_t resource = pick_resource();
-            const TypeId type = type_of(resource);
-            const std::string id = id_of(resource);
-            const Position bound{pick(size + 2)};
-            const Instant instant = pick_instant();
-            const VersionNumber number{1 + pick(12)};
-            const VersionModel::Version* standing = base_.standing(resource, bound);
-            expect_same(store_->current(type, id, bound), standing, "current");
-            expect_same(store_->version(type, id, number), base_.version(resource, number),
-                        "version");
-            expect_same(store_->current_at(type, id, instant),
-                        base_.standing(resource, {}, instant), "current_at");
-            if (standing != nullptr && !standing->erased) {
-                expect_loads(*standing);
-            }
-            const bool typed = pick(3) != 0;
-            const auto some_type = typed ? std::optional(type) : std::nullopt;
-            EXPECT_TRUE(same_totals(store_->totals(some_type), base_.totals(some_type)));
-            std::uint32_t from = 0;
-            std::vector<VersionInfo> then;
-            while (from < store_->resource_count()) {
-                const auto some = store_->current_at(some_type, instant, bound, from,
-                                                     static_cast<std::uint32_t>(1 + pick(20)));
-                then.insert(then.end(), some.begin(), some.end());
-            }
-            expect_same(then, base_.current_at(some_type, instant, bound), "current_at of all");
-            page_through(some_type, typed && pick(2) == 0 ? std::optional(resource) : std::nullopt,
-                         bound);
-        }
-    }
-
-    /// A chain of pages from a random place, each beginning after the last version of the one before.
-    void page_through(std::optional<TypeId> type, std::optional<std::uint64_t> resource,
-                      Position bound) {
-        HistoryQuery query;
-        query.type = type;
-        const std::string id = resource ? id_of(*resource) : "";
-        if (resource) {
-            query.id = id;
-        }
-        query.order = static_cast<HistoryOrder>(pick(4));
-        query.bound = bound;
-        query.count = pick(8) == 0 ? 0 : 1 + pick(30);
-        query.skip = pick(4) == 0 ? pick(30) : 0;
-        if (pick(2) == 0) {
-            query.since = pick_instant();
-        }
-        for (int page = 0; page < 6; ++page) {
-            const HistoryPage found = store_->history(query);
-            ASSERT_EQ(test::difference(found, base_.history(query, resource)), "");
-            if (!found.more) {
-                break;
-            }
-            query.after = found.versions.back();
-            query.skip = 0;
-        }
-    }
+    StoreComparison comparison() { return {*store_, base_, resources_, random_}; }
 
     void compare_everything() {
-        compare();
-        for (const VersionModel::Version& version : base_.versions()) {
-            expect_same(store_->at(version.info.position), version.erased ? nullptr : &version,
-                        "at");
-            if (!version.erased) {
-                expect_loads(version);
-            }
+        comparison().everything(*fs_, kDirectory);
+        if (searches_) {
+            comparison().search();
         }
-        const auto report = verify(*fs_, kDirectory);
-        ASSERT_TRUE(report) << report.error().detail;
-        EXPECT_EQ(report->versions, base_.versions().size());
-        EXPECT_EQ(report->bodies_left, 0U);
-        const Totals totals = base_.totals({});
-        EXPECT_TRUE(
-            same_totals({report->visible_versions, report->live, report->resources}, totals));
+    }
+
+    /// At the end nothing is left of what failed, neither on the disk nor open.
+    void expect_no_litter() const {
+        for (const std::string& path : fs_->paths()) {
+            EXPECT_TRUE(path.starts_with("backup/") || path.ends_with(".seg") ||
+                        path.ends_with(".journal") || path.ends_with(".run") ||
+                        path == kDirectory + "/search/manifest")
+                << path;
+        }
+        EXPECT_EQ(fs_->open_files(), 0U);
     }
 
     std::mt19937_64 random_;
     std::uint64_t resources_;
     std::uint64_t segment_bytes_ = 0;
     bool packs_ = false;  ///< sealed segments
+    bool searches_ = false;
+    bool prepares_ = false;              ///< segments ahead of use
+    bool loses_ = false;                 ///< what a failed sync was to cover
+    std::deque<SearchEntries> entries_;  ///< of what is being submitted
     Durability durability_ = Durability::commit;
     std::int64_t clock_ = 1'000'000;
     std::int64_t clock_step_ = 0;

@@ -60,7 +60,7 @@ void apply_torn(std::string& content, std::uint64_t offset, std::string_view byt
 class SimFileSystem::SimFile final : public storage::File {
   public:
     SimFile(SimFileSystem& fs, std::shared_ptr<Inode> inode)
-        : fs_(fs), inode_(std::move(inode)), open_(fs.open_files_) {}
+        : fs_(fs), inode_(std::move(inode)), losses_told_(inode_->losses), open_(fs.open_files_) {}
 
     Result<void> write(std::uint64_t offset, std::string_view bytes) override {
         std::unique_lock lock(fs_.mutex_);
@@ -123,10 +123,16 @@ class SimFileSystem::SimFile final : public storage::File {
         std::unique_lock lock(fs_.mutex_);
         fs_.wait_for_sync(lock);
         if (Result<void> begun = fs_.begin_call(Call::sync, lock); !begun) {
-            if (fs_.lose_on_failed_sync_) {
-                inode_->unsynced.clear();
+            if (fs_.lose_on_failed_sync_ && !fs_.off_) {
+                // Sizes are the file system's own, which it does not lose.
+                std::erase_if(inode_->unsynced, [](const Change& change) { return !change.size; });
+                losses_told_ = ++inode_->losses;
             }
             return begun;
+        }
+        if (losses_told_ != inode_->losses) {
+            losses_told_ = inode_->losses;
+            return failed(Errc::io, "a sync before this one, by another descriptor");
         }
         ++fs_.file_syncs_;
         for (const Change& change : inode_->unsynced) {
@@ -202,6 +208,7 @@ class SimFileSystem::SimFile final : public storage::File {
 
     SimFileSystem& fs_;
     std::shared_ptr<Inode> inode_;
+    std::uint64_t losses_told_;
     std::shared_ptr<int> open_;
 };
 
@@ -266,6 +273,12 @@ std::unique_ptr<SimFileSystem> SimFileSystem::after_power_cut(std::uint64_t seed
         next->set_content(path, content);
     }
     return next;
+}
+
+void SimFileSystem::come_back() {
+    const std::lock_guard lock(mutex_);
+    off_ = false;
+    power_off_at_ = 0;
 }
 
 void SimFileSystem::fail_next(Call call, Errc code, std::uint64_t count, std::uint64_t passed) {

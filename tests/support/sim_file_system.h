@@ -75,6 +75,9 @@ class SimFileSystem final : public storage::FileSystem {
     /// What is on the disk when the power is back. Seed 0: nothing unsynced; seed 1: everything.
     std::unique_ptr<SimFileSystem> after_power_cut(std::uint64_t seed) const;
 
+    /// Ends what power_off_at() began, with nothing lost: so the system goes on where only the process was killed.
+    void come_back();
+
     /// Makes the next `count` calls of a kind fail, after `passed` that don't.
     void fail_next(Call call, Errc code, std::uint64_t count = 1, std::uint64_t passed = 0);
 
@@ -82,8 +85,9 @@ class SimFileSystem final : public storage::FileSystem {
     /// zeros there, and show no later writes.
     void set_readable(const std::string& path, std::uint64_t offset, bool readable);
 
-    /// From now on a sync that fails loses what it was to cover: it is seen as long as the power is there, and no later sync makes
-    /// it durable, as with a kernel that could not write its pages.
+    /// From now on a sync that fails loses what it was to cover, but for sizes: it is seen as long as the power is there, and no
+    /// later sync makes it durable, as with a kernel that could not write its pages. Whoever else has the file open then is
+    /// told at his next sync, once.
     void lose_on_failed_sync() noexcept { lose_on_failed_sync_ = true; }
 
     /// Files may hold so many bytes together; none: no bound.
@@ -180,6 +184,7 @@ class SimFileSystem final : public storage::FileSystem {
         std::string durable;
         std::vector<Change> unsynced;
         std::int64_t changes = 0;            ///< ever made
+        std::uint64_t losses = 0;            ///< by failed syncs
         std::set<std::uint64_t> unreadable;  ///< numbers of pages
     };
 
