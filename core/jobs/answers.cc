@@ -1,8 +1,10 @@
 #include "core/jobs/answers.h"
 
 #include "codec/json/document.h"
+#include "core/access.h"
 #include "core/base/text.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/media_type.h"
 #include "core/interactions/preconditions.h"
 #include "core/mapped_body.h"
 #include "core/outcome.h"
@@ -20,11 +22,49 @@ Error no_such_job() {
     return {Errc::not_found, "There is no such job, or it has expired", ""};
 }
 
-// Whoever began it, and who may do everything.
+std::uint8_t permissions_on(const Principal& principal, std::optional<TypeId> type) {
+    std::uint8_t permissions = 0;
+    for (unsigned bit = kMayCreate; bit < kMayAll; bit <<= 1U) {
+        const auto one = static_cast<std::uint8_t>(bit);
+        permissions |= principal.may(one, type) ? one : std::uint8_t{0};
+    }
+    return permissions;
+}
+
+// Scopes that permit on whole types what `principal` may do there.
+std::string scopes_of(const Principal& principal) {
+    std::string scopes;
+    const std::uint8_t everywhere = permissions_on(principal, std::nullopt);
+    if (everywhere != 0) {
+        scopes = "system/*." + scope_letters(everywhere);
+    }
+    for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
+        const TypeId type{i};
+        if (const std::uint8_t own = permissions_on(principal, type); own != everywhere) {
+            scopes += fmt::format("{}system/{}.{}", scopes.empty() ? "" : " ",
+                                  resource_type_name(type), scope_letters(own));
+        }
+    }
+    return scopes;
+}
+
+// Whether `principal` may on whole types all that scopes_of() has said.
+bool may_all_of(const Principal& principal, std::string_view scopes) {
+    while (!scopes.empty()) {
+        const std::optional<Scope> scope = read_scope(next_part(scopes, ' '));
+        if (scope && !principal.may(scope->permissions, find_resource_type(scope->type))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whoever began it, unless by a token that permitted more, and who may do everything.
 bool may_see(const Service& service, const Request& request, const JobOrder& order) {
+    const Principal* const asker = request.principal;
     return !service.guarded() ||
-           (request.principal != nullptr && !order.owner.empty() &&
-            request.principal->identity() == order.owner) ||
+           (asker != nullptr && !order.owner.empty() && asker->identity() == order.owner &&
+            may_all_of(*asker, order.scopes)) ||
            require(service, request, kMayAll, std::nullopt);
 }
 
@@ -157,6 +197,7 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
     order.kind = std::move(kind);
     if (request.principal != nullptr && !request.principal->name().empty()) {
         order.owner = request.principal->identity();
+        order.scopes = scopes_of(*request.principal);
     }
     order.base_url = request.base_url;
     order.url = fmt::format("{}{}{}{}", request.base_url, request.path,

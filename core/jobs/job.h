@@ -25,9 +25,10 @@ class Service;
 
 /// What is asked for, kept from the kick-off on.
 struct JobOrder {
-    std::string kind;   ///< "export", "import", "bundle": a row of the table in kinds.cc
-    std::string owner;  ///< the principal's identity(); empty: nobody that is known
-    std::string url;    ///< of the kick-off request
+    std::string kind;    ///< "export", "import", "bundle": a row of the table in kinds.cc
+    std::string owner;   ///< the principal's identity(); empty: nobody that is known
+    std::string scopes;  ///< what the principal may do on whole types: who may less does not see it
+    std::string url;     ///< of the kick-off request
     std::string base_url;
     std::string task;  ///< JSON of an object: the kind's own
     /// Who asks; nobody where nobody is known, nor after a restart: it isn't kept.

@@ -66,6 +66,7 @@ std::string order_json(const JobOrder& order, Instant begun) {
     object.add("kind", order.kind);
     object.add("begun", format_instant(begun));
     object.add("owner", order.owner);
+    object.add("scopes", order.scopes);
     object.add("url", order.url);
     object.add("baseUrl", order.base_url);
     object.add_raw("task", order.task.empty() ? "{}" : order.task);
@@ -87,6 +88,7 @@ Result<FoundJob> read_order(std::string_view text) {
     ANNALS_TRY(read.begun, parse_instant(root["begun"].string()));
     read.order.kind = root["kind"].string();
     read.order.owner = root["owner"].string();
+    read.order.scopes = root["scopes"].string();
     read.order.url = root["url"].string();
     read.order.base_url = root["baseUrl"].string();
     read.order.task = root["task"].raw();

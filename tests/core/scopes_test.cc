@@ -354,6 +354,26 @@ TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
     EXPECT_EQ(send("GET", status).status, 404);
     EXPECT_EQ(send("DELETE", status).status, 404);
 
+    // So is one whose token permits less than that by which it was begun; what it permits besides does not matter.
+    const Principal wide("w", "system/*.s system/Observation.r");
+    send_as(&wide);
+    const Answer wider =
+        send("POST", "/", bundle("batch", entry("GET", "Observation/m-o1")),
+             {{"Content-Type", "application/fhir+json"}, {"Prefer", "respond-async"}});
+    ASSERT_EQ(wider.status, 202) << wider.body;
+    const std::string of_wider = wider.content_location.substr(kBaseUrl.size());
+    for (const auto& [scopes, seen] : std::vector<std::pair<std::string_view, bool>>{
+             {"", false},
+             {"openid", false},
+             {"system/*.s", false},
+             {"system/Observation.rs", false},
+             {"user/*.rs", true},
+             {"system/*.s system/Observation.read", true}}) {
+        const Principal again("w", scopes);
+        send_as(&again);
+        EXPECT_EQ(send("GET", of_wider).status != 404, seen) << scopes;
+    }
+
     // Whoever has no name is not the same as another who has none.
     const Principal nameless("", "patient/*.cruds", "m");
     send_as(&nameless);
