@@ -23,8 +23,7 @@ Response answer_existing(const Request& request, const storage::StoredVersion& m
         version_path(request.base_url, match.info.type, match.id, match.info.version);
     const Preference::Return form = read_preference(request).return_form;
     if (form == Preference::Return::operation_outcome) {
-        response.body = Body(information(
-            fmt::format("{} matches: nothing created", resource_name(match.info.type, match.id))));
+        response.body = Body(information(describe_match(match.info.type, match.id)));
     } else if (form != Preference::Return::minimal) {
         response.body.append_view(match.body, match.pin);
     }
@@ -143,6 +142,10 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
         return answer_settled(request, *std::move(early));
     }
     return create_by_turns(service, request, target);
+}
+
+std::string describe_match(TypeId type, std::string_view id) {
+    return fmt::format("{} matches: nothing created", resource_name(type, id));
 }
 
 }  // namespace annals::core

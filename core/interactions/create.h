@@ -10,6 +10,10 @@
 
 #include <asio/awaitable.hpp>
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace annals::core {
 
 /// 201 with Location; 200 with the one match of If-None-Exist; 412 if it matches several.
@@ -19,5 +23,8 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
 /// The same without criteria, where nothing stands in the way of the commit.
 std::optional<Response> create_early(const Service& service, const Request& request,
                                      const Target& target);
+
+/// "Patient/1 matches: nothing created".
+std::string describe_match(TypeId type, std::string_view id);
 
 }  // namespace annals::core

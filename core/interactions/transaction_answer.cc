@@ -2,6 +2,7 @@
 
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/create.h"
 #include "core/interactions/delete.h"
 #include "core/interactions/write.h"
 #include "core/scoped_view.h"
@@ -48,45 +49,64 @@ Response answer_removed(const TransactionEntry& entry, const TransactionAttempt&
     return response;
 }
 
-/// Of what was created or updated, or found by a conditional create.
-Response answer_kept(const Service& service, const Request& request, const TransactionEntry& entry,
-                     const TransactionAttempt& attempt, std::size_t index,
-                     const Preference& preference) {
-    const TypeId type = entry.target.type;
-    const EntryDecision& decision = attempt.state().decision(index);
+/// Of what a conditional create found.
+Response answer_found(const Service& service, const Request& request, TypeId type,
+                      std::string_view id, const Preference& preference) {
     Response response;
-    std::optional<storage::VersionInfo> info;
-    std::string_view what = "found";
-    if (decision.action == Action::none) {
-        info = service.store().current(type, decision.id);
-        if (info && !ScopedView(service, request, kMaySearch, "search").shows(*info)) {
-            info.reset();  // changed a moment ago
-        }
-    } else {
-        const auto& outcome = attempt.written(index);
-        const bool live = outcome.previous.exists && !outcome.previous.deletion;
-        response.status = live ? 200 : 201;
-        what = live ? "updated" : "created";
-        response.location = version_url(request.base_url, type, decision.id, outcome.version);
-        set_version(response, outcome.version, outcome.instant);
-        if (preference.return_form == Preference::Return::minimal) {
-            return response;
-        }
-        info = service.store().version(type, decision.id, outcome.version);
-        const bool says_all = preference.return_form != Preference::Return::operation_outcome;
-        if (entry.asked.method == HttpMethod::patch && says_all && info &&
-            !may_be_told(service, request, *info)) {
-            return response;
-        }
+    std::optional<storage::VersionInfo> info = service.store().current(type, id);
+    if (info &&
+        (info->deletion || !ScopedView(service, request, kMaySearch, "search").shows(*info))) {
+        info.reset();  // changed a moment ago
     }
-    if (info && !info->deletion) {
-        if (decision.action == Action::none) {
-            response.location = version_url(request.base_url, type, decision.id, info->version);
-            set_version(response, info->version, info->instant);
-        }
-        put_body(service, response, preference, info, type, decision.id, what);
+    if (info) {
+        response.location = version_url(request.base_url, type, id, info->version);
+        set_version(response, info->version, info->instant);
+    }
+    if (preference.return_form == Preference::Return::operation_outcome) {
+        response.body = Body(information(describe_match(type, id)));
+    } else {
+        put_body(service, response, preference, info, type, id, {});
     }
     return response;
+}
+
+/// Of what was created or updated.
+Response answer_written(const Service& service, const Request& request,
+                        const TransactionEntry& entry, const TransactionAttempt& attempt,
+                        std::size_t index, const Preference& preference) {
+    const TypeId type = entry.target.type;
+    const std::string& id = attempt.state().decision(index).id;
+    const auto& outcome = attempt.written(index);
+    const bool live = outcome.previous.exists && !outcome.previous.deletion;
+    Response response;
+    response.status = live ? 200 : 201;
+    response.location = version_url(request.base_url, type, id, outcome.version);
+    set_version(response, outcome.version, outcome.instant);
+    if (preference.return_form == Preference::Return::minimal) {
+        return response;
+    }
+    const auto info = service.store().version(type, id, outcome.version);
+    const bool says_all = preference.return_form != Preference::Return::operation_outcome;
+    if (entry.asked.method == HttpMethod::patch && says_all && info &&
+        !may_be_told(service, request, *info)) {
+        return response;
+    }
+    put_body(service, response, preference, info, type, id, live ? "updated" : "created");
+    return response;
+}
+
+/// Of an entry that doesn't read.
+Response answer_write(const Service& service, const Request& request, const TransactionEntry& entry,
+                      const TransactionAttempt& attempt, std::size_t index,
+                      const Preference& preference) {
+    if (entry.kind == EntryKind::remove) {
+        return answer_removed(entry, attempt, index, preference);
+    }
+    const EntryDecision& decision = attempt.state().decision(index);
+    if (decision.action == Action::none) {
+        return answer_found(service, request, entry.target.type, decision.id, preference);
+    }
+    return answer_written(service, request, entry, attempt, index, preference);
 }
 
 }  // namespace
@@ -112,9 +132,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
             response = co_await answer_read_entry(
                 service, entry, is_whole ? std::optional(seen) : std::nullopt, budget, turns);
         } else {
-            response = entry.kind == EntryKind::remove
-                           ? answer_removed(entry, attempt, index, preference)
-                           : answer_kept(service, request, entry, attempt, index, preference);
+            response = answer_write(service, request, entry, attempt, index, preference);
             fit_answer(entry.request, EntryUse::write, budget, response);
         }
         // Where it views a version that others erase before all is answered, zeros would be sent.

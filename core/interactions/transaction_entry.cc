@@ -167,17 +167,21 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     ANNALS_TRY_VOID(check_readable(outer, index));
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
     entry.request = request_of_entry(entry.asked, outer, {});
-    ANNALS_TRY(entry.target, parse_target(entry.asked.path));
-    ANNALS_TRY_VOID(read_kind(service, entry, unread));
-    const bool judged = service.guarded() || service.config().read_only;
-    if (judged || entry.kind == EntryKind::read) {
-        std::string allow;
-        ANNALS_TRY(const Interaction* const row,
-                   find_interaction(service.config(), entry.asked.method, entry.target, allow));
-        if (judged) {
-            ANNALS_TRY_VOID(authorise(service, entry.request, *row, entry.target));
+    Result<Target> target = parse_target(entry.asked.path);
+    if (!target) {
+        // As alone: for who writes nothing by it there is nothing of an id that can't be.
+        if (target.error().code == Errc::value && entry.asked.method != HttpMethod::put) {
+            target.error().code = Errc::not_found;
         }
+        return std::move(target.error());
     }
+    entry.target = *target;
+    // Before criteria are read: what is wrong with them is for who may ask.
+    std::string allow;
+    ANNALS_TRY(const Interaction* const row,
+               find_interaction(service.config(), entry.asked.method, entry.target, allow));
+    ANNALS_TRY_VOID(authorise(service, entry.request, *row, entry.target));
+    ANNALS_TRY_VOID(read_kind(service, entry, unread));
     if (entry.kind == EntryKind::read) {
         return {};
     }

@@ -93,6 +93,9 @@ TEST_F(ScopesTest, WriteNothingByCriteriaThatTheySearchOnly) {
         EXPECT_GE(send("POST", "/", bundle("transaction", one), kJson).status, 400) << one;
         EXPECT_TRUE(send("POST", "/", bundle("batch", one), kJson).says(R"("status":"403)")) << one;
     }
+    // Who may delete none is not told what is wrong with his criteria.
+    EXPECT_TRUE(send("POST", "/", bundle("transaction", entry("DELETE", "Device?none=1")), kJson)
+                    .says(R"("code":"forbidden")"));
     send_as(&everybody_);
     const Answer theirs = send("GET", "/Observation/t-o1");
     EXPECT_TRUE(theirs.says(kMark));

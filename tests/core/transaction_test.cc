@@ -461,6 +461,15 @@ TEST(Transaction, LinksToTheResourceThatAConditionalCreateFinds) {
     EXPECT_EQ(bundle.statuses(), "201 200");
     EXPECT_EQ(name_in(bundle, 1), "Patient/1");
     EXPECT_EQ(subject_of(server, "Observation/1"), "Patient/1");
+
+    const Received told = server.send(
+        {HttpMethod::post,
+         "",
+         {},
+         bundle_of("transaction",
+                   {entry_of("POST", "Patient", body, {}, R"("ifNoneExist":"identifier=x")")}),
+         {{"Prefer", "return=OperationOutcome"}}});
+    EXPECT_NE(told.body.find("Patient/1 matches: nothing created"), std::string::npos);
     EXPECT_EQ(server.store().totals(*find_resource_type("Patient")).versions, 1U);
 }
 
@@ -657,6 +666,7 @@ TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
         {entry_of("DELETE", "Patient/1"), "not-found", "Bundle.entry[1] DELETE Patient/1: 404 "},
         {entry_of("GET", "Patient/1"), "not-found", "Bundle.entry[1] GET Patient/1: 404 "},
         {entry_of("GET", "Nothing/1"), "not-found", ": 404 "},
+        {entry_of("DELETE", "Patient/a_b"), "not-found", ": 404 "},
         {entry_of("PUT", "Patient/1", patient_json("2")), "invalid", ": 400 "},
         {entry_of("PUT", "Patient/1", patient_json("")), "required", ": 400 "},
         {entry_of("PUT", "Patient/a_b", patient_json("a_b")), "value", ": 400 "},
