@@ -59,6 +59,10 @@ class Checker {
             return value;
         }
         std::string text = reference.string();
+        const auto [known, is_new] = targets_.try_emplace(text);
+        if (!is_new) {
+            return known->second;
+        }
         expect(text.starts_with("#/"), "no local reference: " + text);
         text.erase(0, 2);
         json::Value at = root_;
@@ -67,7 +71,8 @@ class Checker {
             text.erase(0, part.size() + 1);
             at = at[part];
         }
-        expect(static_cast<bool>(at), "leads nowhere: " + reference.string());
+        expect(static_cast<bool>(at), "leads nowhere: " + known->first);
+        known->second = at;
         return at;
     }
 
@@ -190,6 +195,7 @@ class Checker {
     }
 
     json::Value root_;
+    std::map<std::string, json::Value> targets_;  // of references
     std::set<std::string> ids_;
     std::string faults_;
 };
