@@ -5,11 +5,13 @@
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/search/expression_text.h"
+#include "core/search/reference_targets.h"
 #include "core/search/reference_terms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace annals::core::search {
 
@@ -161,6 +163,21 @@ std::vector<TypeId> concrete(const Types& types) {
     return ids;
 }
 
+/// To those that are of this type: `patient` leads to Groups nowhere, which its definition names.
+void narrow_targets(Parameter& parameter, schema::Type type) {
+    if (parameter.type != schema::SearchType::reference) {
+        return;
+    }
+    const std::vector<TypeId> led_to = types_led_to(parameter.expression, type);
+    std::vector<TypeId> narrowed;
+    std::ranges::copy_if(parameter.targets, std::back_inserter(narrowed), [&](TypeId target) {
+        return std::ranges::find(led_to, target) != led_to.end();
+    });
+    if (!narrowed.empty()) {
+        parameter.targets = std::move(narrowed);
+    }
+}
+
 }  // namespace
 
 std::span<const Parameter> ParameterSet::of(TypeId type) const noexcept {
@@ -216,6 +233,7 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
     parameter.standard = definition.standard;
     parameter.ready = definition.ready;
     if (definition.standard) {
+        narrow_targets(parameter, type);
         return parameter;
     }
     if (parameter.expression.empty()) {

@@ -465,6 +465,11 @@ TEST_F(AccessTest, ASearchShowsNothingOfTypesThatAreNotPermitted) {
         EXPECT_EQ(listed.status, 403) << query;
         EXPECT_TRUE(listed.says("The scope system/List.s is needed")) << listed.body;
     }
+    // Of R4's `patient` a Group is a target, but in no Observation.
+    const Principal both_types("both", "system/Observation.rs system/Patient.rs");
+    send_as(&both_types);
+    EXPECT_EQ(send("GET", "/Observation?patient.identifier=x").status, 200);
+    EXPECT_EQ(send("GET", "/Observation?subject.identifier=x").status, 403);
     // Whatever is in it, and whatever else is asked for.
     const Principal keeper("k", "system/List.cu system/Observation.rs system/List.s");
     send_as(&keeper);

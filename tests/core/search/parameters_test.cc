@@ -61,6 +61,26 @@ TEST(Parameters, HaveThePartOfTheExpressionForTheirType) {
               "A.where(x = 'a|b') | (Patient.b | Patient.c)");
 }
 
+// R4 defines them once for many types, with the targets of all.
+TEST(Parameters, LeadToWhatTheirTypeRefersToAlone) {
+    const auto targets = [](std::string_view type, std::string_view code) {
+        std::set<std::string> names;
+        for (const TypeId target : standard(type, code).targets) {
+            names.emplace(resource_type_name(target));
+        }
+        return names;
+    };
+    using Names = std::set<std::string>;
+    EXPECT_EQ(targets("Observation", "patient"), Names{"Patient"});
+    EXPECT_EQ(targets("AllergyIntolerance", "patient"), Names{"Patient"});
+    EXPECT_EQ(targets("AuditEvent", "patient"), Names{"Patient"});
+    EXPECT_EQ(targets("Condition", "subject"), (Names{"Group", "Patient"}));
+    EXPECT_EQ(targets("Observation", "encounter"), Names{"Encounter"});
+    EXPECT_EQ(targets("DocumentReference", "encounter"), (Names{"Encounter", "EpisodeOfCare"}));
+    EXPECT_EQ(targets("MedicationRequest", "medication"), Names{"Medication"});
+    EXPECT_GT(targets("Provenance", "target").size(), 100U);
+}
+
 TEST(Parameters, CompositesHaveTheirComponents) {
     const Parameter& composite = standard("Observation", "code-value-quantity");
     ASSERT_EQ(composite.components.size(), 2u);
