@@ -10,6 +10,7 @@
 
 #include <map>
 #include <set>
+#include <unordered_map>
 
 namespace annals::core {
 namespace {
@@ -195,7 +196,7 @@ class Checker {
     }
 
     json::Value root_;
-    std::map<std::string, json::Value> targets_;  // of references
+    std::unordered_map<std::string, json::Value> targets_;  // of references
     std::set<std::string> ids_;
     std::string faults_;
 };
