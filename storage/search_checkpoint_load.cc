@@ -196,8 +196,12 @@ PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader& saved,
         }
     }
     if (!options_.read_only) {
-        // As positions go on, what doesn't fit could seem to one day.
         remove_others();
+        // As positions go on, what doesn't fit could seem to one day: it must not come back with a power cut.
+        if (const auto gone = fs_.sync_directory(folder_); !gone) {
+            log_warning(fmt::format("search: what was removed may come back after a power cut: {}",
+                                    gone.error().detail));
+        }
     }
     return types;
 }

@@ -387,6 +387,7 @@ TEST_F(SearchCheckpointTest, FitsOnlyTheLogThatItWasMadeOf) {
     }
     EXPECT_FALSE(fs_.exists(kFolder + "/manifest"));
     EXPECT_EQ(checkpoint_files(fs_).size(), 0U);
+    EXPECT_EQ(checkpoint_files(*fs_.after_power_cut(0)).size(), 0U);
 }
 
 TEST_F(SearchCheckpointTest, FitsOnlyTheStoreThatItWasMadeOf) {
