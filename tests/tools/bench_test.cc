@@ -175,7 +175,7 @@ TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
     const std::string page = html_of(report);
     EXPECT_NE(page.find("server at http://h/fhir, client on any core; "), std::string::npos);
     EXPECT_NE(page.find("seconds after a kill 0.029, versions 7.0, client busy 0 %; the first "
-                        "error: 404: &lt;a>  [2Jb<"),
+                        "error: 404: &lt;a&gt;  [2Jb<"),
               std::string::npos);
 }
 
