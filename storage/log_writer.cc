@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 namespace annals::storage {
 namespace {
@@ -18,6 +19,16 @@ namespace {
 constexpr int kWriterNice = -10;
 constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kAddedAtOnce = 1024;  // That memory for them stays small.
+
+/// Whether one of these frames has an erase record.
+bool erases(const Batch& batch, std::size_t begin, std::size_t end) {
+    const std::size_t first = batch.frames[begin].first_record;
+    const BatchFrame& last = batch.frames[end - 1];
+    const auto records =
+        std::span(batch.records).subspan(first, last.first_record + last.record_count - first);
+    return std::ranges::any_of(records,
+                               [](const Hint& record) { return record.kind == RecordKind::erase; });
+}
 
 }  // namespace
 
@@ -213,7 +224,8 @@ Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t e
     const std::uint64_t length = last.offset + last.length - from;
     const std::uint64_t file_offset = segments_.end();
     ANNALS_TRY_VOID(segments_.write(std::string_view(batch.bytes).substr(from, length)));
-    if (options_.durability == Durability::commit) {
+    // What is derived of the log leaves out what was erased as soon as that is published, and may be durable before the log is.
+    if (options_.durability == Durability::commit || erases(batch, begin, end)) {
         ANNALS_TRY_VOID(sync());
     }
     publish(batch, begin, end, file_offset);

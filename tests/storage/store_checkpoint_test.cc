@@ -357,6 +357,44 @@ TEST(StoreCheckpoint, GivesNoFileANumberThatTheSyncedManifestStillNames) {
     }
 }
 
+TEST(StoreCheckpoint, LeavesOutNothingWhoseErasureAPowerCutTakes) {
+    SimFileSystem fs;
+    {
+        submit_put(*open_store(fs), "Patient", "a", "red");
+    }
+    StoreOptions options = searchable();
+    options.durability = Durability::none;
+    options.search_checkpoint_versions = 1;
+    options.prepare_segments = false;
+    const auto store = open_store(fs, options);
+    const auto await = [](const auto& condition) {
+        for (int i = 0; i < 500 && !condition(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        EXPECT_TRUE(condition());
+    };
+    submit_put(*store, "Patient", "b", "green");
+    await([&] { return store->metrics().search_checkpoints == 1; });
+    // The next one waits for half a second, and is written behind the erasure.
+    submit_put(*store, "Patient", "c", "blue");
+    const std::string segment = "/data/segments/0000000001.seg";
+    const std::string before = fs.content(segment);
+    fs.hold_syncs();
+    CommitBuilder builder;
+    builder.erase("Patient", "a");
+    (void)store->submit(builder.commit());
+    store->flush();
+    fs.await_held_sync();
+    await([&] { return fs.exists(kSearchFolder + "/" + std::string(kSearchRecentName)); });
+    // All that was written but the erase record.
+    const auto after = fs.after_power_cut(1);
+    after->set_content(segment, before);
+    const std::string anew = found_anew(*after);
+    const auto again = open_store(*after);
+    EXPECT_EQ(describe_search(*again, kWords, again->last_position()), anew);
+    fs.release_syncs();
+}
+
 TEST(StoreCheckpoint, LeavesNoLitter) {
     SimFileSystem fs;
     {
