@@ -56,14 +56,12 @@ Result<std::uint64_t> count_gone(std::string_view segment, const SegmentHeader& 
 }  // namespace
 
 Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-               SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced,
-               std::mutex& files)
+               SegmentWriter& writer, ErasureJournal::Content journal, std::mutex& files)
     : fs_(fs),
       segments_(directory + "/segments"),
       table_(table),
       index_(index),
       writer_(writer),
-      log_is_synced_(log_is_synced),
       files_(files),
       journal_(fs, directory, journal.sequence),
       done_(std::move(journal)) {
@@ -84,10 +82,6 @@ void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {
 Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint64_t erases) {
     // What an attempt before this one left half done would look damaged.
     ANNALS_TRY_VOID(apply_begun());
-    // What the journal says is done is never undone: the erase records must be durable before it.
-    if (!log_is_synced_) {
-        ANNALS_TRY_VOID(writer_.sync_beside());
-    }
     ANNALS_TRY(std::uint64_t bodies, blank_packed(erased));
     while (erased.size() > kGroup) {
         ANNALS_TRY(const std::uint64_t some, blank_group(erased.first(kGroup), 0));

@@ -30,13 +30,12 @@ class SegmentWriter;
 
 class Eraser {
   public:
-    /// Goes on after `journal`, which has been applied but for what is left of it. `log_is_synced`: what is visible is durable, always. `files`:
-    /// Store::segment_files(). Lifetime: all outlive the eraser.
+    /// Goes on after `journal`, which has been applied but for what is left of it. `files`: Store::segment_files(). Lifetime: all
+    /// outlive the eraser.
     Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-           SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced,
-           std::mutex& files);
+           SegmentWriter& writer, ErasureJournal::Content journal, std::mutex& files);
 
-    /// Takes out the bodies of versions that the index has as erased. `erases`: how many more erase records of the log
+    /// Takes out the bodies of versions that the index has as erased, by erase records that are durable. `erases`: how many more erase records of the log
     /// are done with then. Returns how many bodies went.
     ///
     /// Durability: nothing of them is in any segment, and no crash brings them back, once this has returned; but for
@@ -83,7 +82,6 @@ class Eraser {
     SegmentTable& table_;
     Index& index_;
     SegmentWriter& writer_;
-    const bool log_is_synced_;
     std::mutex& files_;
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group

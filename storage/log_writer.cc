@@ -224,7 +224,8 @@ Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t e
     const std::uint64_t length = last.offset + last.length - from;
     const std::uint64_t file_offset = segments_.end();
     ANNALS_TRY_VOID(segments_.write(std::string_view(batch.bytes).substr(from, length)));
-    // What is derived of the log leaves out what was erased as soon as that is published, and may be durable before the log is.
+    // What is derived of the log leaves out what was erased as soon as that is published, the journal of erasures says that it
+    // is done, and either may be durable before the log is.
     if (options_.durability == Durability::commit || erases(batch, begin, end)) {
         ANNALS_TRY_VOID(sync());
     }

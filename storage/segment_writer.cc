@@ -217,31 +217,8 @@ Result<void> SegmentWriter::sync() {
     return {};
 }
 
-/// A file that is opened after a sync has failed syncs well: the system tells a failure to each that was open, and once.
-Result<void> SegmentWriter::sync_beside() {
-    const std::uint64_t number = open_number();
-    if (number == 0) {
-        return {};  // Whatever there is was sealed.
-    }
-    ANNALS_TRY(const auto file,
-               fs_.open(directory_ + "/" + segment_name(number), FileSystem::Mode::read_write));
-    const std::lock_guard lock(sync_mutex_);
-    return sync_once(*file);
-}
-
 Result<void> SegmentWriter::sync_file() {
-    const std::lock_guard lock(sync_mutex_);
-    return sync_once(*open_->file);
-}
-
-/// Requires: sync_mutex_.
-Result<void> SegmentWriter::sync_once(File& file) {
-    if (sync_failed_) {
-        return Error{Errc::io, "an earlier sync of the log failed", {}};
-    }
-    Result<void> synced = final_if_failed(file.sync());
-    sync_failed_ = !synced;
-    return synced;
+    return final_if_failed(open_->file->sync());
 }
 
 Result<void> SegmentWriter::clean() {

@@ -117,10 +117,6 @@ class SegmentWriter {
     /// more, since what the device has is unknown.
     Result<void> sync();
 
-    /// Makes durable what is visible, for who can't wait until the log writer comes to it. Any thread. Errors: no_store: it was not
-    /// tried; io, for good, also if it is the log writer's own sync that has failed: what that lost no later one tells.
-    Result<void> sync_beside();
-
     /// Overwrites with zeros what a failed write may have left.
     Result<void> clean();
 
@@ -168,7 +164,6 @@ class SegmentWriter {
 
   private:
     Result<void> sync_file();
-    Result<void> sync_once(File& file);
     Result<void> seal(Instant last_instant);
     Result<void> try_new_file();
     Result<void> give_name(const std::string& path, const std::string& name);
@@ -190,8 +185,6 @@ class SegmentWriter {
     std::uint64_t dirty_bytes_ = 0;        ///< behind end() that a failed write may have touched
     std::uint64_t recent_sync_bytes_ = 0;  ///< made durable by a sync, on average
     bool sealing_ = false;                 ///< a seal has begun and must be finished first
-    std::mutex sync_mutex_;  ///< held during a sync of the open segment; guards the next
-    bool sync_failed_ = false;
     std::atomic<std::uint64_t> log_bytes_{0};
     std::atomic<std::uint64_t> open_number_{0};
     std::atomic<std::uint64_t> newest_number_{0};

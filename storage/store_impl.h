@@ -120,7 +120,7 @@ struct Store::Impl {
     /// Finishes what an earlier process had begun to erase, and begins to erase what will be.
     Result<void> keep_house(FileSystem& fs, const std::string& directory,
                             ErasureJournal::Content journal, const Recovered& recovered,
-                            Durability durability, PackPolicy packing);
+                            PackPolicy packing);
 
     /// Makes all that is in the log findable.
     void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,

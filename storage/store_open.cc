@@ -117,11 +117,10 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
 
 Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& directory,
                                      ErasureJournal::Content journal, const Recovered& recovered,
-                                     Durability durability, PackPolicy packing) {
+                                     PackPolicy packing) {
     const std::uint64_t erases = recovered.erases - journal.erases_done;  // Modulo 2^64.
     eraser = std::make_unique<Eraser>(fs, directory, segments, index, *segment_writer,
-                                      std::move(journal), durability == Durability::commit,
-                                      segment_files);
+                                      std::move(journal), segment_files);
     auto forget_derived = [this, &fs, directory,
                            removed = false](std::span<const Position> erased) mutable {
         if (checkpoint != nullptr) {
@@ -186,7 +185,7 @@ Result<void> Store::Impl::begin_writing(FileSystem& fs, const std::string& direc
         sequencer->drop(WriteState::no_space);
     }
     ANNALS_TRY_VOID(keep_house(
-        fs, directory, std::move(journal), recovered, options.durability,
+        fs, directory, std::move(journal), recovered,
         PackPolicy{.enabled = options.pack_segments, .after = options.pack_after, .clock = clock}));
     log_writer = std::make_unique<LogWriter>(
         *sequencer, *segment_writer, index, feed.get(), *housekeeper, listeners,

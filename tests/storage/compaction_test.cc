@@ -287,7 +287,7 @@ TEST(Compaction, DoesNothingMoreOnceItHasEnded) {
     ASSERT_TRUE(writer.begin(1, {1}, {}));
     ASSERT_TRUE(writer.make_room({.bytes = 2 * kMebibyte, .records = 1}, {1}, {}));
     std::mutex files;
-    Eraser eraser(fs, "/data", table, index, writer, {}, true, files);
+    Eraser eraser(fs, "/data", table, index, writer, {}, files);
     eraser.set_dead_bytes(1, kMebibyte);
     Compaction compaction(fs, "/data", table, index, writer, eraser, {});
     const auto begun = compaction.step();
@@ -321,7 +321,7 @@ TEST(Compaction, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
                .location = {.segment = *table.slot_of(1), .offset = kSegmentHeaderBytes}});
     index.publish({1});
     std::mutex files;
-    Eraser eraser(fs, "/data", table, index, writer, {}, true, files);
+    Eraser eraser(fs, "/data", table, index, writer, {}, files);
     eraser.set_dead_bytes(1, kMebibyte);
     Compaction compaction(fs, "/data", table, index, writer, eraser,
                           {.enabled = false, .after = std::chrono::hours(1), .clock = {}});
