@@ -1,6 +1,7 @@
 #include "core/validation/stored_definitions.h"
 
 #include "core/terminology/kept.h"
+#include "core/terminology/worker.h"
 
 #include <algorithm>
 #include <functional>
@@ -162,7 +163,7 @@ Definition StoredDefinitions::load(const Known& known, const storage::VersionInf
         unread->push_back(info.position);
         return nullptr;
     }
-    if (large != nullptr && stored->body.size() > kSmallBytes) {
+    if (large != nullptr && stored->body.size() > terminology::Worker::kBytesOnLoop) {
         *large = true;
         return nullptr;
     }

@@ -31,11 +31,8 @@ class StoredDefinitions {
   public:
     explicit StoredDefinitions(const storage::Store& store);
 
-    /// Bytes of a definition that take no longer to parse than others may wait for.
-    static constexpr std::size_t kSmallBytes = 256 << 10;
-
     /// As Source::find(). What is on the device only goes to `unread`, and counts as not there; null: it is waited for. So does
-    /// what is larger than kSmallBytes and has not been parsed: then `*large` is true; null: it is parsed.
+    /// what is larger than Worker::kBytesOnLoop and has not been parsed: then `*large` is true; null: it is parsed.
     Definition find(std::string_view type, std::string_view url, std::string_view version,
                     std::vector<Position>* unread, bool* large = nullptr) const;
 
