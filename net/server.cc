@@ -32,7 +32,7 @@ constexpr int kAcceptsPerTurn = 64;
 /// The same when no more are taken after that: as many as may wait.
 constexpr int kAcceptsAtLast = asio::socket_base::max_listen_connections;
 
-/// How long accepting pauses when the process has run out of descriptors.
+/// How long accepting pauses when the system gives none of those that wait: for want of descriptors, as a rule.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 /// How often that is logged.
@@ -113,7 +113,7 @@ struct Server::Impl {
     Result<void> listen();
     void run();
     asio::awaitable<void> accept();
-    bool accept_some(int most);
+    int accept_some(int most);
     asio::awaitable<void> watch_files();
     void hand_over(int fd);
     void stop(std::chrono::milliseconds grace);
@@ -213,36 +213,38 @@ asio::awaitable<void> Server::Impl::accept() {
         if (std::get<0>(waited)) {
             break;  // closed
         }
-        const bool out_of_descriptors = !accept_some(kAcceptsPerTurn);
-        if (const Clock::time_point time = Clock::now();
-            out_of_descriptors && time >= next_warning) {
+        const int refused = accept_some(kAcceptsPerTurn);
+        if (refused == 0) {
+            continue;
+        }
+        if (const Clock::time_point time = Clock::now(); time >= next_warning) {
             next_warning = time + kWarningInterval;
-            log_warning("no connection can be accepted: out of descriptors or memory");
+            log_warning(fmt::format("no connection can be accepted: {}",
+                                    std::generic_category().message(refused)));
         }
-        if (out_of_descriptors) {
-            pause.expires_after(kAcceptPause);
-            co_await pause.async_wait(use_tuple);
-        }
+        // Whoever waits goes on to: that the listener is readable says nothing.
+        pause.expires_after(kAcceptPause);
+        co_await pause.async_wait(use_tuple);
     }
     const std::lock_guard lock(shared.mutex);
     accepting = false;
     shared.all_closed.notify_all();
 }
 
-/// Takes sockets that are connected already. False: there are no descriptors or memory for them.
-bool Server::Impl::accept_some(int most) {
+/// Takes sockets that are connected already. Not 0: why the system gives none though there may be more, an errno.
+int Server::Impl::accept_some(int most) {
     for (int i = 0; i < most; ++i) {
         const int fd =
             ::accept4(acceptor->native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
             hand_over(fd);
-        } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            return false;
-        } else if (errno != EINTR && errno != ECONNABORTED) {
+        } else if (errno == EAGAIN) {
             break;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            return errno;
         }
     }
-    return true;
+    return 0;
 }
 
 asio::awaitable<void> Server::Impl::watch_files() {

@@ -9,13 +9,33 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+namespace {
+
+/// What accept4() fails with instead of being asked; 0: it is asked.
+std::atomic<int> accept_fault{0};
+std::atomic<int> accepts{0};
+
+}  // namespace
+
+/// In the place of libc's, so that a system can be had that gives no connections.
+extern "C" int accept4(int fd, sockaddr* address, socklen_t* bytes, int flags) {
+    ++accepts;
+    if (const int fault = accept_fault; fault != 0) {
+        errno = fault;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_accept4, fd, address, bytes, flags));
+}
 
 namespace annals::test {
 namespace {
@@ -220,6 +240,22 @@ TEST(TimeLimits, KeepAClientThatReadsSlowly) {
         const ssize_t count = slow.receive(room.data(), room.size());
         ASSERT_GT(count, 0) << "after " << got << " bytes";
         got += count;
+    }
+}
+
+TEST(Connections, ThatTheSystemDoesNotGiveAreAskedForNowAndThen) {
+    const FakeServer server;
+    for (const int fault : {EPERM, EPROTO, EOPNOTSUPP}) {
+        accept_fault = fault;
+        const int before = accepts;
+        Connection waits(server.port());
+        std::this_thread::sleep_for(milliseconds(350));
+        const int asked = accepts - before;
+        accept_fault = 0;
+        EXPECT_GE(asked, 1) << fault;
+        EXPECT_LE(asked, 5) << fault;
+        ASSERT_TRUE(waits.send(kGet));
+        EXPECT_TRUE(waits.receive()) << fault;
     }
 }
 
