@@ -104,6 +104,9 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
                 co_return several_matches(*criteria, matches.count);
             }
             if (matches.found.size() == 1) {
+                if (Result<void> lasts = check_nothing_to_write(service); !lasts) {
+                    co_return std::move(lasts.error());
+                }
                 co_return answer_existing(request, matches.found.front());
             }
         }

@@ -216,6 +216,9 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
             if (deletion.refusal) {
                 co_return *deletion.refusal;
             }
+            if (Result<void> lasts = check_nothing_to_write(service); !lasts) {
+                co_return std::move(lasts.error());
+            }
             Response response = answer_done(
                 request, [&] { return describe_no_deletion(target.type, target.id, *head); });
             if (head->exists) {
@@ -347,6 +350,9 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return matches.error();
         }
         if (matches->found.empty()) {
+            if (Result<void> lasts = check_nothing_to_write(service); !lasts) {
+                co_return std::move(lasts.error());
+            }
             co_return answer_done(request, [] { return kNothingMatched; });
         }
         if (matches->more) {

@@ -140,6 +140,9 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             co_return made.error();
         }
         if (!*made) {
+            if (Result<void> lasts = check_nothing_to_write(service); !lasts) {
+                co_return std::move(lasts.error());
+            }
             Response unchanged;
             set_version(unchanged, info.version, info.instant);
             co_return unchanged;

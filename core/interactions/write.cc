@@ -131,6 +131,13 @@ Error submission_error(storage::Submission::Status status) {
     return {Errc::internal, "a submission was refused for a reason that its caller left open", ""};
 }
 
+Result<void> check_nothing_to_write(const Service& service) {
+    if (service.store().write_state() == storage::WriteState::failed) {
+        return submission_error(storage::Submission::Status::failed);
+    }
+    return {};
+}
+
 asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission) {
     using Status = storage::Submission::Status;
     storage::Ticket obstacle;

@@ -32,6 +32,10 @@ bool is_body_of(const json::BodyPlan& plan, std::string_view body) noexcept;
 /// failed, read_only.
 Error submission_error(storage::Submission::Status status);
 
+/// Whether an answer may say that there was nothing to write. What a commit that was given up has left in the log may be read
+/// from it when the store is opened again, and be newer than what it was decided by. Errors: no_store.
+Result<void> check_nothing_to_write(const Service& service);
+
 /// After a submission that was not accepted: the error to answer, or none once what stood in its way has
 /// settled and the write can be decided again.
 asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission);

@@ -151,6 +151,28 @@ TEST_F(Durability, TakesNoWritesAfterAFailedSyncAndReadsOn) {
     EXPECT_EQ(send("DELETE", "/Patient/1").status, 503);
 }
 
+TEST_F(Durability, PromisesNothingOfWhatAFailedSyncMayHaveLeftBehind) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    ASSERT_EQ(send("PUT", "/Patient/2", patient_with("2", {{"mrn", "2"}})).status, 201);
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 204);
+    disk_->fail_next(SimFileSystem::Call::sync, Errc::io);
+    EXPECT_EQ(put_patient("1"), 503);
+    // It may be live when the store is opened again, and the other may be gone.
+    for (const std::string target : {"/Patient/1", "/Patient?_id=1"}) {
+        const Answer refused = send("DELETE", target);
+        EXPECT_EQ(refused.status, 503) << target;
+        EXPECT_TRUE(refused.says(R"("code":"no-store")")) << target;
+    }
+    EXPECT_EQ(send("POST", "/Patient", patient(""), {{"If-None-Exist", "identifier=mrn|2"}}).status,
+              503);
+    const std::string nothing = R"({"resourceType":"Parameters","parameter":[{"name":"meta",)"
+                                R"("valueMeta":{"tag":[{"system":"s","code":"none"}]}}]})";
+    EXPECT_EQ(send("POST", "/Patient/2/$meta-delete", nothing).status, 503);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 410);
+    EXPECT_EQ(send("DELETE", "/Patient/never").status, 404);
+}
+
 TEST_F(Durability, WritesAgainWhenAFullDiskHasSpace) {
     ASSERT_EQ(put_patient("1"), 201);
     std::uint64_t used = 0;
