@@ -1,9 +1,11 @@
 #include "core/jobs/jobs.h"
 
+#include "core/access.h"
 #include "core/base/log.h"
 #include "core/base/plain_name.h"
 #include "core/base/random.h"
 #include "core/base/start_thread.h"
+#include "core/service.h"
 
 #include <fmt/format.h>
 
@@ -163,6 +165,20 @@ struct Jobs::Impl {
                 ++job;
             }
         }
+    }
+
+    // Whether `owner` keeps as many as are left for all others, or more: so nobody fills up what others need as well. Where
+    // nobody is known there are no others. Requires: the lock.
+    bool has_share(std::string_view owner) const {
+        if (service.config().auth.mode == "none") {
+            return false;
+        }
+        const std::string_view name = Principal::name_in(owner);
+        const auto own =
+            static_cast<std::size_t>(std::ranges::count_if(jobs, [name](const auto& one) {
+                return Principal::name_in(one.second->order.owner) == name;
+            }));
+        return own >= options.kept_max - std::min(options.kept_max, jobs.size());
     }
 
     Instant expires(const Job& job) const {
@@ -374,6 +390,11 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
         }
         if (impl_->jobs.size() >= impl_->options.kept_max) {
             co_return Error{Errc::throttled, "Too many jobs are kept: delete some", ""};
+        }
+        if (impl_->has_share(job->order.owner)) {
+            co_return Error{
+                Errc::throttled,
+                "You keep as many jobs as are left for all others: delete some of yours", ""};
         }
         Result<void> given = impl_->give([impl = impl_.get(), job, inputs = std::move(inputs),
                                           settled] { impl->create(job, inputs, *settled); });

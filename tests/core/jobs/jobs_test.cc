@@ -184,6 +184,36 @@ TEST_F(JobsTest, ThatAreUnderWaySayHowFarTheyAre) {
     EXPECT_EQ(look(*id).stage, JobStage::done);
 }
 
+TEST_F(JobsTest, AreKeptOfNobodyAloneInThePlaceOfAllOthers) {
+    const auto fill = [this](const std::string& owner) {
+        std::size_t begun = 0;
+        while (const auto id = begin("count", owner)) {
+            ++begun;
+            jobs_->wait_until_idle();
+        }
+        return begun;
+    };
+    Config guarded;
+    guarded.auth.mode = "jwt";
+    jobs_.reset();
+    restart(guarded);
+    open({.kept_max = 8});
+    EXPECT_EQ(fill("lab"), 4U);
+    EXPECT_EQ(fill("lab\n0123456789abcdef"), 0U);  // the same one, held to a part
+    EXPECT_EQ(fill("ward"), 2U);
+    EXPECT_EQ(fill("clinic"), 1U);
+    EXPECT_EQ(fill("night"), 1U);
+    const auto refused = begin("count", "day");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::throttled);
+
+    // Where nobody is known there are no others.
+    jobs_.reset();
+    restart(Config());
+    open({.kept_max = 16});
+    EXPECT_EQ(fill(""), 8U);
+}
+
 TEST_F(JobsTest, GoOnAfterARestartFromWhatTheyKept) {
     g_may_end = false;
     const auto id = begin("count");
