@@ -71,8 +71,8 @@ Result<void> outcome_of(const Sending& sending, CURLcode code) {
 
 struct Notifier::Impl : private storage::SettleListener {
     Impl(const core::Service& fhir, storage::FileSystem& files, core::Pings& pings,
-         core::PositionMap positions)
-        : service(fhir), dispatcher(fhir, files, pings, std::move(positions)) {
+         const auth::ClientCertificate& certificate, core::PositionMap positions)
+        : service(fhir), shown(certificate), dispatcher(fhir, files, pings, std::move(positions)) {
         static std::once_flag initialised;
         std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
         multi.reset(curl_multi_init());
@@ -152,6 +152,13 @@ struct Notifier::Impl : private storage::SettleListener {
         if (const char* const authorities = auth::named_authorities()) {
             curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
         }
+        if (const auto own = shown.current()) {
+            curl_blob chain{const_cast<char*>(own->chain.data()), own->chain.size(),
+                            CURL_BLOB_COPY};
+            curl_blob key{const_cast<char*>(own->key.data()), own->key.size(), CURL_BLOB_COPY};
+            curl_easy_setopt(curl, CURLOPT_SSLCERT_BLOB, &chain);
+            curl_easy_setopt(curl, CURLOPT_SSLKEY_BLOB, &key);
+        }
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -189,6 +196,7 @@ struct Notifier::Impl : private storage::SettleListener {
     }
 
     const core::Service& service;
+    const auth::ClientCertificate& shown;
     core::Dispatcher dispatcher;  // of the thread
     std::unique_ptr<CURLM, Free<curl_multi_cleanup>> multi;
     std::list<Sending> under_way;  // of the thread
@@ -198,10 +206,11 @@ struct Notifier::Impl : private storage::SettleListener {
 };
 
 Result<std::unique_ptr<Notifier>> Notifier::begin(const core::Service& service,
-                                                  storage::FileSystem& files, core::Pings& pings) {
+                                                  storage::FileSystem& files, core::Pings& pings,
+                                                  const auth::ClientCertificate& shown) {
     ANNALS_TRY(core::PositionMap positions, core::Dispatcher::saved(service, files));
     return std::unique_ptr<Notifier>(
-        new Notifier(std::make_unique<Impl>(service, files, pings, std::move(positions))));
+        new Notifier(std::make_unique<Impl>(service, files, pings, shown, std::move(positions))));
 }
 
 Notifier::Notifier(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {

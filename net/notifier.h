@@ -10,6 +10,7 @@
 #include "core/service.h"
 #include "core/subscriptions/dispatcher.h"
 #include "core/subscriptions/pings.h"
+#include "net/auth/client_certificate.h"
 #include "storage/file_system.h"
 
 #include <memory>
@@ -18,9 +19,10 @@ namespace annals::net {
 
 class Notifier {
   public:
-    /// Begins. Lifetime: all of them outlive it. Errors: those of core::Dispatcher::saved().
+    /// Begins. Receivers that ask who we are are `shown` its certificate. Lifetime: all of them outlive it. Errors: those of core::Dispatcher::saved().
     static Result<std::unique_ptr<Notifier>> begin(const core::Service& service,
-                                                   storage::FileSystem& files, core::Pings& pings);
+                                                   storage::FileSystem& files, core::Pings& pings,
+                                                   const auth::ClientCertificate& shown);
 
     ~Notifier();
 

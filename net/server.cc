@@ -195,7 +195,7 @@ void Server::Impl::run() {
     shared.service.jobs().start();
     accepting = true;
     core::spawn(shared.workers.front()->loop, "acceptor", accept());
-    if (shared.tls != nullptr || shared.credentials != nullptr) {
+    if (shared.tls != nullptr || shared.credentials != nullptr || shared.notifier != nullptr) {
         core::spawn(shared.workers.front()->loop, "files", watch_files());
     }
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
@@ -258,6 +258,7 @@ asio::awaitable<void> Server::Impl::watch_files() {
         if (shared.tls != nullptr) {
             shared.tls->reload_if_changed();
         }
+        shared.outgoing->reload_if_changed();
         if (shared.credentials != nullptr) {
             shared.credentials->reload_if_changed();
         }
@@ -350,6 +351,7 @@ Result<void> Server::check(const core::Config& config) {
     if (!config.tls.cert_file.empty()) {
         ANNALS_TRY_VOID(TlsContext::create(config.tls));
     }
+    ANNALS_TRY_VOID(auth::ClientCertificate::open(config.outgoing));
     if (config.auth.issues_tokens()) {
         ANNALS_TRY_VOID(auth::TokenEndpoint::check(config));
     }
@@ -366,6 +368,7 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     if (!config.tls.cert_file.empty()) {
         ANNALS_TRY(impl->shared.tls, TlsContext::create(config.tls));
     }
+    ANNALS_TRY(impl->shared.outgoing, auth::ClientCertificate::open(config.outgoing));
     if (config.audited()) {
         ANNALS_TRY(impl->shared.audit, Auditor::open(service, storage::posix_file_system()));
     }
@@ -379,17 +382,20 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
         auth::KeySet own_keys;
         if (config.auth.issues_tokens()) {
             ANNALS_TRY(impl->shared.token_endpoint,
-                       auth::TokenEndpoint::open(config, storage::posix_file_system(), now()));
+                       auth::TokenEndpoint::open(config, storage::posix_file_system(), now(),
+                                                 impl->shared.outgoing.get()));
             own_keys = impl->shared.token_endpoint->keys();
         }
-        ANNALS_TRY(impl->shared.credentials, auth::Credentials::open(config, std::move(own_keys)));
+        ANNALS_TRY(impl->shared.credentials, auth::Credentials::open(config, std::move(own_keys),
+                                                                     impl->shared.outgoing.get()));
         for (const std::unique_ptr<Worker>& worker : impl->shared.workers) {
             worker->authenticator.emplace(config.auth, *impl->shared.credentials);
         }
     }
     if (config.subscriptions.enabled && !config.read_only) {
         ANNALS_TRY(impl->shared.notifier,
-                   Notifier::begin(service, storage::posix_file_system(), impl->shared.pings));
+                   Notifier::begin(service, storage::posix_file_system(), impl->shared.pings,
+                                   *impl->shared.outgoing));
     }
     impl->run();
     return std::unique_ptr<Server>(new Server(std::move(impl)));

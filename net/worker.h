@@ -9,6 +9,7 @@
 #include "core/loop.h"
 #include "net/auditor.h"
 #include "net/auth/authenticator.h"
+#include "net/auth/client_certificate.h"
 #include "net/auth/token_endpoint.h"
 #include "net/cors.h"
 #include "net/handlers.h"
@@ -62,6 +63,7 @@ struct Shared {
     std::uint64_t overloaded_max = 64;                    ///< that are listened to beyond
     std::shared_ptr<Auditor> audit;                       ///< null: nothing is written down
     core::Pings pings;                                    ///< of websocket subscriptions
+    std::unique_ptr<auth::ClientCertificate> outgoing;    ///< shown to whom it asks
     std::unique_ptr<Notifier> notifier;                   ///< null: there are no subscriptions
     std::atomic<std::uint64_t> memory{0};                 ///< of requests that are being read
     std::string header_lines;                             ///< of every answer

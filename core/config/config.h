@@ -167,6 +167,12 @@ struct Config {
         std::string client_ca_file;
     } tls;
 
+    /// Who this server is where it asks others.
+    struct Outgoing {
+        std::string cert_file;  ///< empty: it shows no certificate
+        std::string key_file;
+    } outgoing;
+
     /// Whether accesses are written down.
     bool audited() const noexcept { return !audit.file.empty(); }
 

@@ -126,17 +126,20 @@ Result<void> check_issuers(const Config::Auth& auth) {
     return {};
 }
 
-Result<void> check_introspection(const Config::Auth::Introspection& introspection) {
+Result<void> check_introspection(const Config& config) {
+    const Config::Auth::Introspection& introspection = config.auth.introspection;
     if (introspection.url.empty()) {
         return {};
     }
     if (!is_safe_url(introspection.url)) {
         return usage("auth.introspection.url must begin with https:// and name no user");
     }
-    if (introspection.client_id.empty() || introspection.client_secret_file.empty()) {
+    const bool is_known =
+        !introspection.client_secret_file.empty() || !config.outgoing.cert_file.empty();
+    if (introspection.client_id.empty() || !is_known) {
         return usage(
-            "auth.introspection.url needs auth.introspection.client_id and "
-            "auth.introspection.client_secret_file");
+            "auth.introspection.url needs auth.introspection.client_id and either "
+            "auth.introspection.client_secret_file or outgoing.cert_file");
     }
     return {};
 }
@@ -209,7 +212,7 @@ Result<void> check_auth(const Config& config) {
     }
     ANNALS_TRY_VOID(check_issuers(auth));
     ANNALS_TRY_VOID(check_token_endpoint(config));
-    return check_introspection(auth.introspection);
+    return check_introspection(config);
 }
 
 }  // namespace
@@ -294,6 +297,9 @@ Result<void> check_config(const Config& config) {
     }
     if (!config.tls.client_ca_file.empty() && config.tls.cert_file.empty()) {
         return usage("tls.client_ca_file needs tls.cert_file and tls.key_file");
+    }
+    if (config.outgoing.cert_file.empty() != config.outgoing.key_file.empty()) {
+        return usage("outgoing.cert_file and outgoing.key_file are given together or not at all");
     }
     ANNALS_TRY_VOID(check_origins(config.cors_origins));
     ANNALS_TRY_VOID(check_instantiates(config.instantiates));

@@ -34,9 +34,10 @@ Result<KeySet> known_keys(const core::TokenClient& client) {
 
 /// Errors: overloaded: there is no thread for it, which may pass.
 Result<std::shared_ptr<KeyFetcher>> start_fetching(const std::string& name, const std::string& url,
+                                                   const ClientCertificate* shown,
                                                    KeyFetcher::Take take) {
     try {
-        return std::make_shared<KeyFetcher>(name, url, std::move(take));
+        return std::make_shared<KeyFetcher>(name, url, shown, std::move(take));
     } catch (const std::system_error& refused) {
         return Error{Errc::overloaded,
                      fmt::format("no thread can be started for the {}: {}", name, refused.what()),
@@ -46,7 +47,8 @@ Result<std::shared_ptr<KeyFetcher>> start_fetching(const std::string& name, cons
 
 }  // namespace
 
-Clients::Clients(std::string file) : file_(std::move(file)) {
+Clients::Clients(std::string file, const ClientCertificate* shown)
+    : file_(std::move(file)), shown_(shown) {
 }
 
 Clients::~Clients() {
@@ -61,12 +63,13 @@ Clients::~Clients() {
 }
 
 Result<void> Clients::check(const std::string& file) {
-    ANNALS_TRY_VOID(Clients(file).read());
+    ANNALS_TRY_VOID(Clients(file, nullptr).read());
     return {};
 }
 
-Result<std::unique_ptr<Clients>> Clients::open(const std::string& file) {
-    std::unique_ptr<Clients> clients(new Clients(file));
+Result<std::unique_ptr<Clients>> Clients::open(const std::string& file,
+                                               const ClientCertificate* shown) {
+    std::unique_ptr<Clients> clients(new Clients(file, shown));
     ANNALS_TRY(std::vector<Client> all, clients->read());
     ANNALS_TRY_VOID(clients->set(std::move(all)));
     return clients;
@@ -123,7 +126,7 @@ Result<void> Clients::complete(std::vector<Client> clients, All& all) {
             client.fetcher = old->second->fetcher;
         } else if (!url.empty()) {
             ANNALS_TRY(client.fetcher,
-                       start_fetching(fmt::format("keys of the client '{}'", id), url,
+                       start_fetching(fmt::format("keys of the client '{}'", id), url, shown_,
                                       [this, id, url](KeySet keys, std::uint64_t number) {
                                           set_keys(id, url, std::move(keys), number);
                                       }));

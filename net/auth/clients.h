@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/config/token_clients.h"
+#include "net/auth/client_certificate.h"
 #include "net/auth/key_fetcher.h"
 #include "net/auth/key_set.h"
 #include "net/auth/settled.h"
@@ -32,7 +33,9 @@ class Clients {
   public:
     /// Reads `file` (auth.token_endpoint.clients_file), and whatever files of keys it names. Errors: usage: one line; overloaded:
     /// there is no thread to fetch keys of a URL.
-    static Result<std::unique_ptr<Clients>> open(const std::string& file);
+    /// Lifetime: `shown`, the certificate for whom it asks for keys, outlives it.
+    static Result<std::unique_ptr<Clients>> open(const std::string& file,
+                                                 const ClientCertificate* shown = nullptr);
 
     /// Whether the files are of use. Errors: as open().
     static Result<void> check(const std::string& file);
@@ -54,7 +57,7 @@ class Clients {
   private:
     using All = std::map<std::string, std::shared_ptr<const Client>, std::less<>>;
 
-    explicit Clients(std::string file);
+    Clients(std::string file, const ClientCertificate* shown);
 
     Result<std::vector<Client>> read();
     Result<void> set(std::vector<Client> clients);
@@ -62,6 +65,7 @@ class Clients {
     void set_keys(const std::string& id, const std::string& url, KeySet keys, std::uint64_t number);
 
     const std::string file_;
+    const ClientCertificate* const shown_;
     FileWatch watch_;      ///< of the thread that reloads: the files that were read
     bool unread_ = false;  ///< likewise: they were of no use
     std::vector<std::shared_ptr<KeyFetcher>> retired_;  ///< likewise: on their way to end

@@ -65,8 +65,8 @@ Result<void> Credentials::check(const core::Config& config) {
     return {};
 }
 
-Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& config,
-                                                       KeySet own_keys) {
+Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& config, KeySet own_keys,
+                                                       const ClientCertificate* shown) {
     std::unique_ptr<Credentials> credentials(new Credentials(config, std::move(own_keys)));
     ANNALS_TRY(Trusted trusted, credentials->read());
     warn_of_idle_scopes(trusted.api_keys);
@@ -83,13 +83,13 @@ Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& confi
                 : std::make_unique<KeyFetcher>(
                       issuer.issuer.empty() ? std::string("auth.jwt.jwks_url")
                                             : fmt::format("keys of '{}'", issuer.issuer),
-                      issuer.jwks_url, [self, i](KeySet keys, std::uint64_t number) {
+                      issuer.jwks_url, shown, [self, i](KeySet keys, std::uint64_t number) {
                           self->set_keys(i, std::move(keys), number);
                       }));
     }
     if (config.auth.takes_tokens() && !config.auth.introspection.url.empty()) {
-        self->introspector_ =
-            std::make_unique<Introspector>(config.auth, self->current()->introspection_secret);
+        self->introspector_ = std::make_unique<Introspector>(
+            config.auth, self->current()->introspection_secret, shown);
     }
     return credentials;
 }
@@ -120,7 +120,8 @@ Result<Trusted> Credentials::read() const {
                          ""};
         }
     }
-    if (config_.takes_tokens() && !config_.introspection.url.empty()) {
+    if (config_.takes_tokens() && !config_.introspection.url.empty() &&
+        !config_.introspection.client_secret_file.empty()) {
         ANNALS_TRY(trusted.introspection_secret,
                    read_secret("auth.introspection.client_secret_file",
                                config_.introspection.client_secret_file));

@@ -43,8 +43,10 @@ class Credentials {
     /// there the tokens of that issuer are refused.
     /// Errors: usage: one line that names the key of the configuration and what is wrong.
     /// `own_keys`: of the tokens that this server gives itself.
+    /// Lifetime: `shown`, the certificate for whom it asks, outlives it.
     static Result<std::unique_ptr<Credentials>> open(const core::Config& config,
-                                                     KeySet own_keys = {});
+                                                     KeySet own_keys = {},
+                                                     const ClientCertificate* shown = nullptr);
 
     /// Whether the files are of use. Errors: as open().
     static Result<void> check(const core::Config& config);

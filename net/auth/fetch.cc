@@ -38,6 +38,13 @@ Error not_set_up() {
     return {Errc::io, "libcurl cannot be set up", ""};
 }
 
+void show(CURL* curl, const ClientCertificate::Pem& own) {
+    curl_blob chain{const_cast<char*>(own.chain.data()), own.chain.size(), CURL_BLOB_COPY};
+    curl_blob key{const_cast<char*>(own.key.data()), own.key.size(), CURL_BLOB_COPY};
+    curl_easy_setopt(curl, CURLOPT_SSLCERT_BLOB, &chain);
+    curl_easy_setopt(curl, CURLOPT_SSLKEY_BLOB, &key);
+}
+
 /// As in a form: all but letters, digits and "-._~" as %XX.
 std::string escape(CURL* curl, const std::string& text) {
     const std::unique_ptr<char, decltype(&curl_free)> escaped(
@@ -46,13 +53,16 @@ std::string escape(CURL* curl, const std::string& text) {
 }
 
 Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::milliseconds limit,
-                            const std::atomic<bool>& stop) {
+                            const std::atomic<bool>& stop, const ClientCertificate* shown) {
     std::string text;
     std::array<char, CURL_ERROR_SIZE> reason{};
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
     curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
     if (const char* const authorities = named_authorities()) {
         curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
+    }
+    if (const auto own = shown != nullptr ? shown->current() : nullptr) {
+        show(curl, *own);
     }
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     if (url.starts_with("http://")) {
@@ -95,13 +105,14 @@ const char* named_authorities() noexcept {
 }
 
 Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,
-                          const std::atomic<bool>& stop) {
+                          const std::atomic<bool>& stop, const ClientCertificate* shown) {
     const Handle handle = make_handle();
-    return handle == nullptr ? not_set_up() : perform(handle.get(), url, limit, stop);
+    return handle == nullptr ? not_set_up() : perform(handle.get(), url, limit, stop, shown);
 }
 
 Result<std::string> post_form(const std::string& url, const Form& form,
-                              std::chrono::milliseconds limit, const std::atomic<bool>& stop) {
+                              std::chrono::milliseconds limit, const std::atomic<bool>& stop,
+                              const ClientCertificate* shown) {
     const Handle handle = make_handle();
     if (handle == nullptr) {
         return not_set_up();
@@ -116,10 +127,12 @@ Result<std::string> post_form(const std::string& url, const Form& form,
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
     curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body.c_str());
-    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-    curl_easy_setopt(curl, CURLOPT_USERNAME, escape(curl, form.client).c_str());
-    curl_easy_setopt(curl, CURLOPT_PASSWORD, escape(curl, form.secret).c_str());
-    return perform(curl, url, limit, stop);
+    if (!form.client.empty()) {
+        curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        curl_easy_setopt(curl, CURLOPT_USERNAME, escape(curl, form.client).c_str());
+        curl_easy_setopt(curl, CURLOPT_PASSWORD, escape(curl, form.secret).c_str());
+    }
+    return perform(curl, url, limit, stop, shown);
 }
 
 }  // namespace annals::net::auth

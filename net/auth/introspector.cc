@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace annals::net::auth {
 
@@ -45,9 +46,11 @@ Error unknown() {
 
 }  // namespace
 
-Introspector::Introspector(const core::Config::Auth& config, std::string secret)
+Introspector::Introspector(const core::Config::Auth& config, std::string secret,
+                           const ClientCertificate* shown)
     : config_(config.introspection),
       rules_{"", config.introspection.audience, config.jwt_leeway, ""},
+      shown_(shown),
       throttle_(config.introspection.rate, 0, 0),
       of_addresses_(config.introspection.refused_rate, kOfOneAddressMax, 0),
       secret_(std::move(secret)) {
@@ -176,10 +179,12 @@ Error Introspector::warn(std::string_view what) {
 }
 
 Result<Introspector::Good> Introspector::ask(const std::string& token, const std::string& secret) {
-    const auto text = post_form(
-        config_.url,
-        {{{"token", token}, {"token_type_hint", "access_token"}}, config_.client_id, secret},
-        kAskLimit, quit_);
+    Form form{{{"token", token}, {"token_type_hint", "access_token"}}, config_.client_id, secret};
+    if (secret.empty()) {
+        // RFC 8705 section 2: the certificate proves it, and the form says who it is of.
+        form.fields.emplace_back("client_id", std::exchange(form.client, ""));
+    }
+    const auto text = post_form(config_.url, form, kAskLimit, quit_, shown_);
     if (!text) {
         return warn(text.error().detail);
     }

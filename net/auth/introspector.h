@@ -9,6 +9,7 @@
 
 #include "core/config/config.h"
 #include "net/auth/claims.h"
+#include "net/auth/client_certificate.h"
 #include "net/auth/settled.h"
 #include "net/throttle.h"
 
@@ -31,7 +32,9 @@ class Introspector {
     static constexpr std::size_t kWaitingMax = 256;
     static constexpr std::size_t kThreadsMax = 4;
 
-    Introspector(const core::Config::Auth& config, std::string secret);
+    /// `shown`: for post_form(); without a secret it says who asks. Lifetime: it outlives the introspector.
+    Introspector(const core::Config::Auth& config, std::string secret,
+                 const ClientCertificate* shown = nullptr);
 
     ~Introspector();
     Introspector(const Introspector&) = delete;
@@ -78,6 +81,7 @@ class Introspector {
 
     const core::Config::Auth::Introspection config_;
     const TokenRules rules_;
+    const ClientCertificate* const shown_;
     Throttle throttle_;
     Throttle of_addresses_;  ///< what was asked for each, but for good tokens
     std::atomic<bool> quit_{false};

@@ -18,9 +18,10 @@ constexpr std::chrono::seconds kAskInterval{10};
 
 }  // namespace
 
-KeyFetcher::KeyFetcher(std::string name, std::string url, Take take)
+KeyFetcher::KeyFetcher(std::string name, std::string url, const ClientCertificate* shown, Take take)
     : name_(std::move(name)),
       url_(std::move(url)),
+      shown_(shown),
       take_(std::move(take)),
       question_(std::make_shared<std::atomic<bool>>(false)) {
     thread_ = std::thread([this] { run(); });
@@ -71,7 +72,7 @@ void KeyFetcher::run() {
         }
         wanted_ = false;
         lock.unlock();
-        auto text = fetch(url_, kFetchLimit, quit_);
+        auto text = fetch(url_, kFetchLimit, quit_, shown_);
         // The same keys again change nothing, and leave verified tokens remembered.
         std::optional<Result<KeySet>> keys;
         if (!text || *text != last) {

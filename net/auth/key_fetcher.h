@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "net/auth/client_certificate.h"
 #include "net/auth/key_set.h"
 #include "net/auth/settled.h"
 
@@ -25,8 +26,9 @@ class KeyFetcher {
     /// must not ask().
     using Take = std::function<void(KeySet keys, std::uint64_t number)>;
 
-    /// Fetches now and every five minutes; `name` is for logs. Throws std::system_error where there is no thread for it.
-    KeyFetcher(std::string name, std::string url, Take take);
+    /// Fetches now and every five minutes; `name` is for logs, `shown` for fetch(). Throws std::system_error where there is no
+    /// thread for it. Lifetime: `shown` outlives it.
+    KeyFetcher(std::string name, std::string url, const ClientCertificate* shown, Take take);
 
     ~KeyFetcher();
     KeyFetcher(const KeyFetcher&) = delete;
@@ -44,6 +46,7 @@ class KeyFetcher {
 
     const std::string name_;
     const std::string url_;
+    const ClientCertificate* const shown_;
     const Take take_;
     std::atomic<bool> quit_{false};
 

@@ -109,11 +109,11 @@ Result<void> TokenEndpoint::check(const core::Config& config) {
 }
 
 Result<std::unique_ptr<TokenEndpoint>> TokenEndpoint::open(const core::Config& config,
-                                                           storage::FileSystem& files,
-                                                           Instant now) {
+                                                           storage::FileSystem& files, Instant now,
+                                                           const ClientCertificate* shown) {
     ANNALS_TRY(TokenSigner signer, read_signer(config.auth.token_endpoint));
     ANNALS_TRY(std::unique_ptr<Clients> clients,
-               Clients::open(config.auth.token_endpoint.clients_file));
+               Clients::open(config.auth.token_endpoint.clients_file, shown));
     const auto life_max = assertion_life_max(config.auth.jwt_leeway);
     std::unique_ptr<Replays> replays;
     if (config.read_only) {

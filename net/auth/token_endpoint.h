@@ -31,10 +31,11 @@ class TokenEndpoint {
     static constexpr std::chrono::seconds kTokenLife{300};
 
     /// Reads the files that `config` names, and what was taken before in the data directory, which is this process's unless it
-    /// is read-only. Lifetime: `files` outlives it.
+    /// is read-only. Lifetime: `files` outlives it, and so does `shown`, the certificate for whom it asks for keys of clients.
     /// Errors: usage: one line that names the setting and what is wrong; no_store, io.
     static Result<std::unique_ptr<TokenEndpoint>> open(const core::Config& config,
-                                                       storage::FileSystem& files, Instant now);
+                                                       storage::FileSystem& files, Instant now,
+                                                       const ClientCertificate* shown = nullptr);
 
     /// Whether the files are of use. Errors: as open().
     static Result<void> check(const core::Config& config);

@@ -4,6 +4,7 @@
 #include "net/auth/credentials.h"
 #include "net/auth/introspector.h"
 #include "net/auth/jwt.h"
+#include "tests/support/certificates.h"
 #include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
@@ -87,6 +88,21 @@ AuthorizationServer::Reply says_active_once(std::promise<void>& released) {
         release.wait();
         return HttpEndpoint::Answer{200, kActive};
     };
+}
+
+// RFC 8705: who asks is told by the form, and proved by the certificate.
+TEST(Introspection, NeedsNoSecretWhereACertificateSaysWhoAsks) {
+    AuthorizationServer issuer(kActive);
+    GuardedServer server([&](core::Config& config, GuardedServer& whole) {
+        issuer.trusted()(config, whole);
+        config.auth.introspection.client_secret_file = "";
+        config.outgoing = {whole.file("cert.pem"), whole.file("key.pem")};
+        Certificate("annals").write(config.outgoing.cert_file, config.outgoing.key_file);
+    });
+    EXPECT_EQ(server.get_with_token("/Patient/1", "abc").status, 404);
+    const std::string request = issuer.last_request();
+    EXPECT_THAT(request, HasSubstr("token=abc&token_type_hint=access_token&client_id=annals%3A1"));
+    EXPECT_THAT(request, testing::Not(HasSubstr("authorization:")));
 }
 
 TEST(Introspection, AsksOnceAndBelievesTheAnswer) {

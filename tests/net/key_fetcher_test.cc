@@ -31,7 +31,7 @@ void wait_until(Condition condition) {
 TEST(KeyFetcher, DoesNotAskForWhatHasComeSinceTheCallerLooked) {
     KeyEndpoint issuer(jwk_set({SigningKey("ES256").jwk()}));
     std::atomic<std::uint64_t> taken{0};
-    net::auth::KeyFetcher fetcher("keys", issuer.url(),
+    net::auth::KeyFetcher fetcher("keys", issuer.url(), nullptr,
                                   [&](net::auth::KeySet, std::uint64_t n) { taken = n; });
     wait_until([&] { return taken == 1; });
     // A fetch ends between a caller's look at the keys and its question: again and again, without harm.
@@ -60,7 +60,7 @@ TEST(KeyFetcher, TakesOnlyKeysAndOnlyOthersThanItHas) {
          {good, std::string("no keys"), good + std::string(2 << 20, ' ')}) {
         KeyEndpoint issuer(good);
         std::atomic<std::uint64_t> taken{0};
-        net::auth::KeyFetcher fetcher("keys", issuer.url(),
+        net::auth::KeyFetcher fetcher("keys", issuer.url(), nullptr,
                                       [&](net::auth::KeySet, std::uint64_t n) { taken = n; });
         wait_until([&] { return taken == 1; });
         issuer.set(answer);
@@ -78,7 +78,7 @@ TEST(KeyFetcher, AsksALoopbackAddressThroughNoProxy) {
     const KeyEndpoint issuer(jwk_set({SigningKey("ES256").jwk()}));
     std::atomic<std::uint64_t> taken{0};
     {
-        const net::auth::KeyFetcher fetcher("keys", issuer.url(),
+        const net::auth::KeyFetcher fetcher("keys", issuer.url(), nullptr,
                                             [&](net::auth::KeySet, std::uint64_t n) { taken = n; });
         wait_until([&] { return taken == 1 || proxy.requests() > 0; });
     }
