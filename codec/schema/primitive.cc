@@ -169,8 +169,14 @@ bool is_base64_block(const char* at) noexcept {
     return _mm256_movemask_epi8(_mm256_or_si256(letters, signs)) == -1;
 }
 
-// Relative references name a type of R4 and an id, and perhaps a version.
+// Relative references name a type of R4 and an id, and perhaps a version, and a part of that.
 bool is_relative_reference(std::string_view text) noexcept {
+    if (const std::size_t hash = text.find('#'); hash != std::string_view::npos) {
+        if (!is_uri(text.substr(hash))) {
+            return false;
+        }
+        text = text.substr(0, hash);
+    }
     const std::size_t slash = text.find('/');
     if (slash == std::string_view::npos || !find_resource_type(text.substr(0, slash))) {
         return false;

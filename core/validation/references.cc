@@ -164,7 +164,8 @@ Target resolve(Context& context, const Frame& frame, std::string_view text) {
     if (!target.type) {
         target.type = conditional_type(text);
     }
-    if (!target.type) {
+    // Of what another resource contains no reference says the type.
+    if (!target.type && text.find('#') == std::string_view::npos) {
         target.type = parse_literal(text).type;
     }
     return target;

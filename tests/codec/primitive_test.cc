@@ -200,13 +200,14 @@ TEST(PrimitiveSuite, AgreesWithEveryLexicalCase) {
 TEST(Reference, NamesATypeAndAnIdIfItIsRelative) {
     for (const std::string_view text :
          {"Patient/1", "Patient/a-b.C", "MedicationAdministration/1", "Patient/1/_history/2", "#",
-          "#a", "Patient?identifier=a|b", "urn:uuid:c757873d-ec9a-4326-a141-556f43239520",
-          "http://a/b", "Urn:a/b"}) {
+          "#a", "Patient/1#a", "Patient/1/_history/2#a", "Patient/1#a/b", "Patient?identifier=a|b",
+          "urn:uuid:c757873d-ec9a-4326-a141-556f43239520", "http://a/b", "Urn:a/b"}) {
         EXPECT_TRUE(is_reference(text)) << text;
     }
     for (const std::string_view text :
          {"", "Patient", "Patient/", "Patient/ä", "Patients/1", "Pat/1", "Patient/1/",
-          "Patient/1/2", "Patient//1", "Patient/1/_history/", "Nothing?a=b"}) {
+          "Patient/1/2", "Patient//1", "Patient/1/_history/", "Patient/#a", "Patient#a", "Pat/1#a",
+          "Patient/1#a b", "Nothing?a=b"}) {
         EXPECT_FALSE(is_reference(text)) << text;
     }
     EXPECT_TRUE(is_reference("Patient/" + std::string(64, 'x')));

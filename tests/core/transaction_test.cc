@@ -103,6 +103,21 @@ TEST(Transaction, ResolvesFullUrlsOfAnotherServer) {
     EXPECT_EQ(subject_of(server, name_in(bundle, 3)), "Patient/7");
 }
 
+TEST(Transaction, KeepsThePartOfAResourceThatALinkNames) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("PUT", "Patient/1", patient_json("1"), full_url("urn:uuid:1")),
+                 entry_of("PUT", "Observation/1", observation_of("1", "urn:uuid:1#a/b"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201");
+    const std::string stored = server.get("/Observation/1").body;
+    EXPECT_EQ(Json(stored).root()["subject"]["reference"].string(), "Patient/1#a/b");
+    EXPECT_EQ(server.put("/Observation/1", stored).status, 200);
+}
+
 TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
     TestService server;
     const std::string body =

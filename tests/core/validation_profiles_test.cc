@@ -169,6 +169,7 @@ TEST(ValidationProfiles, SayWhatMayBeReferredTo) {
     EXPECT_EQ(judged(either, R"({"reference":"#m"})"), kWrong);
     EXPECT_EQ(judged(either, R"({"reference":"Device/1"})"), kWrong);
     EXPECT_EQ(judged(kUnknown, kGroup), "") << "it can't be told";
+    EXPECT_EQ(judged(kPatient, R"({"reference":"Group/1#p"})"), "") << "what another contains";
 }
 
 TEST(ValidationProfiles, OfATypeAreMetByOneOfThem) {
