@@ -63,9 +63,18 @@ class Restoration {
 
     /// Takes away what a restoration that failed has made.
     void clean() {
-        if (!begun_) {
-            return;
+        if (begun_) {
+            clean_store();
         }
+        if (made_ && lock_ != nullptr && !fs_.exists(mark())) {
+            // Nobody is kept out by a file that is gone, so the directory is held, too, until it goes.
+            static_cast<void>(fs_.remove(to_ + "/LOCK"));
+            static_cast<void>(fs_.remove_directory(to_));  // not where it has something else by now
+        }
+    }
+
+  private:
+    void clean_store() {
         Result<void> gone;
         for (std::uint64_t number = 1; gone && number <= written_; ++number) {
             gone = fs_.remove(target(number));
@@ -78,7 +87,6 @@ class Restoration {
         static_cast<void>(gone);  // the mark says the rest
     }
 
-  private:
     std::string source(std::uint64_t number) const {
         return from_ + "/segments/" + segment_name(number);
     }
@@ -137,6 +145,7 @@ class Restoration {
                     fmt::format("{}: has a store, or a part of one, already", to_));
             }
         }
+        made_ = !fs_.exists(to_);
         if (auto made = fs_.make_directory(to_); !made) {
             const bool unusable = made.error().code == Errc::io;
             return unusable ? no_restoration(std::move(made.error().detail))
@@ -247,6 +256,7 @@ class Restoration {
     std::uint64_t total_ = 0;
     std::uint64_t store_id_ = 0;
     std::uint64_t written_ = 0;  ///< segments whose files are there
+    bool made_ = false;          ///< the directory
     bool begun_ = false;
     bool cut_ = false;
     RestoreReport report_;

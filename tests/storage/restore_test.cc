@@ -119,11 +119,15 @@ TEST_F(BackupTest, ARestoreThatCannotBeLeavesNothing) {
     RestoreOptions options;
     options.to_position = {store_->last_position().value + 1};
     EXPECT_EQ(restore(fs_, backup_, there, options).error().code, Errc::usage);
-    EXPECT_FALSE(fs_.exists(there + "/segments"));
+    EXPECT_FALSE(fs_.exists(there));
     options = {};
     options.to_instant = Instant{1};
     EXPECT_EQ(restore(fs_, backup_, there, options).error().code, Errc::usage);
+    EXPECT_FALSE(fs_.exists(there));
+    ASSERT_TRUE(fs_.make_directory(there));
+    EXPECT_EQ(restore(fs_, backup_, there, options).error().code, Errc::usage);
     EXPECT_FALSE(fs_.exists(there + "/segments"));
+    EXPECT_TRUE(fs_.exists(there)) << "it was there before";
     EXPECT_EQ(restore(fs_, directory_ / "nothing", there, {}).error().code, Errc::usage);
     EXPECT_EQ(restore(fs_, data_, there, {}).error().code, Errc::usage) << "no backup";
     EXPECT_EQ(restore(fs_, backup_, data_, {}).error().code, Errc::usage) << "a store is there";
