@@ -172,27 +172,95 @@ TEST(CommandLine, ReadsNoStoreThatIsServedAlsoWhereItMayNotBeWritten) {
     EXPECT_EQ(refused.errors, "annals: " + data + ": in use by another process\n");
 }
 
-TEST(CommandLine, TakesWhatItMayNotReadForNoDamage) {
+TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";
+    const std::string closed = directory / "closed";
     import_history(data);
-    // Without what lets root read everything.
+    std::filesystem::create_directory(closed);
+    ASSERT_EQ(::chmod(closed.c_str(), 0550), 0);
+    // Without what lets root read and write everything.
     const std::string script = ::geteuid() == 0
                                    ? "exec setpriv --bounding-set=-dac_override,-dac_read_search "
                                      "\"$0\" \"$@\""
                                    : "exec \"$0\" \"$@\"";
-    const std::vector<std::string> verify{"-c", script, kBinary, "verify", "--data", data};
-    for (const std::string& path : {data + "/segments/0000000001.seg", data + "/segments"}) {
+    const auto run = [&](const std::vector<std::string>& arguments) {
+        std::vector<std::string> all{"-c", script, kBinary};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        return test::run_program("/bin/sh", all);
+    };
+    const std::vector<std::string> verify{"verify", "--data", data};
+    const std::vector<std::vector<std::string>> writing{
+        {"serve", "--data", data, "--listen", "127.0.0.1:0"},
+        {"import", "--data", data, "/dev/null"},
+        {"compact", "--data", data}};
+    if (const Finished done = run(verify); done.errors.starts_with("setpriv: ")) {
+        GTEST_SKIP() << done.errors;
+    }
+    const std::string segments = data + "/segments";
+    const auto expect_refused = [&](const std::vector<std::string>& arguments,
+                                    const std::string& path) {
+        const Finished done = run(arguments);
+        EXPECT_EQ(done.exit_code, 2) << arguments[0];
+        EXPECT_EQ(done.errors, "annals: " + path + ": Permission denied\n") << arguments[0];
+    };
+    for (const std::string& path : {segments + "/0000000001.seg", segments}) {
         ASSERT_EQ(::chmod(path.c_str(), 0), 0);
-        const Finished done = test::run_program("/bin/sh", verify);
-        if (done.errors.starts_with("setpriv: ")) {
-            GTEST_SKIP() << done.errors;
+        expect_refused(verify, path);
+        for (const std::vector<std::string>& arguments : writing) {
+            expect_refused(arguments, path);
         }
-        EXPECT_EQ(done.exit_code, 2);
-        EXPECT_EQ(done.errors, "annals: " + path + ": Permission denied\n");
+        ASSERT_EQ(::chmod(path.c_str(), 0550), 0);
+        EXPECT_EQ(run(verify).exit_code, 0);
+        for (const std::vector<std::string>& arguments : writing) {
+            expect_refused(arguments, path);
+        }
         ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
     }
-    EXPECT_EQ(test::run_program("/bin/sh", verify).exit_code, 0);
+    EXPECT_EQ(run(writing.back()).exit_code, 0);
+
+    const std::string saved = closed + "/saved";
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"generate", "--patients", "1", "--to", closed},
+          std::vector<std::string>{"generate", "--patients", "1", "--to", saved},
+          std::vector<std::string>{"export", "--data", data, "--to", closed},
+          std::vector<std::string>{"export", "--data", data, "--to", saved},
+          std::vector<std::string>{"export", "--data", data, "--history", "--to", closed},
+          std::vector<std::string>{"backup", "--data", data, "--to", closed},
+          std::vector<std::string>{"backup", "--data", data, "--to", saved},
+          std::vector<std::string>{"import", "--data", saved, "/dev/null"},
+          std::vector<std::string>{"serve", "--data", closed, "--listen", "127.0.0.1:0"},
+          std::vector<std::string>{"serve", "--data", saved, "--listen", "127.0.0.1:0"}}) {
+        const Finished done = run(arguments);
+        EXPECT_EQ(done.exit_code, 2) << arguments[0] << ' ' << arguments.back();
+        EXPECT_NE(done.errors.find("Permission denied"), std::string::npos)
+            << arguments[0] << ' ' << done.errors;
+        EXPECT_TRUE(one_line(done.errors)) << done.errors;
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(closed));
+    ASSERT_EQ(annals({"backup", "--data", data, "--to", directory / "backup"}).exit_code, 0);
+    for (const std::string& to : {closed, saved}) {
+        EXPECT_EQ(run({"restore", "--from", directory / "backup", "--data", to}).exit_code, 2)
+            << to;
+    }
+}
+
+TEST(Export, TakesNoOptionThatItHasNoUseFor) {
+    const TemporaryDirectory directory;
+    import_history(directory / "data");
+    const std::string server = "http://127.0.0.1:1/fhir";
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"--data", directory / "data", "--header", "X-API-Key: k"},
+          {"--data", directory / "data", "--token-file", "/dev/null"},
+          {"--data", directory / "data", "--cert", "/dev/null"},
+          {"--server", server, "--base-url", "https://a.example/fhir"}}) {
+        std::vector<std::string> arguments{"export", "--history", "--to", directory / "saved"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << more[2];
+        EXPECT_NE(done.errors.find(more[2]), std::string::npos) << done.errors;
+        EXPECT_FALSE(std::filesystem::exists(directory / "saved")) << more[2];
+    }
 }
 
 TEST(CommandLine, TakesADataDirectoryWhoseNameIsNoText) {

@@ -140,6 +140,10 @@ TEST(ImportCommand, RefusesWhatCannotBeMeant) {
           {"--server", server, "--config", directory / "x.toml"},
           {"--server", server, "--set", "limits.max_body=1MB"},
           {"--server", "127.0.0.1:1"},
+          {"--data", directory / "data", "--header", "X-API-Key: k"},
+          {"--data", directory / "data", "--token-file", "/dev/null"},
+          {"--data", directory / "data", "--cert", "/dev/null"},
+          {"--data", directory / "data", "--key", "/dev/null"},
           {"--data", directory / "data", "--connections", "0"},
           {"--data", directory / "data", "--connections", "257"}}) {
         std::vector<std::string> arguments = {"import"};

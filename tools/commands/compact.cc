@@ -60,6 +60,7 @@ Result<std::string> run(const Wanted& wanted, const core::Config& config,
     if (!storage::posix_file_system().exists(wanted.data + "/segments")) {
         return Error{Errc::usage, wanted.data + ": no store there", ""};
     }
+    ANNALS_TRY_VOID(check_permissions(wanted.data, true));
     storage::StoreOptions options = store_options(config);
     options.read_only = options.allow_damaged = false;  // these are about serving it
     ANNALS_TRY(const auto store,

@@ -98,6 +98,10 @@ bool Credentials::in_files() const {
     });
 }
 
+bool Credentials::none() const {
+    return headers.empty() && token_file.empty() && cert_file.empty() && key_file.empty();
+}
+
 void declare_credentials(Arguments& arguments, const std::string& side, Credentials& into) {
     const std::string prefix = side.empty() ? "--" : "--" + side + "-";
     const std::string whom = side.empty() ? "" : " of --" + side;

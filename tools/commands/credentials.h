@@ -27,7 +27,14 @@ struct Credentials {
 
     /// Whether a file may say something else later.
     bool in_files() const;
+
+    /// Whether there are none.
+    bool none() const;
 };
+
+/// Why they are refused where no server is named.
+inline constexpr const char* kCredentialsGoWithServer =
+    "--header, --token-file, --cert and --key go with --server";
 
 /// Declares `--header`, `--token-file`, `--cert` and `--key`; with `side` ("from") `--from-header` and so on.
 void declare_credentials(Arguments& arguments, const std::string& side, Credentials& into);

@@ -21,6 +21,7 @@ namespace annals::tools {
 namespace {
 
 constexpr std::size_t kVersionsPerStep = 1000;
+const std::string kBaseUrl = "http://localhost/fhir";
 constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 
 struct ExportOptions {
@@ -28,7 +29,7 @@ struct ExportOptions {
     std::string server;
     std::optional<ServerUrl> from;  ///< what `server` names, if it does
     std::string to;
-    std::string base_url = "http://localhost/fhir";
+    std::string base_url = kBaseUrl;
     Credentials credentials;
     bool history = false;
     bool quiet = false;
@@ -181,6 +182,11 @@ int export_store(const ArgumentList& arguments) {
             return reader.refuse(server.error().detail);
         }
         options.from = *std::move(server);
+    } else if (!options.credentials.none()) {
+        return reader.refuse(kCredentialsGoWithServer);
+    }
+    if (!options.server.empty() && options.base_url != kBaseUrl) {
+        return reader.refuse("--base-url goes with --data: a server says itself what it is called");
     }
     if (!options.server.empty() && !options.history) {
         return reader.refuse("--server gives history: add --history");

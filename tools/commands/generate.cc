@@ -94,10 +94,14 @@ class Output {
             if (file_ == nullptr) {
                 return false;
             }
+            begun_ = true;
         }
         const bool written = std::fwrite(bundle.data(), 1, bundle.size(), file_) == bundle.size();
         return written && (lines || close());
     }
+
+    /// Whether anything could be written to.
+    bool has_begun() const noexcept { return begun_ || to_ == "-"; }
 
     /// False if something did not reach its file.
     bool close() {
@@ -119,11 +123,12 @@ class Output {
     generate::Form form_;
     std::string path_;
     std::FILE* file_ = nullptr;
+    bool begun_ = false;
 };
 
-int tell_unwritten(const std::string& to) {
-    const int code =
-        fail(fmt::format("{}: {}", to == "-" ? "stdout" : to, std::strerror(errno)), kExitFaults);
+int tell_unwritten(const std::string& to, const Output& output) {
+    const int code = fail(fmt::format("{}: {}", to == "-" ? "stdout" : to, std::strerror(errno)),
+                          output.has_begun() ? kExitFaults : kExitUsage);
     // So that it is not told once more at the end.
     std::clearerr(stdout);
     ::__fpurge(stdout);
@@ -149,14 +154,14 @@ int run(const Request& request) {
     std::string bundle;
     while (generator.next(bundle)) {
         if (!output.write(bundle, counts.bundles - 1)) {
-            return tell_unwritten(request.to);
+            return tell_unwritten(request.to, output);
         }
         progress.update(counts.versions, options.bytes != 0      ? counts.bytes
                                          : options.versions != 0 ? counts.versions
                                                                  : counts.patients);
     }
     if (!output.close()) {
-        return tell_unwritten(request.to);
+        return tell_unwritten(request.to, output);
     }
     progress.finish();
     if (progress.shown()) {

@@ -231,6 +231,8 @@ int import_files(const ArgumentList& arguments) {
             return reader.refuse(server.error().detail);
         }
         options.to = *std::move(server);
+    } else if (!options.credentials.none()) {
+        return reader.refuse(kCredentialsGoWithServer);
     }
     if (options.connections == 0 || options.connections > 256) {
         return reader.refuse("--connections must be 1 to 256");

@@ -51,6 +51,9 @@ int restore_store(const ArgumentList& arguments) {
         }
         options.to_instant = *instant;
     }
+    if (const auto writable = check_writable(data); !writable) {
+        return fail(writable.error().detail, exit_code_of(writable.error()));
+    }
     Progress progress("MiB", 0, quiet);
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
         progress.set_share_total(total);

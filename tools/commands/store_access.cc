@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/definitions.h"
 #include "storage/backup_manifest.h"
+#include "storage/format.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -25,19 +27,10 @@ bool is_held(const std::string& directory) {
     return fd >= 0 && ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// What this process may not read is no damage, which a store that can't be read is told for.
-Result<void> check_permissions(storage::FileSystem& files, const std::string& directory) {
-    const auto denied = [](const std::string& path, int mode) -> Result<void> {
-        if (::access(path.c_str(), mode) != 0 && errno == EACCES) {
-            return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(EACCES)), ""};
-        }
-        return {};
-    };
-    const std::string segments = directory + "/segments";
-    ANNALS_TRY_VOID(denied(segments, R_OK | X_OK));
-    ANNALS_TRY(const std::vector<std::string> names, files.list(segments));
-    for (const std::string& name : names) {
-        ANNALS_TRY_VOID(denied(fmt::format("{}/{}", segments, name), R_OK));
+/// Errors: usage (this process may not do that with what is at `path`).
+Result<void> check_allowed(const std::string& path, int mode) {
+    if (::access(path.c_str(), mode) != 0 && (errno == EACCES || errno == EROFS)) {
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
     }
     return {};
 }
@@ -90,6 +83,32 @@ Result<void> check_packages(const core::Config& config, const core::Service& ser
     return config.allow_damaged ? Result<void>() : service.definitions().packages().loaded();
 }
 
+Result<void> check_permissions(const std::string& directory, bool writes) {
+    storage::FileSystem& files = storage::posix_file_system();
+    const std::string segments = directory + "/segments";
+    for (const std::string& folder : {segments, directory + "/erase"}) {
+        if (!files.exists(folder)) {
+            continue;  // it is made, or missed by whoever needs it
+        }
+        ANNALS_TRY_VOID(check_allowed(folder, R_OK | X_OK | (writes ? W_OK : 0)));
+        const auto names = files.list(folder);
+        if (!names) {
+            continue;  // for another reason, which whoever opens it tells
+        }
+        std::string newest;
+        for (const std::string& name : *names) {
+            const std::string path = fmt::format("{}/{}", folder, name);
+            ANNALS_TRY_VOID(check_allowed(path, R_OK));
+            newest = storage::parse_segment_name(name) ? std::max(newest, path) : newest;
+        }
+        // The others need not be written to ever again.
+        if (writes && !newest.empty()) {
+            ANNALS_TRY_VOID(check_allowed(newest, W_OK));
+        }
+    }
+    return {};
+}
+
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory) {
     storage::FileSystem& files = storage::posix_file_system();
     // Locking makes a file; a directory of something else stays as it is.
@@ -97,7 +116,7 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
         return Error{Errc::usage, directory + ": no store there", ""};
     }
     ANNALS_TRY_VOID(storage::check_restored(files, directory));
-    ANNALS_TRY_VOID(check_permissions(files, directory));
+    ANNALS_TRY_VOID(check_permissions(directory, false));
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {
         if (is_held(directory)) {
@@ -118,11 +137,15 @@ Result<ReadOnlyStore> open_read_only(const std::string& directory) {
     return result;
 }
 
+Result<void> check_writable(const std::string& path) {
+    return check_allowed(path, W_OK | X_OK);
+}
+
 Result<void> make_output_directory(const std::string& path) {
     if (const Result<void> made = storage::posix_file_system().make_directory(path); !made) {
         return Error{Errc::usage, made.error().detail, ""};
     }
-    return {};
+    return check_writable(path);
 }
 
 }  // namespace annals::tools

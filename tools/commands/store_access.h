@@ -31,6 +31,10 @@ storage::StoreOptions store_options(const core::Config& config);
 /// Refuses to go on without what an installed package defines, unless damage is allowed for. Errors: corrupt, with the path.
 Result<void> check_packages(const core::Config& config, const core::Service& service);
 
+/// Whether this process may read what a store in `directory` is read from, and change it if it `writes`: what it may not is
+/// no damage, which a store that can't be read is told for. Errors: usage, with the path.
+Result<void> check_permissions(const std::string& directory, bool writes);
+
 /// Keeps other processes from opening `directory` while the result lives; null where this process can't write
 /// the directory: then until the process ends, as far as it may read the lock.
 /// Errors: usage (no store there, half of one that was being restored, or one that we may not read; held by another process).
@@ -45,6 +49,9 @@ struct ReadOnlyStore {
 /// Opens `directory` to read it, as long as no other process holds it.
 /// Errors: as lock_for_reading(), usage (a newer format), corrupt, io.
 Result<ReadOnlyStore> open_read_only(const std::string& directory);
+
+/// Whether this process may make files in the directory `path`, if there is one. Errors: usage.
+Result<void> check_writable(const std::string& path);
 
 /// Makes the directory that an argument names for what is to be written, if it is missing.
 /// Errors: usage (it can't be one: a file of that name, no permission).
