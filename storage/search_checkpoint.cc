@@ -173,9 +173,6 @@ Result<void> SearchCheckpoint::write_recent(
     const SearchIndex& search, const std::function<PerType<std::uint64_t>()>& fingerprints,
     Small small) {
     const Position last = index_.last_position();
-    if (last.value == 0) {
-        return {};
-    }
     Draft draft;
     draft.small = small;
     PerType<std::shared_ptr<const SearchRuns>> runs;
@@ -199,6 +196,12 @@ Result<void> SearchCheckpoint::write_recent(
     const PerType<std::uint64_t> after = fingerprints();
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         draft.manifest.types[t].fingerprint = before[t] == after[t] ? before[t] : 0;
+    }
+    if (through.value == 0) {
+        // There is nothing, to which no manifest could be held.
+        const std::scoped_lock lock(mutex_);
+        writing_ = {};
+        return {};
     }
     // What the search index has seen, the index sees next.
     while (index_.last_position() < through) {

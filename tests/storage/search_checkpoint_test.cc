@@ -95,6 +95,26 @@ class SearchCheckpointTest : public testing::Test {
     std::uint64_t salt_ = 0;
 };
 
+TEST_F(SearchCheckpointTest, OfTheFirstVersionWaitsUntilTheIndexHasIt) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    EXPECT_TRUE(checkpoint_files(fs_).empty()) << "there is nothing";
+    SearchEntries entries;
+    entries.terms = {1};
+    const Hash128 key{1001, salt_};
+    const IndexedDocument document{.position = {1}, .key = key.low, .entries = &entries};
+    search_.add(kType, std::span(&document, 1));
+    search_.wait_until_idle();
+    std::thread publishes([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        add_version(index_, 1, key);
+        index_.publish({1});
+    });
+    EXPECT_TRUE(checkpoint.write(search_, now_));
+    publishes.join();
+    EXPECT_EQ(loaded_documents(), 1U);
+}
+
 TEST_F(SearchCheckpointTest, KeepsFilesOfLargeRuns) {
     SearchCheckpoint checkpoint = this->checkpoint();
     add(20);
