@@ -3,6 +3,9 @@
 // A run is a function of its seed. ANNALS_SEED=n runs that seed alone, ANNALS_SEEDS=n runs n of them
 // from 1 on; a failure prints its seed.
 
+#include "storage/backup.h"
+#include "storage/history_cleanup.h"
+#include "storage/restore.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/simulate/store_comparison.h"
@@ -30,6 +33,8 @@ using Scope = Erase::Scope;
 constexpr std::uint64_t kDefaultSeeds = 60;
 constexpr int kSteps = 400;
 const std::string kDirectory = "store";
+const std::string kBackup = "backup/b";
+const std::string kRestored = "restored";
 
 using Call = SimFileSystem::Call;
 constexpr Call kCalls[] = {
@@ -68,7 +73,7 @@ class Simulation {
         searches_ = seed % 3 != 1;
         prepares_ = seed % 7 == 6;
         loses_ = seed % 4 == 1;
-        durability_ = seed % 5 < 2 ? Durability::none : Durability::commit;
+        durable_ = seed % 5 > 1;
     }
 
     void run() {
@@ -80,7 +85,7 @@ class Simulation {
                 submit();
             } else if (dice < 850) {
                 settle();
-            } else if (dice < 965) {
+            } else if (dice < 945) {
                 settle();
                 if (pick(8) == 0) {
                     // Once in a while without waiting: the rest goes on beside what follows.
@@ -90,6 +95,12 @@ class Simulation {
                     }
                 }
                 comparison().some();
+            } else if (dice < 952) {
+                clean_histories();
+            } else if (dice < 959) {
+                make_backup();
+            } else if (dice < 965) {
+                rebuild_search();
             } else if (dice < 975) {
                 reopen(false);
             } else if (dice < 978) {
@@ -132,6 +143,9 @@ class Simulation {
                               << damage.reason;
             }
         }
+        durability_ = durable_       ? Durability::commit
+                      : pick(2) == 0 ? Durability::none
+                                     : Durability::interval;
         auto opened = Store::open(*fs_, kDirectory, options());
         ASSERT_TRUE(opened) << opened.error().detail;
         store_ = *std::move(opened);
@@ -146,6 +160,7 @@ class Simulation {
         }
         now_ = base_;
         compare_search();
+        check_backup();
         opened_with_ = base_;
         settled_since_.clear();
         opened_at_ = base_.last_position();
@@ -178,6 +193,9 @@ class Simulation {
             end_power_cut();
         }
         mend();
+        if (pick(4) == 0) {
+            make_offline_backup();
+        }
         meet_faults_in_opening(power_cut || durability_ == Durability::commit);
         open(unknown);
     }
@@ -200,6 +218,7 @@ class Simulation {
         options.prepare_segments = prepares_;
         options.pack_segments = packs_;
         options.durability = durability_;
+        options.sync_interval_ms = 1;
         options.search_checkpoint_versions = 30;
         if (searches_) {
             options.search = [](const Store& store) { return test::word_setup(store); };
@@ -290,6 +309,156 @@ class Simulation {
         const Submission refused = store_->submit(builder.commit());
         EXPECT_EQ(refused.status, full ? Status::no_space : Status::failed);
         reopen(!full && pick(2) == 0);
+    }
+
+    // ---- keeping house ----
+
+    /// What is beyond a number of versions goes by one commit for all resources, or none of it.
+    void clean_histories() {
+        settle();
+        HistoryLimits limits;
+        limits.keep.fill(1 + pick(4));
+        Applied applied;
+        VersionModel cleaned = base_;
+        for (std::uint64_t type = 0; type < std::size(kTypes); ++type) {
+            for (std::uint64_t i = 0; i < resources_; ++i) {
+                const std::uint64_t resource = type * kPerType + i;
+                auto chain = base_.chain(resource);
+                std::erase_if(chain, [](const auto* version) { return version->erased; });
+                if (const std::uint64_t keep = limits.keep[type_of(resource).value];
+                    chain.size() > keep) {
+                    const VersionNumber through = chain[chain.size() - keep - 1]->info.version;
+                    applied.erases.push_back({resource, Scope::through, through});
+                    cleaned.erase(resource, Scope::through, through);
+                }
+            }
+        }
+        const auto done =
+            clean_history(*store_, limits, false, [](std::chrono::milliseconds) { return false; });
+        if (store_->write_state() == WriteState::failed) {
+            unknown_.push_back(std::move(applied));
+            return;
+        }
+        const Totals totals = store_->totals({});
+        if (done || totals.versions == cleaned.totals({}).versions) {
+            apply(base_, applied);
+            now_ = base_;
+            settled_since_.push_back(std::move(applied));
+        }
+        EXPECT_TRUE(done || fault_waits_ || power_goes_) << done.error().detail;
+        comparison().some();
+    }
+
+    /// Of what has settled; a store that is restored from it is the same.
+    void make_backup() {
+        settle();
+        BackupOptions how;
+        how.files = &store_->segment_files();
+        const auto end = [this]() -> Result<LogEnd> {
+            const auto known = store_->log_end();
+            return known && known->segment != 0 ? Result<LogEnd>(*known)
+                                                : Error{Errc::no_store, "no segment", {}};
+        };
+        const auto made = back_up(*fs_, kDirectory, kBackup, end, how);
+        if (!made) {
+            // Where a power cut took what it has, the store goes another way.
+            const bool newer =
+                made.error().code == Errc::usage && durability_ != Durability::commit;
+            EXPECT_TRUE(newer || fault_waits_ || power_goes_ ||
+                        store_->write_state() != WriteState::ready)
+                << made.error().detail;
+            if (newer) {
+                remove_all(kBackup);
+            }
+            return;
+        }
+        EXPECT_EQ(made->position, base_.last_position());
+        if (fault_waits_ || power_goes_) {
+            return;
+        }
+        check_backup();
+        RestoreOptions up_to;
+        if (pick(2) == 0 && base_.last_position().value > 0) {
+            up_to.to_position = Position{1 + pick(base_.last_position().value)};
+        }
+        if (!fs_->exists(kRestored + "/restore.partial")) {
+            remove_all(kRestored);  // A power cut may have brought it back.
+        }
+        const auto restored = restore(*fs_, kBackup, kRestored, up_to);
+        if (!restored) {
+            EXPECT_TRUE(up_to.to_position && restored.error().code == Errc::usage)
+                << restored.error().detail;
+            return;
+        }
+        {
+            const auto opened = Store::open(*fs_, kRestored, options());
+            ASSERT_TRUE(opened) << opened.error().detail;
+            if (up_to.to_position) {
+                EXPECT_LE(restored->position, *up_to.to_position);
+                EXPECT_EQ((*opened)->last_position(), restored->position);
+            } else {
+                StoreComparison(**opened, base_, resources_, random_).everything(*fs_, kRestored);
+            }
+        }
+        remove_all(kRestored);
+    }
+
+    /// Of a store that nobody has open, be it as a power cut has left it: what opens has no damage, and goes on from there.
+    void make_offline_backup() {
+        if (!fs_->exists(kDirectory + "/segments")) {
+            return;
+        }
+        const auto finished = finish_erasures(*fs_, kDirectory);
+        ASSERT_TRUE(finished) << finished.error().detail;
+        const auto made =
+            back_up(*fs_, kDirectory, kBackup, [this] { return find_log_end(*fs_, kDirectory); });
+        if (made) {
+            check_backup();
+        } else {
+            EXPECT_EQ(made.error().code, Errc::usage) << made.error().detail;
+            remove_all(kBackup);  // It is of a store that went another way.
+        }
+    }
+
+    /// Whatever became of the last attempt, what is there is whole.
+    void check_backup() {
+        if (!fs_->exists(kBackup + "/backup.manifest")) {
+            return;
+        }
+        const auto found = verify(*fs_, kBackup);
+        ASSERT_TRUE(found) << found.error().detail;
+        EXPECT_EQ(found->unfinished_backup, fs_->exists(kBackup + "/backup.partial"));
+        for (const Damage& damage : found->damages) {
+            // What was erased since the backup before is gone from what was taken, and the log may not say so yet.
+            if (found->unfinished_backup &&
+                damage.reason.find("nothing erased") != std::string::npos) {
+                continue;
+            }
+            ADD_FAILURE() << "backup: " << damage.segment << " offset " << damage.offset << ": "
+                          << damage.reason;
+        }
+    }
+
+    void remove_all(const std::string& directory) {
+        for (const std::string& path : fs_->paths()) {
+            if (path.starts_with(directory + "/")) {
+                EXPECT_TRUE(fs_->remove(path) || fault_waits_ || power_goes_);
+            }
+        }
+    }
+
+    /// By the words that it has: nothing else is found then, nor meanwhile.
+    void rebuild_search() {
+        if (!searches_) {
+            return;
+        }
+        settle();
+        const TypeId type = type_of(pick_resource());
+        if (pick(2) == 0) {
+            store_->mix_search(type);
+        }
+        store_->rebuild_search(type, test::word_setup(*store_), [] {});
+        compare_search();
     }
 
     // ---- writing ----
@@ -576,9 +745,10 @@ class Simulation {
     /// At the end nothing is left of what failed, neither on the disk nor open.
     void expect_no_litter() const {
         for (const std::string& path : fs_->paths()) {
-            EXPECT_TRUE(path.starts_with("backup/") || path.ends_with(".seg") ||
-                        path.ends_with(".journal") || path.ends_with(".run") ||
-                        path == kDirectory + "/search/manifest")
+            // A power cut may have brought a restoration back that was refused.
+            EXPECT_TRUE(path.starts_with("backup/") || path.starts_with(kRestored) ||
+                        path.ends_with(".seg") || path.ends_with(".journal") ||
+                        path.ends_with(".run") || path == kDirectory + "/search/manifest")
                 << path;
         }
         EXPECT_EQ(fs_->open_files(), 0U);
@@ -592,6 +762,7 @@ class Simulation {
     bool prepares_ = false;              ///< segments ahead of use
     bool loses_ = false;                 ///< what a failed sync was to cover
     std::deque<SearchEntries> entries_;  ///< of what is being submitted
+    bool durable_ = true;                ///< what settles
     Durability durability_ = Durability::commit;
     std::int64_t clock_ = 1'000'000;
     std::int64_t clock_step_ = 0;

@@ -271,6 +271,8 @@ std::unique_ptr<SimFileSystem> SimFileSystem::after_power_cut(std::uint64_t seed
             }
         }
         next->set_content(path, content);
+        next->directories_.insert(
+            parent_of(path));  // It may have been removed with all that was in it.
     }
     return next;
 }
