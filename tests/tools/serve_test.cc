@@ -283,6 +283,45 @@ TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {
     EXPECT_EQ(server.process().wait(seconds(20)), 0);
 }
 
+#if !defined(__has_feature) || \
+    !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+TEST(Serve, GivesMemoryBackThatAThreadFreedWhichSleepsNow) {
+    const TemporaryDirectory directory;
+    // As the program is run, only that it gives back after two seconds instead of ten.
+    test::ChildProcess server(
+        "/bin/sh", served_by_shell("MALLOC_CONF=dirty_decay_ms:2000 exec \"$@\"", directory));
+    const auto url = tools::parse_server_url(url_when_ready(server));
+    ASSERT_TRUE(url) << server.errors();
+    const auto own_kb = [&] {
+        const std::string status =
+            test::read_whole_file("/proc/" + std::to_string(server.pid()) + "/status");
+        const std::size_t at = status.find("RssAnon:");
+        return at == std::string::npos ? 0L : std::atol(status.c_str() + at + 8);
+    };
+    const std::string entry = R"({"resource":{"resourceType":"Basic","code":{"text":")" +
+                              std::string(400, 'x') +
+                              R"("}},"request":{"method":"POST","url":"Basic"}})";
+    std::string batch = R"({"resourceType":"Bundle","type":"batch","entry":[)" + entry;
+    for (int i = 1; i < 10'000; ++i) {
+        batch += "," + entry;
+    }
+    batch += "]}";
+    tools::HttpRequest request;
+    request.method = "POST";
+    request.target = "/fhir";
+    request.body = batch;
+    tools::HttpClient client(*url);
+    ASSERT_EQ(client.send(request)->status, 200);
+    const long at_first_kb = own_kb();
+    long now_kb = at_first_kb;
+    for (int i = 0; i < 100 && now_kb > at_first_kb - 8 * 1024; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        now_kb = own_kb();
+    }
+    EXPECT_LE(now_kb, at_first_kb - 8 * 1024);
+}
+#endif
+
 TEST(Serve, WarnsWhereOthersCanReadWhatIsSent) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "file", "no store");
