@@ -58,18 +58,28 @@ std::optional<Scale> read_scale(std::string_view code) {
 }
 
 std::optional<double> converted(double value, const Scale& from, const Scale& to) {
+    // Decimals are exact, but have 28 places at most: where both zeros are the dimension's, the digits are converted
+    // alone, and the power of ten stays beside them.
+    const bool is_factor = from.zero.is_zero() && to.zero.is_zero();
     std::array<char, 32> text;
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-    const auto decimal =
-        Decimal::parse({text.data(), static_cast<std::size_t>(end.ptr - text.data())});
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), value,
+                      is_factor ? std::chars_format::scientific : std::chars_format::general);
+    std::string_view digits(text.data(), static_cast<std::size_t>(end.ptr - text.data()));
+    const std::string_view power =
+        is_factor ? digits.substr(std::min(digits.find('e'), digits.size())) : std::string_view();
+    digits.remove_suffix(power.size());
+    const auto decimal = Decimal::parse(digits);
     const auto above = decimal ? Decimal::add(*decimal, from.zero) : std::nullopt;
     const auto there = above ? fhirpath::convert(*above, from.unit, to.unit) : std::nullopt;
     const auto result = there ? Decimal::subtract(*there, to.zero) : std::nullopt;
     if (!result) {
         return std::nullopt;
     }
-    std::array<char, Decimal::kCharsMax> out;
-    return number_value({out.data(), result->write(out.data())});
+    std::array<char, Decimal::kCharsMax + 8> out;
+    const std::size_t size = result->write(out.data());
+    power.copy(out.data() + size, power.size());
+    return number_value({out.data(), size + power.size()});
 }
 
 // Both ends in another unit. What ends just before a number goes on to do so.

@@ -291,6 +291,28 @@ TEST(QuantityQuery, ConvertsUnitsOfUcum) {
           "is needed"}});
 }
 
+TEST(QuantityQuery, ConvertsWhatHasMorePlacesThanADecimal) {
+    Corpus corpus;
+    const auto add = [&](std::string_view id, std::string_view value, std::string_view code) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"text":"t"},"valueQuantity":{"value":)" +
+                   std::string(value) + R"(,"system":"http://unitsofmeasure.org","code":")" +
+                   std::string(code) + R"("}})");
+    };
+    add("least", "1.25e-31", "kg");
+    add("most", "2.5e+40", "mg");
+    add("below", "-0.5", "s");
+    check(corpus, "Observation",
+          {{"value-quantity=1.25e-28|http://unitsofmeasure.org|g", "least"},
+           {"value-quantity=1.234e-28|http://unitsofmeasure.org|g", ""},
+           {"value-quantity=le1e-28|http://unitsofmeasure.org|g", ""},
+           {"value-quantity=lt2e-28|http://unitsofmeasure.org|g", "least"},
+           {"value-quantity=25000000000000000000000000000000000000|http://unitsofmeasure.org|g",
+            "most"},
+           {"value-quantity=gt2e37|http://unitsofmeasure.org|g", "most"},
+           {"value-quantity=lt1e-30|http://unitsofmeasure.org|min", "below"}});
+}
+
 TEST(QuantityQuery, ConvertsTemperatures) {
     Corpus corpus;
     const auto add = [&](std::string_view id, std::string_view value, std::string_view code) {
