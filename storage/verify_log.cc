@@ -226,8 +226,8 @@ void LogCheck::verify_footer(const FooterReader& footer, std::string_view bytes)
 }
 
 void LogCheck::finish() {
-    // Where records are missing, the erase may be among them.
-    const bool complete = report_.damages.empty();
+    // Where records are missing, or segments of a backup are older than others, the erase may be among what isn't there.
+    const bool complete = report_.damages.empty() && !report_.unfinished_backup;
     for (const Bodiless& version : bodiless_) {
         if (complete && !index_.link(version.position).erased) {
             set_file(segment_name(version.segment));

@@ -305,6 +305,26 @@ TEST(Backup, OfAStoreThatWasKilledWhileItErasedIsWhole) {
 }
 
 /// Real files, real threads: backups one after the other while versions come and go.
+TEST_F(BackupTest, ThatWasEndedBehindAnErasureIsNotTakenForADamagedOne) {
+    ASSERT_TRUE(back_up_now());
+    erase_from(*store_, "p0-0");
+    bool first_taken = false;
+    BackupOptions options;
+    options.files = &store_->segment_files();
+    options.progress = [&](std::uint64_t, std::uint64_t) { first_taken = true; };
+    options.stop = [&] { return first_taken; };
+    const auto end = [&] { return Result<LogEnd>(*store_->log_end()); };
+    EXPECT_EQ(back_up(fs_, data_, backup_, end, options).error().code, Errc::expired);
+    // The body is gone from the first segment, and what erased it is in the last one.
+    const auto found = verify(fs_, backup_);
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->unfinished_backup);
+    EXPECT_EQ(found->bodies_gone, 1U);
+    EXPECT_TRUE(found->damages.empty()) << found->damages.front().reason;
+    ASSERT_TRUE(back_up_now());
+    EXPECT_TRUE(verify(fs_, backup_)->damages.empty());
+}
+
 TEST_F(BackupTest, WhileOthersEraseIsWhole) {
     std::atomic<bool> stop = false;
     std::thread eraser([&] {
