@@ -102,6 +102,16 @@ class ImportJob {
         ANNALS_TRY(line_, saved_number(root["line"], "line"));
         Position position;
         ANNALS_TRY(position.value, saved_number(root["position"], "position"));
+        if (store_.last_position() < position) {
+            // To go on would leave out, without a word, lines that are counted.
+            return Error{
+                Errc::conflict,
+                fmt::format("The store ends at position {}, and had come to {} when it was "
+                            "noted how far the import is: what was imported last was lost "
+                            "with the power. Import the files again",
+                            store_.last_position().value, position.value),
+                ""};
+        }
         taken_.begin(position);
         std::size_t i = 0;
         for (const json::Value count : root["counts"].elements()) {

@@ -512,6 +512,20 @@ TEST_F(ImportJobTest, SaysOfAFileThatItHasBecomeShorterThanWhatWasRead) {
     EXPECT_EQ(store().totals().versions, 0U);
 }
 
+/// As under another durability than "commit", where the note of it is durable and what it speaks of was not.
+TEST_F(ImportJobTest, GoesOnBehindNothingThatAPowerCutTook) {
+    std::string saved = run(kBegun, "{\"resourceType\":\"Patient\",\"id\":\"p\"}\n", 100);
+    ASSERT_EQ(store().totals().versions, 1U);
+    const std::size_t at = saved.find(R"("position":1)");
+    ASSERT_NE(at, std::string::npos) << saved;
+    saved.replace(at, 12, R"("position":2)");
+    JobRun job("j", order_, "j", saved, files_,
+               {.stopping = [] { return false; }, .say = [](const std::string&) {}});
+    const auto result = import_job(service(), job);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::conflict);
+}
+
 /// From the beginning its lines would be taken twice.
 TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
     test::SimFileSystem files;
