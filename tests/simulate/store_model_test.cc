@@ -99,6 +99,8 @@ class Simulation {
                 clean_histories();
             } else if (dice < 959) {
                 make_backup();
+            } else if (dice < 962) {
+                read_beside();
             } else if (dice < 965) {
                 rebuild_search();
             } else if (dice < 975) {
@@ -431,6 +433,28 @@ class Simulation {
         for (const Damage& damage : found->damages) {
             ADD_FAILURE() << "backup: " << damage.segment << " offset " << damage.offset << ": "
                           << damage.reason;
+        }
+    }
+
+    /// As another process does that only reads, whatever is being taken out or written anew just then.
+    void read_beside() {
+        settle();
+        StoreOptions reading = options();
+        reading.read_only = true;
+        const auto opened = Store::open(*fs_, kDirectory, reading);
+        if (store_->write_state() != WriteState::ready) {
+            return;  // What failed may have left something.
+        }
+        if (!opened) {
+            EXPECT_TRUE(fault_waits_ || power_goes_) << opened.error().detail;
+            EXPECT_NE(opened.error().code, Errc::corrupt) << opened.error().detail;
+            return;
+        }
+        StoreComparison beside(**opened, base_, resources_, random_);
+        EXPECT_TRUE(beside.holds());
+        beside.some();
+        if (searches_) {
+            beside.search();
         }
     }
 
