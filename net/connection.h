@@ -169,7 +169,8 @@ class Connection final : private core::Meanwhile {
     bool closing_ = false;                              ///< the last response has been added
     std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
     auth::Authenticator::Memo memo_;
-    core::Route route_;  ///< of the request that is to be awaited
+    std::string certificate_;  ///< x5t#S256 of the client's, where one is asked for
+    core::Route route_;        ///< of the request that is to be awaited
     std::optional<core::Response>
         early_;                       ///< what answers the request under way, once it may be said
     std::optional<Turn> early_turn_;  ///< what is next when it is sent; set: it is in `output_`

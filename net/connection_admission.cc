@@ -235,7 +235,7 @@ core::Response Connection::challenge(const Error& error, const core::Request& re
 
 // Finds out who sends the request, or answers why that can't be told. With settled_ set it is not known yet.
 std::optional<core::Response> Connection::identify(core::Request& request, bool may_ask) {
-    auto who = worker_.authenticator->authenticate(request, network_text_, now(),
+    auto who = worker_.authenticator->authenticate(request, {network_text_, certificate_}, now(),
                                                    may_ask ? &settled_ : nullptr, memo_);
     if (who) {
         principal_ = *std::move(who);

@@ -39,6 +39,7 @@ asio::awaitable<bool> Connection::greet() {
         const TlsStream::Step step = tls_->handshake();
         if (step == TlsStream::Step::done) {
             phase_ = Phase::working;
+            certificate_ = tls_->client_certificate();
             co_return true;
         }
         bool ready = false;

@@ -1,5 +1,6 @@
 #include "net/tls.h"
 
+#include "core/base/base64.h"
 #include "core/base/log.h"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
@@ -267,6 +269,16 @@ TlsStream::Step TlsStream::handshake() {
         return Step::done;
     }
     return step_after(result);
+}
+
+std::string TlsStream::client_certificate() const {
+    X509* const certificate = ssl_ != nullptr ? SSL_get0_peer_certificate(ssl_.get()) : nullptr;
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+    if (certificate == nullptr ||
+        X509_digest(certificate, EVP_sha256(), digest.data(), nullptr) != 1) {
+        return {};
+    }
+    return encode_base64url({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 TlsStream::Step TlsStream::read(std::span<char> room, std::size_t& count) {

@@ -84,6 +84,10 @@ class TlsStream {
     /// Goes on with the handshake. Requires: it has not been done.
     Step handshake();
 
+    /// The SHA-256 of the certificate that the client has shown, in base64url (x5t#S256); empty: none was asked for. Requires:
+    /// the handshake is done.
+    std::string client_certificate() const;
+
     /// Reads into `room`; `count` bytes if done.
     Step read(std::span<char> room, std::size_t& count);
 

@@ -87,8 +87,7 @@ void Authenticator::catch_up() {
 }
 
 Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
-    const core::Request& request, std::string_view address, Instant now, Settled* later,
-    Memo& memo) {
+    const core::Request& request, const Peer& peer, Instant now, Settled* later, Memo& memo) {
     catch_up();
     if (now < last_now_) {
         tokens_.clear();  // The clock went back: for how long they have been known can't be told.
@@ -105,8 +104,13 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
         memo.is_key == presented.is_key && are_same(memo.credentials, presented.value)) {
         return memo.principal;
     }
-    ANNALS_TRY(Known known, presented.is_key ? by_key(presented.value)
-                                             : by_bearer(presented.value, address, now, later));
+    ANNALS_TRY(Known known, presented.is_key
+                                ? by_key(presented.value)
+                                : by_bearer(presented.value, peer.address, now, later));
+    if (!known.certificate.empty() && !peer.certificate.empty() &&
+        known.certificate != peer.certificate) {
+        return bad_credentials("The token is bound to another client certificate");
+    }
     if (presented.value.size() <= kMemoBytesMax) {
         memo = {std::string(presented.value),
                 presented.is_key,
@@ -188,7 +192,9 @@ Result<Authenticator::Known> Authenticator::by_token(std::string_view token,
     make_room(tokens_, kTokensMax, [&](const auto& entry) { return entry.second.expires <= now; });
     auto principal =
         std::make_shared<const core::Principal>(claims.name, claims.scopes, claims.patient);
-    return tokens_.emplace(std::string(token), Known{std::move(principal), claims.expires})
+    return tokens_
+        .emplace(std::string(token),
+                 Known{std::move(principal), claims.expires, claims.certificate})
         .first->second;
 }
 

@@ -31,10 +31,18 @@ class Authenticator {
         std::shared_ptr<const core::Principal> principal;
     };
 
+    /// Where a request comes from.
+    struct Peer {
+        std::string_view address;
+        /// x5t#S256 of the client certificate that the connection showed. Empty: it was not asked for one, so that what a token is
+        /// bound to is for whoever stands before this server to look at.
+        std::string_view certificate = {};
+    };
+
     /// Lifetime: `credentials` outlives it.
     Authenticator(const core::Config::Auth& config, Credentials& credentials);
 
-    /// Who sends `request` from `address`; null if it brings no credentials.
+    /// Who of `peer` sends `request`; null if it brings no credentials.
     ///
     /// Where that depends on what must be asked elsewhere (newer keys, introspection) it asks, and sets `later`: the result is
     /// an error that says nothing, and once that is settled another call knows more. With `later` null it asks nothing.
@@ -42,14 +50,14 @@ class Authenticator {
     /// Errors: bad_credentials, credentials_expired; overloaded: it can't be found out at present; throttled: nothing more is
     ///         found out for that address at present.
     Result<std::shared_ptr<const core::Principal>> authenticate(const core::Request& request,
-                                                                std::string_view address,
-                                                                Instant now, Settled* later,
-                                                                Memo& memo);
+                                                                const Peer& peer, Instant now,
+                                                                Settled* later, Memo& memo);
 
   private:
     struct Known {
         std::shared_ptr<const core::Principal> principal;
         Instant expires;
+        std::string certificate = {};  ///< Claims::certificate
     };
 
     struct Hash {

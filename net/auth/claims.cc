@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace annals::net::auth {
 
@@ -87,6 +88,15 @@ std::string patient_of(json::Value claims) {
     return is_resource_id(id) ? id : std::string();
 }
 
+// RFC 8705 section 3.1. What else a token may be bound to (RFC 9449) says nothing to who takes bearer tokens.
+Result<std::string> certificate_of(json::Value claims) {
+    const json::Value thumbprint = claims["cnf"]["x5t#S256"];
+    if (thumbprint && (!thumbprint.is_string() || thumbprint.string().empty())) {
+        return bad_credentials("The token's cnf is malformed");
+    }
+    return thumbprint.string();
+}
+
 }  // namespace
 
 Error bad_credentials(std::string_view why) {
@@ -119,7 +129,9 @@ Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant
     if (!rules.audience.empty() && !names_audience(claims["aud"], rules.audience)) {
         return bad_credentials("The token is for another audience");
     }
-    return Claims{name_of(claims), scopes_of(claims), end, patient_of(claims)};
+    ANNALS_TRY(std::string certificate, certificate_of(claims));
+    return Claims{name_of(claims), scopes_of(claims), end, patient_of(claims),
+                  std::move(certificate)};
 }
 
 }  // namespace annals::net::auth

@@ -1,7 +1,7 @@
 // Claims: what is said of a token, in itself or by its issuer, and whether that holds here and now.
 //
 // Layer:   net/auth.
-// Spec:    RFC 7519 section 4.1; RFC 7662 section 2.2; contract.md, auth.jwt.*.
+// Spec:    RFC 7519 section 4.1; RFC 7662 section 2.2; RFC 8705 section 3.1; contract.md, auth.jwt.*.
 // Threads: plain functions.
 
 #pragma once
@@ -33,6 +33,8 @@ struct Claims {
     std::string scopes;   ///< separated by blanks
     Instant expires;      ///< exp and the leeway
     std::string patient;  ///< the id that `patient` names; empty: none
+    std::string
+        certificate;  ///< x5t#S256 of the client certificate that it is bound to; empty: to none
 };
 
 /// Checks everything but signatures. Without an exp of its own a token holds until `expires_else`, if that is given.

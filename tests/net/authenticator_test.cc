@@ -61,10 +61,10 @@ class AuthenticatorTest : public testing::Test {
         core::Request request;
         request.headers.push_back({header, value});
         net::auth::Settled later;
-        auto who = authenticator_->authenticate(request, "a", now(), &later, memo);
+        auto who = authenticator_->authenticate(request, {"a"}, now(), &later, memo);
         if (later) {
             EXPECT_TRUE(becomes_true([&] { return later->load(); }));
-            who = authenticator_->authenticate(request, "a", now(), nullptr, memo);
+            who = authenticator_->authenticate(request, {"a"}, now(), nullptr, memo);
         }
         return who ? std::string((*who)->name()) : who.error().detail;
     }
@@ -210,14 +210,14 @@ TEST_F(AuthenticatorTest, TakesTheAnswerThatItWaitedForHoweverSoonItMustAskAgain
         Authenticator::Memo memo;
         net::auth::Settled later;
         const Instant begin = now();
-        EXPECT_FALSE(authenticator_->authenticate(request, "a", begin, &later, memo));
+        EXPECT_FALSE(authenticator_->authenticate(request, {"a"}, begin, &later, memo));
         ASSERT_TRUE(later);
         EXPECT_TRUE(becomes_true([&] { return later->load(); }));
         const Instant soon{begin.us + 900'000};
-        EXPECT_TRUE(authenticator_->authenticate(request, "a", soon, nullptr, memo)) << more;
+        EXPECT_TRUE(authenticator_->authenticate(request, {"a"}, soon, nullptr, memo)) << more;
         const Instant next{now().us + 1'000'000};
-        EXPECT_FALSE(authenticator_->authenticate(request, "a", next, nullptr, memo));
-        EXPECT_FALSE(authenticator_->authenticate(request, "a", next, &later, memo));
+        EXPECT_FALSE(authenticator_->authenticate(request, {"a"}, next, nullptr, memo));
+        EXPECT_FALSE(authenticator_->authenticate(request, {"a"}, next, &later, memo));
     }
 }
 
@@ -272,6 +272,43 @@ TEST_F(AuthenticatorTest, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInIts
     credentials_->reload_if_changed();
     EXPECT_EQ(show("X-API-Key", "another"), "ward");
     EXPECT_EQ(show("X-API-Key", "the key"), "The API key is not known");
+}
+
+TEST_F(AuthenticatorTest, HoldsATokenToTheCertificateThatItIsBoundToWhereOneIsAskedFor) {
+    const HttpEndpoint introspection([](const std::string&) {
+        return HttpEndpoint::Answer{200, R"({"active":true,"sub":"ward","cnf":{"x5t#S256":"b"}})"};
+    });
+    take_signed("");
+    take_opaque(introspection.url());
+    open();
+    const auto shown = [&](const std::string& token, std::string_view certificate) {
+        core::Request request;
+        request.headers.push_back({"Authorization", token});
+        Authenticator::Memo memo;
+        net::auth::Settled later;
+        auto who = authenticator_->authenticate(request, {"a", certificate}, now(), &later, memo);
+        if (later) {
+            EXPECT_TRUE(becomes_true([&] { return later->load(); }));
+            who = authenticator_->authenticate(request, {"a", certificate}, now(), nullptr, memo);
+        }
+        return who ? std::string() : who.error().detail;
+    };
+    const std::string bound = "Bearer " + signed_for("lab", R"(,"cnf":{"x5t#S256":"a"})");
+    const std::string refused = "The token is bound to another client certificate";
+    for (int i = 0; i < 2; ++i) {  // then it is known
+        EXPECT_EQ(shown(bound, "a"), "");
+        EXPECT_EQ(shown(bound, "b"), refused);
+        EXPECT_EQ(shown(bound, ""), "");
+        EXPECT_EQ(shown("Bearer opaque", "a"), refused);
+        EXPECT_EQ(shown("Bearer opaque", "b"), "");
+    }
+    // What it may be bound to besides.
+    EXPECT_EQ(shown("Bearer " + signed_for("lab", R"(,"cnf":{"jkt":"c"})"), "a"), "");
+    for (const std::string cnf :
+         {R"({"x5t#S256":1})", R"({"x5t#S256":""})", R"({"x5t#S256":null})"}) {
+        EXPECT_EQ(shown("Bearer " + signed_for("lab", ",\"cnf\":" + cnf), "a"),
+                  "The token's cnf is malformed");
+    }
 }
 
 }  // namespace

@@ -314,7 +314,7 @@ TEST(Introspection, IsNotBelievedByAnyThreadForLongerWhereTheClockHasGoneBack) {
     net::auth::Settled later;
     const Instant time = now();
     const auto taken = [&](Instant when, net::auth::Authenticator::Memo& of_connection) {
-        const auto who = authenticator.authenticate(request, "a", when, &later, of_connection);
+        const auto who = authenticator.authenticate(request, {"a"}, when, &later, of_connection);
         return who && *who != nullptr;
     };
     EXPECT_FALSE(taken(time, memo));

@@ -6,6 +6,7 @@
 #include "tests/net/fake_service.h"
 #include "tests/support/certificates.h"
 #include "tests/support/guarded_server.h"
+#include "tests/support/tokens.h"
 #include "tests/support/websocket_client.h"
 
 #include <gmock/gmock.h>
@@ -446,6 +447,60 @@ TEST(Tls, AsksClientsForACertificateOfItsAuthority) {
         EXPECT_TRUE(is_served(server.port(), &known, version));
         EXPECT_FALSE(is_served(server.port(), &stranger, version));
         EXPECT_FALSE(is_served(server.port(), nullptr, version));
+    }
+}
+
+/// x5t#S256.
+std::string thumbprint_of(const Certificate& certificate) {
+    unsigned char digest[32];
+    X509_digest(certificate.certificate(), EVP_sha256(), digest, nullptr);
+    return base64url({reinterpret_cast<const char*>(digest), sizeof digest});
+}
+
+// RFC 8705 section 3: who has got hold of another's token can't use it, even with a certificate of his own.
+TEST(Tls, HoldsATokenToTheClientCertificateThatItIsBoundTo) {
+    const Certificate authority("authority");
+    const Certificate owner("owner", &authority);
+    const Certificate other("other", &authority);
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& whole) {
+        with_tokens(jwk_set({key.jwk()}))(config, whole);
+        config.tls = {whole.file("cert.pem"), whole.file("key.pem"), whole.file("ca.pem")};
+        Certificate("server").write(config.tls.cert_file, config.tls.key_file);
+        authority.write(config.tls.client_ca_file, whole.file("unused.pem"));
+    });
+    const std::string bound =
+        key.sign(R"({"exp":4000000000,"scope":"system/*.rs","cnf":{"x5t#S256":")" +
+                 thumbprint_of(owner) + "\"}}");
+    const std::string free = key.sign(kClaims);
+    const auto answer = [](Peer& peer, const std::string& token) {
+        EXPECT_TRUE(
+            peer.send("GET /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                      "Authorization: Bearer " +
+                      token + "\r\n\r\n"));
+        return peer.receive();
+    };
+    const auto status = [&](const Peer::Options& options, const std::string& token) {
+        Peer peer(server.port(), options);
+        return answer(peer, token).substr(0, 12);
+    };
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        const Peer::Options mine{
+            .version_min = version, .version_max = version, .certificate = &owner};
+        const Peer::Options stolen{
+            .version_min = version, .version_max = version, .certificate = &other};
+        EXPECT_EQ(status(mine, bound), "HTTP/1.1 404");
+        EXPECT_EQ(status(stolen, bound), "HTTP/1.1 401");
+        EXPECT_EQ(status(stolen, free), "HTTP/1.1 404");
+        // Nor does it help to go on with a session of before.
+        Peer first(server.port(), stolen);
+        EXPECT_THAT(answer(first, bound), HasSubstr("bound to another client certificate"));
+        const auto session = first.session();
+        Peer::Options resumed = stolen;
+        resumed.session = session.get();
+        Peer again(server.port(), resumed);
+        EXPECT_EQ(SSL_session_reused(again.ssl()), 1);
+        EXPECT_THAT(answer(again, bound), HasSubstr("bound to another client certificate"));
     }
 }
 
