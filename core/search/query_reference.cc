@@ -88,7 +88,8 @@ const Parameter* part_of(const Asked& asked, TypeId type) {
 // What leads to the resource, or to one that it is a part of, or to one of its parts.
 Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::string_view id) {
     const std::uint64_t key = asked.reading.context.stored.key(type, id);
-    Plan near = nothing();
+    // Below, the first level are its parts; above, what it is a part of.
+    Plan near = asked.modifier == "below" ? nothing() : carrying({identity(key)});
     for (std::size_t level = 0; level < kHierarchyLevels; ++level) {
         std::vector<Plan> either;
         if (asked.modifier == "below") {

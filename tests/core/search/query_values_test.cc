@@ -243,6 +243,24 @@ TEST(ReferenceQuery, GoesThroughThePartsOfWhatItLeadsTo) {
           {{"partof:below=town", "house room"}, {"partof:above=house", "house room"}});
 }
 
+TEST(ReferenceQuery, GoesThroughTenLevelsOfParts) {
+    Corpus corpus;
+    for (int level = 0; level <= 11; ++level) {
+        const std::string id = std::to_string(level);
+        corpus.add(R"({"resourceType":"Location","id":")" + id + '"' +
+                   (level == 0 ? "}"
+                               : R"(,"partOf":{"reference":"Location/)" +
+                                     std::to_string(level - 1) + R"("}})"));
+        corpus.add(R"({"resourceType":"Procedure","id":"in-)" + id +
+                   R"(","status":"completed","subject":{"reference":"Patient/1"},
+                   "location":{"reference":"Location/)" +
+                   id + R"("}})");
+    }
+    check(corpus, "Procedure",
+          {{"location:below=0", "in-0 in-1 in-2 in-3 in-4 in-5 in-6 in-7 in-8 in-9 in-10"},
+           {"location:above=11", "in-1 in-2 in-3 in-4 in-5 in-6 in-7 in-8 in-9 in-10 in-11"}});
+}
+
 TEST(UriQuery, IsExactOrAboveOrBelow) {
     Corpus corpus;
     const auto add = [&](const char* id, const char* url) {
