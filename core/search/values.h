@@ -124,9 +124,6 @@ class ValueWriter {
     /// A `presence` was written since this was asked last.
     bool take_presence() noexcept { return std::exchange(presence_, false); }
 
-    /// The type that a Reference leads to, by its text, by what is contained, or as it says itself.
-    std::optional<TypeId> type_of(json::Value reference);
-
   private:
     static constexpr std::size_t kScratch = 6;
 

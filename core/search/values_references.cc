@@ -74,20 +74,6 @@ std::optional<TypeId> ValueWriter::contained_type(std::string_view id) {
     return {};
 }
 
-std::optional<TypeId> ValueWriter::type_of(json::Value reference) {
-    const std::string_view text = text_of(reference["reference"], 0);
-    if (text == "#") {
-        return find_resource_type(text_of(root_["resourceType"], 1));
-    }
-    if (text.starts_with('#')) {
-        return contained_type(text.substr(1));
-    }
-    if (const auto type = read_reference(text, base_url_).type) {
-        return type;
-    }
-    return find_resource_type(text_of(reference["type"], 1));
-}
-
 void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
     if (!value.is_object()) {
         return;
