@@ -113,6 +113,13 @@ TEST(ExtractToken, OfAnIdentifierHasItsType) {
     EXPECT_THAT(found.texts(beside(column, ":text")), ElementsAre("medical record"));
 }
 
+TEST(ExtractToken, OfAnIdentifierWithoutAValueIsItsSystem) {
+    const Found found(R"({"resourceType":"Patient","identifier":[{"system":"urn:oid:1.2"}]})");
+    EXPECT_TRUE(found.has(token_system(column_of("identifier"), "urn:oid:1.2")));
+    EXPECT_FALSE(found.has(token(column_of("identifier"), "urn:oid:1.2", "")));
+    EXPECT_TRUE(found.is_present("identifier"));
+}
+
 TEST(ExtractToken, OfAContactPointIsItsValue) {
     const Found found(R"({"resourceType":"Patient","telecom":[{"system":"phone","value":"555"},
         {"system":"email","value":"a@b"}]})");
@@ -190,6 +197,13 @@ TEST(ExtractReference, ElsewhereIsFoundByItsText) {
     EXPECT_THAT(found.entries().links, IsEmpty());
 }
 
+TEST(ExtractReference, IsElsewhereWhereTheBaseIsTheBeginningOfAnotherName) {
+    const Found found(R"({"resourceType":"Observation",
+        "subject":{"reference":"http://example.org/fhirxPatient/1"}})");
+    EXPECT_THAT(found.links("subject"), IsEmpty());
+    EXPECT_TRUE(found.has(exact(column_of("subject"), "http://example.org/fhirxPatient/1")));
+}
+
 TEST(ExtractReference, ToWhatIsContainedCountsByItsType) {
     const Found found(R"({"resourceType":"Observation","subject":{"reference":"#p"},
         "contained":[{"resourceType":"Patient","id":"p"}]})");
@@ -200,6 +214,20 @@ TEST(ExtractReference, ToWhatIsContainedCountsByItsType) {
         EXPECT_FALSE(found.has(inner_reference(column_of(code), "q")));
     }
     EXPECT_FALSE(found.has(inner_reference(column_of("performer"))));
+}
+
+TEST(ExtractReference, ToWhatContainsItCountsByTheTypeOfThat) {
+    json::Parser parser;
+    const auto patient = parser.parse(R"({"resourceType":"Patient","id":"1","contained":[
+        {"resourceType":"Observation","id":"o","subject":{"reference":"#"}}]})");
+    ASSERT_TRUE(patient);
+    const json::Value inner = *patient->root()["contained"].elements().begin();
+    Extractor extractor(ParameterSet::standard(), kSeed, std::string(kBase));
+    storage::SearchEntries entries;
+    extractor.extract(test::type_of("Observation"), inner, entries, patient->root());
+    const auto has = [&](Term term) { return std::ranges::binary_search(entries.terms, term); };
+    EXPECT_TRUE(has(inner_reference(column_of("subject"))));
+    EXPECT_TRUE(has(inner_reference(column_of("patient"))));
 }
 
 TEST(ExtractReference, ToWhatIsContainedIsLookedForWithinBounds) {

@@ -167,6 +167,16 @@ TEST(DateQuery, ApproximatesByATenthOfTheDistanceToNow) {
            {"birthdate=ap2020-01-01", ""}});
 }
 
+TEST(DateQuery, ApproximatesWhatIsStillToCome) {
+    Corpus corpus;  // whose now is 2020-01-01
+    for (const char* date :
+         {"2028-12-15", "2029-06-01", "2030-01-01", "2030-12-31", "2031-02-15"}) {
+        corpus.add(R"({"resourceType":"Patient","id":")" + std::string(date) +
+                   R"(","birthDate":")" + date + "\"}");
+    }
+    check(corpus, "Patient", {{"birthdate=ap2030-01-01", "2029-06-01 2030-01-01 2030-12-31"}});
+}
+
 TEST(DateQuery, AsksWhenAVersionWasWritten) {
     Corpus corpus;
     corpus.add(
@@ -204,6 +214,18 @@ TEST(NumberQuery, TakesWholeNumbers) {
           {{"variant-start=2", "two"}, {"variant-start=3", ""}, {"variant-start=gt1", "two"}});
 }
 
+TEST(NumberQuery, ApproximatesByWhatTheDigitsCoverIfThatIsMore) {
+    Corpus corpus;
+    for (const char* number : {"0.4", "0.5", "0.6", "1.4", "1.5"}) {
+        corpus.add(R"({"resourceType":"RiskAssessment","id":")" + std::string(number) +
+                   R"(","status":"final","subject":{"reference":"Patient/1"},
+                   "prediction":[{"probabilityDecimal":)" +
+                   number + "}]}");
+    }
+    check(corpus, "RiskAssessment",
+          {{"probability=ap1", "0.5 0.6 1.4"}, {"probability=ap1.00", ""}});
+}
+
 TEST(NumberQuery, TakesDigitsForPrecisionWhereItIsToBeEqual) {
     Corpus corpus;
     for (const char* number : {"94.9", "95", "99.4", "99.5", "100", "100.4", "100.5", "110"}) {
@@ -226,6 +248,7 @@ TEST(NumberQuery, TakesDigitsForPrecisionWhereItIsToBeEqual) {
            {"probability=eb100", "94.9 95 99.4 99.5"},
            {"probability=ap100", "94.9 95 99.4 99.5 100 100.4 100.5 110"},
            {"probability=ap122", "110"},
+           {"probability=ap1e2", "94.9 95 99.4 99.5 100 100.4 100.5 110"},
            {"probability=abc", "invalid: search parameter 'probability': a number is needed"},
            {"probability:above=100",
             "not-supported: search parameter 'probability:above': the modifier ':above' is not "

@@ -268,15 +268,17 @@ TEST(UriQuery, IsExactOrAboveOrBelow) {
                    R"(","status":"draft","url":")" + url + "\"}");
     };
     add("root", "http://acme.org/fhir");
+    add("scheme", "http:");
+    add("folder", "http://acme.org/fhir/ValueSet/");
     add("a", "http://acme.org/fhir/ValueSet/123");
     add("b", "http://acme.org/fhir/ValueSet/123/_history/5");
     add("urn", "urn:oid:1.2.3.4.5");
     check(corpus, "ValueSet",
           {{"url=http://acme.org/fhir/ValueSet/123", "a"},
            {"url=http://ACME.org/fhir/ValueSet/123", ""},
-           {"url:below=http://acme.org/fhir/", "a b"},
-           {"url:below=http://acme.org/fhir", "root a b"},
-           {"url:above=http://acme.org/fhir/ValueSet/123/_history/5", "root a b"},
+           {"url:below=http://acme.org/fhir/", "folder a b"},
+           {"url:below=http://acme.org/fhir", "root folder a b"},
+           {"url:above=http://acme.org/fhir/ValueSet/123/_history/5", "root folder a b"},
            {"url=urn:oid:1.2.3.4.5", "urn"},
            {"url:below=urn:oid:1.2",
             "invalid: search parameter 'url:below': a URN has nothing above or below it"},

@@ -117,6 +117,12 @@ TEST(NumberRange, IsNothingForWhatIsNoNumber) {
     EXPECT_FALSE(number_range(std::string(1000, '1')));
 }
 
+TEST(NumberRange, GoesAsFarAsADouble) {
+    for (const char* text : {"1e308", "-1.7e308", "0.000001e310"}) {
+        EXPECT_TRUE(number_range(text)) << text;
+    }
+}
+
 TEST(NumberValue, IsZeroForWhatIsTooSmall) {
     EXPECT_EQ(number_value("1e-390"), 0.0);
     EXPECT_EQ(number_range("1e-390")->value, 0.0);
