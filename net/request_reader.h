@@ -21,7 +21,7 @@
 
 namespace annals::net {
 
-/// Why a request is answered by the HTTP room itself; the connection ends with that answer.
+/// Why a request is answered by net itself, without core; the connection ends with that answer.
 struct Refusal {
     int status = 0;  ///< where it differs from the one that `code` stands for; else 0
     Errc code = Errc::invalid;
