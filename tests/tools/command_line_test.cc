@@ -218,6 +218,21 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
         ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
     }
     EXPECT_EQ(run(writing.back()).exit_code, 0);
+    const std::string backup = directory / "backup";
+    ASSERT_EQ(annals({"backup", "--data", data, "--to", backup}).exit_code, 0);
+    // What can be made anew is passed over by whoever opens the store.
+    for (const std::string& path : {data + "/search/manifest", data + "/search"}) {
+        ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+        expect_refused(verify, path);
+        EXPECT_EQ(run(writing.back()).exit_code, 0) << path;
+        ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
+    }
+    for (const std::string& path : {backup + "/backup.manifest", backup + "/segments"}) {
+        ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+        expect_refused({"verify", "--data", backup}, path);
+        expect_refused({"restore", "--from", backup, "--data", directory / "new"}, path);
+        ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
+    }
 
     const std::string saved = closed + "/saved";
     for (const std::vector<std::string>& arguments :
@@ -238,10 +253,8 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
         EXPECT_TRUE(one_line(done.errors)) << done.errors;
     }
     EXPECT_TRUE(std::filesystem::is_empty(closed));
-    ASSERT_EQ(annals({"backup", "--data", data, "--to", directory / "backup"}).exit_code, 0);
     for (const std::string& to : {closed, saved}) {
-        EXPECT_EQ(run({"restore", "--from", directory / "backup", "--data", to}).exit_code, 2)
-            << to;
+        EXPECT_EQ(run({"restore", "--from", backup, "--data", to}).exit_code, 2) << to;
     }
 }
 

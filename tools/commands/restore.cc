@@ -51,8 +51,10 @@ int restore_store(const ArgumentList& arguments) {
         }
         options.to_instant = *instant;
     }
-    if (const auto writable = check_writable(data); !writable) {
-        return fail(writable.error().detail, exit_code_of(writable.error()));
+    for (const Result<void>& allowed : {check_permissions(from, false), check_writable(data)}) {
+        if (!allowed) {
+            return fail(allowed.error().detail, exit_code_of(allowed.error()));
+        }
     }
     Progress progress("MiB", 0, quiet);
     options.progress = [&](std::uint64_t done, std::uint64_t total) {

@@ -4,6 +4,7 @@
 #include "core/definitions.h"
 #include "storage/backup_manifest.h"
 #include "storage/format.h"
+#include "storage/segment_folder.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -83,30 +83,36 @@ Result<void> check_packages(const core::Config& config, const core::Service& ser
     return config.allow_damaged ? Result<void>() : service.definitions().packages().loaded();
 }
 
-Result<void> check_permissions(const std::string& directory, bool writes) {
+Result<void> check_readable(const std::string& folder) {
     storage::FileSystem& files = storage::posix_file_system();
-    const std::string segments = directory + "/segments";
-    for (const std::string& folder : {segments, directory + "/erase"}) {
-        if (!files.exists(folder)) {
-            continue;  // it is made, or missed by whoever needs it
-        }
-        ANNALS_TRY_VOID(check_allowed(folder, R_OK | X_OK | (writes ? W_OK : 0)));
-        const auto names = files.list(folder);
-        if (!names) {
-            continue;  // for another reason, which whoever opens it tells
-        }
-        std::string newest;
+    if (!files.exists(folder)) {
+        return {};
+    }
+    ANNALS_TRY_VOID(check_allowed(folder, R_OK | X_OK));
+    if (const auto names = files.list(folder)) {
         for (const std::string& name : *names) {
-            const std::string path = fmt::format("{}/{}", folder, name);
-            ANNALS_TRY_VOID(check_allowed(path, R_OK));
-            newest = storage::parse_segment_name(name) ? std::max(newest, path) : newest;
-        }
-        // The others need not be written to ever again.
-        if (writes && !newest.empty()) {
-            ANNALS_TRY_VOID(check_allowed(newest, W_OK));
+            ANNALS_TRY_VOID(check_allowed(fmt::format("{}/{}", folder, name), R_OK));
         }
     }
     return {};
+}
+
+Result<void> check_permissions(const std::string& directory, bool writes) {
+    const std::string segments = directory + "/segments";
+    ANNALS_TRY_VOID(check_readable(segments));
+    ANNALS_TRY_VOID(check_readable(directory + "/erase"));
+    ANNALS_TRY_VOID(check_allowed(fmt::format("{}/{}", directory, storage::kBackupManifest), R_OK));
+    if (!writes) {
+        return {};
+    }
+    ANNALS_TRY_VOID(check_writable(segments));
+    ANNALS_TRY_VOID(check_writable(directory + "/erase"));
+    // The others need not be written to ever again.
+    const auto numbers = storage::segment_numbers(storage::posix_file_system(), segments);
+    return numbers && !numbers->empty()
+               ? check_allowed(
+                     fmt::format("{}/{}", segments, storage::segment_name(numbers->back())), W_OK)
+               : Result<void>();
 }
 
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory) {

@@ -31,7 +31,10 @@ storage::StoreOptions store_options(const core::Config& config);
 /// Refuses to go on without what an installed package defines, unless damage is allowed for. Errors: corrupt, with the path.
 Result<void> check_packages(const core::Config& config, const core::Service& service);
 
-/// Whether this process may read what a store in `directory` is read from, and change it if it `writes`: what it may not is
+/// Whether this process may read all that is in `folder`, if there is one. Errors: usage, with the path.
+Result<void> check_readable(const std::string& folder);
+
+/// Whether this process may read what a store, or a backup, in `directory` is read from, and change it if it `writes`: what it may not is
 /// no damage, which a store that can't be read is told for. Errors: usage, with the path.
 Result<void> check_permissions(const std::string& directory, bool writes);
 
