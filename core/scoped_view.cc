@@ -50,6 +50,10 @@ const Plan& ScopedView::of(TypeId type) const {
     return found->second;
 }
 
+bool ScopedView::looks_at(TypeId type) const {
+    return require_search(service_, request_, type, Extent::part).has_value();
+}
+
 Plan ScopedView::make_plan(TypeId type) const {
     const Principal& principal = *request_.principal;
     if (principal.may(permission_, type)) {

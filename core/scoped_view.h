@@ -46,6 +46,8 @@ class ScopedView final : public search::View {
 
     const search::Plan& of(TypeId type) const override;
 
+    bool looks_at(TypeId type) const override;
+
     /// Whether it shows this version: as what it is, not as what became of its resource; a deletion, as what was deleted.
     /// False also of what can't be read. Cost: of a held one the resource is parsed.
     bool shows(const storage::VersionInfo& info) const;
@@ -96,6 +98,8 @@ class SplitView final : public search::View {
     const search::Plan& of(TypeId type) const override {
         return type == type_ ? own_.of(type) : others_.of(type);
     }
+
+    bool looks_at(TypeId type) const override { return others_.looks_at(type); }
 
   private:
     TypeId type_;

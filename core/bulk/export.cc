@@ -7,6 +7,7 @@
 #include "core/interactions/negotiation.h"
 #include "core/interactions/turns.h"
 #include "core/jobs/answers.h"
+#include "core/scoped_view.h"
 
 #include <vector>
 
@@ -24,9 +25,10 @@ Result<ExportTask> read_export(const Service& service, const Request& request, c
     // What is wrong is said now and not by the job; it reads all of this again at its own snapshot.
     search::Snapshot snapshot(service.store(),
                               task.as_of.value_or(service.store().last_position()));
+    const ScopedView view(service, request, kMaySearch, "search");
     ANNALS_TRY(const ExportScope scope,
                find_scope(task, snapshot, service.indexing().parameters(),
-                          service.definitions().carried(), request.base_url, unread));
+                          service.definitions().carried(), request.base_url, unread, view));
     ANNALS_TRY_VOID(require_search(service, request, scope.looked_at, Extent::all));
     return task;
 }

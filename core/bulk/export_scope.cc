@@ -30,13 +30,14 @@ class ScopeFinder {
     ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,
                 const std::shared_ptr<const search::ParameterSet>& parameters,
                 const terminology::Source& others, std::string_view base_url,
-                std::vector<Position>* unread)
+                std::vector<Position>* unread, const search::View& view)
         : task_(task),
           snapshot_(snapshot),
           parameters_(parameters),
           others_(others),
           base_url_(base_url),
-          unread_(unread) {}
+          unread_(unread),
+          view_(view) {}
 
     Result<ExportScope> run() {
         scope_.warnings = task_.passed_over;
@@ -164,7 +165,7 @@ class ScopeFinder {
             ANNALS_TRY(const std::vector<search::QueryPair> pairs,
                        search::decode_pairs(read.query));
             const search::QueryContext context{.stored = stored,
-                                               .view = search::unheld(),
+                                               .view = view_,
                                                .parameters = parameters_,
                                                .base_url = std::string(base_url_),
                                                .strict = task_.strict};
@@ -240,6 +241,7 @@ class ScopeFinder {
     const terminology::Source& others_;
     std::string_view base_url_;
     std::vector<Position>* unread_;
+    const search::View& view_;
     ExportScope scope_;
     std::unordered_set<std::string> groups_;
     std::map<TypeId, std::vector<search::Plan>> filters_;
@@ -250,8 +252,8 @@ class ScopeFinder {
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
                                const terminology::Source& others, std::string_view base_url,
-                               std::vector<Position>* unread) {
-    return ScopeFinder(task, snapshot, parameters, others, base_url, unread).run();
+                               std::vector<Position>* unread, const search::View& view) {
+    return ScopeFinder(task, snapshot, parameters, others, base_url, unread, view).run();
 }
 
 Result<void> authorise_export(const Service& service, const Request& request,

@@ -10,6 +10,7 @@
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
 #include "core/search/snapshot.h"
+#include "core/search/view.h"
 #include "core/service.h"
 #include "core/terminology/source.h"
 
@@ -51,12 +52,13 @@ struct ExportScope {
 
 /// Reads the Group, the filters and whose compartments are meant, at the snapshot. The plans may be asked as long as
 /// `parameters` live.
-/// `others`, `unread`: as SnapshotResources takes them.
+/// `others`, `unread`: as SnapshotResources takes them. `view`: whose filters they are.
 /// Errors: not_found, deleted (the Group); invalid (a patient who isn't there or in the Group); those of searches.
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
                                const terminology::Source& others, std::string_view base_url,
-                               std::vector<Position>* unread = nullptr);
+                               std::vector<Position>* unread = nullptr,
+                               const search::View& view = search::unheld());
 
 /// Whether whoever asks may read all that the task is about. Errors: unauthenticated, forbidden.
 Result<void> authorise_export(const Service& service, const Request& request,

@@ -56,6 +56,9 @@ Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
                 Errc::invalid, fmt::format("_list: '{}' is not the id of a List", shown(id)), {}};
         }
         ANNALS_TRY_VOID(reading.spend());
+        if (!reading.context.view.looks_at(list_type)) {
+            continue;
+        }
         ANNALS_TRY(const StoredDocument list, reading.context.stored.read(list_type, id));
         if (list && is_seen(reading.context, list_type, id, list->root())) {
             ANNALS_TRY_VOID(add_entries(reading, type, list->root(), terms));

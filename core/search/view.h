@@ -23,6 +23,10 @@ class View {
 
     /// What resources of `type` must match to be seen. Lifetime: of this.
     virtual const Plan& of(TypeId type) const = 0;
+
+    /// Whether a query may look at resources of `type` beside its own. Whoever may not is refused (Query::others) whatever they
+    /// say, so they are not read for him.
+    virtual bool looks_at(TypeId /*type*/) const { return true; }
 };
 
 /// Sees everything.

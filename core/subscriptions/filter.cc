@@ -27,7 +27,7 @@ std::size_t terms_in(const search::Plan& plan) {
 }  // namespace
 
 Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query,
-                            std::vector<Position>* unread) {
+                            std::vector<Position>* unread, const search::View& view) {
     Filter filter{
         .type = type, .parameters = service.indexing().parameters(), .plan = search::everything()};
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
@@ -37,7 +37,7 @@ Result<Filter> parse_filter(const Service& service, TypeId type, std::string_vie
     search::Snapshot snapshot(service.store());
     const search::SnapshotResources stored(snapshot, service.definitions().carried(), unread);
     const search::QueryContext context{.stored = stored,
-                                       .view = search::unheld(),
+                                       .view = view,
                                        .parameters = filter.parameters,
                                        .base_url = service.config().base_url,
                                        .strict = true,

@@ -12,6 +12,7 @@
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
 #include "core/search/resolution.h"
+#include "core/search/view.h"
 #include "core/service.h"
 #include "storage/search_entries.h"
 #include "storage/types.h"
@@ -33,10 +34,11 @@ struct Filter {
 };
 
 /// Reads criteria on `type` as a search, strictly. An empty `query` is every resource of the type.
-/// `unread`: where the positions go of what it names and is on the device only; that is then an error. Null: it is waited for.
+/// `view`: whose they are. `unread`: where the positions go of what it names and is on the device only; that is then an error. Null: it is waited for.
 /// Errors: invalid, not_supported, too_costly.
 Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query,
-                            std::vector<Position>* unread = nullptr);
+                            std::vector<Position>* unread = nullptr,
+                            const search::View& view = search::unheld());
 
 /// Holds versions against filters; looks at the newest one once, however many there are.
 class Matcher {

@@ -1,6 +1,7 @@
 #include "core/subscriptions/subscriber.h"
 
 #include "core/access.h"
+#include "core/scoped_view.h"
 #include "core/subscriptions/filter.h"
 #include "core/subscriptions/subscription.h"
 
@@ -24,7 +25,9 @@ Result<void> check_subscriber(const Service& service, const Request& request, js
         ANNALS_TRY_VOID(require(service, request, kMayRead, criteria->first));
     }
     ANNALS_TRY_VOID(require_search(service, request, criteria->first, Extent::all));
-    const Result<Filter> filter = parse_filter(service, criteria->first, criteria->second, unread);
+    const ScopedView view(service, request, kMaySearch, "search");
+    const Result<Filter> filter =
+        parse_filter(service, criteria->first, criteria->second, unread, view);
     if (unread != nullptr && !unread->empty()) {
         return {};
     }

@@ -432,6 +432,49 @@ TEST_F(AccessTest, AHistoryBundleNeedsToWriteEverything) {
     }
 }
 
+// A List of too many entries is refused as costly: to those who may see that there is one.
+TEST_F(AccessTest, HowManyEntriesAListHasIsNotToldToWhoMayNotSearchLists) {
+    guard(false);
+    const Principal all("all", "system/*.cruds");
+    send_as(&all);
+    std::string entries;
+    for (int i = 0; i <= 100'000; ++i) {
+        entries +=
+            fmt::format(R"({}{{"item":{{"reference":"Observation/{}"}}}})", i > 0 ? "," : "", i);
+    }
+    const Headers json{{"Content-Type", "application/fhir+json"}};
+    ASSERT_EQ(
+        send("PUT", "/List/l",
+             R"({"resourceType":"List","id":"l","status":"current","mode":"working","entry":[)" +
+                 entries + "]}",
+             json)
+            .status,
+        201);
+    EXPECT_EQ(send("GET", "/Observation?_list=l").status, 413);
+
+    const Principal lab("lab", "system/Observation.cruds system/Subscription.cu");
+    send_as(&lab);
+    const auto refuses = [](const test::Answer& answer) {
+        EXPECT_EQ(answer.status, 403);
+        EXPECT_TRUE(answer.says("The scope system/List.s is needed")) << answer.body;
+    };
+    for (const std::string id : {"l", "none"}) {
+        refuses(send("GET", "/Observation?_list=" + id));
+        refuses(send("GET", "/Observation?_filter=_list%20eq%20" + id));
+        refuses(send("DELETE", "/Observation?_list=" + id));
+        refuses(send("GET", "/$export?_type=Observation&_typeFilter=Observation%3F_list%3D" + id,
+                     {}, {{"Prefer", "respond-async"}}));
+        refuses(send("PUT", "/Subscription/s",
+                     R"({"resourceType":"Subscription","id":"s","status":"requested","reason":"r",)"
+                     R"("channel":{"type":"websocket"},"criteria":"Observation?_list=)" +
+                         id + "\"}",
+                     json));
+        const test::Answer graphql =
+            send("GET", "/$graphql?query={ObservationList(_list:" + id + "){id}}");
+        EXPECT_TRUE(graphql.says("The scope system/List.s is needed")) << graphql.body;
+    }
+}
+
 TEST_F(AccessTest, ASearchShowsNothingOfTypesThatAreNotPermitted) {
     guard(false);
     const Principal all("all", "system/*.cruds");
