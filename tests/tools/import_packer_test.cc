@@ -287,7 +287,7 @@ TEST_F(ImportPackerTest, NamesTheEntryThatIsRefusedByItsPlaceInTheInput) {
 
 TEST_F(ImportPackerTest, DatesOnlyADeletionThatSaysNoInstantAndHasOneBeforeIt) {
     const std::string dated =
-        deletion("a", R"({"status":"204","lastModified":"2023-01-01T00:00:00Z"})");
+        deletion("a", R"({"status":"204","lastModified":"2025-01-01T00:00:00Z"})");
     const std::string undated = deletion("a", R"({"status":"204"})");
     EXPECT_EQ(history_of({undated}), std::vector{undated}) << "nothing came before it";
     const std::string first = version("b", 1, "2024-01-01T00:00:00Z");
@@ -317,6 +317,23 @@ TEST_F(ImportPackerTest, PutsTheOldestOfEachResourceFirst) {
     EXPECT_EQ(history_of({c1, a2, b1, a1, b2}), (Entries{c1, a1, b1, a2, b2}))
         << "as many go up as down: only what is the wrong way round changes places";
     EXPECT_EQ(history_of({c1, a1, a1, b1}), (Entries{c1, a1, a1, b1})) << "twice the same";
+}
+
+TEST_F(ImportPackerTest, GoesByInstantsWhereEachResourceHasOneVersion) {
+    const std::string a3 = version("a", 3, "2024-01-03T00:00:00Z");
+    const std::string b1 = version("b", 1, "2024-01-03T01:00:00+02:00");
+    const std::string c1 = version("c", 1, "2024-01-01T00:00:00Z");
+    const std::string gone = deletion("d", R"({"etag":"W/\"2\""})");
+    const std::string dated =
+        deletion("d", R"({"etag":"W/\"2\"","lastModified":"2024-01-01T00:00:00Z"})");
+    using Entries = std::vector<std::string>;
+    EXPECT_EQ(history_of({a3, b1, gone, c1}), (Entries{c1, dated, b1, a3}));
+    EXPECT_EQ(history_of({a3, b1, b1, c1}), (Entries{c1, b1, b1, a3})) << "twice the same";
+    EXPECT_EQ(history_of({c1, b1, a3}), (Entries{c1, b1, a3}));
+    EXPECT_EQ(history_of({b1, c1, a3}), (Entries{b1, c1, a3}))
+        << "a store that keeps others' instants";
+    const std::string a4 = version("a", 4, "2024-01-01T00:00:00Z");
+    EXPECT_EQ(history_of({a3, a4}), (Entries{a3, a4})) << "a clock that went back";
 }
 
 }  // namespace

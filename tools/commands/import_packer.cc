@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace annals::tools {
@@ -26,42 +27,59 @@ using NumberedEntry = std::pair<json::Value, std::int64_t>;
 using ToldVersions =
     std::unordered_map<std::string, std::vector<std::pair<std::uint64_t, std::size_t>>>;
 
-ToldVersions told_versions(const std::vector<NumberedEntry>& entries) {
-    ToldVersions told;
+/// What a history Bundle tells of its order.
+struct Told {
+    ToldVersions versions;
+    bool later = false;    ///< an instant is later than the one before it
+    bool earlier = false;  ///< one is earlier
+};
+
+Told read_told(const std::vector<NumberedEntry>& entries) {
+    Told told;
     core::HistoryEntry entry;
+    std::optional<Instant> previous;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (core::read_history_entry(entries[i].first, entry) && entry.version) {
-            told[fmt::format("{}/{}", resource_type_name(entry.type), entry.id)].emplace_back(
-                entry.version->value, i);
+        if (!core::read_history_entry(entries[i].first, entry)) {
+            continue;
+        }
+        if (entry.version) {
+            told.versions[fmt::format("{}/{}", resource_type_name(entry.type), entry.id)]
+                .emplace_back(entry.version->value, i);
+        }
+        if (entry.instant) {
+            told.later |= previous && *entry.instant > *previous;
+            told.earlier |= previous && *entry.instant < *previous;
+            previous = entry.instant;
         }
     }
     return told;
 }
 
-/// Whether a version comes before an older one of its resource more often than after it.
-bool is_newest_first(const ToldVersions& told) {
+/// Whether a version comes before an older one of its resource more often than after it; where the versions don't tell, as where
+/// each resource has one, whether all instants go backwards.
+bool is_newest_first(const Told& told) {
     std::int64_t ascents = 0;
-    for (const auto& [resource, versions] : told) {
+    for (const auto& [resource, versions] : told.versions) {
         for (std::size_t i = 1; i < versions.size(); ++i) {
             ascents += versions[i].first > versions[i - 1].first   ? 1
                        : versions[i].first < versions[i - 1].first ? -1
                                                                    : 0;
         }
     }
-    return ascents < 0;
+    return ascents < 0 || (ascents == 0 && told.earlier && !told.later);
 }
 
-/// Servers give history newest first; taken like that, all but the newest versions would be ignored. Instants prove
-/// nothing, for a server may keep those of others: only versions of one resource do. A server that goes by its clock, or by
-/// those of several machines, has some of them the other way round.
+/// Servers give history newest first; taken like that, all but the newest versions would be ignored, and what an earlier instant
+/// had is not to be found. Instants prove little, for a server may keep those of others: versions of one resource come first. A
+/// server that goes by its clock, or by those of several machines, has some of them the other way round.
 void put_oldest_first(std::vector<NumberedEntry>& entries) {
-    ToldVersions told = told_versions(entries);
+    Told told = read_told(entries);
     if (is_newest_first(told)) {
         std::reverse(entries.begin(), entries.end());
-        told = told_versions(entries);
+        told = read_told(entries);
     }
     const std::vector<NumberedEntry> before = entries;
-    for (auto& [resource, versions] : told) {
+    for (auto& [resource, versions] : told.versions) {
         std::vector<std::size_t> places;
         for (const auto& [version, place] : versions) {
             places.push_back(place);
