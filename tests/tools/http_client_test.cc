@@ -179,6 +179,28 @@ TEST(HttpClient, TriesAgainWhileTheServerIsUnwell) {
     EXPECT_FALSE(said.empty());
 }
 
+TEST(HttpClient, SaysWhyItWaitsAsFarAsAnOutcomeTells) {
+    const auto unwell = [](std::string_view body) {
+        return fmt::format("HTTP/1.1 503 Service Unavailable\r\nContent-Length: {}\r\n\r\n{}",
+                           body.size(), body);
+    };
+    ScriptedServer server(
+        {{unwell(R"({"resourceType":"OperationOutcome","issue":[{"severity":"error",)"
+                 R"("code":"no-store","diagnostics":"No space left on device"}]})"),
+          unwell("<html><title>503</title></html>"), unwell(R"({"error":"busy"})"),
+          "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient client(server.url());
+    std::vector<std::string> said;
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    patience.say = [&](const std::string& line) { said.push_back(line); };
+    ASSERT_TRUE(client.send_patiently(get("/"), patience));
+    const std::string status = server.url().authority() + ": status 503";
+    EXPECT_EQ(said, (std::vector<std::string>{
+                        status + ": No space left on device; trying again in 1 ms",
+                        status + "; trying again in 2 ms", status + "; trying again in 4 ms"}));
+}
+
 TEST(HttpClient, ReadsAgainWhatWasErasedWhileItWasSent) {
     using namespace std::string_literals;
     const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";

@@ -53,6 +53,17 @@ milliseconds retry_after(const HttpReply& reply) {
     return std::chrono::seconds(parse_number<std::uint32_t>(text).value_or(0));
 }
 
+/// What an OperationOutcome in the answer says, behind a colon; nothing of another body, which may be a proxy's page.
+std::string said_in(const HttpReply& reply) {
+    json::Parser parser;
+    const auto outcome = parser.parse(reply.body);
+    if (!outcome || !outcome->root()["resourceType"].equals("OperationOutcome")) {
+        return {};
+    }
+    const std::string text = outcome_text(outcome->root());
+    return text.empty() ? text : ": " + text;
+}
+
 /// Whether the server has only given up waiting for what it does, and may well come to the end of it.
 bool is_given_up(const HttpReply& reply) {
     if (reply.status != 503) {
@@ -437,7 +448,10 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
                     (reply->status >= 500 && reply->status != 501 && request.repeatable);
             again = again ||
                     (reply->status == 401 && impl_->let_in && impl_->server.credentials.in_files());
-            why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
+            if (again) {
+                why = fmt::format("{}: status {}{}", impl_->server.authority(), reply->status,
+                                  said_in(*reply));
+            }
             if (!again && request.method == "GET" && reply->body.find('\0') != std::string::npos) {
                 again = unreadable = true;
                 why = fmt::format("{}: something was erased while it was being sent",
