@@ -186,7 +186,7 @@ class CertificatesOfClients : public testing::Test {
 
 TEST_F(CertificatesOfClients, AreShownByEveryCommandThatAsksAServer) {
     const std::string url = server_->url();
-    const std::string demands = "demands a client certificate (--cert FILE --key FILE)";
+    const std::string demands = "demands a client certificate (--cert FILE --key FILE;";
     const std::vector<std::string> import{"import", "--server", url, directory_ / "p.ndjson"};
     const Finished none = run(import);
     EXPECT_EQ(none.exit_code, 1);

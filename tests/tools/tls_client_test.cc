@@ -237,7 +237,9 @@ TEST_F(TlsClientTest, ShowsWhoItIsWithTheCertificatesUpToWhomTheServerTrusts) {
 TEST_F(TlsClientTest, SaysWhatTheServerHasAgainstWhoItIs) {
     const auto stranger = identity_of(test::Certificate("stranger"));
     const std::pair<const TlsIdentity*, std::string> cases[] = {
-        {nullptr, "the server demands a client certificate (--cert FILE --key FILE)"},
+        {nullptr,
+         "the server demands a client certificate (--cert FILE --key FILE; replicate: --from-cert, "
+         "--to-cert)"},
         {stranger.get(), "the server does not take our certificate: tlsv1 alert unknown ca"}};
     for (const auto& [identity, fault] : cases) {
         const Connection older(with_tls({}, kDemands, TLS1_2_VERSION));

@@ -217,7 +217,8 @@ void TlsClient::take_fault() {
                (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && asked_in_vain_);
     if (refused_) {
         fault_ = shows_ ? fmt::format("the server does not take our certificate: {}", fault_)
-                        : "the server demands a client certificate (--cert FILE --key FILE)";
+                        : "the server demands a client certificate (--cert FILE --key FILE; "
+                          "replicate: --from-cert, --to-cert)";
     }
 }
 
