@@ -26,10 +26,10 @@ Result<ExportTask> read_export(const Service& service, const Request& request, c
     search::Snapshot snapshot(service.store(),
                               task.as_of.value_or(service.store().last_position()));
     const ScopedView view(service, request, kMaySearch, "search");
-    ANNALS_TRY(const ExportScope scope,
-               find_scope(task, snapshot, service.indexing().parameters(),
-                          service.definitions().carried(), request.base_url, unread, view));
-    ANNALS_TRY_VOID(require_search(service, request, scope.looked_at, Extent::all));
+    ANNALS_TRY(const std::vector<TypeId> looked_at,
+               check_scope(task, snapshot, service.indexing().parameters(),
+                           service.definitions().carried(), request.base_url, unread, view));
+    ANNALS_TRY_VOID(require_search(service, request, looked_at, Extent::all));
     return task;
 }
 

@@ -39,11 +39,17 @@ class ScopeFinder {
           unread_(unread),
           view_(view) {}
 
-    Result<ExportScope> run() {
-        scope_.warnings = task_.passed_over;
+    /// All that can be refused.
+    Result<std::vector<TypeId>> check() {
         ANNALS_TRY_VOID(find_types());
         ANNALS_TRY_VOID(find_patients());
         ANNALS_TRY_VOID(read_filters());
+        return std::move(scope_.looked_at);
+    }
+
+    Result<ExportScope> run() {
+        scope_.warnings = task_.passed_over;
+        ANNALS_TRY(scope_.looked_at, check());
         for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
             if (scope_.types[i]) {
                 add(TypeId{static_cast<std::uint16_t>(i)});
@@ -251,9 +257,17 @@ class ScopeFinder {
 
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               const terminology::Source& others, std::string_view base_url,
-                               std::vector<Position>* unread, const search::View& view) {
-    return ScopeFinder(task, snapshot, parameters, others, base_url, unread, view).run();
+                               const terminology::Source& others, std::string_view base_url) {
+    return ScopeFinder(task, snapshot, parameters, others, base_url, nullptr, search::unheld())
+        .run();
+}
+
+Result<std::vector<TypeId>> check_scope(
+    const ExportTask& task, search::Snapshot& snapshot,
+    const std::shared_ptr<const search::ParameterSet>& parameters,
+    const terminology::Source& others, std::string_view base_url, std::vector<Position>* unread,
+    const search::View& view) {
+    return ScopeFinder(task, snapshot, parameters, others, base_url, unread, view).check();
 }
 
 Result<void> authorise_export(const Service& service, const Request& request,

@@ -52,13 +52,19 @@ struct ExportScope {
 
 /// Reads the Group, the filters and whose compartments are meant, at the snapshot. The plans may be asked as long as
 /// `parameters` live.
-/// `others`, `unread`: as SnapshotResources takes them. `view`: whose filters they are.
+/// `others`: as SnapshotResources takes it.
 /// Errors: not_found, deleted (the Group); invalid (a patient who isn't there or in the Group); those of searches.
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               const terminology::Source& others, std::string_view base_url,
-                               std::vector<Position>* unread = nullptr,
-                               const search::View& view = search::unheld());
+                               const terminology::Source& others, std::string_view base_url);
+
+/// The same without the plans, which take long to make of a Group with many members: ExportScope::looked_at.
+/// `unread`: as SnapshotResources takes it; `view`: whose filters they are. Errors: those of find_scope().
+Result<std::vector<TypeId>> check_scope(
+    const ExportTask& task, search::Snapshot& snapshot,
+    const std::shared_ptr<const search::ParameterSet>& parameters,
+    const terminology::Source& others, std::string_view base_url, std::vector<Position>* unread,
+    const search::View& view);
 
 /// Whether whoever asks may read all that the task is about. Errors: unauthenticated, forbidden.
 Result<void> authorise_export(const Service& service, const Request& request,
