@@ -33,8 +33,14 @@ std::uint8_t value_of(char c) noexcept {
 
 }  // namespace
 
+std::size_t base64_chars(std::size_t bytes) noexcept {
+    return (bytes + 2) / 3 * 4;
+}
+
 void append_base64(std::string_view bytes, std::string& out) {
-    out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
+    out.reserve(out.size() + base64_chars(bytes.size()));
+    std::array<char, 4096> block;  // four characters at a time would be as many calls
+    std::size_t filled = 0;
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         const std::size_t count = bytes.size() - i < 3 ? bytes.size() - i : 3;
         unsigned bits = 0;
@@ -42,11 +48,16 @@ void append_base64(std::string_view bytes, std::string& out) {
             const char c = k < count ? bytes[i + k] : '\0';
             bits = bits << 8 | static_cast<unsigned char>(c);
         }
-        const char group[4] = {kDigits[bits >> 18], kDigits[bits >> 12 & 63],
-                               count > 1 ? kDigits[bits >> 6 & 63] : '=',
-                               count > 2 ? kDigits[bits & 63] : '='};
-        out.append(group, 4);
+        block[filled++] = kDigits[bits >> 18];
+        block[filled++] = kDigits[bits >> 12 & 63];
+        block[filled++] = count > 1 ? kDigits[bits >> 6 & 63] : '=';
+        block[filled++] = count > 2 ? kDigits[bits & 63] : '=';
+        if (filled == block.size()) {
+            out.append(block.data(), filled);
+            filled = 0;
+        }
     }
+    out.append(block.data(), filled);
 }
 
 std::optional<std::size_t> base64_size(std::string_view text) noexcept {

@@ -13,6 +13,9 @@
 
 namespace annals {
 
+/// How many characters of base64 stand for so many bytes.
+std::size_t base64_chars(std::size_t bytes) noexcept;
+
 /// Appends `bytes` in base64 to `out`.
 void append_base64(std::string_view bytes, std::string& out);
 

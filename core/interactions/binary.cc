@@ -163,7 +163,10 @@ Result<std::string> binary_json(const Request& request, const Target& target) {
         out += '}';
     }
     if (!request.body.empty()) {
-        out += R"(,"data":")";
+        constexpr std::string_view kData = R"(,"data":")";
+        // With what comes behind it: a large text is not to be copied to grow by two characters.
+        out.reserve(out.size() + kData.size() + base64_chars(request.body.size()) + 2);
+        out += kData;
         append_base64(request.body, out);
         out += '"';
     }

@@ -175,6 +175,19 @@ TEST_F(Binary, OfAnySizeComesBackAsItWas) {
     }
 }
 
+TEST_F(Binary, IsMadeInNoMoreMemoryThanItTakes) {
+    core::Request request;
+    const std::string bytes(3'000'000, 'x');
+    request.body = bytes;
+    core::Target target;
+    target.type = *find_resource_type("Binary");
+    target.level = core::Level::type;
+    const Result<std::string> made = core::binary_json(request, target);
+    ASSERT_TRUE(made);
+    EXPECT_GT(made->size(), 4'000'000U);
+    EXPECT_LT(made->capacity(), 4'001'000U);
+}
+
 TEST_F(Binary, IsDecodedFromWhereItIsStoredAsTheClientTakesIt) {
     const std::string head = R"({"resourceType":"Binary","contentType":"a/b","data":")";
     std::string stored = head + std::string(4'000'000, 'B') + "\"}";
