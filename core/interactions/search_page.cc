@@ -15,6 +15,7 @@ namespace annals::core {
 namespace {
 
 using search::Cursor;
+using Edge = search::OrderedWalk::Edge;
 using search::Execution;
 using search::Match;
 using search::Query;
@@ -104,11 +105,44 @@ class PageFinder {
         co_return Result<void>();
     }
 
+    bool is_edges_type(const Execution& execution) const {
+        return std::ranges::any_of(snapshot_.runs(execution.type()).runs, [this](const auto& run) {
+            return run->find(edge()) != run->size();
+        });
+    }
+
+    // Of several types: the page's edge, which its own type alone knows; none if it can't be told from there.
+    asio::awaitable<Result<std::optional<Edge>>> find_edge() {
+        std::optional<Edge> none;
+        const auto own = std::ranges::find_if(
+            executions_, [this](const auto& execution) { return is_edges_type(*execution); });
+        if (backwards() || edge().value == 0 || executions_.size() == 1 ||
+            own == executions_.end() || !search::OrderedWalk::can_order(query_.sort)) {
+            co_return none;
+        }
+        Execution& execution = **own;
+        execution.want({.limit = 0});
+        Result<void> done = co_await turns_.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        if (execution.is_large()) {
+            co_return none;
+        }
+        search::OrderedWalk look(snapshot_, execution, query_.sort.front(), edge(), 0);
+        done = co_await turns_.finish(look);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        co_return look.edge();
+    }
+
     // The first of an execution's matches, one more than the page has, by walking along the column that it is sorted by; none
-    // if that isn't worth it, or not enough. The edge of a page is known to its own type alone.
-    asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution) {
+    // if that isn't worth it, or not enough. `known`: the page's edge, where it may be of another type.
+    asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution,
+                                                              std::optional<Edge> known) {
         std::vector<Match> none;
-        if (backwards() || (cursor_ && executions_.size() > 1) ||
+        if (backwards() || (edge().value != 0 && executions_.size() > 1 && !known) ||
             !search::OrderedWalk::can_order(query_.sort)) {
             co_return none;
         }
@@ -120,7 +154,8 @@ class PageFinder {
         if (execution.is_large()) {
             co_return none;
         }
-        search::OrderedWalk walk(snapshot_, execution, query_.sort.front(), edge(), count_ + 1);
+        search::OrderedWalk walk(snapshot_, execution, query_.sort.front(), edge(), count_ + 1,
+                                 known);
         if (!walk.is_worthwhile()) {
             co_return none;
         }
@@ -134,8 +169,12 @@ class PageFinder {
     asio::awaitable<Result<void>> sorted() {
         std::vector<Match> matches;
         bool all = true;
+        Result<std::optional<Edge>> known = co_await find_edge();
+        if (!known) {
+            co_return std::move(known.error());
+        }
         for (const auto& execution : executions_) {
-            Result<std::vector<Match>> first = co_await walk_in_order(*execution);
+            Result<std::vector<Match>> first = co_await walk_in_order(*execution, *known);
             if (!first) {
                 co_return std::move(first.error());
             }
@@ -146,6 +185,9 @@ class PageFinder {
             }
             if (!first->empty()) {
                 all = false;
+                if (*known && (*known)->match.type == execution->type()) {
+                    first->push_back((*known)->match);  // what the page is sorted behind
+                }
                 std::ranges::sort(*first, std::greater(), &Match::position);
                 matches.insert(matches.end(), first->begin(), first->end());
                 continue;

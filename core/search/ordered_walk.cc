@@ -140,16 +140,18 @@ bool OrderedWalk::can_order(std::span<const SortKey> keys) noexcept {
 }
 
 OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey& key,
-                         Position edge, std::size_t count)
+                         Position edge, std::size_t count, const std::optional<Edge>& known)
     : snapshot_(snapshot),
       execution_(execution),
       column_(key.parameter != nullptr ? key.parameter->column : column_of("_lastUpdated")),
       descending_(key.descending),
       by_time_(key.parameter == nullptr),
       edge_(edge),
+      edge_value_(known ? known->value : 0),
       count_(count),
+      knows_edge_(known.has_value()),
       bodies_(snapshot, execution.resolution()) {
-    lost_ = edge_.value != 0 && !find_edge();
+    lost_ = edge_.value != 0 && !knows_edge_ && !find_edge();
     if (!lost_) {
         open_lanes();
     }
@@ -230,6 +232,14 @@ bool OrderedWalk::edge_matches() {
     const std::uint32_t document = edge_lane_->run->find(edge_);
     return snapshot_.sees(*edge_lane_->run, document) &&
            test(edge_lane_->condition, *edge_lane_->run, document, bodies_);
+}
+
+std::optional<OrderedWalk::Edge> OrderedWalk::edge() const {
+    if (lost_ || !knows_edge_ || edge_lane_ == nullptr) {
+        return std::nullopt;
+    }
+    const SearchRun* const run = edge_lane_->run.get();
+    return Edge{{execution_.type(), run, run->find(edge_)}, edge_value_};
 }
 
 // Whether the body that a condition looks at is on the device only; then the turn is over.

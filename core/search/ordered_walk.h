@@ -10,7 +10,10 @@
 #include "core/search/query.h"
 #include "core/search/snapshot_bodies.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,10 +26,17 @@ class OrderedWalk {
     /// Whether `keys` are such an order: one key, a date, a number or `_lastUpdated`.
     static bool can_order(std::span<const SortKey> keys) noexcept;
 
-    /// The first `count` matches of the execution's plan that come after the one at `edge` (0: from the beginning).
+    /// A match and its place in the order.
+    struct Edge {
+        Match match;
+        std::int64_t value = 0;
+    };
+
+    /// The first `count` matches of the execution's plan that come after the one at `edge` (0: from the beginning), whose place
+    /// is found out, or is `known`, where it is of another type.
     /// Requires: the execution's advance() was true. Lifetime: snapshot and execution outlive this.
     OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey& key, Position edge,
-                std::size_t count);
+                std::size_t count, const std::optional<Edge>& known = std::nullopt);
     ~OrderedWalk();
 
     /// Whether this is less work than to find and sort all matches.
@@ -40,6 +50,9 @@ class OrderedWalk {
     bool found_enough() const noexcept { return !lost_ && matches_.size() >= count_; }
 
     std::vector<Match>& matches() noexcept { return matches_; }
+
+    /// What it goes on behind; none if that has no value or is no match of the execution's plan. Requires: advance() was true.
+    std::optional<Edge> edge() const;
 
   private:
     struct Lane;
