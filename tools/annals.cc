@@ -28,6 +28,11 @@
 #include <string_view>
 #include <system_error>
 
+/// What jemalloc goes by (sanitized builds have another allocator). Blocks of 8 MiB and more would be given back as soon as they are
+/// free: each large body would have all its memory faulted in anew. As others they are kept for the next one, up to ten seconds.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "oversize_threshold:0";
+
 namespace annals::tools {
 
 namespace {

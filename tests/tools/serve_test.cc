@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 namespace annals {
@@ -319,6 +320,38 @@ TEST(Serve, GivesMemoryBackThatAThreadFreedWhichSleepsNow) {
         now_kb = own_kb();
     }
     EXPECT_LE(now_kb, at_first_kb - 8 * 1024);
+}
+
+TEST(Serve, TakesALargeBodyIntoTheMemoryOfTheOneBefore) {
+    const TemporaryDirectory directory;
+    RunningServer server(kBinary, directory / "data");
+    const auto url = tools::parse_server_url(server.url());
+    ASSERT_TRUE(url) << server.process().errors();
+    const auto faults = [&] {
+        const std::string stat =
+            test::read_whole_file("/proc/" + std::to_string(server.process().pid()) + "/stat");
+        std::istringstream fields(stat.substr(stat.rfind(')') + 1));
+        std::string field;
+        for (int i = 0; i < 8; ++i) {
+            fields >> field;  // minflt is the tenth, after the name in parentheses the eighth
+        }
+        return std::stol(field);
+    };
+    const std::string body = R"({"resourceType":"Binary","id":"1","contentType":"a/b","data":")" +
+                             std::string(16 << 20, 'A') + "\"}";
+    tools::HttpRequest request;
+    request.method = "PUT";
+    request.target = "/fhir/Binary/1";
+    request.headers = {{"Prefer", "return=minimal"}};
+    request.body = body;
+    tools::HttpClient client(*url);
+    long before = 0;
+    for (int i = 0; i < 4; ++i) {
+        before = faults();
+        ASSERT_LT(client.send(request)->status, 300);
+    }
+    const long pages = static_cast<long>(body.size() / 4096);
+    EXPECT_LT(faults() - before, pages);  // It is copied several times.
 }
 #endif
 
