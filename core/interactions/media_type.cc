@@ -55,7 +55,7 @@ MediaType read_media_type(std::string_view text) {
     while (!text.empty()) {
         std::string_view value = next_part(text, ';');
         const std::string_view name = next_part(value, '=');
-        value = unquoted(value);
+        value = unquoted(trimmed(value));
         if (equal_ignoring_case(name, "q")) {
             media.quality = read_quality(value);
         } else if (equal_ignoring_case(name, "fhirVersion")) {

@@ -199,7 +199,7 @@ Preference read_preference(const Request& request) {
             while (!part.empty()) {
                 std::string_view value = next_part(part, ';');
                 const std::string_view name = next_part(value, '=');
-                value = unquoted(value);
+                value = unquoted(trimmed(value));  // RFC 7240 allows blanks on both sides of '='
                 using Return = Preference::Return;
                 if (equal_ignoring_case(name, "return") &&
                     preference.return_form == Return::unsaid) {

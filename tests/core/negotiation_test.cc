@@ -36,6 +36,7 @@ TEST(Accept, TakesTheHighestQuality) {
     EXPECT_EQ(accept("application/fhir+xml;q=0.801, application/fhir+json;q=0.8"), "xml");
     EXPECT_EQ(accept("text/plain, application/xml;q=0.1"), "xml");
     EXPECT_EQ(accept("application/fhir+json;q=.2, application/fhir+xml;q=.9"), "xml");
+    EXPECT_EQ(accept("application/fhir+json; q = 0.2, application/fhir+xml; q = 0.9"), "xml");
 }
 
 TEST(Accept, TakesJsonWhereBothAreLikedAlike) {
@@ -123,6 +124,17 @@ TEST(ContentType, TellsFormatsApart) {
     }
     EXPECT_FALSE(check_content_type(with("Content-Type", "application/pdf")));
     EXPECT_TRUE(check_content_type(with("Content-Type", "application/json")));
+}
+
+TEST(Prefer, MayHaveBlanksAndQuotesAroundItsValues) {
+    using Return = Preference::Return;
+    for (const char* value : {"return=minimal", "return = minimal", "return= \"minimal\"",
+                              "wait=10, Return =MINIMAL; x = y"}) {
+        EXPECT_EQ(read_preference(with("Prefer", value)).return_form, Return::minimal) << value;
+    }
+    EXPECT_TRUE(read_preference(with("Prefer", "return=minimal, handling = strict")).strict);
+    EXPECT_TRUE(read_preference(with("Prefer", "handling =\tlenient")).lenient);
+    EXPECT_EQ(read_preference(with("Prefer", "return = ")).return_form, Return::unsaid);
 }
 
 TEST(Quality, IsReadInThousandths) {
