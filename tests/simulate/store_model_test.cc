@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <set>
 
@@ -162,6 +163,7 @@ class Simulation {
         }
         now_ = base_;
         compare_search();
+        compare_requests();
         check_backup();
         opened_with_ = base_;
         settled_since_.clear();
@@ -671,7 +673,9 @@ class Simulation {
                           test::word_term(word_of(1 + pick(kTerms))),
                           {last - std::min(last, pick(last - opened_at_.value + 2))});
         }
-        const Commit commit = builder.commit();
+        Commit commit = builder.commit();
+        const std::string request = pick(3) == 0 ? "" : "request-" + std::to_string(pick(1000));
+        commit.request = request;
         clock_step_ = pick(10) == 0 ? -5000 : static_cast<std::int64_t>(pick(3000));
         std::size_t failed = 0;
         const Status expected = expected_status(commit, applied, required, failed);
@@ -689,6 +693,33 @@ class Simulation {
             return;
         }
         accept(builder, std::move(applied), submission);
+        note_request(commit, request);
+    }
+
+    /// Those of commits that were dropped had positions that other commits get.
+    void note_request(const Commit& commit, const std::string& request) {
+        if (const std::uint64_t count = commit.writes.size(); count > 0) {
+            const std::uint64_t last = commit.writes.back().outcome.position.value;
+            requests_.erase(requests_.lower_bound(last - count + 1), requests_.end());
+            requests_[last] = {last - count + 1, request};
+        }
+    }
+
+    /// Which request made a commit is known until anything of it is erased.
+    void compare_requests() {
+        for (const auto& [last, made] : requests_) {
+            if (last > base_.last_position().value) {
+                break;
+            }
+            const auto& versions = base_.versions();
+            const bool erased =
+                std::any_of(versions.begin() + static_cast<std::ptrdiff_t>(made.first) - 1,
+                            versions.begin() + static_cast<std::ptrdiff_t>(last),
+                            [](const VersionModel::Version& version) { return version.erased; });
+            EXPECT_EQ(store_->commit_begin({last}).value, made.first);
+            EXPECT_EQ(store_->commit_end({made.first}).value, last);
+            EXPECT_EQ(store_->request_of({last}), erased ? "" : made.request) << last;
+        }
     }
 
     void accept(const CommitBuilder& builder, Applied applied, const Submission& submission) {
@@ -759,6 +790,7 @@ class Simulation {
     void compare_everything() {
         comparison().everything(*fs_, kDirectory);
         compare_search();
+        compare_requests();
     }
 
     /// At the end nothing is left of what failed, neither on the disk nor open.
@@ -796,7 +828,14 @@ class Simulation {
     Position opened_at_;              ///< the last one when the store was opened
     VersionModel now_;                ///< and what was submitted since
     std::vector<Applied> in_flight_;  ///< submitted, not settled
-    std::vector<Applied> unknown_;    ///< dropped by a failed writer; some may be on the disk
+
+    struct Made {
+        std::uint64_t first = 0;  ///< position
+        std::string request;
+    };
+
+    std::map<std::uint64_t, Made> requests_;  ///< of commits, by their last position
+    std::vector<Applied> unknown_;  ///< dropped by a failed writer; some may be on the disk
 };
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
