@@ -107,8 +107,8 @@ class ImportJob {
             return Error{
                 Errc::conflict,
                 fmt::format("The store ends at position {}, and had come to {} when it was "
-                            "noted how far the import is: what was imported last was lost "
-                            "with the power. Import the files again",
+                            "noted how far the import is: it was put back, or lost with the "
+                            "power what was imported last. Import the files again",
                             store_.last_position().value, position.value),
                 ""};
         }
