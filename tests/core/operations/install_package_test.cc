@@ -263,6 +263,15 @@ TEST(Tarball, RefusesPathsThatClimbAndLinks) {
         Errc::invalid);
 }
 
+// A kilobyte packed twice comes to gigabytes that none of the limits is about.
+TEST(Tarball, IsPackedOnce) {
+    const std::string archive =
+        make_archive({{"package/package.json", R"({"name":"a","version":"1"})"}});
+    EXPECT_EQ(fault_of(archive), Errc::usage);
+    EXPECT_EQ(fault_of(test::gzipped(archive)), Errc::invalid);
+    EXPECT_EQ(fault_of(test::gzipped(test::gzipped(archive))), Errc::invalid);
+}
+
 TEST(Tarball, HoldsToItsLimits) {
     const std::vector<test::ArchiveEntry> entries{
         {"package/package.json", R"({"name":"a","version":"1"})"},
