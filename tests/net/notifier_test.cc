@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 namespace annals::net {
 namespace {
 
@@ -107,6 +109,21 @@ TEST_F(NotifierTest, WithoutAPayloadAnEmptyPostIsSent) {
     EXPECT_EQ(received[0].header("content-type"), "");
     EXPECT_EQ(received[0].header("x-annals-version"), "");
     EXPECT_EQ(received[0].body, "");
+}
+
+TEST_F(NotifierTest, WhatIsSaidToThisMachineGoesThroughNoProxy) {
+    HookReceiver proxy;
+    HookReceiver receiver;
+    ::setenv("http_proxy", proxy.url().c_str(), 1);
+    start(with_receivers({receiver.url()}));
+    subscribe("s", hook("s", receiver.url(), R"(,"header":["Authorization: Bearer secret"])"));
+    put_patient("a");
+    EXPECT_TRUE(
+        eventually([&] { return !receiver.received().empty() || !proxy.received().empty(); }));
+    server_.reset();
+    ::unsetenv("http_proxy");
+    EXPECT_EQ(receiver.received().size(), 1U);
+    EXPECT_EQ(proxy.received().size(), 0U);
 }
 
 TEST_F(NotifierTest, AReceiverThatComesBackIsToldOfEverything) {
