@@ -49,6 +49,27 @@ TEST(Base64, PassesOverWhiteSpace) {
     EXPECT_EQ(decoded(" Zm9v\r\nYmFy\t", 4), "foobar");
 }
 
+TEST(Base64, TakesEveryByteWhereverItStandsForTheSame) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const std::string whole = encoded(std::string(150, '\xa5'));
+    ASSERT_EQ(whole.size(), 200U);
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        for (int byte = 0; byte < 256; ++byte) {
+            std::string text = whole;
+            text[at] = static_cast<char>(byte);
+            const bool digit = byte != 0 && kDigits.find(text[at]) != std::string_view::npos;
+            const bool end = text[at] == '=' && at + 1 == text.size();
+            EXPECT_EQ(base64_size(text).has_value(), digit || end) << at << ' ' << byte;
+        }
+        // White space between any two of them changes nothing.
+        std::string spaced = whole;
+        spaced.insert(at, "\r\n");
+        ASSERT_EQ(base64_size(spaced), 150U);
+        ASSERT_EQ(decoded(spaced, 1 + at), decoded(whole, 1 + at));
+    }
+}
+
 TEST(Base64, RefusesWhatIsNone) {
     for (const char* text :
          {"Z", "Zg", "Zg=", "Zm9", "Z===", "Zg==Zg==", "Zm9-", "Zm9*", "====", "Zm9v="}) {
