@@ -74,6 +74,9 @@ class SearchModel : public ::testing::Test {
         const auto only = static_cast<std::int64_t>(number(1000));
         entries.intervals.push_back(
             {column(5), only, only + static_cast<std::int64_t>(number(number(9) == 0 ? 900 : 9))});
+        // Of many at once, and not in the order of commits, as a history bundle brings them.
+        const auto instant = static_cast<std::int64_t>((key + versions_.size()) * 7919 % 100);
+        entries.intervals.push_back({column_of("_lastUpdated"), instant, instant});
         if (number(2) == 0) {
             const std::string unit = number(2) == 0 ? "kg" : "g";
             const auto value = static_cast<std::int64_t>(number(50));

@@ -21,8 +21,10 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
         write(20);
         for (int i = 0; i < 60; ++i) {
             const TypeId type = types_[number(kTypes)];
-            // Of the first one a document may have several, of the second one each has one.
-            const Column sorted_by = column(number(2) == 0 ? 2 : 5);
+            // Of the first one a document may have several, of the others each has one.
+            const bool by_time = number(3) == 0;
+            const Column sorted_by =
+                by_time ? column_of("_lastUpdated") : column(number(2) == 0 ? 2 : 5);
             Plan plan = number(3) == 0 ? everything() : random_plan(1, type);
             if (number(2) == 0) {
                 const auto low = static_cast<std::int64_t>(number(1000));
@@ -34,7 +36,11 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
             Parameter parameter;
             parameter.type = schema::SearchType::date;
             parameter.column = sorted_by;
-            const std::vector<SortKey> keys{{&parameter, "c", number(2) == 0}};
+            std::vector<SortKey> keys{{&parameter, "c", number(2) == 0}};
+            if (by_time) {
+                keys.front().parameter = nullptr;
+                keys.front().code = "_lastUpdated";
+            }
             Snapshot own = snapshot(at);
             Execution execution(own, type, plan);
             run(execution, {});

@@ -139,6 +139,31 @@ TEST_F(Search, FindsContainedResources) {
     EXPECT_TRUE(get("/Medication?_id=r&_contained=true").matches.empty());
 }
 
+TEST_F(Search, AsksNobodyOutsideAboutWhatIsContained) {
+    put("Patient", "other", R"("gender":"female")");
+    const std::string link = R"("link":[{"other":{"reference":"Patient/other"},"type":"seealso"}])";
+    put("Patient", "a", R"("gender":"male",)" + link);
+    put("Observation", "inner",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"#p"},"contained":[{"resourceType":"Patient","id":"p",)" +
+            link + "}]");
+    put("Observation", "outer",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/other"})");
+    EXPECT_EQ(get("/Observation?subject:Patient._has:Patient:link:gender=male").matches,
+              Names{"Observation/outer"});
+    EXPECT_EQ(get("/Patient?_has:Patient:link:gender=male&_contained=both").matches,
+              Names{"Patient/other"});
+}
+
+TEST_F(Search, CountsWithoutWhatTheLastWriteReplaced) {
+    for (int i = 0; i < 32; ++i) {
+        put("Patient", std::to_string(i), R"("gender":"male","birthDate":"1970-01-01")");
+    }
+    put("Patient", "5", R"("gender":"male","birthDate":"1970-01-01")");
+    for (const char* criteria : {"", "gender=male&", "gender=male,female&", "birthdate=1970&"}) {
+        EXPECT_EQ(get(fmt::format("/Patient?{}_summary=count", criteria)).total, 32U) << criteria;
+    }
+}
+
 TEST_F(Search, CountsContainedResourcesWhereTheyAreAnswered) {
     for (int i = 0; i < 5; ++i) {
         put("MedicationRequest", fmt::format("r{}", i),
