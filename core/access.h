@@ -1,7 +1,7 @@
-// Access: who asks, and what that one may do.
+// Access: who sends a request, and what they may do.
 //
-// Layer:   core. Who somebody is, net/auth finds out; every way to a resource is judged here, bundle entries
-//          included.
+// Layer:   core. net/auth establishes identities; every access to a resource, bundle entries included, is
+//          judged here.
 // Spec:    SMART App Launch 2.0 scopes (and 1.0's); contract.md, Scopes; docs/security.md.
 // Threads: plain values and functions; a Principal is immutable once made.
 
@@ -28,7 +28,7 @@ struct Request;
 struct Response;
 struct Target;
 
-/// What SMART's letters permit, as bits.
+/// SMART's permission letters as bits.
 enum Permission : std::uint8_t {
     kMayCreate = 1,
     kMayRead = 2,  ///< read, vread, instance history
@@ -38,23 +38,23 @@ enum Permission : std::uint8_t {
     kMayAll = 31,
 };
 
-/// What a row of THE table needs.
+/// The permission that a row of the table of interactions needs.
 enum class Access : std::uint8_t {
-    open,        ///< what is the same for everybody: metadata
-    read,        ///< of one resource
-    search,      ///< of many, their histories included
-    create,      ///
-    update,      ///
-    remove,      ///
+    open,    ///< none: the same for everybody (metadata)
+    read,    ///< of one resource
+    search,  ///< of many, their histories included
+    create,
+    update,
+    remove,
     erase,       ///< history deletion: everything on everything
     bundle,      ///< nothing by itself; each entry is judged
     operation,   ///< what the operation's row says
-    judged,      ///< somebody; the rest its handler judges by what is asked for
+    judged,      ///< any credentials; its handler judges the rest by what is asked for
     administer,  ///< everything on everything
 };
 
-/// What one scope permits that is not for all of a type: for what belongs to the token's patient (patient/), for what
-/// matches a query (granular), or for what does both.
+/// The permissions of one scope that does not cover the whole type: those on what belongs to the token's patient (patient/), on
+/// what matches a query (granular), or on what does both.
 struct Grant {
     std::uint8_t permissions = 0;
     std::optional<TypeId> type;  ///< none: every type
@@ -62,7 +62,7 @@ struct Grant {
     std::string query;  ///< percent-encoded, without '?'; empty: everything
 };
 
-/// A scope on resources as it is written: context/type.letters?query.
+/// The parts of a scope on resources: context/type.letters?query.
 struct Scope {
     std::string_view context;
     std::string_view type;  ///< a name, known or not, or `*`
@@ -70,19 +70,19 @@ struct Scope {
     std::string_view query;  ///< percent-encoded, without '?'; empty: all of them
 };
 
-/// Reads one in the words of SMART's first or second version, into which it points; nothing if it is no scope on resources
-/// or permits nothing.
+/// Reads a scope in the syntax of SMART 1 or 2; none if it is not a scope on resources or permits nothing.
+/// Lifetime: points into `text`.
 std::optional<Scope> read_scope(std::string_view text) noexcept;
 
-/// The letters of SMART's second version for `permissions`.
+/// The letters of SMART 2 for `permissions`.
 std::string scope_letters(std::uint8_t permissions);
 
 /// Somebody with credentials.
 class Principal {
   public:
-    /// `name` is for logs. Scopes are read as they stand in a token: separated by blanks. What is no scope on
-    /// resources (openid, launch) permits nothing. `patient`: the id that patient/ scopes are about; empty: they permit
-    /// nothing.
+    /// `name` is for logs. `scopes` are separated by blanks, as in a token; scopes that are not on resources
+    /// (openid, launch) permit nothing. `patient`: the id that patient/ scopes refer to; empty: these
+    /// permit nothing.
     Principal(std::string name, std::string_view scopes, std::string_view patient = {});
 
     const std::string& name() const noexcept { return name_; }
@@ -90,21 +90,21 @@ class Principal {
     /// Whether everything in `permissions` is permitted on all of `type`; none: on every type.
     bool may(std::uint8_t permissions, std::optional<TypeId> type) const noexcept;
 
-    /// The same on all of it or on a part.
+    /// Whether everything in `permissions` is permitted on all of `type` or on part of it.
     bool may_in_part(std::uint8_t permissions, std::optional<TypeId> type) const noexcept;
 
     /// Whether the scopes permit nothing at all.
     bool may_nothing() const noexcept;
 
-    /// Whether anything is permitted in part only: what a request comes to must then be held to a ScopedView.
+    /// Whether any permission covers only part of a type: requests must then be checked against a ScopedView.
     bool is_held() const noexcept { return !grants_.empty(); }
 
-    /// Beside what may() says.
+    /// The permissions on parts of types, beyond those of may().
     std::span<const Grant> grants() const noexcept { return grants_; }
 
     const std::string& patient() const noexcept { return patient_; }
 
-    /// Differs for whoever is called the same but held to something else.
+    /// The name, and whatever restricts the scopes: differs between two tokens of one name but other restrictions.
     const std::string& identity() const noexcept { return identity_; }
 
     /// The name in an identity().
@@ -121,13 +121,13 @@ class Principal {
     std::vector<Grant> grants_;
 };
 
-/// Whether `grant` says anything of `type` (none: of every type).
+/// Whether `grant` applies to `type` (none: to every type).
 bool concerns(const Grant& grant, std::optional<TypeId> type) noexcept;
 
 /// How much of a type is needed.
 enum class Extent : std::uint8_t {
     all,
-    part,  ///< whoever asks holds what he comes to to a ScopedView
+    part,  ///< the caller checks everything against a ScopedView
 };
 
 /// Whether `request`, which is for `row`, may be carried out.

@@ -1,4 +1,4 @@
-// Body: the bytes of a response as pieces, so that stored versions go out uncopied.
+// Body: the bytes of a response as pieces, so that stored versions are sent without being copied.
 //
 // Layer:   core.
 // Threads: plain values.
@@ -129,37 +129,36 @@ class Body {
     std::size_t size_ = 0;
 };
 
-/// The rest of a body that is too large to build at once: pulled when the socket has taken what came
-/// before. Sent chunked where size_left() is not known.
+/// The rest of a body that is too large to build at once: pulled slice by slice as the socket accepts
+/// them. Sent chunked if size_left() is not known.
 class BodySource {
   public:
     virtual ~BodySource() = default;
 
-    /// What next() is about to read and is on the device only: who must not wait for a device lets Loop::fetched() bring
-    /// it first. Threads: as next().
+    /// The versions that next() is about to read and that are not in memory: a thread that must not wait
+    /// for the device has Loop::fetched() bring them in first. Threads: as next().
     virtual std::vector<Position> unread() { return {}; }
 
-    /// The same for bytes of a mapped file that are no version's: what the next next() may read, and what whoever draws from it
-    /// draws at once. Lifetime: until that next().
+    /// The same for bytes of a mapped file that holds no versions. Lifetime: until the next call of next().
     virtual std::string_view unread_bytes() const noexcept { return {}; }
 
-    /// How many bytes all that next() will give have together, where that is known. Threads: as next().
+    /// The total size of all slices still to come, if known. Threads: as next().
     virtual std::optional<std::uint64_t> size_left() const noexcept { return std::nullopt; }
 
     /// Puts the next slice into `slice` (empty on entry). Returns false when this was the last one.
-    /// Blocks for nothing but what unread() and unread_bytes() told. Runs on the connection's thread.
+    /// Waits for the device only for what unread() and unread_bytes() named. Runs on the connection's thread.
     virtual bool next(Body& slice) = 0;
 
-    /// After a next() that has given all there is: the newest position that it has looked at. next() has more once
-    /// there is a newer one, and is called again in kSourcePauseMax at the latest, so that it can say that it lives.
-    /// None: it can be called at once.
+    /// Set after a next() that has nothing more for now: the newest position it has read. next() is called
+    /// again once there is a newer one, or after kSourcePauseMax, so that it can send a sign of life.
+    /// None: next() can be called at once.
     virtual std::optional<Position> waits_after() const noexcept { return std::nullopt; }
 
-    /// Whether it never gives its last slice, so that whoever draws from it has to end it.
+    /// Whether there is no last slice, so that the caller has to end the body.
     virtual bool endless() const noexcept { return false; }
 };
 
-/// How long a BodySource that waits is left alone.
+/// How long a BodySource that waits for news is not called.
 inline constexpr std::chrono::seconds kSourcePauseMax{15};
 
 }  // namespace annals::core

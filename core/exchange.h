@@ -51,19 +51,19 @@ struct Request {
     std::string_view base_url;             ///< "http://host:port/fhir", no trailing slash
     std::string_view request_id;           ///< X-Request-Id, given or made
     Loop* loop = nullptr;                  ///< of the thread that handles it; never null
-    const Principal* principal = nullptr;  ///< who asks; null: nobody that is known
-    bool inside_bundle = false;            ///< an entry: answered in JSON whatever it asks for
-    bool may_block = false;  ///< a plain handler answers, whatever is on the device only
-    bool oversized = false;  ///< the body is beyond limits.max_body, by up to kBundleWrapBytes
-    /// ifModifiedSince of a Bundle's entry; what the header has knows no fraction of a second.
+    const Principal* principal = nullptr;  ///< who asks; null: no credentials were presented
+    bool inside_bundle = false;            ///< an entry: always answered in JSON
+    bool may_block = false;  ///< a plain handler may wait for the device, and so always answers
+    bool oversized = false;  ///< the body exceeds limits.max_body, by up to kBundleWrapBytes
+    /// ifModifiedSince of a Bundle's entry, which, unlike the header, may have fractions of a second.
     std::optional<Instant> modified_since;
-    /// X-Annals-Min-Position as it stands: nothing is answered from a state before that position.
+    /// X-Annals-Min-Position, verbatim: the state answered from must include that position.
     std::optional<std::string_view> min_position;
-    /// Of a read inside of a transaction: reads, searches and histories see the store as it was here; none: as it is.
+    /// The position that reads, searches and histories inside a transaction see; none: the newest.
     std::optional<Position> seen_at;
-    /// X-Request-Id as the client gave it, kept with what is written; empty: it gave none.
+    /// X-Request-Id as given by the client, stored with what the request writes; empty: none given.
     std::string_view client_request_id;
-    /// Of a Bundle that came as XML: its entries without a JSON, ascending; null: none.
+    /// The entries of an XML Bundle that could not be converted to JSON, ascending; null: none.
     const std::vector<xml::UnreadableEntry>* unreadable = nullptr;
 
     /// The first header of that name (case ignored), trimmed; none if absent.
@@ -85,40 +85,40 @@ enum class ContentType : std::uint8_t {
 /// "application/fhir+json; charset=utf-8", ...
 std::string_view content_type_name(ContentType type) noexcept;
 
-/// What one entry of a bundle came to, for the audit log.
+/// The outcome of one entry of a bundle, for the audit log.
 struct EntryTrace {
     HttpMethod method = HttpMethod::get;
     int status = 0;
-    std::string reference;  ///< "Patient/1/_history/2", as much of it as there is
+    std::string reference;  ///< "Patient/1/_history/2", or as much of that as is known
 };
 
-/// One response. What FHIR clients read is typed, so that a batch can put it into an entry.
+/// One response. The headers that FHIR defines are typed, so that a batch can put them into an entry.
 struct Response {
     Response() = default;
 
-    /// A failure, with the status that its code means. What returns a Response may return an Error.
+    /// A failure, with the status of its code. Implicit, so that handlers can return an Error.
     Response(Error error);
 
     int status = 200;
     ContentType content_type = ContentType::fhir_json;  ///< meaningless while the body is empty
-    std::string media_type;  ///< Content-Type where none of ContentType fits; else empty
+    std::string media_type;  ///< Content-Type if no ContentType fits; else empty
     Body body;
-    std::unique_ptr<BodySource> more;  ///< null: `body` is all there is
+    std::unique_ptr<BodySource> more;  ///< null: `body` is complete
 
     std::optional<VersionNumber> etag;  ///< W/"N"
     std::optional<Instant> last_modified;
-    std::optional<Position> position;  ///< X-Annals-Position: the newest of what was written
+    std::optional<Position> position;  ///< X-Annals-Position: of the newest version written
     std::string location;              ///< absolute URL
     std::string content_location;      ///< as spec.md: "/fhir/Patient/1/_history/2"
     std::string_view cache_control;    ///< static text; empty: header left out
     std::string allow;                 ///< with 405
     std::vector<std::pair<std::string, std::string>> headers;  ///< any others
-    std::vector<EntryTrace> entries;  ///< of a bundle, where accesses are audited
-    std::optional<Error> failure;     ///< what `body` says once tell_failure() has put it there
-    /// A plain handler's: it has not answered, since what stands at these positions is on the device only. To be asked again,
-    /// with Request::may_block, when that was fetched.
+    std::vector<EntryTrace> entries;  ///< of a bundle, if accesses are audited
+    std::optional<Error> failure;     ///< tell_failure() makes `body` of it
+    /// Set by a plain handler that has not answered because the versions at these positions are not in
+    /// memory. Once they have been fetched it must be called again, with Request::may_block.
     std::vector<Position> unread;
-    /// Not 0: what is said holds once this has settled, and is not to be said before (EarlyHandler).
+    /// Not 0: the response must not be sent before this has settled (EarlyHandler).
     storage::Ticket unsettled;
     bool close = false;  ///< the connection ends after this response
 };

@@ -1,7 +1,7 @@
 // Loop: one network thread's event loop, and the way from a submitted commit to an awaited one.
 //
 // Layer:   core (Asio's io_context for core/interactions and net; storage stays without it).
-// Threads: a Loop belongs to the thread that runs it, and nothing in it is locked: others come in by post() alone.
+// Threads: a Loop belongs to the thread that runs it, and nothing in it is locked: other threads use post() only.
 
 #pragma once
 
@@ -24,7 +24,7 @@ namespace annals::core {
 
 class BodySource;
 
-/// What somebody who waits for a commit does while the device is busy with it. Lifetime: until the wait returns.
+/// Work for a waiter to do while the device is busy with its commit. Lifetime: until the wait returns.
 class Meanwhile {
   public:
     virtual void prepare() = 0;
@@ -37,8 +37,8 @@ class Meanwhile {
 class Loop : private storage::SettleListener {
   public:
     /// Registers with `store` for settled commits. Lifetime: `store` outlives the loop.
-    /// Throws std::system_error where the process is out of descriptors or memory: what must not end by that is given a loop by
-    /// OwnLoop (core/own_loop.h).
+    /// Throws std::system_error if the process is out of descriptors or memory. Callers that must survive
+    /// that use OwnLoop (core/own_loop.h).
     explicit Loop(storage::Store& store);
     ~Loop() override;
     Loop(const Loop&) = delete;
@@ -47,11 +47,12 @@ class Loop : private storage::SettleListener {
     /// What sockets and timers are made with. Threads: this loop's, or before run() and after it.
     asio::io_context& context() noexcept { return context_; }
 
-    /// Runs `work` on this loop, soon; in the order of the calls. What is left when the loop ends is dropped. Any thread.
+    /// Queues `work` to run on this loop, in the order of the calls. Work left when the loop ends is dropped.
+    /// Any thread.
     void post(std::function<void()> work);
 
-    /// Runs until stop(); then it can be run again. Between turns it hands what was submitted to the log writer: as soon as the loop
-    /// has nothing else ready (Store::flush_idle()), or when it has been busy for a few syncs' time.
+    /// Runs until stop(); it can then be run again. Hands submitted commits to the log writer as soon as
+    /// nothing else is ready (Store::flush_idle()), or once it has been busy for the time of a few syncs.
     void run();
 
     /// Ends run() soon. Any thread.
@@ -59,25 +60,27 @@ class Loop : private storage::SettleListener {
 
     /// Waits until `ticket` has settled; at once if it is 0 or settled already. Waiters resume in the order
     /// in which they came.
-    /// `meanwhile`: called once at most, when what was submitted has been handed to the log writer and the loop has nothing else
-    /// ready; not at all if that doesn't come before the end of the wait.
+    /// `meanwhile`: called at most once, after the commit was handed to the log writer and when nothing else
+    /// is ready; not at all if the wait ends before that.
     /// Requires: the ticket was handed out after this loop was made.
     /// Errors: no_store (the commit was dropped). Threads: a coroutine on this loop.
     asio::awaitable<Result<void>> settled_ticket(storage::Ticket ticket,
                                                  Meanwhile* meanwhile = nullptr);
 
-    /// Waits until `ticket` has settled and no byte of what it erased is left on the disk. Otherwise as settled_ticket().
+    /// As settled_ticket(), and waits until no byte of what it erased is left on disk.
     /// Requires: the commit erased something.
-    /// Errors: no_store, corrupt, io too: it is erased, but the bytes go when the store is opened again.
+    /// Errors: also corrupt and io: the erasure is in the log, but the bytes are only removed when the store
+    ///         is next opened.
     asio::awaitable<Result<void>> erased_ticket(storage::Ticket ticket);
 
-    /// Waits until what stands at `positions` is in memory (Store::fetch()); read side by side, while others run.
+    /// Waits until the versions at `positions` are in memory (Store::fetch()), which are read in parallel.
     asio::awaitable<void> fetched(std::vector<Position> positions);
 
-    /// The same for those of `versions` that are on the device only (Store::unread()). They live until it returns.
+    /// The same for those of `versions` that are not in memory (Store::unread()).
+    /// Lifetime: `versions` live until it returns.
     asio::awaitable<void> fetched(std::span<const storage::VersionInfo> versions);
 
-    /// The same for bytes of any mapping, where they are not in memory yet. Lifetime: they stay mapped until it returns.
+    /// The same for bytes of any mapping. Lifetime: they stay mapped until it returns.
     asio::awaitable<void> fetched(std::string_view mapped);
 
     /// The same for what the next next() of `source` is about to read. Lifetime: of `source`, until it returns.
@@ -86,17 +89,18 @@ class Loop : private storage::SettleListener {
     /// Lets other coroutines of this loop run before it returns: for long work in slices.
     asio::awaitable<void> yield();
 
-    /// Lets so much time pass, in which others run.
+    /// Suspends the caller for `time` while others run.
     asio::awaitable<void> pause(std::chrono::milliseconds time);
 
-    /// Waits until something after `seen` is visible; at most `limit`, and no longer than until end_waits().
-    /// True if it is. Threads: a coroutine on this loop.
+    /// Waits until a version after `seen` is visible, until `limit` has passed, or until end_waits().
+    /// Returns whether there is one. Threads: a coroutine on this loop.
     asio::awaitable<bool> news_after(Position seen, std::chrono::milliseconds limit);
 
-    /// Ends all waits for news, and those that begin later, at once: the server stops. Threads: this loop's.
+    /// Ends all waits for news, including those that begin later: the server is stopping. Threads: this loop's.
     void end_waits();
 
-    /// Ends what takes turns (Turns) as if its time were over: nobody waits for its answer any more. Threads: this loop's.
+    /// Ends long work (Turns) as if its time were up, because nobody waits for its result any more.
+    /// Threads: this loop's.
     void give_up() noexcept { given_up_ = true; }
 
     bool given_up() const noexcept { return given_up_; }

@@ -33,12 +33,12 @@ struct Issue {
 /// The JSON of an OperationOutcome.
 std::string outcome_json(const std::vector<Issue>& issues);
 
-/// Does what tell_failure() says where there is a failure to be told.
+/// tell_failure() for a failure whose body has not been made yet.
 void tell_untold_failure(const Request& request, Response& response);
 
-/// Makes the OperationOutcome of Response::failure the body, unless there is one already. Whoever answers a request calls it, and nobody
-/// else needs to. 500 and 503 get the text of the table and the request id instead of the detail, which is logged; 415 says what is
-/// taken, 503, 429 and 408 when to ask again, and 403 for want of a scope which one is needed.
+/// Turns Response::failure into an OperationOutcome, unless the response has a body. Called once, by whoever sends the answer or
+/// stores it in a Bundle. For 500 and 503 it gives the text of the table and the request id; the detail goes to the log only.
+/// 415 gets the accepted types, 503, 429 and 408 a time to retry after, and 403 for a missing scope the scope that is needed.
 inline void tell_failure(const Request& request, Response& response) {
     if (response.failure && response.body.empty()) {
         tell_untold_failure(request, response);

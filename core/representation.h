@@ -1,5 +1,5 @@
-// The one place where the JSON of a Response becomes what the request asked for, and where a request's body
-// in another format becomes JSON.
+// The one place where the JSON of a Response is turned into the representation asked for, and where a request's body
+// in another format is turned into JSON.
 //
 // Layer:   core.
 // Spec:    FHIR R4 http.html#mime-type, #parameters, search.html#summary, #elements, binary.html;
@@ -24,35 +24,35 @@
 
 namespace annals::core {
 
-/// What a request asks its answer to look like. The default is the stored JSON as it is.
+/// The representation that a request asks for. The default is the stored JSON as it is.
 struct Representation {
     AnswerFormat format;
     bool pretty = false;
-    /// Of a read of a Binary: may, or must, its content be the answer?
+    /// For a read of a Binary: whether its content may, or must, be the answer.
     enum class Raw : std::uint8_t { no, maybe, must };
     Raw raw = Raw::no;
     Subset subset;
 
-    /// True if the JSON goes out as it is, under its usual name.
+    /// Whether the JSON is sent as it is, with its usual Content-Type.
     bool plain() const noexcept {
         return format.format == Format::json && !format.says_version && !pretty && raw == Raw::no &&
                subset.whole();
     }
 };
 
-/// Reads Accept, `_format`, `_pretty`, `_summary` and `_elements`; of a request inside of a Bundle only the
-/// last two. `out` has what could be read also where the rest is refused, so that the refusal is answered in it.
+/// Reads Accept, `_format`, `_pretty`, `_summary` and `_elements`; of a request inside a Bundle only the last two. Even
+/// on error, `out` has what could be read, so that the refusal can be sent in that representation.
 ///
 /// Errors: not_acceptable; invalid (a malformed query or value).
-/// Cost:   without a query a look at the headers, no allocation.
+/// Cost:   without a query, a look at the headers and no allocation.
 Result<void> read_representation(const Request& request, const Target& target, Representation& out);
 
-/// What represent() does when there is something to do.
+/// represent() for anything but the stored JSON.
 void represent_changed(const Representation& asked, const Request& request, Response& response);
 
-/// Tells a failure, and makes of `response`, which holds JSON, what was asked for. A body that is large or streamed is made slice by
-/// slice while it is sent, and no more of it is in memory than a Bundle's entry and a slice; a resource that
-/// must be taken apart (all but `_pretty`) as a whole.
+/// Turns a failure into an OperationOutcome, and the JSON of `response` into the representation asked for. A body that is large
+/// or streamed is converted slice by slice while it is sent, with no more in memory than one entry of a Bundle and a slice; a
+/// single resource that must be parsed (for everything but `_pretty`) is converted as a whole.
 inline void represent(const Representation& asked, const Request& request, Response& response) {
     tell_failure(request, response);
     if (!asked.plain()) {
@@ -60,32 +60,32 @@ inline void represent(const Representation& asked, const Request& request, Respo
     }
 }
 
-/// The same for an answer that was made without read_representation(): an error before or beside the dispatch.
+/// The same for answers made without read_representation(): errors before or outside the dispatch.
 void represent_error(const Request& request, Response& response);
 
-/// Whether it says that it sends a form.
+/// Whether Content-Type says that the body is a form.
 bool is_form(const Request& request);
 
-/// Whether what a search by POST sends is a form: it says so, or it says nothing and doesn't begin like JSON or XML.
+/// Whether the body of a search by POST is a form: Content-Type says so, or is absent and the body doesn't begin like JSON or XML.
 bool is_search_form(const Request& request);
 
-/// A request whose body was not plain JSON, with the JSON or the query that its body means.
+/// A request whose body was not plain JSON, with the JSON or the query that it was converted to.
 struct ConvertedRequest {
     Request request;
     std::string body;
-    std::string query;  ///< of a search by POST: the URL's and the form's
+    std::string query;  ///< of a search by POST: that of the URL, then the form's
     std::vector<xml::UnreadableEntry> unreadable;
 };
 
-/// Turns an XML body into JSON, what is sent to Binary without a FHIR type into a Binary, and the form of a search
-/// into a query, and passes over a byte-order mark before JSON; null if the body is JSON already or not ours to read.
+/// Converts an XML body to JSON, content that is sent to Binary without a FHIR media type to a Binary, and the form of a search
+/// to a query, and skips a byte-order mark before JSON; null if the body is JSON already, or is not read.
 /// Lifetime: the result points into `request`.
-/// Errors: unsupported_media; body_too_large (a form beyond kFormBytesMax); those of the XML reader, but for the entries of a
-///         Bundle for `POST {base_url}` that can't be read: Request::unreadable has them.
+/// Errors: unsupported_media; body_too_large (a form beyond kFormBytesMax); those of the XML reader, except that unreadable
+///         entries of a Bundle for `POST {base_url}` go to Request::unreadable instead.
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                                                        const Target& target);
 
-/// Whether convert_body() would leave the body of a create, an update or a delete as it is.
+/// Whether convert_body() would leave the body of a create, update or delete unchanged.
 bool is_json_or_none(const Request& request);
 
 inline constexpr std::size_t kFormBytesMax = 4 << 20;

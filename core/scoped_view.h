@@ -1,7 +1,7 @@
-// ScopedView: what of the store a request may come to by one permission. Everything for whom scopes hold to nothing;
-// else what belongs to the token's patient, or matches a granular scope's query.
+// ScopedView: the part of the store that a request may see by one permission. Everything, unless the scopes restrict it to
+// what belongs to the token's patient or matches the query of a granular scope.
 //
-// Every version on its way out is shown by one, and every criterion on its way in is narrowed by one.
+// Every version is tested by one before it is returned, and every criterion is narrowed by one before it is evaluated.
 //
 // Layer:   core.
 // Spec:    SMART App Launch 2.0, Scopes; FHIR R4 compartmentdefinition-patient.html; docs/security.md.
@@ -25,7 +25,7 @@
 
 namespace annals::core {
 
-/// Whether the scopes of whoever sends `request` permit anything in part only.
+/// Whether any scope of the sender of `request` covers only part of a type.
 inline bool is_held(const Request& request) noexcept {
     return request.principal != nullptr && request.principal->is_held();
 }
@@ -33,33 +33,34 @@ inline bool is_held(const Request& request) noexcept {
 /// Lifetime: service and request outlive it.
 class ScopedView final : public search::View {
   public:
-    /// `permission` is one letter; `open`: what auth.public calls the same ("read", "search", "history"), if it does.
-    /// Cost: of a request that is held to nothing, some loads; else what is asked for is made when it is asked for.
+    /// `permission` is a single one; `open`: its name in auth.public ("read", "search", "history"), if it has one.
+    /// Cost: for an unrestricted request a few loads; otherwise plans are made on demand.
     ScopedView(const Service& service, const Request& request, Permission permission,
                std::string_view open = {});
 
-    /// What it has to look at and is on the device only goes to `unread` from now on, and isn't shown. Null: it is waited for.
+    /// From now on, versions that would have to be read but are not in memory are added to `unread` and are not shown. Null: the
+    /// view waits for the device instead.
     void defer(std::vector<Position>* unread) noexcept { unread_ = unread; }
 
-    /// True if it shows everything.
+    /// Whether it shows everything.
     bool is_whole() const noexcept { return whole_; }
 
     const search::Plan& of(TypeId type) const override;
 
     bool looks_at(TypeId type) const override;
 
-    /// Whether it shows this version: as what it is, not as what became of its resource; a deletion, as what was deleted.
-    /// False also of what can't be read. Cost: of a held one the resource is parsed.
+    /// Whether it shows this version, judged by its own content and not by what became of the resource; a deletion is judged
+    /// by what it deleted. False if it can't be read. Cost: in a restricted view, the resource is parsed.
     bool shows(const storage::VersionInfo& info) const;
 
-    /// Whether it would show a resource, written now, as which `type` and `id` are stored.
+    /// Whether it would show `resource` if it were stored now as `type`/`id`.
     bool shows(TypeId type, std::string_view id, json::Value resource) const;
 
-    /// The newest version of a resource, as the log knows it; nothing if that isn't shown. Requires: it is visible
-    /// already (its ticket is 0), or this is whole.
+    /// `head`, or a Head of nothing if the view does not show that version. Requires: the version is visible (its ticket is 0),
+    /// or this is_whole().
     storage::Head shown(TypeId type, std::string_view id, const storage::Head& head) const;
 
-    /// What the plans of of() are made by; they live as long as these.
+    /// The parameters that the plans of of() refer to; a plan is valid as long as these.
     const std::shared_ptr<const search::ParameterSet>& parameters() const noexcept {
         return parameters_;
     }
@@ -88,7 +89,7 @@ class ScopedView final : public search::View {
     mutable std::unordered_map<std::uint16_t, search::Plan> plans_;
 };
 
-/// The same of $everything and the like: by one view for resources of one type, by another for all others.
+/// One view for resources of one type and another for all others, as $everything needs.
 class SplitView final : public search::View {
   public:
     /// Lifetime: both outlive it.
@@ -107,17 +108,17 @@ class SplitView final : public search::View {
     const ScopedView& others_;
 };
 
-/// The version of the resource that a deletion of it deleted, if it isn't too many deletions ago: who sees that sees the deletion.
+/// The version that a deletion deleted: whoever may see that may see the deletion. None if too many deletions lie between.
 std::optional<storage::VersionInfo> deleted_by(const storage::Store& store,
                                                const storage::VersionInfo& deletion,
                                                std::string_view id);
 
-/// Whether whoever sends `request` may be told what this version says, by reading or by searching: an answer to a change of
-/// what others wrote tells that. Cost: of a held one as shows().
+/// Whether the sender of `request` may learn the content of this version, by reading or by searching: the answer to a change of
+/// a resource that others wrote reveals it. Cost: in a restricted view that of shows().
 bool may_be_told(const Service& service, const Request& request, const storage::VersionInfo& info);
 
-/// Whether a resource may refer to `type`/`id` without being told by that whether it exists: it is shown, or of a kind that
-/// is nobody's.
+/// Whether the sender of `request` may write a reference to `type`/`id` without learning thereby whether it exists: the sender
+/// may see it, or it is of a type that belongs to no patient.
 bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id);
 
 }  // namespace annals::core

@@ -39,7 +39,7 @@ class Jobs;
 /// What handlers share. Lifetime: `store` outlives the service, the service outlives every loop's work.
 class Service {
   public:
-    /// `files`: where jobs keep what they make, below config.data. Lifetime: it outlives the service.
+    /// `files`: for the files of jobs, below config.data. Lifetime: it outlives the service.
     Service(const Config& config, storage::Store& store,
             storage::FileSystem& files = storage::posix_file_system());
     ~Service();
@@ -48,19 +48,19 @@ class Service {
 
     storage::Store& store() const noexcept { return store_; }
 
-    /// Whether anybody is asked who he is (auth.mode is not "none").
+    /// Whether requests need credentials (auth.mode is not "none").
     bool guarded() const noexcept { return guarded_; }
 
     /// When this configuration came into force (CapabilityStatement.date).
     Instant started() const noexcept { return started_; }
 
-    /// The conformance resources that are known here.
+    /// The conformance resources known to this server.
     const Definitions& definitions() const noexcept { return *definitions_; }
 
-    /// What versions are made findable by. The store was opened with search_setup(config).
+    /// The search parameters that versions are indexed by. The store was opened with search_setup(config).
     search::Indexing& indexing() const noexcept { return *indexing_; }
 
-    /// Where a server that this one follows stood when what came from it last was durable here; none before the first.
+    /// The position of the followed server up to which everything is durable here; none before the first bundle from it.
     std::optional<Position> followed() const noexcept {
         const std::uint64_t position = followed_.load(std::memory_order_acquire);
         return position == 0 ? std::nullopt : std::optional(Position{position});
@@ -70,26 +70,26 @@ class Service {
         followed_.store(position.value, std::memory_order_release);
     }
 
-    /// Versions that came in history bundles and differ from the stored ones of the same number.
+    /// How many versions in history bundles differed from the stored version of the same number.
     std::uint64_t divergences() const noexcept {
         return divergences_.load(std::memory_order_relaxed);
     }
 
     void count_divergence() const noexcept { divergences_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// The backups that are made of the store.
+    /// Makes backups of the store ($backup).
     BackupRun& backup_run() const noexcept { return *backup_run_; }
 
-    /// The backups that are brought back into the store.
+    /// Brings backups back into the store ($restore).
     RestoreRun& restore_run() const noexcept { return *restore_run_; }
 
-    /// What the store holds, to be compared with another's.
+    /// Hashes over the store's contents, to compare with another's ($digest).
     DigestTree& digest_tree() const noexcept { return *digest_tree_; }
 
-    /// What goes on when its request has been answered.
+    /// Work that outlives the request that began it.
     Jobs& jobs() const noexcept { return *jobs_; }
 
-    /// What this server says of itself.
+    /// The CapabilityStatement and the other resources that describe this server.
     const Descriptions& descriptions() const noexcept { return *descriptions_; }
 
   private:
@@ -111,17 +111,17 @@ class Service {
 /// StoreOptions::search for the store of a service with this configuration.
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config);
 
-/// Handlers return the Error that a request comes to; who called them tells it (tell_failure()).
+/// Handlers return an Error as it is; their caller makes the OperationOutcome (tell_failure()).
 using PlainHandler = Response (*)(const Service&, const Request&, const Target&);
 using AwaitingHandler = asio::awaitable<Response> (*)(const Service&, const Request&,
                                                       const Target&);
 
-/// Answers a write before it is durable (Response::unsettled). None, and nothing is done, if something has to be awaited before
-/// its commit.
+/// Answers a write before it is durable (Response::unsettled). None, and nothing has been done, if something
+/// must be awaited before the commit.
 using EarlyHandler = std::optional<Response> (*)(const Service&, const Request&, const Target&);
 
-/// One row of THE table (core/interactions/table.cc): what a level takes by a method, who handles it, which
-/// flag switches it off, and how the CapabilityStatement calls it. Either `plain` or `awaiting` is set.
+/// One row of the table of interactions (core/interactions/table.cc): a level and a method, the handler, the
+/// flag that switches it off, and its name in the CapabilityStatement. Either `plain` or `awaiting` is set.
 struct Interaction {
     Level level;
     HttpMethod method;
@@ -131,12 +131,12 @@ struct Interaction {
     std::string_view capability;  ///< "read", "transaction batch", ...; empty: not listed
     std::string_view page;        ///< docs/api/<page>.md
     Access access = Access::administer;
-    Extent extent = Extent::all;  ///< part: its handler holds what it comes to to a ScopedView
+    Extent extent = Extent::all;  ///< part: its handler checks everything against a ScopedView
     EarlyHandler early =
-        nullptr;  ///< what `awaiting` begins with, for whoever keeps the answer himself
+        nullptr;  ///< the first attempt of `awaiting`, for callers that can hold the answer back
 };
 
-/// Whether the configuration has it on; of a read-only server no writes.
+/// Whether the configuration enables it; a read-only server has no writes.
 bool is_on(const Interaction& row, const Config& config) noexcept;
 
 /// The whole table, in the order of the CapabilityStatement.
@@ -147,7 +147,7 @@ std::span<const Interaction> interactions() noexcept;
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
                                             const Target& target, std::string& allow);
 
-/// Which row takes a request, and what its answer is to look like. Lifetime: of the request's path.
+/// The row for a request, and the representation asked for. Lifetime: that of the request's path.
 struct Route {
     Target target;
     const Interaction* row = nullptr;
@@ -158,20 +158,20 @@ struct Route {
 /// Never throws for anything a client sends. HEAD runs GET; net drops the body.
 asio::awaitable<Response> handle(const Service& service, const Request& request);
 
-/// Refuses by the head alone what handle() would refuse whatever the body is: by path, method, credentials and what is
-/// accepted. None: the body is worth reading.
+/// Refuses, from its head alone, a request that handle() would refuse whatever its body: for path, method, credentials or
+/// Accept. None: the body must be read.
 std::optional<Response> refuse_at_head(const Service& service, const Request& request);
 
-/// The first half of handle(), without a coroutine: the whole answer where the request is refused or its row has a plain
-/// handler; none if it must be awaited, be it for a position or for the device: then `route` is set for handle_routed().
+/// The first half of handle(), without a coroutine. Returns the whole answer if the request is refused or its row has a plain
+/// handler; none if something must be awaited (a position, the device): then `route` is set for handle_routed().
 std::optional<Response> handle_plain(const Service& service, const Request& request, Route& route);
 
-/// The first attempt at a request that handle_plain() has left, for whoever waits himself until Response::unsettled has settled.
-/// None: it takes handle_routed().
+/// The first attempt at a request for which handle_plain() returned none; the caller waits until Response::unsettled has
+/// settled. None: call handle_routed().
 std::optional<Response> handle_early(const Service& service, const Request& request,
                                      const Route& route);
 
-/// The other half, for a request that handle_plain() has left. Lifetime: `route` outlives the await.
+/// The second half of handle(), after handle_plain() returned none. Lifetime: `route` outlives the await.
 asio::awaitable<Response> handle_routed(const Service& service, const Request& request,
                                         const Route& route);
 

@@ -41,40 +41,42 @@ enum class Level : std::uint8_t {
     job_file,            ///< /_jobs/1/Patient-1.ndjson
 };
 
-/// Does a path of that level name a resource type?
+/// Whether a path of that level names a resource type.
 bool names_a_type(Level level) noexcept;
 
-/// Is it where a search comes by POST?
+/// Whether a search is POSTed to that level.
 bool is_search_by_post(Level level) noexcept;
 
-/// Is it a compartment, by GET or by POST?
+/// Whether it is a compartment, searched by GET or by POST.
 bool is_compartment(Level level) noexcept;
 
 struct Target {
     Level level = Level::root;
-    TypeId type;               ///< from Level::type on, but for jobs
+    TypeId type;               ///< from Level::type on, except for jobs
     std::string_view id;       ///< from Level::instance on; matches FHIR's id pattern, a job's too
     std::string_view version;  ///< Level::version and version_operation, as it stands
     std::string_view operation;  ///< with its $
     std::string_view member;  ///< of a compartment: a type's name or *; Level::job_file: its name
 };
 
-/// Reads a path as Request has it; a trailing slash is tolerated, percent-escapes are not needed in any
-/// valid path and make it unknown. Lifetime: views point into `path`.
+/// Reads a Request's path. A trailing slash is tolerated; no valid path needs percent-escapes, so a path
+/// that has any is unknown. Lifetime: views point into `path`.
 /// Errors: not_found (unknown type or shape), value (an id outside FHIR's pattern: a PUT answers 400, all
 ///         else 404; handle() sees to that).
 Result<Target> parse_target(std::string_view path);
 
-/// Puts into `out` `path` with its escapes of printable characters resolved (RFC 3986 section 6.2.2.2: it names the same),
-/// but for those that would part it in another way. Empty if there are none.
+/// Writes `path` to `out` with escaped printable characters resolved (RFC 3986 section 6.2.2.2: the path stays equivalent),
+/// except those that would split it differently. `out` is empty if there are none.
 void unescape_path(std::string_view path, std::string& out);
 
-/// A query string taken apart, percent-decoded, in order. What stands between two `&` may be nothing; a value without a name
-/// is a parameter that nobody knows.
+/// Names and values of a query string, percent-decoded, in order.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+/// Takes a query string apart. Empty parts between two `&` are skipped; a value without a name keeps its empty name.
+/// Errors: invalid (a malformed escape).
 Result<Parameters> parse_query(std::string_view query);
 
-/// The number that the value of a `_count` is, the largest there is if it is larger; none if it is no integer of at least 0.
+/// Reads the value of `_count`; too large a number becomes the largest there is. None unless it is an integer of at least 0.
 std::optional<std::uint64_t> read_count(std::string_view text) noexcept;
 
 /// `text` with everything but unreserved characters percent-encoded.

@@ -22,16 +22,17 @@
 
 namespace annals::net {
 
-/// Reads requests, has them answered in order, writes the answers of one turn at once.
+/// Reads requests, has them answered in order, and sends the answers of one turn with one write.
 ///
-/// Its coroutine waits at one place at a time; `phase_` says for what and `deadline_` until when. The worker's
-/// sweep looks at both, so that no request needs a timer of its own.
+/// Its coroutine waits for one thing at a time: `phase_` says for what and `deadline_` until when. The worker's
+/// sweep checks both, so that no request needs its own timer.
 class Connection final : private core::Meanwhile {
   public:
     /// Serves `fd` on `worker`'s loop until either side closes.
     static void start(Worker& worker, int fd);
 
-    /// `overload`: one too many, for which there is no more than health and metrics. `counted`: Throttle::connect() has counted it.
+    /// `overload`: it is beyond limits.max_connections and gets only health and metrics. `counted`: Throttle::connect() has
+    /// counted it.
     Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerAddress& address,
                bool overload, bool counted);
     ~Connection();
@@ -40,16 +41,16 @@ class Connection final : private core::Meanwhile {
 
     Connection* next() const noexcept { return next_; }
 
-    /// Ends the wait under way if its time is over.
+    /// Ends the current wait if its deadline has passed.
     void sweep(Clock::time_point time);
 
-    /// Ends the connection if it waits for a request of which nothing has arrived, or is a websocket.
+    /// Ends the connection if it is a websocket, or waits for a request of which nothing has arrived.
     void close_if_idle();
 
-    /// Has a websocket look for what it is to say.
+    /// Lets a websocket check whether it has something to send.
     void wake_websocket();
 
-    /// Ends the connection whatever it does; a handler under way is finished without an answer.
+    /// Ends the connection whatever its phase; a running handler finishes, but is not answered.
     void abandon();
 
   private:
@@ -62,19 +63,19 @@ class Connection final : private core::Meanwhile {
         handling,   ///< for a handler
         writing,    ///< for the client to take bytes
         lingering,  ///< for the client to close
-        websocket,  ///< for the client to say something, or something to say to it
+        websocket,  ///< for a message from the client, or one to send to it
     };
 
     /// What the connection does next.
     enum class Turn : std::uint8_t {
         read,             ///< nothing more to answer
         await,            ///< the request under way needs a coroutine
-        settle,           ///< `early_` may be sent once it has settled
+        settle,           ///< `early_` is sent once its ticket has settled
         slices,           ///< the rest of `slices_` must be sent
-        yield,            ///< more to answer, after others have had their turn
+        yield,            ///< there is more to answer, after others have had their turn
         close,            ///< the last response has been added
-        switch_protocol,  ///< the same; from then on it is a websocket
-        gone,             ///< the socket is of no use any more
+        switch_protocol,  ///< the same; afterwards it is a websocket
+        gone,             ///< the socket is unusable
     };
 
     static asio::awaitable<void> run(std::unique_ptr<Connection> connection);
@@ -142,23 +143,24 @@ class Connection final : private core::Meanwhile {
 
     Phase phase_ = Phase::working;
     PeerAddress address_;
-    std::string address_text_;  ///< where accesses are written down
-    std::string network_text_;  ///< of PeerAddress::network(), where there are rates
-    bool overload_;             ///< one connection too many
+    std::string address_text_;  ///< empty without an audit log
+    std::string network_text_;  ///< of PeerAddress::network(); empty without rates
+    bool overload_;             ///< beyond limits.max_connections
     bool counted_;
-    bool charged_ = false;         ///< limits.rate has been looked at for the request under way
-    bool line_reserved_ = false;   ///< of the audit log, for the request under way
-    bool waits_for_line_ = false;  ///< there is none yet
+    bool charged_ = false;         ///< the current request has been counted against limits.rate
+    bool line_reserved_ = false;   ///< of the audit log, for the current request
+    bool waits_for_line_ = false;  ///< no line of the audit log could be reserved yet
     std::size_t memory_ = 0;       ///< counted in Shared::memory
-    int held_bytes_ = 0;           ///< by the kernel, for a client that takes its time
+    int held_bytes_ = 0;           ///< by the kernel, for a slow client
     bool expired_ = false;         ///< the sweep has ended the wait
-    bool woken_ = false;           ///< the wait of a websocket was ended to say something
+    bool woken_ = false;           ///< the wait of a websocket was ended so that it can send
     bool abandoned_ = false;       ///< nothing may be written any more
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point read_deadline_;
-    // None: not waited for yet.
-    std::optional<Clock::time_point> begin_deadline_;     ///< for the next request to begin
-    std::optional<Clock::time_point> overload_deadline_;  ///< for one connection too many to ask
+    // None: the wait has not begun.
+    std::optional<Clock::time_point> begin_deadline_;  ///< for the next request to begin
+    std::optional<Clock::time_point>
+        overload_deadline_;  ///< for the request of an overload connection
     Clock::time_point request_begin_;
     RequestReader::Phase reading_ = RequestReader::Phase::idle;  ///< what read_deadline_ is for
 
@@ -167,16 +169,16 @@ class Connection final : private core::Meanwhile {
     std::unique_ptr<core::BodySource> slices_;
     bool slices_chunked_ = false;
     bool closing_ = false;                              ///< the last response has been added
-    std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
+    std::shared_ptr<const core::Principal> principal_;  ///< of the current request
     auth::Authenticator::Memo memo_;
-    std::string certificate_;  ///< x5t#S256 of the client's, where one is asked for
-    core::Route route_;        ///< of the request that is to be awaited
+    std::string certificate_;  ///< x5t#S256 of the client's, if one is requested
+    core::Route route_;        ///< of the request to be awaited
     std::optional<core::Response>
-        early_;                       ///< what answers the request under way, once it may be said
-    std::optional<Turn> early_turn_;  ///< what is next when it is sent; set: it is in `output_`
-    auth::Settled settled_;           ///< not null: who sends it is known when that is settled
+        early_;                       ///< the answer to the current request, before it may be sent
+    std::optional<Turn> early_turn_;  ///< the turn after `early_`; set: it is already in `output_`
+    auth::Settled settled_;           ///< not null: becomes true when the sender is known
     std::string request_id_;
-    std::string_view cors_lines_;  ///< for the answer under way; lives as long as the server
+    std::string_view cors_lines_;  ///< for the current answer; lives as long as the server
     std::string base_url_;
     std::string base_url_host_;
 };

@@ -1,4 +1,4 @@
-// Handlers: what answers requests below /fhir.
+// Handlers: the functions that answer requests below /fhir.
 //
 // Layer:   net; core's functions unless a test says otherwise.
 // Threads: called on the loop of the request.
@@ -14,13 +14,13 @@
 namespace annals::net {
 
 struct Handlers {
-    /// Answers without a coroutine, or says by which route the request is to be awaited.
+    /// Answers without a coroutine, or sets the route by which the request must be awaited.
     std::optional<core::Response> (*plain)(const core::Service&, const core::Request&,
                                            core::Route&) = core::handle_plain;
-    /// Answers a write that `plain` has left, before it is durable (core::Response::unsettled).
+    /// Answers a write that `plain` did not answer, before it is durable (core::Response::unsettled).
     std::optional<core::Response> (*early)(const core::Service&, const core::Request&,
                                            const core::Route&) = core::handle_early;
-    /// Refuses a request before its body has come.
+    /// Refuses a request before its body has arrived.
     std::optional<core::Response> (*head)(const core::Service&,
                                           const core::Request&) = core::refuse_at_head;
     asio::awaitable<core::Response> (*awaiting)(const core::Service&, const core::Request&,

@@ -18,7 +18,7 @@ namespace annals::net {
 
 class TlsStream;
 
-/// How a response is framed, beyond what it says itself.
+/// How a response is framed, beyond what the Response itself says.
 struct Framing {
     bool head = false;      ///< answers HEAD: the headers of GET, no body
     bool http_1_0 = false;  ///< of the request
@@ -26,17 +26,17 @@ struct Framing {
     std::string_view date;  ///< "Fri, 02 Jan 2026 03:04:05 GMT"
     std::string_view request_id;
     std::string_view vary;   ///< static text; empty: header left out
-    std::string_view lines;  ///< whole header lines that were made beforehand
+    std::string_view lines;  ///< complete header lines, made beforehand
     std::string_view more_lines;
 };
 
 /// Header blocks and bodies in order. Bodies stay where they are (mappings, buffers) until they are sent,
-/// small pieces aside, whose copy is cheaper than an iovec.
+/// except small pieces, which are cheaper to copy than to put into an iovec.
 class Output {
   public:
     enum class Sent : std::uint8_t {
-        all,      ///< nothing is left; the bodies have been let go
-        blocked,  ///< the socket takes no more for now, or others are to have their turn
+        all,      ///< nothing is left; the bodies have been released
+        blocked,  ///< the socket takes no more for now, or others should have their turn
         broken,   ///< the connection is gone
     };
 
@@ -55,7 +55,7 @@ class Output {
 
     std::size_t size() const noexcept { return size_; }
 
-    /// Sends as much as the non-blocking socket `fd` takes; encrypted by `tls`, if there is one, on that socket.
+    /// Sends as much as the non-blocking socket `fd` takes; through `tls`, if not null, which encrypts on that socket.
     Sent send(int fd, TlsStream* tls = nullptr);
 
     void clear();

@@ -1,7 +1,7 @@
-// RequestReader: from bytes in any portions to whole HTTP/1.1 requests, and what must be refused.
+// RequestReader: turns bytes, in any portions, into whole HTTP/1.1 requests or refusals.
 //
 // Layer:   net; knows no socket, so that tests and fuzzers feed it bytes.
-// Spec:    RFC 9110 and 9112. llhttp frames the message; what it lets through is policed here.
+// Spec:    RFC 9110 and 9112. llhttp frames the message; this class rejects what llhttp is too lenient about.
 // Threads: belongs to one connection.
 
 #pragma once
@@ -23,70 +23,70 @@ namespace annals::net {
 
 /// Why a request is answered by net itself, without core; the connection ends with that answer.
 struct Refusal {
-    int status = 0;  ///< where it differs from the one that `code` stands for; else 0
+    int status = 0;  ///< if it differs from the status of `code`; else 0
     Errc code = Errc::invalid;
     std::string_view text;  ///< static
     std::string_view
-        path;  ///< of method_not_allowed, as it stands. Lifetime: until RequestReader::room() or give_up()
+        path;  ///< with method_not_allowed: verbatim. Lifetime: until RequestReader::room() or give_up()
 };
 
 /// Gathers the bytes of a connection and cuts requests out of them.
 ///
-/// One request at a time: room(), filled(), next() until it says `request`; the request's views stay until
-/// room() or next() is called again.
+/// One request at a time: call room(), filled() and next() until that returns `request`; the request's views
+/// are valid until room() or next() is called again.
 class RequestReader {
   public:
     enum class Step : std::uint8_t {
         need_bytes,        ///< read into room(), call filled(), then next()
         expects_continue,  ///< as need_bytes, but the client waits for "100 Continue" first
-        head,  ///< the head is there, and more of the body is to come: head() has it. Then next()
-        request,  ///< request() is whole
-        refused,  ///< refusal() says why; nothing more comes of this connection
+        head,     ///< head() is complete, and more of the body is to come; call next() to go on
+        request,  ///< request() is complete
+        refused,  ///< refusal() says why; the connection must end
     };
     enum class Phase : std::uint8_t { idle, head, body };
 
-    /// `body_bytes_max`: a POST to /fhir may have kBundleWrapBytes more; then Request::oversized is set.
-    /// `tells_head`: next() says `head` where the body is not there yet.
+    /// `body_bytes_max`: a POST to /fhir may exceed it by kBundleWrapBytes; then Request::oversized is set.
+    /// `tells_head`: next() returns `head` if the body has not arrived with it.
     explicit RequestReader(std::uint64_t body_bytes_max, bool tells_head = false);
     ~RequestReader();
     RequestReader(const RequestReader&) = delete;
     RequestReader& operator=(const RequestReader&) = delete;
 
-    /// Where the next bytes go; never empty. Moves what has arrived if need be. Between two requests it gives back what the
-    /// last one took, but for what most take.
+    /// Where the next bytes go; never empty. May move what has arrived. Between two requests it frees the memory of the last
+    /// one, except what most requests need.
     std::span<char> room();
 
     /// The first `count` bytes of room() have been filled.
     void filled(std::size_t count);
 
-    /// Goes on with what has arrived.
+    /// Continues with what has arrived.
     Step next();
 
-    /// From now on a body is decoded to so many bytes at most; where that is less than `body_bytes_max`, for want of memory.
+    /// Limits decoded bodies to `bytes` from now on; exceeding it, where it is below `body_bytes_max`, counts as a lack of memory.
     void set_decoded_bytes_max(std::uint64_t bytes) noexcept { decoded_bytes_max_ = bytes; }
 
     /// Whether the body of the request under way is decoded.
     bool decodes() const noexcept { return decoder_ != nullptr; }
 
-    /// Gives back what the request takes. Of one that is not whole, what room() takes from then on is of no use but to be read away.
+    /// Frees the memory of the request. If it was incomplete, bytes read into room() afterwards can only be discarded.
     void give_up();
 
-    /// How far the request under way has come.
+    /// Which part of the current request is being read.
     Phase phase() const noexcept;
 
-    /// The request: `path` is the whole path, base_url, request_id and loop are left to the caller. A body that
-    /// came in a content coding has been decoded.
+    /// The request. `path` is the whole path; base_url, request_id and loop are for the caller to set. A body in
+    /// a content coding has been decoded.
     core::Request& request() noexcept { return request_; }
 
     /// After `head`: the request without its body. Lifetime: until room() or next().
     core::Request& head();
 
-    /// Memory that it holds.
+    /// The memory held, in bytes.
     std::size_t memory() const noexcept {
         return capacity_ + decoded_.capacity() + (decoder_ != nullptr ? decoder_->memory() : 0);
     }
 
-    /// Of a request that was refused: query and headers, as far as they have arrived; the path only if it could be read.
+    /// Of a refused request: query and headers, as far as they have arrived; the path only if it could be read.
     core::Request& refused_request();
 
     /// The Accept-Encoding header of the request, all lines of it; empty if there is none.
@@ -106,7 +106,7 @@ class RequestReader {
 
     const Refusal& refusal() const noexcept { return refusal_; }
 
-    /// What has arrived beyond the last request. Lifetime: until room() or next().
+    /// The bytes that have arrived after the last request. Lifetime: until room() or next().
     std::string_view rest() const noexcept { return {buffer_.get() + parsed_, end_ - parsed_}; }
 
   private:

@@ -1,4 +1,4 @@
-// Server: listens, reads HTTP/1.1, hands requests to core, writes what comes back.
+// Server: listens, reads HTTP/1.1, hands requests to core and writes the responses.
 //
 // Layer:   net; depends on core. tools/commands/serve.cc and tests start it.
 // Threads: start(), stop() and the destructor from the owner's thread; the loops run on their own threads.
@@ -27,16 +27,16 @@ class Server {
                                                  storage::Store& store,
                                                  const Handlers& handlers = {});
 
-    /// Whether the files that `config` names, of certificates, credentials and the audit log, are of use.
+    /// Checks the files named in `config`: certificates, credentials, the audit log.
     /// Errors: usage; one line that names the key and the file.
     static Result<void> check(const core::Config& config);
 
-    /// Stops at once if stop() was not called.
+    /// Stops at once, without the grace of stop(), if that was not called.
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// "http://127.0.0.1:8080/fhir", with the port that was really bound.
+    /// "http://127.0.0.1:8080/fhir", with the port that was actually bound.
     std::string url() const;
     std::uint16_t port() const noexcept;
 

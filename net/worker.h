@@ -1,7 +1,7 @@
-// Worker: one network thread, its loop and its connections; Shared: what all of them see.
+// Worker: one network thread, its loop and its connections; Shared: what all workers share.
 //
 // Layer:   net.
-// Threads: a Worker belongs to the thread that runs its loop; Shared is const but for its atomics.
+// Threads: a Worker belongs to the thread that runs its loop; Shared is const except for its atomics and what locks itself.
 
 #pragma once
 
@@ -58,19 +58,19 @@ struct Shared {
     const Handlers handlers;
     const Cors cors;
     Throttle throttle;
-    /// limits.max_connections, or what there are descriptors for.
+    /// limits.max_connections, or fewer if the descriptors do not suffice.
     std::uint64_t connections_max;
-    std::uint64_t overloaded_max = 64;                    ///< that are listened to beyond
-    std::shared_ptr<Auditor> audit;                       ///< null: nothing is written down
-    core::Pings pings;                                    ///< of websocket subscriptions
-    std::unique_ptr<auth::ClientCertificate> outgoing;    ///< shown to whom it asks
-    std::unique_ptr<Notifier> notifier;                   ///< null: there are no subscriptions
+    std::uint64_t overloaded_max = 64;  ///< further connections, which get only health and metrics
+    std::shared_ptr<Auditor> audit;     ///< null: no audit log
+    core::Pings pings;                  ///< of websocket subscriptions
+    std::unique_ptr<auth::ClientCertificate> outgoing;    ///< for requests that the server makes
+    std::unique_ptr<Notifier> notifier;                   ///< null: subscriptions are off
     std::atomic<std::uint64_t> memory{0};                 ///< of requests that are being read
-    std::string header_lines;                             ///< of every answer
+    std::string header_lines;                             ///< sent with every answer
     std::unique_ptr<TlsContext> tls;                      ///< null: plain HTTP
-    std::unique_ptr<auth::Credentials> credentials;       ///< null: nobody is asked who he is
-    std::unique_ptr<auth::TokenEndpoint> token_endpoint;  ///< null: it gives no tokens
-    std::string base_url;  ///< for requests without a Host: of the listening address
+    std::unique_ptr<auth::Credentials> credentials;       ///< null: no authentication
+    std::unique_ptr<auth::TokenEndpoint> token_endpoint;  ///< null: no token endpoint
+    std::string base_url;  ///< for requests without a Host: that of the listening address
     std::vector<std::unique_ptr<Worker>> workers;  ///< const once the threads run
 
     std::atomic<bool> stopping{false};
@@ -83,21 +83,21 @@ struct Worker : private core::Pings::Listener {
     Worker(Shared& shared_state, storage::Store& store);
     ~Worker() override;
 
-    /// Wakes up a few times a second: moves `time` and `date` on, and ends what has waited too long.
-    /// Ends itself, and the loop, once `quit` is set.
+    /// Wakes up a few times a second: updates `time` and `date`, and ends waits that have expired. Returns,
+    /// and stops the loop, once `quit` is set.
     asio::awaitable<void> sweep();
 
     /// Takes over an accepted socket.
     void adopt(int fd);
 
-    /// Closes connections that have no request under way, and websockets, and ends what waits for news. The rest close after their
-    /// responses.
+    /// Closes websockets and connections without a request in flight, and ends waits for news. The others close
+    /// after their responses.
     void close_idle();
 
-    /// Closes all connections, and ends what takes turns for them.
+    /// Closes all connections, and ends long work for them (Loop::give_up()).
     void close_all();
 
-    /// Moves `date` on if its second is over at `now`: no answer is dated before what it tells of.
+    /// Updates `date` if its second is over at `now`, so that no answer is dated before the events it reports.
     void keep_date(Clock::time_point now) {
         if (now >= date_ends_) {
             set_time();
@@ -107,13 +107,13 @@ struct Worker : private core::Pings::Listener {
     Shared& shared;
     LoopMetrics metrics;
     std::optional<auth::Authenticator> authenticator;
-    Connection* connections = nullptr;   ///< a list
-    std::deque<Connection*> overloaded;  ///< those that are too many, the first to come first
+    Connection* connections = nullptr;   ///< head of a linked list
+    std::deque<Connection*> overloaded;  ///< those beyond the limit, in order of arrival
     Clock::time_point time;              ///< of the last sweep
     std::array<char, kHttpDateChars> date;
     bool quit = false;
-    std::atomic<bool> pings_posted{false};  ///< the loop will look
-    // The last members: destroyed before what their coroutines refer to.
+    std::atomic<bool> pings_posted{false};  ///< the loop has been told to look
+    // Last, so that they are destroyed before what their coroutines refer to.
     core::Loop loop;
     asio::steady_timer timer;
 

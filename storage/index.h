@@ -1,7 +1,7 @@
-// Index: what the store knows of every version without touching the log. Derived; rebuilt at open.
+// Index: what the store knows of every version without touching the log. Derived from it; rebuilt at open.
 //
 // Layer:   storage. Store owns one; the log writer (or open()) feeds it, everyone reads it.
-// Memory:  at most 64 bytes per version, its resource with it, beside 6 MiB; bytes() counts.
+// Memory:  at most 64 bytes per version, its resource included, plus 6 MiB; bytes() tells.
 // Threads: add(), erase() and publish() from one thread at a time (the log writer's). Everything const from
 //          any thread at any time: readers see what publish() made visible and take no lock that the
 //          writer holds for longer than a pointer swap.
@@ -20,13 +20,13 @@
 
 namespace annals::storage {
 
-/// Where a record's bytes are: segment, and offset of the record in its file.
+/// Where a record is: its segment, and its offset in the file.
 struct Location {
     std::uint32_t segment = 0;  ///< its slot in the SegmentTable
     std::uint64_t offset = 0;
 };
 
-/// One version as the log writer or recovery hands it over.
+/// One version, as the log writer or recovery adds it.
 struct IndexedVersion {
     Hash128 key;  ///< resource_key() of type and id
     TypeId type;
@@ -38,7 +38,7 @@ struct IndexedVersion {
     Location location;
 };
 
-/// One erase as the log has it.
+/// One erase record.
 struct IndexedErase {
     Hash128 key;
     Erase::Scope scope = Erase::Scope::everything;
@@ -51,7 +51,7 @@ Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id)
 
 class Index {
   public:
-    /// There can be no more: whoever gives positions sees to it. What was erased counts.
+    /// Upper limits, enforced by whoever assigns positions; erased versions count.
     static constexpr std::uint64_t kPositionMax = 0xffff'fffe;
     static constexpr std::uint32_t kResourcesMax = 0x7fff'fffe;
 
@@ -65,8 +65,8 @@ class Index {
     /// Makes room before a bulk load, so that nothing grows while it runs.
     void reserve(std::uint64_t versions, std::uint64_t resources);
 
-    /// Touches, from a thread beside the writer's, the memory that reserve() of so many in an empty index made:
-    /// half of what opening a large store takes is the system's work of giving pages.
+    /// Pre-faults, from a thread beside the writer's, the memory that reserve() of the same counts made in an empty
+    /// index: half the time of opening a large store is the kernel providing pages.
     void touch_reserved(std::uint64_t versions, std::uint64_t resources) const noexcept;
 
     /// Adds a version; invisible until publish().
@@ -74,23 +74,23 @@ class Index {
     /// Requires: positions ascend without a gap; version numbers ascend within a resource.
     void add(const IndexedVersion& version);
 
-    /// The same for many, faster: memory is fetched ahead.
+    /// add() for many, faster: memory is prefetched.
     void add_batch(std::span<const IndexedVersion> batch);
 
-    /// Publishes everything added so far, then applies an erase; both are seen at once. So a commit's
-    /// erases stand before or after all of its versions. Returns how many versions it erased.
+    /// Publishes everything added so far and applies an erase; both become visible together. A commit's
+    /// erases therefore come before or after all of its versions. Returns how many versions it erased.
     ///
     /// Scope::version of the newest version erases only a deletion, and the resource stays deleted:
-    /// current() and head() go on to report the deletion, version(), at(), history and totals don't
-    /// know it. When a resource's last version goes, it is absent, whatever the scope;
+    /// current() and head() continue to report the deletion, while version(), at(), history and totals
+    /// no longer have it. A resource whose last version is erased is absent, whatever the scope;
     /// Head::erased_through is then its highest number ever, and the next add starts a new chain.
-    /// `erased` gets the positions of what it erased, if it isn't null.
+    /// `erased`, if not null, receives the positions of what was erased.
     std::uint64_t erase(const IndexedErase& erase, std::vector<Position>* erased = nullptr);
 
     /// Makes everything at or before `through` visible, atomically. Requires: it was added.
     void publish(Position through);
 
-    /// The record of a version is found at `location` from now on. Any thread, one at a time; readers see either.
+    /// Points a version to another location of its record. Any thread, one at a time; readers see the old or the new one.
     void relocate(Position position, const Location& location) noexcept;
 
     // ---- the readers' side ----
@@ -107,21 +107,20 @@ class Index {
     /// The head of a resource among all that is visible; Head::ticket is 0.
     Head head(const Hash128& key) const;
 
-    /// Brings into the nearer caches what a question about the resource looks at first.
+    /// As Store::fetch_ahead().
     void fetch_ahead(const Hash128& key) const noexcept;
 
     /// How many versions of a resource erase() would remove; 0 if it names none or the current version
     /// of a live resource.
     std::uint64_t erasable(const IndexedErase& erase) const;
 
-    /// What goes of resource `number` where the most recent versions are kept that `limits` say. Requires: number is below
-    /// resource_count(). Cost: O(log n), or of the versions kept where some between were erased.
+    /// As Store::surplus(). Requires: `number` is below resource_count().
     std::optional<Surplus> surplus(std::uint32_t number, const HistoryLimits& limits) const;
 
     Location location(Position position) const;
 
-    /// The last position of the commit that the version at `position`, erased or not, is of. Requires: it is visible.
-    /// Cost: of the versions between.
+    /// The last and first position of the commit of the version at `position`, erased or not.
+    /// Requires: it is visible. Cost: O(versions between).
     Position commit_end(Position position) const noexcept;
     Position commit_begin(Position position) const noexcept;
 
@@ -133,17 +132,18 @@ class Index {
         bool erased = false;
     };
 
-    /// Requires: a position that is visible.
+    /// Requires: the position is visible.
     Link link(Position position) const noexcept;
     Position previous(Position position) const noexcept;
 
-    /// link() of many, faster: memory is fetched ahead. Requires: `links` has room for as many as `positions`.
+    /// link() of many, faster: memory is prefetched. Requires: `links` is as long as `positions`.
     void links(std::span<const std::uint32_t> positions, std::span<Link> links) const noexcept;
 
-    /// HistoryQuery::id is ignored: one resource is given as `key`. `more` is exact, and false where
-    /// `count` is 0. Cost: of the page; with `since`, unless the total is known, also of the blocks of 1024 that
-    /// `since` cuts; by instant, where instants were kept out of order, of the blocks whose spans of time overlap the page:
-    /// up to every version where histories were brought in one by one. HistoryWalk does the same in steps.
+    /// A page of history, of one resource if `key` is given; HistoryQuery::id is ignored. `more` is exact, and false if
+    /// `count` is 0. HistoryWalk does the same in steps.
+    /// Cost: O(page); with `since`, unless the total is known, plus the blocks of 1,024 versions that `since` cuts; in an order
+    ///       by instant where instants do not ascend, plus the blocks whose time spans overlap the page, which can be every
+    ///       version if histories were imported one resource after another.
     HistoryPage history(const HistoryQuery& query, const std::optional<Hash128>& key) const;
 
     std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,

@@ -22,13 +22,13 @@
 
 namespace annals::storage {
 
-/// Takes what the sequencer gathered, writes it with one write, syncs once, publishes to the indexes and
-/// tells listeners once.
+/// Takes what the sequencer gathered, writes it with one write, syncs once, publishes to the indices and
+/// notifies listeners once.
 ///
-/// After a write that found the device full, or no descriptor for the next segment, everything not yet durable is dropped and
-/// the log goes on when there is enough again, which it looks for by itself too: where nobody submits, nobody else would. Any
-/// other failed write or any failed sync ends writing for good: what the device holds is unknown until
-/// recovery has read it.
+/// If a write finds the device full, or there is no descriptor for the next segment, everything not yet durable
+/// is dropped, and writing resumes when there is enough again; the writer probes for that by itself, because
+/// without submissions nobody else would. Any other failed write and any failed sync end writing for good: what
+/// the device holds is unknown until recovery has read it.
 class LogWriter {
   public:
     struct Options {
@@ -40,7 +40,7 @@ class LogWriter {
     LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, SearchFeed* search,
               Housekeeper& housekeeper, SettleListeners& listeners, Options options);
 
-    /// Stops, if nobody has it do that before.
+    /// As stop(), unless that was called.
     ~LogWriter();
     LogWriter(const LogWriter&) = delete;
     LogWriter& operator=(const LogWriter&) = delete;
@@ -49,18 +49,18 @@ class LogWriter {
     /// any more.
     Result<void> stop();
 
-    /// Blocks until `ticket` has settled. Requires: it was flushed. Errors: no_store (it was dropped; of one that settled
-    /// long ago, perhaps one beside it: see DroppedTickets).
+    /// Blocks until `ticket` has settled. Requires: it was flushed.
+    /// Errors: no_store: it was dropped, or, if it settled long ago, perhaps a neighbouring ticket was (DroppedTickets).
     Result<void> wait(Ticket ticket);
 
-    /// Where the log stands as of the newest publication, or the newest segment if that began later. `segment` is 0 if
-    /// there is none yet.
+    /// The end of the log at the newest publication, or the beginning of the newest segment if that is later. `segment` is 0
+    /// if there is none yet.
     LogEnd end() const;
 
     /// Store::write_wait().
     Sequencer::Clock::duration write_wait() const noexcept;
 
-    /// Fills in the writer's counters.
+    /// Sets the writer's counters in `metrics`.
     void count(StoreMetrics& metrics) const noexcept;
 
   private:

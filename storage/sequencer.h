@@ -42,21 +42,21 @@ struct BatchFrame {
     std::uint64_t search_bytes = 0;  ///< of SearchEntries
 };
 
-/// What the search index is to hear of a version.
+/// What the search index is told of a version.
 struct BatchDocument {
     static constexpr std::size_t kNone = ~std::size_t{0};
 
-    std::size_t entries = kNone;  ///< its number in Batch::entries
-    Position superseded;          ///< the live version whose place it takes; 0: none
+    std::size_t entries = kNone;  ///< its index in Batch::entries
+    Position superseded;          ///< the live version that it replaces; 0: none
 };
 
-/// Accepted commits, encoded but for what only the writer knows (salt, offsets, checksum of the frame).
+/// Accepted commits, encoded except for what only the writer knows (salt, offsets, checksum of the frame).
 struct Batch {
     std::string bytes;
     std::vector<BatchFrame> frames;
     std::vector<Hint> records;             ///< offsets count within `bytes`; terms are left out
     std::vector<BatchDocument> documents;  ///< one for each version, in order; none without search
-    SearchEntriesList entries;             ///< with what storage knows by itself
+    SearchEntriesList entries;             ///< including those that storage adds itself
 
     void clear() noexcept {
         bytes.clear();
@@ -69,7 +69,7 @@ struct Batch {
 
 class Sequencer {
   public:
-    /// So long the device is left alone after it was found full.
+    /// How long the device is left alone after it was found full.
     static constexpr std::chrono::seconds kProbeInterval{1};
 
     struct Start {
@@ -77,7 +77,7 @@ class Sequencer {
         Position last_position;
         Instant last_instant;
         std::uint64_t body_bytes_max = ~0ULL;  ///< StoreOptions
-        bool search = false;                   ///< what versions can be found by is wanted
+        bool search = false;                   ///< versions are indexed for search
         std::uint64_t (*identity)(std::uint64_t key) = nullptr;  ///< SearchSetup::identity
         std::uint64_t last_updated_column = 0;  ///< SearchSetup::last_updated_column
     };
@@ -89,7 +89,7 @@ class Sequencer {
 
     Submission submit(Commit commit);
 
-    /// What is known of a resource, with what was submitted and is not visible yet; of nothing, a Head that says so.
+    /// The newest version of a resource, including submitted ones that are not visible yet; `exists` is false if there is none.
     Head head(TypeId type, std::string_view id) const;
 
     /// Store::flush(), flush_idle(), flush_older().
@@ -100,8 +100,8 @@ class Sequencer {
     /// Store::hard_deletes().
     std::uint64_t hard_deletes() const noexcept { return recent_erases_.visible(); }
 
-    /// Begins to hold what is submitted of `type` against `concerns`, which is called with the mutex held; null if there are
-    /// WriteWatch::kWatchesMax already. Lifetime: the sequencer outlives it.
+    /// Starts testing every submitted version of `type` with `concerns`, which is called with the mutex held; null if there are
+    /// WriteWatch::kWatchesMax watches already. Lifetime: the sequencer outlives the watch.
     std::unique_ptr<WriteWatch> watch(TypeId type, WriteWatch::Concerns concerns);
 
     WriteState state() const noexcept { return state_.load(std::memory_order_acquire); }
@@ -118,21 +118,21 @@ class Sequencer {
     enum class Taken : std::uint8_t { batch, timeout, stopped };
     using Clock = std::chrono::steady_clock;
 
-    /// Waits for a flush of gathered commits (or stop()) and moves them all into `batch`, whose memory
-    /// becomes the next gathering buffer.
+    /// Waits for a flush of gathered commits (or stop(), or `deadline`) and moves them all into `batch`, whose
+    /// old memory becomes the next gathering buffer.
     Taken take(Batch& batch, std::optional<Clock::time_point> deadline);
 
     /// Forgets the heads that frames [begin, end) of `batch` brought: they are in the index now.
     void release(const Batch& batch, std::size_t begin, std::size_t end);
 
-    /// Drops every commit that is not released, as if never submitted, and refuses new ones: for good if
-    /// `state` is failed, for a while if no_space. Returns the newest ticket given out.
+    /// Drops every commit that is not released, as if never submitted, and refuses new ones: permanently if
+    /// `state` is failed, for a while if it is no_space. Returns the newest ticket handed out.
     Ticket drop(WriteState state);
 
-    /// Writing works (again). Returns whether it did not before, for want of space or descriptors.
+    /// Says that writing works. Returns whether it did not before, for lack of space or descriptors.
     bool recovered() noexcept;
 
-    /// From when on a commit may try the device again; none unless the state is no_space.
+    /// When a commit may next try the device; none unless the state is no_space.
     std::optional<Clock::time_point> next_probe() const;
 
     /// Instant of the newest commit taken or gathered.
@@ -181,18 +181,18 @@ class Sequencer {
     RecentWrites recent_;
     RecentErases recent_erases_;
     std::vector<WriteWatch*> watches_;
-    std::vector<Hash128> keys_;  ///< of the commit at hand: writes, then erases
+    std::vector<Hash128> keys_;  ///< of the commit being decided: writes, then erases
     Position released_;          ///< newest position in the index
     Position last_position_;
     Instant last_instant_;
-    bool clock_behind_ = false;  ///< by so much that the log says so
+    bool clock_behind_ = false;  ///< by enough to be logged
     Ticket last_ticket_;
     Clock::time_point next_probe_;
     std::size_t taken_ = 0;              ///< commits of the batch that is being written
     Clock::time_point gathering_since_;  ///< when the first commit of gathering_ came
     bool flush_wanted_ = false;
     bool flush_deferred_ =
-        false;  ///< a loop with nothing else to do has left it to those of the batch being written
+        false;  ///< an idle loop leaves the batch open for the clients of the one being written
     bool stopping_ = false;
     bool writer_waits_ = false;
 

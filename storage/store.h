@@ -26,8 +26,8 @@ namespace annals::storage {
 class FileSystem;
 class HistoryWalk;
 
-/// When a commit settles and becomes visible (contract: `durability`). What a power cut takes, where it may take anything,
-/// are always the newest commits, whole; a process that is killed loses nothing.
+/// When a commit settles and becomes visible (contract: `durability`). A power cut can only take the newest commits, each as
+/// a whole; a killed process loses nothing.
 enum class Durability : std::uint8_t {
     commit,    ///< after fdatasync, grouped
     interval,  ///< after write(); synced every sync_interval_ms
@@ -36,17 +36,18 @@ enum class Durability : std::uint8_t {
 
 class Store;
 
-/// Fills `entries` with what a version can be found by; its instant and its resource the store adds. Errors: go to
-/// the log; the version can't be found by anything else then.
+/// Fills `entries` with the search terms of a version; the store adds those of its instant and its resource.
+/// Errors: are logged; the version can then be found by nothing else.
 using SearchExtract = std::function<Result<void>(TypeId type, std::string_view id,
                                                  std::string_view body, SearchEntries& entries)>;
 
-/// How versions are made findable: core/search in the store's words.
+/// How versions are indexed for search: core/search as the store sees it.
 struct SearchSetup {
-    std::function<SearchExtract()> extractor;  ///< makes one for one thread; called from any thread
-    /// Of all that the entries of a type depend on; not 0.
+    std::function<SearchExtract()>
+        extractor;  ///< makes one for use by one thread; called from any thread
+    /// Hashes of everything that the entries of a type depend on; not 0.
     std::array<std::uint64_t, kResourceTypeCount> fingerprints{};
-    std::uint64_t last_updated_column = 0;                   ///< the column of versions' instants
+    std::uint64_t last_updated_column = 0;  ///< the column that has the instants of versions
     std::uint64_t (*identity)(std::uint64_t key) = nullptr;  ///< the term of a resource
 };
 
@@ -55,17 +56,17 @@ struct StoreOptions {
     std::uint32_t sync_interval_ms = 100;
     std::uint64_t segment_bytes = 128ULL << 20;  ///< a larger commit gets a segment of its own size
     bool prepare_segments = true;             ///< fill the next segment with zeros ahead of its use
-    std::uint64_t kept_bytes = 0;             ///< DropBehind's
+    std::uint64_t kept_bytes = 0;             ///< see DropBehind; 0: nothing is dropped
     bool read_only = false;                   ///< takes no lock, cuts no tail, accepts no commit
-    bool allow_damaged = false;               ///< with read_only: serve what is whole
+    bool allow_damaged = false;               ///< with read_only: serve what is intact
     std::function<Instant()> clock;           ///< default: now()
     bool pack_segments = false;               ///< compress sealed segments in the background
-    std::chrono::milliseconds pack_after{0};  ///< so long after their last commit
+    std::chrono::milliseconds pack_after{0};  ///< this long after their last commit
 
-    /// Called once while the store opens: it can be read then, but not searched. Null: nothing is indexed.
+    /// Called once while the store opens, when it can be read but not yet searched. Null: nothing is indexed.
     std::function<SearchSetup(const Store& store)> search;
     SearchIndexOptions search_index;
-    std::uint64_t search_checkpoint_versions = 32'768;  ///< so many new ones bring a checkpoint
+    std::uint64_t search_checkpoint_versions = 32'768;  ///< this many new ones cause a checkpoint
     std::uint64_t body_bytes_max = ~0ULL;  ///< a version with a larger body is too_large
 };
 
@@ -82,28 +83,28 @@ struct OpenReport {
     std::uint64_t versions = 0;
     std::uint64_t resources = 0;
     std::uint64_t torn_bytes_cut = 0;
-    std::uint64_t versions_extracted = 0;  ///< for search, as no checkpoint had them
+    std::uint64_t versions_extracted = 0;  ///< for search, because no checkpoint had them
     std::vector<Damage> damages;           ///< only with allow_damaged; otherwise opening fails
     double seconds = 0;
 };
 
-/// Hears of settled commits, in ticket order; called on the log writer's thread where nothing else is said.
+/// Is told of settled commits, in ticket order, on the log writer's thread unless stated otherwise.
 class SettleListener {
   public:
     virtual ~SettleListener() = default;
 
-    /// Every accepted submission up to and with `through` that was not settled before now is: durable
-    /// and visible if `ok`, otherwise dropped as if it had never been submitted (Errc in `why`).
-    /// Must not block nor throw.
+    /// Every accepted submission up to and including `through` has now settled: it is durable and visible
+    /// if `ok`, otherwise dropped as if it had never been submitted (Errc in `why`).
+    /// Must neither block nor throw.
     virtual void settled(Ticket through, bool ok, Errc why) noexcept = 0;
 
-    /// Of all that commits up to and with `through` erased and that was not told of before, no byte is left on disk if
-    /// `ok`; otherwise it is for the next opening to take care of (Errc in `why`). Comes after settled(), from another
-    /// thread. Must not block nor throw.
+    /// Of everything erased by commits up to and including `through`, no byte is left on disk if `ok`; otherwise the next
+    /// opening of the store removes the rest (Errc in `why`). Comes after settled(), from another thread. Must neither
+    /// block nor throw.
     virtual void erased(Ticket /*through*/, bool /*ok*/, Errc /*why*/) noexcept {}
 };
 
-/// In which order a history scan goes.
+/// The order of a history scan.
 enum class HistoryOrder : std::uint8_t {
     newest_first,          ///< commit order, downwards (FHIR's default; `-_position`)
     oldest_first,          ///< commit order, upwards (`_position`)
@@ -118,11 +119,12 @@ struct HistoryQuery {
     HistoryOrder order = HistoryOrder::newest_first;
     std::optional<Instant> since;  ///< only versions at or after this instant
     Position bound;                ///< only versions at or before this position (0: all visible)
-    std::optional<VersionInfo> after;  ///< go on after this version (position and instant count)
-    std::uint64_t skip = 0;            ///< leave out so many first (`_offset`)
-    std::size_t count = 0;             ///< at most so many; 0: none, the total alone
+    std::optional<VersionInfo>
+        after;               ///< continue after this version (only position and instant are used)
+    std::uint64_t skip = 0;  ///< leave out this many at the start (`_offset`)
+    std::size_t count = 0;   ///< at most this many; 0: only the total
     std::optional<std::uint64_t> total =
-        {};  ///< of a type or the store: what HistoryPage::total is to be, if it need not be counted
+        {};  ///< of a type or the store: HistoryPage::total, if known already, so that it need not be counted
 };
 
 struct HistoryPage {
@@ -136,37 +138,37 @@ struct HistoryLimits {
     std::array<std::uint64_t, kResourceTypeCount> keep{};
 };
 
-/// What a resource has beyond that.
+/// The versions of a resource beyond its limit.
 struct Surplus {
-    VersionNumber through;       ///< this one and all before it go
-    std::uint64_t versions = 0;  ///< that go
+    VersionNumber through;       ///< this one and all before it are to be removed
+    std::uint64_t versions = 0;  ///< how many these are
 };
 
 class HistoryCleanup;
 
-/// How far compaction is.
+/// The progress of compaction.
 struct CompactionProgress {
     bool running = false;
-    bool ended = false;               ///< by a fault of the device, until the store is opened again
+    bool ended = false;               ///< by a fault of the device; until the store is reopened
     std::uint64_t segments_done = 0;  ///< since the store was opened
     std::uint64_t segments_left = 0;  ///< now, with anything dead
     std::uint64_t bytes_read = 0;     ///< since the store was opened
     std::uint64_t bytes_freed = 0;
-    std::uint64_t dead_bytes = 0;          ///< that it could give back now
+    std::uint64_t dead_bytes = 0;          ///< that it could reclaim now
     std::uint64_t segments_packed = 0;     ///< since the store was opened
     std::uint64_t pack_bytes_read = 0;     ///< of files that were packed
-    std::uint64_t pack_bytes_written = 0;  ///< what they came to
+    std::uint64_t pack_bytes_written = 0;  ///< of the packed files
 };
 
-/// What a scan of the log is to find.
+/// What a scan of the log should find.
 struct LogScan {
     Position bound{};            ///< versions at or before it; 0: all visible
-    bool every_version = false;  ///< not only what was its resource's newest at `bound`
+    bool every_version = false;  ///< not only those that are their resource's newest at `bound`
     std::optional<Instant> since{};
     std::optional<Instant> before{};
 };
 
-/// Counters for /metrics; all since opening unless said.
+/// Counters for /metrics; since opening unless stated otherwise.
 struct StoreMetrics {
     std::uint64_t commits = 0;
     std::uint64_t versions_written = 0;
@@ -188,7 +190,7 @@ struct StoreMetrics {
     std::uint64_t search_checkpoint_bytes = 0;  ///< now, on disk
 };
 
-/// Can the store take writes? no_space: not while there is too little space, or too few descriptors.
+/// Whether the store takes writes; no_space: not at present, for lack of space or descriptors.
 enum class WriteState : std::uint8_t { ready, no_space, failed, read_only };
 
 class Store {
@@ -204,12 +206,13 @@ class Store {
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
-    /// As close(), which tells whether it went well.
+    /// As close(), without its result.
     ~Store();
 
-    /// Flushes what was submitted, syncs and stops the writer; what is stored can be read until the store goes. For who
-    /// has to know whether all of it is on the device. Requires: nobody submits any more. Errors: io: something that was
-    /// acknowledged may not be, which can't happen with Durability::commit.
+    /// Flushes what was submitted, syncs and stops the writer; reading goes on until the store is destroyed. Call it to learn
+    /// whether everything is on the device.
+    /// Requires: nobody submits any more.
+    /// Errors: io: something acknowledged may not be on the device, which can't happen with Durability::commit.
     Result<void> close();
 
     // ---- writing ----
@@ -221,22 +224,22 @@ class Store {
     /// Durability: none yet; the ticket settles later (SettleListener, or wait()).
     Submission submit(Commit commit);
 
-    /// Wakes the log writer if anything is gathered and it is idle; otherwise costs a load.
+    /// Wakes the log writer if anything is gathered and it is idle. Cost: otherwise one atomic load.
     void flush() noexcept;
 
-    /// The same for a loop that has nothing else to do: while a batch is being written, what is gathered is left to
-    /// whoever flushes next, since those who are told of that batch may come back; once nobody has submitted for 10 ms,
-    /// at the latest.
+    /// The same for a loop that has nothing else to do. While a batch is being written, the next one is left open for the
+    /// clients that this batch will answer, until the next flush or until nobody has submitted for 10 ms.
     void flush_idle() noexcept;
 
-    /// The same for a loop that always has something to do: if anything has been gathered for so long.
+    /// The same for a loop that is never idle: flushes if anything has been gathered for at least `age`.
     void flush_older(std::chrono::milliseconds age) noexcept;
 
     /// Flushes and blocks until `ticket` has settled. For tools and tests, never on a network thread.
     Result<void> wait(Ticket ticket);
 
-    /// Blocks until the bodies of what `ticket` erased are gone from the disk, but for those of damaged records, which stay.
-    /// Requires: it has settled. For tools and tests. Errors: no_store, corrupt, io: they are gone when the store has been opened again.
+    /// Blocks until the bodies that `ticket` erased are gone from the disk, except those of damaged records, which stay.
+    /// For tools and tests. Requires: the ticket has settled.
+    /// Errors: no_store, corrupt, io: the next opening of the store removes them.
     Result<void> wait_erased(Ticket ticket);
 
     /// Adds or removes a listener. Lifetime: the listener outlives its registration; when
@@ -246,20 +249,22 @@ class Store {
 
     WriteState write_state() const noexcept;
 
-    /// How long the device has been busy with what is being written to the log; zero if nothing is.
+    /// How long the write to the log under way has taken so far; zero if there is none.
     std::chrono::steady_clock::duration write_wait() const noexcept;
 
-    /// The newest ticket that was handed out: once it has settled, so has all that was submitted before the call.
+    /// The newest ticket handed out: once it has settled, so has everything submitted before the call.
     Ticket last_ticket() const;
 
     // ---- keeping house ----
 
-    /// Begins to clean histories (storage/history_cleanup.h), soon and then every `interval`, until the store is closed.
+    /// Starts history cleanup (storage/history_cleanup.h): soon, and then every `interval` until the store is closed.
     void start_history_cleanup(const HistoryLimits& limits, std::chrono::milliseconds interval);
 
-    /// Begins to write sealed segments anew without what was erased from them (by themselves they are only when a quarter
-    /// of them is dead), packed if StoreOptions say so, and says how far that is. Without `hurry` at a pace that writers hardly notice.
+    /// Starts rewriting every sealed segment with anything erased in it (without this call only those that are a quarter
+    /// dead are rewritten), packed if StoreOptions say so. Without `hurry`, at a pace that writers hardly notice.
     void compact(bool hurry = false);
+
+    /// The progress of that, and of the compaction that runs by itself.
     CompactionProgress compaction() const;
 
     /// What compact() would do now: `segments_left` and `dead_bytes`. Cost: looks at every erased version.
@@ -269,11 +274,11 @@ class Store {
     /// not be compacted; it is as it was).
     Result<void> wait_compacted();
 
-    /// What resource number `resource` (below resource_count()) has beyond `limits`; none if nothing. Cost: O(log n), or of
-    /// the versions kept where some between were erased.
+    /// The versions beyond `limits` of resource number `resource` (below resource_count()); none if there are none.
+    /// Cost: O(log n), or O(versions kept) if some between them were erased.
     std::optional<Surplus> surplus(std::uint32_t resource, const HistoryLimits& limits) const;
 
-    /// For metrics(): a cycle has ended, which removed so many.
+    /// For metrics(): a cycle has ended, which removed `versions`.
     void note_cleanup(std::uint64_t versions) noexcept;
 
     // ---- reading: all that is visible, which with Durability::commit is durable ----
@@ -281,10 +286,10 @@ class Store {
     /// The newest visible position.
     Position last_position() const noexcept;
 
-    /// How many hard deletes of live resources are visible, since the store was opened (Guard::hard_deletes).
+    /// The number of visible hard deletes of live resources since the store was opened (Guard::hard_deletes).
     std::uint64_t hard_deletes() const noexcept;
 
-    /// Begins to watch what is submitted; null if too many watch already. Lifetime: the store outlives it.
+    /// Starts watching submissions; null if there are too many watches. Lifetime: the store outlives the watch.
     std::unique_ptr<WriteWatch> watch(TypeId type, WriteWatch::Concerns concerns);
 
     /// The newest version of a resource at or before `bound` (default: all visible), deletion or not;
@@ -305,15 +310,15 @@ class Store {
     /// What the log knows of a resource, submitted commits included (for If-Match diagnostics).
     Head head(TypeId type, std::string_view id) const;
 
-    /// To be called a microsecond before a resource is asked about or written: what is looked at first is fetched into the
-    /// nearer caches meanwhile.
+    /// Prefetches what a look-up or write of the resource touches first into the processor's caches. Useful about a
+    /// microsecond before.
     void fetch_ahead(TypeId type, std::string_view id) const noexcept;
 
-    /// The last position of the commit that the version at `position`, erased or not, is of; at or beyond the newest
-    /// visible one, `position` itself. A commit is visible as a whole or not at all. Cost: of the versions between.
+    /// The last position of the commit of the version at `position`, erased or not; at or beyond the newest visible
+    /// position, `position` itself. A commit is visible as a whole or not at all. Cost: O(versions between).
     Position commit_end(Position position) const noexcept;
 
-    /// Of the version at a position, erased or not: search_key() of its resource, and whether it is a deletion.
+    /// What remains known of any version, even an erased one: search_key() of its resource, and whether it is a deletion.
     struct Trace {
         std::uint64_t key = 0;
         bool deletion = false;
@@ -322,46 +327,46 @@ class Store {
     /// Requires: the position is visible.
     Trace trace(Position position) const noexcept;
 
-    /// The first position of the commit that the version at `position`, erased or not, is of. Requires: it is visible.
-    /// Cost: of the versions between.
+    /// The first position of the commit of the version at `position`, erased or not. Requires: it is visible.
+    /// Cost: O(versions between).
     Position commit_begin(Position position) const noexcept;
 
-    /// Commit::request of the commit whose last version is at `commit_end`; empty if none was kept, or if anything of it
-    /// was erased. Cost: reads the log there.
+    /// Commit::request of the commit whose last version is at `commit_end`; empty if it had none, or if any of its
+    /// versions was erased. Cost: reads the log there.
     std::string request_of(Position commit_end) const;
 
-    /// Up to where the log is durable and visible: what a backup takes. None in a read-only store.
+    /// The end of what is durable and visible in the log: what a backup takes. None in a read-only store.
     std::optional<LogEnd> log_end() const;
 
-    /// Held by who writes into a segment that is not at its end, from looking whether its file has one name until it is
-    /// written; a backup holds it while it gives such a file another name. Not for threads that may not wait.
+    /// Held by whoever changes a segment in place, from checking that its file has only one name until the change is
+    /// written; a backup holds it while it links such a file. Not for threads that must not block.
     std::mutex& segment_files() const noexcept;
 
     /// The bytes of a version, checksum verified. Errors: corrupt, not_found (erased meanwhile).
     Result<StoredVersion> load(const VersionInfo& info) const;
 
-    /// load(), if it need not wait for the device; else StoredVersion::unread is set: what it looks at must be fetched first.
+    /// load() if the version is in memory; otherwise only StoredVersion::unread is set, and it must be fetched first.
     Result<StoredVersion> load_resident(const VersionInfo& info) const;
 
-    /// Of `versions`, the positions of those that load() would have to wait for the device for; they may be of elsewhere than
-    /// the store, too. Cost: a look-up each.
+    /// The positions of those `versions` for which load() would have to wait for the device; versions that the store does not
+    /// have are left out. Cost: a look-up each.
     std::vector<Position> unread(std::span<const VersionInfo> versions) const;
 
-    /// Brings what load() of the version at `position` looks at into memory, and calls `done`, both on a thread of the
-    /// store's, which `done` must not keep. What was asked for before the store closes is done.
+    /// Brings the version at `position` into memory, then calls `done`, both on a thread of the store's, which `done` must
+    /// not block. Requests made before the store closes are completed.
     void fetch(Position position, std::function<void()> done) const;
 
-    /// Whether `mapped`, bytes of any mapping, can be looked at without waiting for the device.
+    /// Whether `mapped`, bytes of any mapping, can be read without waiting for the device.
     bool in_memory(std::string_view mapped) const noexcept;
 
     /// The same as fetch() for such bytes. Lifetime: they stay mapped until `done` is called.
     void fetch(std::string_view mapped, std::function<void()> done) const;
 
-    /// A page of history. Cost: of the page, and of the total O(1) without `since`; with it, or by instant, it can be all
-    /// versions.
+    /// A page of history. Cost: O(page), the total included, without `since`; with it, or in an order by instant, up to
+    /// O(versions).
     HistoryPage history(const HistoryQuery& query) const;
 
-    /// The same in steps (storage/history_walk.h): for a thread that others wait for.
+    /// The same in steps (storage/history_walk.h), for threads that must not be held up.
     HistoryWalk walk_history(const HistoryQuery& query) const;
 
     /// Versions current at `instant`, one per resource that was live then, in order of the resources'
@@ -371,17 +376,17 @@ class Store {
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
 
-    /// The position at which the store stood just before the first version of `instant` or later that is not erased; where
-    /// erased ones of then stand right before that, before them, for they would hide what was. The newest if there is none.
+    /// The position of the store just before the first version of `instant` or later that is not erased, and before any erased
+    /// ones of that time directly in front of it, which would hide what was there. The newest if there is no such version.
     Position before(Instant instant) const;
 
-    /// Whether a version of the index is what its resource was at `instant`, as far as `bound` knows: so for one version of
-    /// each resource that was live then. Cost: a look at the resource's chain.
+    /// Whether this version is the one that was current at `instant`, considering versions up to `bound`. True for exactly one
+    /// version of each resource that was live then. Cost: a walk along the resource's chain.
     bool was_live_at(const VersionInfo& info, Instant instant, Position bound) const;
 
-    /// Puts into `found` the versions behind `after`, in commit order, that `what` asks for, deletions among them and
-    /// erased ones not; looks at `count_scanned` positions at most, and moves `after` on to the last of them. All is
-    /// looked at when that is the bound. What is found of one bound stays so, but for what is erased.
+    /// Sets `found` to the versions after `after`, in commit order, that match `what`, including deletions but not erased
+    /// versions. Looks at `count_scanned` positions at most, and moves `after` to the last of them; the scan is complete once
+    /// that is the bound. For one bound the result stays the same, except for what is erased.
     void scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
               std::vector<VersionInfo>& found) const;
 
@@ -397,16 +402,16 @@ class Store {
     /// then every version at or before it is there.
     std::shared_ptr<const SearchRuns> search(TypeId type) const;
 
-    /// What is submitted of a type from now on may be extracted by another setup than what is there, until rebuild_search() is
-    /// through. If the store is closed before, all of the type is extracted when it is opened.
+    /// From now on versions of a type may be extracted by another setup than the existing ones, until rebuild_search() has
+    /// finished. If the store is closed before that, all versions of the type are extracted when it is opened.
     void mix_search(TypeId type);
 
-    /// Makes, in the background, all versions of a type that are visible now findable anew, by a setup that what is
-    /// submitted from now on is extracted by, too; then calls `done` on a thread of the store. Not if the store is
-    /// closed before: then what is not done is as it was.
+    /// Indexes, in the background, all versions of a type that are visible now by `setup`, which later submissions must use
+    /// as well; then calls `done` on a thread of the store. If the store is closed before, `done` is not called and the rest
+    /// stays as it was.
     void rebuild_search(TypeId type, const SearchSetup& setup, std::function<void()> done);
 
-    /// How far that is; none if nothing of the type is being rebuilt.
+    /// The progress of that; none if nothing of the type is being rebuilt.
     std::optional<SearchIndex::Progress> rebuilding_search(TypeId type) const;
 
     /// Counters of one type, or of the store.

@@ -1,4 +1,4 @@
-// What goes into the store and what comes out of it: writes, expectations, versions.
+// The values that go into the store and come out of it: writes, expectations, versions.
 //
 // Layer:   storage; depends on core/base only.
 // Format:  docs/format.md says how each is kept on disk.
@@ -40,7 +40,8 @@ enum class Expect : std::uint8_t {
     exists,   ///< at least one version, live or deleted
     live,     ///< the newest version is not a deletion
     version,  ///< the newest version, deletion or not, is `expected_version`
-    /// The newest version and every erased one are below `version`, or where there is none below the next (history bundles).
+    /// The newest version and every erased one have numbers below `version` or, without it, below the next number (history
+    /// bundles).
     older,
 };
 
@@ -75,12 +76,12 @@ struct VersionWrite {
     Method method = Method::put;
     bool deletion = false;
     std::span<const BodyPiece> body;        ///< minified JSON; empty for a deletion
-    const SearchEntries* search = nullptr;  ///< null: it can't be found (a deletion); terms ascend
+    const SearchEntries* search = nullptr;  ///< null: not searchable (a deletion); terms ascend
     Expect expect = Expect::anything;
     VersionNumber expected_version;        ///< for Expect::version
     std::optional<VersionNumber> version;  ///< keep this number (history bundle); else newest + 1
     std::optional<Instant> instant;  ///< keep this instant (history bundle); else the commit's
-    std::string* stored = nullptr;  ///< takes the body as it is stored, once the commit is accepted
+    std::string* stored = nullptr;   ///< receives the body as stored, if the commit is accepted
 
     struct Outcome {
         VersionNumber version;
@@ -90,8 +91,8 @@ struct VersionWrite {
     } outcome;
 };
 
-/// Versions to forget. History, reads and totals know nothing of them any more; their numbers are
-/// never used again while the resource has versions, and Expect::older refuses them for ever.
+/// Versions to erase. History, reads and totals no longer show them; their numbers are never reused
+/// while the resource has versions, and Expect::older refuses them for ever.
 struct Erase {
     enum class Scope : std::uint8_t {
         version = 1,  ///< `version` alone; refused if it is the current one of a live resource
@@ -106,8 +107,8 @@ struct Erase {
     VersionNumber version;
     Expect expect = Expect::exists;  ///< exists, live or version
     VersionNumber expected_version;
-    /// Unless 0: `version` must be there, and of this position: a resource that was erased may have begun again with the
-    /// same numbers.
+    /// Unless 0: `version` must exist at this position, since a resource that was erased may have started over with the same
+    /// numbers.
     Position expected_position;
 
     struct Outcome {
@@ -118,32 +119,34 @@ struct Erase {
 
 class WriteWatch;  // storage/write_watch.h
 
-/// "No version of `type` that carries any of `terms` was written after `as_of`": what makes conditional
-/// interactions race-free. A version carries the terms of its SearchEntries, that of its resource's identity
-/// (SearchSetup::identity) and, as terms, the targets of its links. Without terms: no version of the type at all, deletions included. Versions in flight count.
-/// With `hard_deletes` no live resource of the type was hard-deleted since either: of those that `terms` name the identity of, or any without terms.
+/// "No version of `type` that carries any of `terms` was written after `as_of`": what makes conditional interactions
+/// race-free. Versions in flight count.
+///
+/// A version carries the terms of its SearchEntries, the term of its resource's identity (SearchSetup::identity) and, as terms,
+/// the targets of its links. Without terms the guard forbids every version of the type, deletions included. With `hard_deletes`
+/// it also forbids hard deletes of live resources of the type: of those whose identity is among `terms`, or without terms of any.
 ///
 /// Lifetime: `terms` is read during submit() only.
 struct Guard {
     std::optional<TypeId> type;            ///< none: any
     std::span<const std::uint64_t> terms;  ///< ascending
-    Position as_of;                        ///< what the caller has seen: Store::last_position()
+    Position as_of;  ///< the position that the caller decided on: Store::last_position()
     std::optional<std::uint64_t> hard_deletes = {};  ///< Store::hard_deletes(), read before `as_of`
-    /// Of the guard's type, without terms: only what it concerns counts of what was submitted since it began.
+    /// For a guard with a type and without terms: of what was submitted since the watch began, only what it concerns counts.
     const WriteWatch* watch = nullptr;
 };
 
-/// "This resource must be live when the commit is decided" (referential integrity on write). With `version` that
-/// version of it must be there as well, not erased and no deletion; versions in flight count.
+/// "This resource must be live when the commit is decided" (referential integrity on write). With `version`, that version
+/// must exist as well, neither erased nor a deletion. Versions in flight count.
 struct Requirement {
     TypeId type;
     std::string_view id;
     std::optional<VersionNumber> version = {};
-    /// The commit's own write of that resource, an index into Commit::writes: what it brings counts as there.
+    /// The commit's own write of that resource, an index into Commit::writes: its version counts as existing.
     std::optional<std::size_t> writer = {};
 };
 
-/// The atomic unit: visible at once, or not at all. No two entries name one resource, but erases of single versions.
+/// The atomic unit: visible as a whole or not at all. No two entries name one resource, except erases of single versions.
 struct Commit {
     std::span<VersionWrite> writes;
     std::span<Erase> erases;
@@ -161,10 +164,10 @@ struct Submission {
         requirement_failed,  ///< `failed` indexes requirements
         version_unknown,     ///< an Erase of Scope::version names no version; `failed` as above
         no_number,  ///< the newest version of that resource has kVersionNumberMax; `failed` as above
-        busy,       ///< decide again on a newer snapshot once `ticket` has settled (0: now)
-        overloaded,  ///< too much is gathered already; nothing to do but come back
+        busy,  ///< the caller must decide again on a newer snapshot once `ticket` has settled (0: now)
+        overloaded,  ///< too much is gathered already; try again later
         too_large,   ///< the commit cannot be stored
-        no_space,    ///< too little space, or too few descriptors; comes back by itself
+        no_space,    ///< too little space, or too few descriptors; writing resumes by itself
         failed,      ///< a write or sync failed: no writes until the store is reopened
         read_only,
     };
@@ -175,7 +178,7 @@ struct Submission {
     Head head;
 };
 
-/// Where a version stands in the index, and what is known of it without touching its bytes.
+/// What the index knows of a version, without touching its bytes.
 struct VersionInfo {
     Position position;
     VersionNumber version;
@@ -197,23 +200,23 @@ struct StoredVersion {
     std::string_view body;  ///< final minified JSON; empty for a deletion
     Pin pin;
     Method method = Method::put;  ///< how it came to be
-    bool unread = false;          ///< load_resident()'s: it is on the device, and nothing is known
+    bool unread = false;          ///< load_resident(): it is not in memory; nothing else is set
 };
 
-/// A place in the log where a commit ends.
+/// The end of a commit in the log.
 struct LogEnd {
-    std::uint64_t segment = 0;  ///< number of the newest segment then
-    std::uint64_t offset = 0;   ///< in its file: where its frames ended
+    std::uint64_t segment = 0;  ///< number of the segment, the newest at that time
+    std::uint64_t offset = 0;   ///< in its file: the end of its frames
     Position position;          ///< newest version
     Instant instant;            ///< of the newest commit
 };
 
-/// Counters of one type or of the whole store, kept, never counted.
+/// Counters of one type or of the whole store; maintained incrementally, so reading them is O(1).
 struct Totals {
     std::uint64_t versions = 0;   ///< every version and deletion that history shows
     std::uint64_t live = 0;       ///< resources whose newest version is not a deletion
     std::uint64_t resources = 0;  ///< resources with any version
-    std::uint64_t erased = 0;     ///< versions that it shows no more; never falls
+    std::uint64_t erased = 0;     ///< versions that history no longer shows; never decreases
 };
 
 }  // namespace annals::storage
