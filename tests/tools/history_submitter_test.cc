@@ -103,15 +103,21 @@ Patience short_patience() {
 
 const std::array<std::string_view, 3> kThree{R"({"a":1})", R"({"a":2})", R"({"a":3})"};
 
+/// How many entries such as these a bundle has.
+std::size_t entries_in(const std::string& body) {
+    std::size_t entries = 0;
+    for (std::size_t at = body.find(R"({"a")"); at != std::string::npos;
+         at = body.find(R"({"a")", at + 1)) {
+        ++entries;
+    }
+    return entries;
+}
+
 TEST(HistorySubmitter, SendsMoreAtOnceAgainWhereBundlesAreSmall) {
     std::vector<std::size_t> sent;
     const test::HttpEndpoint target([&](const std::string& request) {
         const std::string body = request.substr(request.find('{'));
-        std::size_t entries = 0;
-        for (std::size_t at = body.find(R"({"a")"); at != std::string::npos;
-             at = body.find(R"({"a")", at + 1)) {
-            ++entries;
-        }
+        const std::size_t entries = entries_in(body);
         sent.push_back(entries);
         return test::HttpEndpoint::Answer{body.size() > 1000 ? 413 : 200,
                                           answer_of(std::vector<std::string>(entries, "201"))};
@@ -124,6 +130,39 @@ TEST(HistorySubmitter, SendsMoreAtOnceAgainWhereBundlesAreSmall) {
     EXPECT_TRUE(submitter.submit(small, counts));
     EXPECT_TRUE(submitter.submit(small, counts));
     EXPECT_EQ(sent, (std::vector<std::size_t>{4, 2, 2, 2, 4, 2, 8}));
+}
+
+TEST(HistorySubmitter, SendsLessAtOnceWhereTheTimeThatTheTargetGivesIsTooShort) {
+    std::vector<std::size_t> sent;
+    int stalls = 1;
+    const test::HttpEndpoint target([&](const std::string& request) {
+        sent.push_back(entries_in(request));
+        if (sent.back() > 1 || stalls-- > 0) {
+            return test::HttpEndpoint::Answer{
+                408, R"({"issue":[{"code":"timeout","diagnostics":"did not arrive in time"}]})"};
+        }
+        return test::HttpEndpoint::Answer{200, answer_of({"201"})};
+    });
+    Patience patience = short_patience();
+    std::string said;
+    patience.say = [&](const std::string& line) { said += line + "\n"; };
+    HistorySubmitter submitter(*parse_server_url(target.url()), patience);
+    ReplicateCounts counts;
+    EXPECT_TRUE(submitter.submit(kThree, counts));
+    EXPECT_EQ(counts.sent, 3U);
+    EXPECT_EQ(sent, (std::vector<std::size_t>{3, 1, 1, 1, 1}));
+    EXPECT_NE(said.find("status 408: did not arrive in time; trying again in 1 ms"),
+              std::string::npos)
+        << said;
+    // One version alone is tried again no longer than what passes is.
+    stalls = 9;
+    patience.give_up_after = std::chrono::milliseconds(0);
+    HistorySubmitter hasty(*parse_server_url(target.url()), patience);
+    const auto given_up = hasty.submit(std::span(kThree).first(1), counts);
+    ASSERT_FALSE(given_up);
+    EXPECT_NE(given_up.error().detail.find("status 408: did not arrive in time"), std::string::npos)
+        << given_up.error().detail;
+    EXPECT_EQ(sent.size(), 6U);
 }
 
 TEST(HistorySubmitter, SaysWithTheLastOfASplitBundleWhatHasBeenReached) {

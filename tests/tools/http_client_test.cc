@@ -355,6 +355,20 @@ TEST(HttpClient, DoesNotRepeatWhatIsRefusedFromTheStart) {
     EXPECT_EQ(fixed.send_patiently(get("/"), Patience())->status, 401);
 }
 
+TEST(HttpClient, AsksAgainWhereARequestWithoutABodyCameTooLate) {
+    const std::string late = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n";
+    ScriptedServer server({{late, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", late}});
+    HttpClient client(server.url());
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    EXPECT_EQ(client.send_patiently(get("/"), patience)->status, 200);
+    // A body may be too large for the time that there is.
+    HttpRequest request = get("/fhir");
+    request.method = "POST";
+    request.body = "{}";
+    EXPECT_EQ(client.send_patiently(request, patience)->status, 408);
+}
+
 HttpRequest unrepeatable_post() {
     HttpRequest request = get("/fhir");
     request.method = "POST";

@@ -263,6 +263,25 @@ TEST(ImportLane, StopsWhereNothingElseWouldBeTakenEither) {
               "in:0: left out when the import stopped\n");
 }
 
+TEST(ImportLane, SendsLessAtOnceWhereTheTimeThatTheServerGivesIsTooShort) {
+    for (const Pack::Kind kind : {Pack::Kind::batch, Pack::Kind::history}) {
+        const Pack pack{kind, {put("a", "true"), put("b", "true"), put("c", "true")}, 0};
+        const std::deque<DestinationReply> answers{
+            {408, ""}, {408, ""}, answer({"201"}), answer({"201", "201"})};
+        const Outcome outcome = outcome_of({pack}, answers, std::chrono::milliseconds(0));
+        EXPECT_EQ(outcome.asked.size(), 4U) << "one alone is sent again";
+        EXPECT_EQ(outcome.done, 3U);
+        EXPECT_EQ(outcome.said, "");
+    }
+    // A version that never comes through keeps back those behind it.
+    const Pack pack{Pack::Kind::history, {put("a", "true"), put("a", "false")}, 0};
+    const Outcome never = outcome_of({pack}, std::deque<DestinationReply>(99, {408, "too slow"}),
+                                     std::chrono::milliseconds(0));
+    EXPECT_TRUE(never.gave_up);
+    EXPECT_EQ(never.asked.size(), 14U);
+    EXPECT_EQ(never.said, "in:0: stopped here: too slow\n");
+}
+
 TEST(ImportLane, SaysWhyItDoesNotGoOnSendingWhatIsNotTaken) {
     const DestinationReply full{
         200,

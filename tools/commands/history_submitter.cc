@@ -86,48 +86,53 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
     milliseconds pause = patience_.first_pause;
     while (true) {
         ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
-        if (reply.status == 413 && entries.size() > 1) {
+        const bool too_slow = reply.status == 408;  // for the time that the target gives a request
+        if ((reply.status == 413 || too_slow) && entries.size() > 1) {
             entries_max_ = entries.size() / 2;
             refused_bytes_ = body_.size();
             return submit(entries, counts, reached);
         }
+        std::string why;
+        bool passing = too_slow;
         if (reply.status != 200) {
             const std::string where =
                 entries.size() == 1 ? fmt::format(" of {}", version_in(parser_, entries.front()))
                                     : "";
-            return Error{Errc::processing,
-                         fmt::format("{}: POST{}: status {}: {}", client_.server().authority(),
-                                     where, reply.status, outcome_text(parser_, reply.body)),
-                         ""};
-        }
-        ANNALS_TRY(const auto answers, read_answers(parser_, reply.body));
-        if (answers.size() != entries.size()) {
-            return Error{Errc::processing,
-                         fmt::format("{}: {} entries sent, {} answered",
-                                     client_.server().authority(), entries.size(), answers.size()),
-                         ""};
-        }
-        const auto troubled =
-            std::find_if(answers.begin(), answers.end(), [](const EntryAnswer& answer) {
-                return answer.status >= 500 || answer.status == 429 || answer.status == 0;
-            });
-        if (troubled == answers.end()) {
-            if (body_.size() < refused_bytes_ / 4) {
-                entries_max_ = std::max(entries_max_, 2 * entries.size());
+            why = fmt::format("{}: POST{}: status {}: {}", client_.server().authority(), where,
+                              reply.status, outcome_text(parser_, reply.body));
+            if (!too_slow) {
+                return Error{Errc::processing, why, ""};
             }
-            return count_answers(entries, answers, counts);
+        } else {
+            ANNALS_TRY(const auto answers, read_answers(parser_, reply.body));
+            if (answers.size() != entries.size()) {
+                return Error{
+                    Errc::processing,
+                    fmt::format("{}: {} entries sent, {} answered", client_.server().authority(),
+                                entries.size(), answers.size()),
+                    ""};
+            }
+            const auto troubled =
+                std::find_if(answers.begin(), answers.end(), [](const EntryAnswer& answer) {
+                    return answer.status >= 500 || answer.status == 429 || answer.status == 0;
+                });
+            if (troubled == answers.end()) {
+                if (body_.size() < refused_bytes_ / 4) {
+                    entries_max_ = std::max(entries_max_, 2 * entries.size());
+                }
+                return count_answers(entries, answers, counts);
+            }
+            passing = troubled->status == 429 || troubled->status == 503;
+            why = fmt::format("{}: an entry was answered {}: {}", client_.server().authority(),
+                              troubled->status, troubled->diagnostics);
         }
         // What was taken already is ignored when it comes again, so the whole bundle can be repeated: as long as a whole
         // request would be where that is to pass, for some seconds where it is a fault.
-        const bool passing = troubled->status == 429 || troubled->status == 503;
         const milliseconds wait = std::min(pause, patience_.longest_pause);
         const bool too_late = passing ? patience_.give_up_after.count() >= 0 &&
                                             std::chrono::steady_clock::now() - started + wait >
                                                 patience_.give_up_after
                                       : pause > patience_.longest_pause;
-        const std::string why =
-            fmt::format("{}: an entry was answered {}: {}", client_.server().authority(),
-                        troubled->status, troubled->diagnostics);
         if ((patience_.stop && patience_.stop()) || too_late) {
             return Error{Errc::io, why, ""};
         }

@@ -443,9 +443,10 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
         }
         if (reply) {
             // Any other 503 says that nothing was done (or that a sync failed, after which nothing more is before a restart);
-            // of other faults nobody knows.
+            // of other faults nobody knows. What came too late for 408 may do so again where it has a body: that is for who sends it.
             again = reply->status == 429 || reply->status == 503 ||
-                    (reply->status >= 500 && reply->status != 501 && request.repeatable);
+                    (reply->status >= 500 && reply->status != 501 && request.repeatable) ||
+                    (reply->status == 408 && request.body.empty());
             again = again ||
                     (reply->status == 401 && impl_->let_in && impl_->server.credentials.in_files());
             if (again) {

@@ -162,7 +162,8 @@ void ImportLane::submit(Pack pack) {
             }
             return;
         }
-        if (reply->status == 413 && pack.entries.size() > 1) {
+        const bool too_slow = reply->status == 408;  // for the time that the server gives a request
+        if ((reply->status == 413 || too_slow) && pack.entries.size() > 1) {
             Pack rest{pack.kind, {}, pack.bytes};
             const auto middle =
                 pack.entries.begin() + static_cast<std::ptrdiff_t>(pack.entries.size() / 2);
@@ -196,7 +197,7 @@ void ImportLane::submit(Pack pack) {
             if (!history) {
                 pack.entries = std::move(again);
             }
-        } else if (passing(reply->status)) {
+        } else if (passing(reply->status) || too_slow) {
             trouble = outcome_text(parser_, reply->body);
         } else {
             const std::string why =
