@@ -112,6 +112,16 @@ TEST_F(AsOfTest, FindsWhatWasFoundThen) {
         if (position != 0 && ++checked % 5 == 0) {
             EXPECT_EQ(found_in_bodies(test::type_of("Patient"), {"family", "A"}, {position}),
                       then.patients);
+            // When a version was written is in no body.
+            const auto written = [&](std::string_view prefix) {
+                const auto last = store().at(Position{position});
+                return found_in_bodies(
+                    test::type_of("Patient"),
+                    {"_lastUpdated", std::string(prefix) + format_instant(last->instant)},
+                    {position});
+            };
+            EXPECT_EQ(written("le"), found(fmt::format("/Patient?_asOf={}", position)));
+            EXPECT_TRUE(written("gt").empty());
             EXPECT_EQ(
                 found_in_bodies(test::type_of("Observation"), {"patient.family", "B"}, {position}),
                 then.observations);

@@ -62,13 +62,28 @@ class Indexing : public test::ServiceFixture {
             .status;
     }
 
-    int put_parameter(std::string_view url = "http://e", std::string_view status = "active") {
+    int put_parameter(std::string_view url = "http://e", std::string_view status = "active",
+                      std::string_view search_type = "token") {
         return send("PUT", "/SearchParameter/eyes",
                     R"({"resourceType":"SearchParameter","id":"eyes","url":"http://p","name":"eyes",
                     "status":")" +
                         std::string(status) + R"(","description":"d","code":"eyes",
-                    "base":["Patient"],"type":"token","expression":"Patient.extension(')" +
+                    "base":["Patient"],"type":")" +
+                        std::string(search_type) + R"(","expression":"Patient.extension(')" +
                         std::string(url) + R"(').value"})")
+            .status;
+    }
+
+    /// A composite of what `definition` finds in the gender, and the date of birth.
+    int put_composite(std::string_view definition) {
+        return send("PUT", "/SearchParameter/eyes",
+                    R"({"resourceType":"SearchParameter","id":"eyes","url":"http://p","name":"eyes",
+                    "status":"active","description":"d","code":"eyes","base":["Patient"],
+                    "type":"composite","expression":"Patient","component":[
+                    {"definition":"http://hl7.org/fhir/SearchParameter/)" +
+                        std::string(definition) + R"(","expression":"gender"},
+                    {"definition":"http://hl7.org/fhir/SearchParameter/individual-birthdate",
+                     "expression":"birthDate"}]})")
             .status;
     }
 
@@ -257,6 +272,24 @@ TEST_F(Indexing, FollowsAChangedSearchParameter) {
     ASSERT_EQ(put_parameter(), 200);
     ASSERT_EQ(send("DELETE", "/SearchParameter/eyes").status, 204);
     EXPECT_EQ(eyes_parameter(), nullptr);
+}
+
+TEST_F(Indexing, IsNotAskedByAChangedSearchParameterBeforeWhatIsThereIsIndexed) {
+    ASSERT_EQ(put_parameter(), 201);
+    const auto changed_is_ready = [&](auto change) {
+        EXPECT_TRUE(eyes_parameter() != nullptr);
+        service().indexing().wait_until_idle();
+        EXPECT_TRUE(eyes_parameter()->ready);
+        // As if somebody wrote by what held before: nothing is indexed anew meanwhile.
+        const auto held = service().indexing().epoch();
+        EXPECT_EQ(change(), 200);
+        return eyes_parameter()->ready;
+    };
+    EXPECT_TRUE(changed_is_ready([&] { return put_parameter(); }));
+    EXPECT_FALSE(changed_is_ready([&] { return put_parameter("http://f"); }));
+    EXPECT_FALSE(changed_is_ready([&] { return put_parameter("http://f", "active", "string"); }));
+    EXPECT_FALSE(changed_is_ready([&] { return put_composite("individual-gender"); }));
+    EXPECT_FALSE(changed_is_ready([&] { return put_composite("Patient-active"); }));
 }
 
 TEST_F(Indexing, SaysWhatIsWrongWithASearchParameter) {

@@ -226,6 +226,15 @@ class CanonicalSearch : public Search {
                   of_second);
         EXPECT_TRUE(get("/QuestionnaireResponse?questionnaire.title=other").matches.empty());
 
+        // Where one is asked for, its names are what others are looked for by.
+        EXPECT_EQ(
+            get("/Questionnaire?_id=q2&_has:QuestionnaireResponse:questionnaire:status=in-progress")
+                .matches,
+            Names{"Questionnaire/q2"});
+        EXPECT_TRUE(
+            get("/Questionnaire?_id=q1&_has:QuestionnaireResponse:questionnaire:status=in-progress")
+                .matches.empty());
+
         const auto answered = [&](std::string_view status) {
             return get(fmt::format(
                            "/Questionnaire?_has:QuestionnaireResponse:questionnaire:status={}",

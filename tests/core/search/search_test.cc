@@ -154,6 +154,18 @@ TEST_F(Search, AsksNobodyOutsideAboutWhatIsContained) {
               Names{"Patient/other"});
 }
 
+TEST_F(Search, GoesOnFromWhatIsContainedInOneOfFew) {
+    put("Practitioner", "d", R"("name":[{"family":"Day"}])");
+    put("Observation", "o",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"#p"},"contained":[{"resourceType":"Patient","id":"p","generalPractitioner":[{"reference":"Practitioner/d"}]}])");
+    EXPECT_EQ(get("/Observation?_id=o&subject:Patient.general-practitioner:Practitioner.family=day")
+                  .matches,
+              Names{"Observation/o"});
+    EXPECT_TRUE(
+        get("/Observation?_id=o&subject:Patient.general-practitioner:Practitioner.family=night")
+            .matches.empty());
+}
+
 TEST_F(Search, CountsWithoutWhatTheLastWriteReplaced) {
     for (int i = 0; i < 32; ++i) {
         put("Patient", std::to_string(i), R"("gender":"male","birthDate":"1970-01-01")");
