@@ -49,11 +49,11 @@ Response answer_removed(const TransactionEntry& entry, const TransactionAttempt&
     return response;
 }
 
-/// Of what a conditional create found.
+/// Of what a conditional create found, as it was at `seen`.
 Response answer_found(const Service& service, const Request& request, TypeId type,
-                      std::string_view id, const Preference& preference) {
+                      std::string_view id, const Preference& preference, Position seen) {
     Response response;
-    std::optional<storage::VersionInfo> info = service.store().current(type, id);
+    std::optional<storage::VersionInfo> info = service.store().current(type, id, seen);
     if (info &&
         (info->deletion || !ScopedView(service, request, kMaySearch, "search").shows(*info))) {
         info.reset();  // changed a moment ago
@@ -95,16 +95,16 @@ Response answer_written(const Service& service, const Request& request,
     return response;
 }
 
-/// Of an entry that doesn't read.
+/// Of an entry that doesn't read. `seen`: where what it doesn't write itself is looked at.
 Response answer_write(const Service& service, const Request& request, const TransactionEntry& entry,
                       const TransactionAttempt& attempt, std::size_t index,
-                      const Preference& preference) {
+                      const Preference& preference, Position seen) {
     if (entry.kind == EntryKind::remove) {
         return answer_removed(entry, attempt, index, preference);
     }
     const EntryDecision& decision = attempt.state().decision(index);
     if (decision.action == Action::none) {
-        return answer_found(service, request, entry.target.type, decision.id, preference);
+        return answer_found(service, request, entry.target.type, decision.id, preference, seen);
     }
     return answer_written(service, request, entry, attempt, index, preference);
 }
@@ -127,12 +127,13 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
     for (std::size_t index = 0; index < entries.size(); ++index) {
         const TransactionEntry& entry = entries[index];
         Response response;
+        const bool is_whole = store.totals().erased == erased;
         if (entry.kind == EntryKind::read) {
-            const bool is_whole = store.totals().erased == erased;
             response = co_await answer_read_entry(
                 service, entry, is_whole ? std::optional(seen) : std::nullopt, budget, turns);
         } else {
-            response = answer_write(service, request, entry, attempt, index, preference);
+            response = answer_write(service, request, entry, attempt, index, preference,
+                                    is_whole ? seen : Position{});
             fit_answer(entry.request, EntryUse::write, budget, response);
         }
         // Where it views a version that others erase before all is answered, zeros would be sent.

@@ -1106,6 +1106,47 @@ TEST(Transaction, ReadsWhatItLeftAndNothingThatWasCommittedBehindIt) {
     EXPECT_EQ(std::ranges::adjacent_find(totals), totals.end());  // each saw one more than another
 }
 
+// What its conditional creates have found, too.
+TEST(Transaction, TellsWhatItFoundAlsoIfThatIsChangedOrDeletedBehindIt) {
+    constexpr std::size_t kEach = 16;
+    TestService server;
+    std::vector<Sent> all;
+    std::vector<Sent> behind;
+    for (std::size_t i = 0; i < kEach; ++i) {
+        const std::string id = fmt::format("{}", i);
+        const std::string found = fmt::format("/Patient/{}", id);
+        server.put(found, patient_json(id));
+        all.push_back(
+            {HttpMethod::post,
+             "",
+             {},
+             bundle_of("transaction", {entry_of("POST", "Patient", patient_json(""), {},
+                                                fmt::format(R"("ifNoneExist":"_id={}")", id)),
+                                       entry_of("POST", "Patient", patient_json(""))})});
+        behind.push_back(i % 2 == 0 ? Sent{HttpMethod::delete_, found, {}, ""}
+                                    : Sent{HttpMethod::put, found, {}, patient_json(id)});
+    }
+    all.insert(all.end(), behind.begin(), behind.end());
+    const std::vector<Received> answers = server.send_all(all);
+    for (std::size_t i = 0; i < kEach; ++i) {
+        ASSERT_EQ(answers[i].status, 200) << answers[i].body;
+        const Json bundle(answers[i].body);
+        const TypeId type = *find_resource_type("Patient");
+        const std::string created = name_in(bundle, 1).substr(std::string_view("Patient/").size());
+        const auto own = server.store().current(type, created);
+        const auto theirs = server.store().version(type, fmt::format("{}", i), VersionNumber{2});
+        ASSERT_TRUE(own && theirs);
+        if (theirs->position < own->position) {
+            continue;  // the other one was faster
+        }
+        EXPECT_EQ(bundle.statuses(), "200 201");
+        const auto response = bundle.entry(0)["response"];
+        ASSERT_NE(response["location"].string(), "") << answers[i].body;
+        EXPECT_EQ(name_in(bundle, 0), fmt::format("Patient/{}", i));
+        EXPECT_EQ(response["etag"].string(), "W/\"1\"");
+    }
+}
+
 TEST(Transaction, ReadsAResourceAsItWasWhenItCommitted) {
     TestService server;
     server.put("/Patient/0", patient_json("0"));
