@@ -163,8 +163,8 @@ std::string many_patients(int count) {
 /// The history of `source`, of the store "a", goes to "x".
 void export_history_and_stop(const TemporaryDirectory& directory, RunningServer& source,
                              RunningServer& target) {
-    const Finished exported = annals({"export", "--server", source.url(), "--to", directory / "x",
-                                      "--history", "--base-url", "ignored"});
+    const Finished exported =
+        annals({"export", "--server", source.url(), "--to", directory / "x", "--history"});
     EXPECT_EQ(exported.exit_code, 0) << exported.errors;
     for (RunningServer* server : {&source, &target}) {
         server->process().kill(SIGTERM);
