@@ -30,15 +30,11 @@ class History : public ServiceFixture {
         HistoryPage page;
         page.status = answer.status;
         page.text = answer.body;
-        json::Parser parser;
-        const auto document = parser.parse(answer.body);
-        EXPECT_TRUE(document.has_value()) << answer.body;
-        if (!document || answer.status != 200) {
+        const std::optional<json::Document> document = bundle_in(answer, "history");
+        if (!document) {
             return page;
         }
         const json::Value bundle = document->root();
-        EXPECT_TRUE(bundle["type"].equals("history"));
-        EXPECT_EQ(answer.cache_control, "no-cache");
         page.total = std::stoull(std::string(bundle["total"].raw()));
         page.links = links_of(bundle);
         EXPECT_TRUE(page.links.contains("self"));

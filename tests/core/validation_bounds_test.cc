@@ -46,14 +46,12 @@ TEST(Validation, OfMembersThatAreNoElementsTakesTimeByTheirNumber) {
 }
 
 /// A Patient that contains so many others, who are all referred to, or none is.
-json::Document patient_of_many(std::size_t count, bool referred_to) {
-    std::string contained;
-    std::string links;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::string_view comma = i == 0 ? "" : ",";
-        contained += fmt::format(R"({}{{"resourceType":"Patient","id":"p{}"}})", comma, i);
-        links += fmt::format(R"({}{{"other":{{"reference":"#p{}"}},"type":"seealso"}})", comma, i);
-    }
+json::Document patient_of_many(int count, bool referred_to) {
+    const std::string contained = listed(
+        count, [](int i) { return fmt::format(R"({{"resourceType":"Patient","id":"p{}"}})", i); });
+    const std::string links = listed(count, [](int i) {
+        return fmt::format(R"({{"other":{{"reference":"#p{}"}},"type":"seealso"}})", i);
+    });
     return parsed(fmt::format(R"({{"resourceType":"Patient","contained":[{}]{}{}{}}})", contained,
                               referred_to ? R"(,"link":[)" : "", referred_to ? links : "",
                               referred_to ? "]" : ""));
@@ -61,7 +59,7 @@ json::Document patient_of_many(std::size_t count, bool referred_to) {
 
 class ValidationOfMany : public testing::TestWithParam<bool> {
   protected:
-    static std::clock_t time(std::size_t count) {
+    static std::clock_t time(int count) {
         const json::Document document = patient_of_many(count, GetParam());
         const std::clock_t begin = std::clock();
         EXPECT_EQ(validate(document.root(), EmptySource()).valid, GetParam());
@@ -82,12 +80,8 @@ TEST(Validation, OfWhatIsFoundOrToldAgainTakesTimeByItsNumber) {
     // refer to what contains them, and of profiles that are named again, a hundred times as long for ten times as many.
     const auto repeated = [](std::string_view begin, std::string_view text, int count,
                              std::string_view end) {
-        std::string all(begin);
-        for (int i = 0; i < count; ++i) {
-            all += i == 0 ? "" : ",";
-            all += fmt::format(fmt::runtime(text), i);
-        }
-        return all.append(end);
+        const auto item = [&](int i) { return fmt::format(fmt::runtime(text), i); };
+        return std::string(begin).append(listed(count, item)).append(end);
     };
     const auto entries = [&](int count) {
         return repeated(R"({"resourceType":"Bundle","type":"collection","entry":[)",
@@ -131,8 +125,7 @@ TEST(Validation, EndsWithProfilesThatReferToThemselves) {
                           R"({"id":"Questionnaire.contained","path":"Questionnaire.contained",
         "type":[{"code":"Questionnaire","profile":["http://x.org/q"]}]})",
                           "q"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     EXPECT_EQ(issues(R"({"resourceType":"Patient"})", source, options),
               "error not-found "
               "Patient\n");
@@ -141,13 +134,8 @@ TEST(Validation, EndsWithProfilesThatReferToThemselves) {
 }
 
 TEST(Validation, IsBoundedInIssuesAndSteps) {
-    std::string names;
-    for (int i = 0; i < 500; ++i) {
-        names.append(i == 0 ? "" : ",")
-            .append(R"({"use":"no)")
-            .append(std::to_string(i))
-            .append(R"("})");
-    }
+    const std::string names =
+        listed(500, [](int i) { return fmt::format(R"({{"use":"no{}"}})", i); });
     const std::string patient = R"({"resourceType":"Patient","name":[)" + names + "]}";
     const json::Document document = parsed(patient);
     EXPECT_EQ(validate(document.root(), EmptySource()).issues.size(), 100U);
@@ -164,18 +152,17 @@ TEST(Validation, CountsEachSliceThatIsTriedOnAnElement) {
     std::string elements =
         R"({"id":"Patient.name","path":"Patient.name","slicing":{"rules":"open","discriminator":[
             {"type":"value","path":"family"}]}})";
-    std::string names;
+    const std::string names =
+        listed(100, [](int i) { return fmt::format(R"({{"family":"x{}"}})", i); });
     for (int i = 0; i < 100; ++i) {
         elements += fmt::format(
             R"(,{{"id":"Patient.name:n{0}","path":"Patient.name","sliceName":"n{0}"}},)"
             R"({{"id":"Patient.name:n{0}.family","path":"Patient.name.family","fixedString":"n{0}"}})",
             i);
-        names += fmt::format(R"({}{{"family":"x{}"}})", i == 0 ? "" : ",", i);
     }
     TextSource source;
     source.add(profile_of("Patient", elements));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const std::string patient = R"({"resourceType":"Patient","name":[)" + names + "]}";
     EXPECT_EQ(issues(patient, source, options), "");
     options.steps = 90'000;
@@ -207,8 +194,7 @@ TEST(Validation, CountsTheStepsOfDiscriminators) {
                           components("open", R"({"type":"value","path":")" + path + R"(code"})",
                                      R"({"id":"Observation.component:a",
                                       "path":"Observation.component","sliceName":"a"})")));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const std::string observation = with_components(joined({kA, kB, kC, kA, kB, kC}));
     EXPECT_EQ(issues(observation, source, options), "");
     options.steps = 50'000;
@@ -217,19 +203,14 @@ TEST(Validation, CountsTheStepsOfDiscriminators) {
 
 TEST(Validation, CountsWhatIsComparedWithAPattern) {
     // 40,000 codings, each looked for among as many, took minutes.
-    std::string pattern;
-    std::string codings;
-    for (int i = 0; i < 200; ++i) {
-        const std::string_view comma = i == 0 ? "" : ",";
-        pattern += fmt::format(R"({}{{"code":"c{}"}})", comma, i);
-        codings += fmt::format(R"({}{{"code":"c{}"}})", comma, 199 - i);
-    }
+    const auto coding = [](int i) { return fmt::format(R"({{"code":"c{}"}})", i); };
+    const std::string pattern = listed(200, coding);
+    const std::string codings = listed(200, [&](int i) { return coding(199 - i); });
     TextSource source;
     source.add(profile_of("Observation", R"({"id":"Observation.code","path":"Observation.code",)"
                                          R"("patternCodeableConcept":{"coding":[)" +
                                              pattern + "]}}"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const std::string observation =
         R"({"resourceType":"Observation","status":"final","code":{"coding":[)" + codings + "]}}";
     EXPECT_EQ(issues(observation, source, options), "");
@@ -239,23 +220,21 @@ TEST(Validation, CountsWhatIsComparedWithAPattern) {
 
 TEST(Validation, CountsWhatIsAskedOfValueSets) {
     // Once it had taken as much as it may, bindings were not looked at any more, and nobody was told.
-    std::string parts;
-    std::string codings;
-    for (int i = 0; i < 100; ++i) {
-        parts += fmt::format(
-            R"({}{{"system":"http://x.org/s{}","filter":[{{"property":"code","op":"=","value":"a"}}]}})",
-            i == 0 ? "" : ",", i);
-        codings +=
-            fmt::format(R"({}{{"system":"http://x.org/none","code":"c{}"}})", i == 0 ? "" : ",", i);
-    }
+    const std::string parts = listed(100, [](int i) {
+        return fmt::format(
+            R"({{"system":"http://x.org/s{}","filter":[{{"property":"code","op":"=","value":"a"}}]}})",
+            i);
+    });
+    const std::string codings = listed(100, [](int i) {
+        return fmt::format(R"({{"system":"http://x.org/none","code":"c{}"}})", i);
+    });
     TextSource source;
     source.add(
         R"({"resourceType":"ValueSet","url":"http://x.org/vs","status":"active","compose":{"include":[)" +
         parts + "]}}");
     source.add(profile_of("Observation", R"({"id":"Observation.code","path":"Observation.code",
         "binding":{"strength":"required","valueSet":"http://x.org/vs"}})"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const std::string observation =
         R"({"resourceType":"Observation","status":"final","code":{"coding":[)" + codings + "]}}";
     EXPECT_EQ(issues(observation, source, options), "error code-invalid Observation.code\n");
@@ -278,12 +257,8 @@ TEST(Validation, ReadsARuleOfAProfileOnceAlsoIfItCannotBeRead) {
         profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","constraint":[)"
                               R"({"key":"x-1","severity":"error","human":"","expression":")" +
                                   rule + R"x( )"}]})x"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
-    std::string names;
-    for (int i = 0; i < 2'000; ++i) {
-        names += i == 0 ? R"({"family":"a"})" : R"(,{"family":"a"})";
-    }
+    Options options = by_profile();
+    const std::string names = listed(2'000, [](int) { return R"({"family":"a"})"; });
     const json::Document patient = parsed(R"({"resourceType":"Patient","name":[)" + names + "]}");
     const auto time = [&](const Options& by) {
         const std::clock_t begin = std::clock();
@@ -300,12 +275,9 @@ TEST(Validation, CountsTheNodesOfTheRulesOfProfiles) {
     source.add(profile_of("Patient", R"x({"id":"Patient.name","path":"Patient.name","constraint":[
         {"key":"dear-1","severity":"error","human":"","expression":
         "%resource.name.all(%resource.name.all(%resource.name.all($this.family.exists())))"}]})x"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
-    std::string names;
-    for (int i = 0; i < 40; ++i) {
-        names += fmt::format(R"({}{{"family":"x{}"}})", i == 0 ? "" : ",", i);
-    }
+    Options options = by_profile();
+    const std::string names =
+        listed(40, [](int i) { return fmt::format(R"({{"family":"x{}"}})", i); });
     const std::string patient = R"({"resourceType":"Patient","name":[)" + names + "]}";
     EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"family":"a"},{"family":"b"}]})", source,
                      options),

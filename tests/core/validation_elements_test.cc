@@ -133,8 +133,7 @@ TEST(Validation, ChecksLengthsBindingsAndRulesOfProfiles) {
     source.add(
         R"({"resourceType":"CodeSystem","url":"http://x.org/cs","status":"draft","content":"complete",
         "concept":[{"code":"a","concept":[{"code":"a1"}]},{"code":"b"}]})");
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const auto patient = [&](std::string_view code, std::string_view name) {
         return issues(
             R"({"resourceType":"Patient","maritalStatus":{"coding":[{"system":"http://x.org/cs","code":")" +
@@ -238,8 +237,7 @@ TEST(Validation, TakesInWhatAProfileIsDerivedFrom) {
                           R"({"id":"Patient.birthDate","path":"Patient.birthDate","min":1},
         {"id":"Patient.identifier:x","path":"Patient.identifier","sliceName":"x","min":1})",
                           "p", "http://x.org/base"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     EXPECT_EQ(issues(
                   R"({"resourceType":"Patient","name":[{"text":"x"}],"birthDate":"2000",
         "identifier":[{"system":"http://x.org","value":"1"}]})",

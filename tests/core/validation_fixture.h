@@ -45,6 +45,13 @@ class TextSource final : public Source {
     std::map<std::string, Definition> known_;
 };
 
+/// The default, and that resources are held against the profile that profile_of() makes.
+inline Options by_profile() {
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    return options;
+}
+
 // One line an issue: "error invariant Patient.contact[0]".
 inline std::string issues(std::string_view resource, const Source& source,
                           const Options& options = {}) {
@@ -78,9 +85,7 @@ inline std::string against(std::string_view resource, std::string_view elements)
     TextSource source;
     const json::Document document = parsed(resource);
     source.add(profile_of(document.root()["resourceType"].string(), elements));
-    Options options;
-    options.profiles = {"http://x.org/p"};
-    return issues(resource, source, options);
+    return issues(resource, source, by_profile());
 }
 
 inline constexpr std::string_view kComponents =
@@ -107,6 +112,16 @@ inline std::string joined(std::initializer_list<std::string_view> parts) {
     std::string all;
     for (const std::string_view part : parts) {
         all.append(all.empty() ? "" : ",").append(part);
+    }
+    return all;
+}
+
+/// What `item` makes of 0 to `count` - 1, with commas between.
+template <typename Item>
+std::string listed(int count, const Item& item) {
+    std::string all;
+    for (int i = 0; i < count; ++i) {
+        all.append(i == 0 ? "" : ",").append(item(i));
     }
     return all;
 }

@@ -117,8 +117,7 @@ TEST(ValidationProfiles, FollowWhatTheyAreDerivedFromWhenThatChanges) {
     };
     source.add(profile_of("Patient", R"({"id":"Patient.photo","path":"Patient.photo","max":"0"})",
                           "p", "http://x.org/base"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     constexpr std::string_view kPatient = R"({"resourceType":"Patient","gender":"male"})";
     base("gender");
     EXPECT_EQ(issues(kPatient, source, options), "");
@@ -325,8 +324,7 @@ TEST(ValidationProfiles, OfResourcesInGeneralAreForEachOfThem) {
     source.add(profile_of("DomainResource",
                           R"({"id":"DomainResource.text","path":"DomainResource.text","min":1})",
                           "p"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     EXPECT_EQ(issues(R"({"resourceType":"Patient","gender":"male"})", source, options),
               "error structure Patient\n");
 }
@@ -358,8 +356,7 @@ TEST(ValidationProfiles, BoundTheCodesBeyondABindingByItsMaxValueSet) {
     };
     value_set("some", R"({"code":"a"})");
     value_set("all", R"({"code":"a"},{"code":"b"})");
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const auto judged = [&](std::string_view strength, std::string_view max,
                             std::string_view concept_value) {
         source.add(profile_of(

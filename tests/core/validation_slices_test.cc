@@ -189,8 +189,7 @@ TEST(Validation, SlicesByProfileOfWhatIsReferredTo) {
             {"code":"Patient","profile":["http://x.org/named"]}]})"));
     source.add(
         profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","min":1})", "named"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const auto bundle = [&](std::string_view name) {
         return issues(
             R"({"resourceType":"Bundle","type":"collection","entry":[
@@ -228,8 +227,7 @@ TEST(Validation, SlicesByProfilesThatLookAtOtherEntriesOrContainedResources) {
     source.add(profile_of("Practitioner",
                           R"({"id":"Practitioner.name","path":"Practitioner.name","min":1})",
                           "known"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const auto bundle = [&](std::string_view practitioner) {
         return issues(
             R"({"resourceType":"Bundle","type":"collection","entry":[

@@ -79,8 +79,7 @@ TEST(ValidationSlicing, FollowsAnExtensionIntoItsDefinition) {
             R"json({"type":"value","path":"extension('http://x.org/kind').value"})json",
             R"({"id":"Patient.identifier:a.extension:kind","path":"Patient.identifier.extension",
                 "sliceName":"kind","type":[{"code":"Extension","profile":["http://x.org/kind"]}]})")));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     EXPECT_EQ(issues(extended(kind_extension("a")), source, options), "");
     EXPECT_EQ(issues(patient_with(R"({"value":"1"})"), source, options),
               "error structure Patient\n");
@@ -265,8 +264,7 @@ TEST(ValidationSlicing, OfWhatIsNotHereCannotTellWhatItHas) {
                           R"({"id":"Observation.value[x]","path":"Observation.value[x]",
         "min":1},{"id":"Observation.status","path":"Observation.status","fixedCode":"final"})",
                           "valued"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     const auto judged = [&](std::string_view discriminator, std::string_view reference,
                             std::string_view contained) {
         source.add(profile_of("Observation", elements(discriminator)));
@@ -325,8 +323,7 @@ TEST(ValidationSlicing, LeavesOpenWhatOneDiscriminatorCannotTellThoughAnotherCan
     source.add(profile_of("Observation",
                           R"({"id":"Observation.value[x]","path":"Observation.value[x]","min":1})",
                           "valued"));
-    Options options;
-    options.profiles = {"http://x.org/p"};
+    Options options = by_profile();
     for (const auto& [first, second] : {std::pair(kProfile, kValue), std::pair(kValue, kProfile)}) {
         source.add(profile_of("Observation", elements(first, second)));
         const auto judged = [&](std::string_view display) {

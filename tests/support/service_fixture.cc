@@ -153,6 +153,19 @@ void ServiceFixture::install_package(std::string_view archive) {
     ASSERT_EQ(answer.status, 200) << answer.body;
 }
 
+std::optional<json::Document> ServiceFixture::bundle_in(const Answer& answer,
+                                                        std::string_view type) {
+    json::Parser parser;
+    Result<json::Document> document = parser.parse(answer.body);
+    EXPECT_TRUE(document.has_value()) << answer.body;
+    if (!document || answer.status != 200) {
+        return {};
+    }
+    EXPECT_TRUE(document->root()["type"].equals(type));
+    EXPECT_EQ(answer.cache_control, "no-cache");
+    return *std::move(document);
+}
+
 std::map<std::string, std::string> ServiceFixture::links_of(json::Value bundle) {
     std::map<std::string, std::string> links;
     for (const json::Value link : bundle["link"].elements()) {

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -91,6 +92,10 @@ class ServiceFixture : public ::testing::Test {
 
     /// Installs what is in `archive` by $install-package.
     void install_package(std::string_view archive);
+
+    /// The Bundle of `type` that `answer` brings with 200, which caches must ask for again; none of any other answer. Expects that
+    /// what it brings is JSON.
+    static std::optional<json::Document> bundle_in(const Answer& answer, std::string_view type);
 
     /// Where the links of `bundle` lead, below {base_url}, by their relations.
     static std::map<std::string, std::string> links_of(json::Value bundle);

@@ -2,13 +2,24 @@
 
 #include "tests/core/search/corpus.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace annals::core::search {
 namespace {
+
+/// Adds Observations by their ids and dates; `members`: what each has besides.
+auto observations_in(Corpus& corpus, std::string members = R"("code":{"text":"x"})") {
+    return [&corpus, members = std::move(members)](std::string_view id, std::string_view date) {
+        corpus.add(fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final",)"
+                               R"("effectiveDateTime":"{}",{}}})",
+                               id, date, members));
+    };
+}
 
 TEST(DateQuery, ComparesPeriodsByThePrefixes) {
     Corpus corpus;
@@ -45,11 +56,7 @@ TEST(DateQuery, ComparesPeriodsByThePrefixes) {
 
 TEST(DateQuery, ReadsTimesOfAnyPrecisionAndZone) {
     Corpus corpus;
-    const auto add = [&](const char* id, const char* date) {
-        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
-                   R"(","status":"final","code":{"text":"x"},"effectiveDateTime":")" + date +
-                   "\"}");
-    };
+    const auto add = observations_in(corpus);
     add("s30", "2013-01-14T10:00:30Z");
     add("zone", "2013-01-14T12:00:30.250+02:00");
     add("m01", "2013-01-14T10:01:00Z");
@@ -69,11 +76,8 @@ TEST(DateQuery, ReadsTimesOfAnyPrecisionAndZone) {
 TEST(DateQuery, ReadsWhatNamesNoZoneInThatOfTheParameters) {
     const auto sydney = TimeZone::load("Australia/Sydney").value();
     Corpus corpus(ParameterSet::with({}, {}, nullptr, References::as_searched, sydney));
-    const auto add = [&](const char* id, const char* date) {
-        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
-                   R"(","status":"final","code":{"coding":[{"code":"c"}]},"effectiveDateTime":")" +
-                   date + R"(","meta":{"lastUpdated":"2019-10-31T13:30:00Z"}})");
-    };
+    const auto add = observations_in(corpus, R"("code":{"coding":[{"code":"c"}]},)"
+                                             R"("meta":{"lastUpdated":"2019-10-31T13:30:00Z"})");
     add("eve", "2019-10-31");
     add("morning", "2019-11-01T09:29:23+11:00");
     add("utc", "2019-10-31T13:00:00Z");
@@ -99,11 +103,7 @@ TEST(DateQuery, ReadsWhatNamesNoZoneInThatOfTheParameters) {
 TEST(DateQuery, AsksForTheHourThatIsThereTwiceAsOne) {
     const auto berlin = TimeZone::load("Europe/Berlin").value();
     Corpus corpus(ParameterSet::with({}, {}, nullptr, References::as_searched, berlin));
-    const auto add = [&](const char* id, const char* date) {
-        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
-                   R"(","status":"final","code":{"text":"x"},"effectiveDateTime":")" + date +
-                   "\"}");
-    };
+    const auto add = observations_in(corpus);
     add("before", "2026-10-25T01:59:59+02:00");
     add("summer", "2026-10-25T02:30:00+02:00");
     add("winter", "2026-10-25T02:30:00+01:00");
