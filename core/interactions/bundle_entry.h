@@ -1,4 +1,4 @@
-// The entries of batch and transaction bundles: what one asks for, and what is answered to it.
+// The entries of batch and transaction bundles: the request in an entry, and the response to it.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 bundle.html (Bundle.entry.request, .response), http.html#transaction-response.
@@ -18,7 +18,7 @@
 
 namespace annals::core {
 
-/// Bundle.entry.request, read.
+/// The contents of Bundle.entry.request.
 struct EntryRequest {
     HttpMethod method = HttpMethod::other;
     std::string path;   ///< as Request::path: "/Patient/1"
@@ -33,36 +33,36 @@ struct EntryRequest {
     std::string patch_type;  ///< its Content-Type
 };
 
-/// Reads `entry.request`. A url may be relative or stand below `base_url`. Of a PATCH it reads the patch, too: a
+/// Reads `entry.request`. Its url may be relative or below `base_url`. For a PATCH it also reads the patch: a
 /// Binary with the patch as its data, or Parameters (FHIRPath Patch).
 /// Errors: structure, required, value, invalid.
 Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url);
 
-/// Refuses the entry at `index` of the Bundle that `outer` brings if it couldn't be read.
+/// Refuses the entry at `index` of the Bundle in `outer` if it could not be read (Request::unreadable).
 Result<void> check_readable(const Request& outer, std::size_t index);
 
-/// The Request that `asked` makes inside of `outer`, whose Prefer it inherits. A PATCH has its own body.
+/// The Request of an entry inside `outer`, whose Prefer it inherits. A PATCH has its own body.
 /// Lifetime: points into `asked`, `outer` and `body`.
 Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body);
 
-/// What is written down of an entry whose answer comes later: what it asks for.
+/// The audit trace of an entry whose answer comes later: what it asks for.
 EntryTrace trace_asked(json::Value entry, int status);
 
 /// Writes a response Bundle, entry by entry.
 class ResponseBundle {
   public:
-    /// `type` is batch-response or transaction-response. `traced`: the answer has its Response::entries.
+    /// `type` is batch-response or transaction-response. `traced`: fills in Response::entries.
     ResponseBundle(std::string_view type, std::string_view base_url, bool traced);
 
-    /// Adds the entry for `response` to a request by `method`. `entry` is the request's entry (its fullUrl is
-    /// echoed), or missing. `outcome_preferred`: an OperationOutcome tells what was done, else it is what was asked for.
-    /// Requires: all of it is there (draw_answer()).
+    /// Adds the entry for the `response` to a request by `method`. `entry` is the request's entry (its fullUrl is
+    /// echoed), or missing. `outcome_preferred`: an OperationOutcome in the response goes to response.outcome; otherwise it
+    /// is the resource that was asked for. Requires: the response is complete (draw_answer()).
     void add(json::Value entry, HttpMethod method, Response response, bool outcome_preferred);
 
-    /// Adds an entry that is written out already: a JSON object.
+    /// Adds an entry that is already serialized: a JSON object.
     void add_text(std::string_view entry_json);
 
-    /// Says what became of an entry that was written out.
+    /// Adds the audit trace of an entry that was added as text.
     void trace(HttpMethod method, int status, std::string reference);
 
     /// The whole answer.
@@ -71,14 +71,14 @@ class ResponseBundle {
   private:
     std::string origin_;  ///< scheme and host of base_url
     Body body_;
-    std::string text_;  ///< of the entry under way; a member for the sake of its memory
+    std::string text_;  ///< of the current entry; a member so that its memory is reused
     bool first_ = true;
     bool traced_;
     std::vector<EntryTrace> traces_;
 };
 
-/// Has `entry` fetched into the nearer caches, for whoever reads it next. A bundle is parsed as a whole, and its beginning
-/// has left them by then.
+/// Prefetches `entry`, which is read next, into the processor's caches: a bundle is parsed as a whole, and by then its beginning
+/// has left them.
 void fetch_ahead(json::Value entry) noexcept;
 
 /// The members of Bundle.entry.response but `outcome`, without braces:
@@ -86,8 +86,8 @@ void fetch_ahead(json::Value entry) noexcept;
 void append_entry_response(std::string& out, int status, std::string_view location,
                            std::optional<VersionNumber> etag, std::optional<Instant> last_modified);
 
-/// The same for a version that was written, at its URL below a root that is escaped as in a JSON string already;
-/// `created`: as the first one of its resource's life.
+/// The same for a version that was written, with its URL below `escaped_base`, which is already escaped for JSON; `created`: it
+/// created or revived its resource.
 void append_version_response(std::string& out, bool created, std::string_view escaped_base,
                              TypeId type, std::string_view id, VersionNumber version,
                              Instant instant);

@@ -1,4 +1,4 @@
-// Criteria: what conditional interactions and conditional references ask, answered by search and decided at commit.
+// Criteria: the queries of conditional interactions and conditional references, answered by search and decided at commit.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#ccreate, #cond-update, search.html; docs/api/conditional.md.
@@ -24,29 +24,29 @@
 
 namespace annals::core {
 
-/// What a resource must be to match: of the type, live, and as the plan says.
+/// What a resource must be to match: of the type, live, and a match of the plan.
 struct Criteria {
     TypeId type;
-    std::shared_ptr<const search::ParameterSet> parameters;  ///< the plan asks of them
+    std::shared_ptr<const search::ParameterSet> parameters;  ///< what the plan refers to
     search::Plan plan;
     search::Watch watch;  ///< what new versions must not bring for a decision to stay true
-    /// Beside it, where no term tells: begun by who first looks for matches. Null: there is none (yet).
+    /// Used as well where no term tells; begun by the first search for matches. Null: there is none (yet).
     mutable std::shared_ptr<storage::WriteWatch> writes = {};
 };
 
-/// Reads the query of a conditional interaction, percent-encoded, without '?'. Conditional interactions are
-/// strict whatever Prefer says. `_format`, `_pretty`, `_summary` and `_elements` are about the answer and are
-/// passed over. What is below the request's base URL is local, and whoever sends it must be permitted to search the
-/// types that chains look at.
+/// Reads the query of a conditional interaction, percent-encoded, without '?'. Conditional interactions are always
+/// strict, whatever Prefer says. `_format`, `_pretty`, `_summary` and `_elements` concern the answer and are
+/// skipped. References below the request's base URL are local, and the sender must be permitted to search the types
+/// that chains look at.
 ///
-/// `unread`: where the positions go of what the query names and is on the device only; what is returned then means nothing. Null:
-/// it is waited for.
+/// `unread`: receives the positions of resources that the query names and that are not in memory; if there are any, the result
+/// is meaningless. Null: waits for the device.
 /// Errors: invalid, not_supported: no criterion, a parameter, modifier or value that search does not take (named);
 ///         unauthenticated, forbidden.
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
                                 std::string_view query, std::vector<Position>* unread);
 
-/// The same, when what the query names has been fetched. Lifetime: all of these outlive the await.
+/// The same, fetching first what the query names. Lifetime: all arguments outlive the await.
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query);
 
@@ -55,8 +55,8 @@ asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Re
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
                                      std::string_view text, std::vector<Position>* unread);
 
-/// A write that names its resource, or a create, is about no criteria: who sends some expects something else to be written
-/// than would be. Of the query only `_format`, `_pretty`, `_summary` and `_elements` pass. Errors: invalid, naming the first.
+/// Refuses criteria on a create or on a write that names its resource: their sender expects something other than what would be
+/// written. Only `_format`, `_pretty`, `_summary` and `_elements` may be in the query. Errors: invalid, naming the first other.
 Result<void> check_no_criteria(const Request& request, const Target& target);
 
 /// True for a reference of the form `Type?query`: it names a resource by criteria.
@@ -67,30 +67,29 @@ Result<Criteria> parse_conditional_reference(const Service& service, const Reque
                                              std::string_view reference,
                                              std::vector<Position>* unread);
 
-/// Matches are counted so far at least, for messages.
+/// Matches are counted at least up to this, for messages.
 inline constexpr std::size_t kMatchesCountedMax = 100;
 
-/// What matches among all that is durable.
+/// The matches among everything durable.
 struct CriteriaMatches {
     std::vector<storage::StoredVersion> found;  ///< newest first; at most as many as were wanted
-    std::size_t count = 0;  ///< all that match, up to kMatchesCountedMax or what was wanted
+    std::size_t count = 0;  ///< of all matches, up to kMatchesCountedMax or the number wanted
     bool more = false;      ///< there are more than were wanted
-    Position as_of;         ///< all that is durable up to here was looked at
-    std::uint64_t hard_deletes = 0;  ///< those that had been seen then: Guard::hard_deletes
+    Position as_of;         ///< everything durable up to here was searched
+    std::uint64_t hard_deletes = 0;  ///< those seen at that time: Guard::hard_deletes
 
-    /// Put these into the commit that acts on the decision: it is then accepted only while the same resources
-    /// match, otherwise the submission is `busy`: await its ticket and find the matches again. A match itself is
-    /// held by Expect::version. Lifetime: of the criteria.
+    /// To be put into the commit that acts on the decision: it is then accepted only if the same resources still
+    /// match; otherwise the submission is `busy`: await its ticket and find the matches again. A match itself is
+    /// protected by Expect::version. Lifetime: that of the criteria.
     std::vector<storage::Guard> guards;
 };
 
-/// Finds at most `limit` matches, in turns with the others of the loop. Errors: corrupt, timeout, too_costly.
+/// Finds at most `limit` matches, taking turns with the other work of the loop. Errors: corrupt, timeout, too_costly.
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,
                                                       const Criteria& criteria,
                                                       std::size_t limit = 1);
 
-/// The same within one turn. None if that is not enough, or if what it looks at is on the device only: that is for
-/// find_matches().
+/// The same within one turn. None if that is not enough, or if something it reads is not in memory: use find_matches() then.
 Result<std::optional<CriteriaMatches>> find_matches_now(const Service& service,
                                                         const Criteria& criteria,
                                                         std::size_t limit);

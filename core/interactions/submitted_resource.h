@@ -1,4 +1,4 @@
-// A resource that is submitted: parsed, checked as far as it can be without other writes, and handed to the store.
+// A submitted resource: parsed, checked as far as possible without knowing other writes, and handed to the store.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#create, #update; docs/validation.md.
@@ -23,45 +23,45 @@
 
 namespace annals::core {
 
-/// The parser of the calling thread, for resources: what holds them may nest deeper.
+/// The parser of the calling thread for resources and, with their greater depth, for what contains them.
 json::Parser& thread_parser();
 
-/// Parses what was sent, its keys and types written without needless escapes: whoever looks for a name compares it as it stands.
-/// `checked`: looks on the way at what check_resource() asks for.
+/// Parses what was sent, with needless escapes in keys and types removed, so that names can be compared byte by byte.
+/// `checked`: collects on the way what check_resource() needs.
 /// Errors: invalid, body_too_large.
 Result<json::Document> parse_plain(json::Parser& parser, std::string_view text,
                                    bool checked = false);
 
-/// The same of what is to be stored, checked unless `validation` is off.
+/// The same for what is to be stored, checked unless `validation` is off.
 /// Errors: invalid, body_too_large.
 Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
                                        std::string_view text);
 
-/// A body that is planned, parsed as it will be stored but for what is not known yet. Errors: invalid.
+/// Parses a planned body as it will be stored, except for what is not known yet. Errors: invalid.
 Result<json::Document> parse_planned(const json::BodyPlan& plan);
 
-/// Refuses what check_whole() refuses.
+/// As SubmittedResource::check_whole().
 Result<void> check_whole(const json::ResourceFacts& facts);
 
-/// Whether `resource` can be stored: it nests no deeper than kJsonDepthMax, and is what `validation` asks for: built as R4
-/// defines its type, and in full also true to bindings, invariants and the profiles that it claims; expressions begin with
-/// `prefix`, or else with its type.
+/// Whether `resource` can be stored: it nests no deeper than kJsonDepthMax and meets what `validation` demands: the structure
+/// that R4 defines for its type, and with "full" also bindings, invariants and the profiles that it claims. Expressions in
+/// errors begin with `prefix` or, if that is empty, with its type.
 /// Errors: invalid (too deep), structure, required, value; in full also business_rule: the first fault, all others in
 ///         Error::others.
-/// `unread`: where the positions go of stored definitions that it goes by and that are on the device only; what is returned then
-/// means nothing. Null: they are waited for.
+/// `unread`: receives the positions of stored definitions that it needs and that are not in memory; if there are any, the result
+/// is meaningless. Null: waits for the device.
 Result<void> check_resource(const Service& service, json::Value resource,
                             std::string_view prefix = {}, std::vector<Position>* unread = nullptr);
 
-/// What full validation can tell of a resource only when its links are resolved: whether its references lead to types that they
-/// may lead to. Errors: business_rule, as check_resource().
+/// The part of full validation that needs the resource's links resolved: whether its references lead to permitted types.
+/// Errors: business_rule, as check_resource().
 Result<void> check_resolved(json::Value resource, std::string_view prefix);
 
-/// Whether the scopes of whoever sends `request` permit that `resource` becomes what `write` says. Errors: forbidden.
+/// Whether the scopes of the sender of `request` permit storing `resource` by `write`. Errors: forbidden.
 Result<void> check_written(const Service& service, const Request& request,
                            const storage::VersionWrite& write, json::Value resource);
 
-/// The resource in a request's body, parsed once, and submitted as often as it takes.
+/// The resource in a request's body, parsed once and submitted as often as necessary.
 class SubmittedResource {
   public:
     SubmittedResource() = default;
@@ -74,41 +74,41 @@ class SubmittedResource {
     ///         forbidden (check_subscriber()); a meaningless one if is_unread().
     Result<void> read(const Service& service, const Request& request, TypeId type);
 
-    /// True if read() looked at stored definitions that are on the device only: await read_fetched() instead.
+    /// True if read() needed stored definitions that are not in memory: await read_fetched() instead.
     bool is_unread() const noexcept { return !unread_.empty(); }
 
-    /// The same as read(), with what it looks at fetched where it is on the device only.
-    /// Lifetime: this and what is passed outlive the await. Errors: those of read().
+    /// As read(), after fetching the definitions that it needs.
+    /// Lifetime: this and the arguments outlive the await. Errors: those of read().
     asio::awaitable<Result<void>> read_fetched(const Service& service, const Request& request,
                                                TypeId type);
 
-    /// The same for what is parsed already.
+    /// As read(), for a document that is parsed already.
     /// Errors: invalid, structure, required, value; too_costly.
     Result<void> take(const Service& service, const Request& request, TypeId type,
                       json::Document document, std::vector<Position>* unread = nullptr);
 
-    /// Is the body a whole resource, one that may replace another? Requires: read() succeeded.
+    /// Whether the body is a complete resource, which may replace another. Requires: read() succeeded.
     /// Errors: business_rule (the tag SUBSETTED: it came from a read with _summary or _elements).
     Result<void> check_whole() const;
 
     /// The id in the body, if there is one; not checked.
     std::optional<std::string_view> id() const noexcept { return facts_.id; }
 
-    /// Submits `write`, completed by its body and what it can be found by, with `guards` and what the configuration requires of
-    /// references. Requires: read() succeeded.
+    /// Submits `write`, completed with the body and its search terms, together with `guards` and the requirements that the
+    /// configuration makes of references. Requires: read() succeeded.
     storage::Submission submit(const Service& service, storage::VersionWrite& write,
                                std::span<const storage::Guard> guards = {},
                                std::string_view client_request_id = {});
 
-    /// Gives the parser its buffers back; only read(), take() or destruction may follow.
+    /// Returns the buffers to the parser; only read(), take() or destruction may follow.
     void release() noexcept;
 
-    /// Why whoever sends `request` may not write this as `type`/`id`, if his scopes hold him to a part: it would not be of
-    /// that part, or refers to what he is not told of. Errors: forbidden; conflict, as for what does not exist.
+    /// Whether restricted scopes of the sender of `request` permit `write`: the resource must be of the permitted part of
+    /// its type, and may only refer to what the sender may see. Errors: forbidden; conflict, as for what does not exist.
     Result<void> check_scopes(const Service& service, const Request& request,
                               const storage::VersionWrite& write) const;
 
-    /// Has fetched what check_scopes() looks at.
+    /// Fetches what check_scopes() reads.
     asio::awaitable<void> fetch_referred(const Service& service, const Request& request) const;
 
     /// The error for a submission of Status::requirement_failed.
@@ -121,7 +121,7 @@ class SubmittedResource {
     struct Reference {
         TypeId type;
         std::string id;
-        std::string version;      ///< empty: it names none
+        std::string version;      ///< empty: none is named
         std::uint32_t place = 0;  ///< node index, for json::expression_of()
     };
 

@@ -1,4 +1,4 @@
-// Turns: long work on a loop that others share: a millisecond or so, then theirs, and an end to all of it.
+// Turns: long work on a shared loop, in slices of about a millisecond between which others run, with a deadline for all of it.
 //
 // Layer:   core/interactions.
 // Spec:    contract.md, limits.request_timeout.
@@ -22,14 +22,14 @@
 
 namespace annals::core {
 
-/// Versions that are fetched from the device side by side, where more of them are to be looked at.
+/// How many versions are fetched from the device in parallel if more of them must be read.
 inline constexpr std::size_t kFetchedAtOnce = 256;
 
-/// So often something is looked at again when what it came to has been fetched; then it waits for the device.
+/// How often something is repeated after fetching what it needed; after that it waits for the device.
 inline constexpr int kTimesLookedMax = 16;
 
-/// Calls `look(unread)` until it has not put anything there that has to be fetched first; what it returned then. With null it is
-/// to wait for the device itself. Lifetime: what `look` views outlives the await.
+/// Calls `look(unread)` until it adds nothing to `unread` that must be fetched first, and returns its last result. If `unread` is
+/// null, `look` must wait for the device itself. Lifetime: what `look` views outlives the await.
 template <typename Look>
 asio::awaitable<std::invoke_result_t<Look&, std::vector<Position>*>> fetch_and_look(Loop& loop,
                                                                                     Look look) {
@@ -43,10 +43,10 @@ asio::awaitable<std::invoke_result_t<Look&, std::vector<Position>*>> fetch_and_l
     }
 }
 
-/// How long one has its loop before others have theirs.
+/// How long one piece of work runs before others have their turn.
 inline constexpr std::chrono::milliseconds kTurn{1};
 
-/// The same where what others write meanwhile makes it harder to end: of transactions and history bundles.
+/// The same for transactions and history bundles, which concurrent writes make harder to finish.
 inline constexpr std::chrono::milliseconds kLongTurn{10};
 
 /// Lifetime: `loop` outlives this.
@@ -55,37 +55,37 @@ class Turns {
     Turns(Loop& loop, std::chrono::milliseconds time_max)
         : Turns(loop, std::chrono::steady_clock::now() + time_max) {}
 
-    /// `turn`: how long each of them is.
+    /// `turn`: the length of each turn.
     Turns(Loop& loop, std::chrono::steady_clock::time_point end,
           std::chrono::milliseconds turn = kTurn)
         : loop_(loop), end_(end), pace_(turn, unread_) {
         pace_.begin_turn();
     }
 
-    /// Of what takes as long as it takes, since its parts have ends of their own.
+    /// Without a deadline: the parts of the work have their own.
     explicit Turns(Loop& loop) : Turns(loop, std::chrono::steady_clock::time_point::max()) {}
 
     Turns(const Turns&) = delete;
     Turns& operator=(const Turns&) = delete;
 
-    /// Of the turn under way.
+    /// The pace of the current turn.
     const search::Pace& pace() const noexcept { return pace_; }
 
-    /// Whether the time for all of it is over, or nobody waits for it any more.
+    /// Whether the deadline has passed, or nobody waits for the result any more.
     bool is_late() const { return loop_.given_up() || std::chrono::steady_clock::now() >= end_; }
 
-    /// Lets others have theirs, in which what the work waits for is fetched, and begins a new one. Errors: timeout.
+    /// Lets others have their turn, while what the work needs is fetched, and begins a new one. Errors: timeout.
     asio::awaitable<Result<void>> next();
 
-    /// The same, whatever the time.
+    /// The same, regardless of the deadline.
     asio::awaitable<void> give_way();
 
-    /// Has what is on the device only of these fetched. They live until it returns.
+    /// Fetches those of `versions` that are not in memory. Lifetime: they live until it returns.
     asio::awaitable<void> fetched(std::span<const storage::VersionInfo> versions) {
         return loop_.fetched(versions);
     }
 
-    /// The same of those from `first` on that are fetched at once: for who looks at one after the other and awaits this at each
+    /// The same for kFetchedAtOnce of them, from `first` on: for callers that read one after another and await this at each
     /// multiple of kFetchedAtOnce.
     asio::awaitable<void> fetched_from(std::span<const storage::VersionInfo> versions,
                                        std::size_t first) {
@@ -113,7 +113,7 @@ class Turns {
   private:
     Loop& loop_;
     std::chrono::steady_clock::time_point end_;
-    std::vector<Position> unread_;  ///< what the work waits for
+    std::vector<Position> unread_;  ///< what the work needs next
     search::Pace pace_;
 };
 

@@ -22,47 +22,47 @@
 
 namespace annals::core {
 
-/// How often a write is decided again before it answers 503: each time another writer was faster.
+/// How often a write is decided before it answers 503; another writer was faster each time.
 inline constexpr int kAttemptsMax = 64;
 
-/// Whether `body`, which is stored, is what `plan` makes, whatever stands in its holes.
+/// Whether the stored `body` is what `plan` makes, whatever its holes contain.
 bool is_body_of(const json::BodyPlan& plan, std::string_view body) noexcept;
 
-/// The error for a submission that no new decision can help: overloaded, too_large, no_number, no_space,
+/// The error for a submission that deciding again would not help: overloaded, too_large, no_number, no_space,
 /// failed, read_only.
 Error submission_error(storage::Submission::Status status);
 
-/// Whether an answer may say that there was nothing to write. What a commit that was given up has left in the log may be read
-/// from it when the store is opened again, and be newer than what it was decided by. Errors: no_store.
+/// Whether an answer may say that there was nothing to write. The log may contain a commit that was given up, which a reopened
+/// store would read and which would be newer than what the answer is based on. Errors: no_store.
 Result<void> check_nothing_to_write(const Service& service);
 
-/// After a submission that was not accepted: the error to answer, or none once what stood in its way has
+/// After a submission that was not accepted: the error to answer; or none, once the conflicting commit has
 /// settled and the write can be decided again.
 asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission);
 
-/// Whether the body is so small that an answer with it may be kept until it may be said, and no stored one is looked at.
+/// Whether the body is small enough to be kept until the commit has settled, and no other resource needs to be read.
 bool is_answered_early(const Service& service, const Request& request) noexcept;
 
-/// Submits `write` of `resource` and answers before it is durable (Response::unsettled): 201 with Location if it brings its
-/// resource to life, else 200 with Content-Location, with the body that Prefer asks for; or why it is refused. None, and nothing
-/// is done, if it has to wait for another commit: then it takes commit_resource().
+/// Submits `write` of `resource` and answers before it is durable (Response::unsettled): 201 with Location if it creates or
+/// revives the resource, otherwise 200 with Content-Location, with the body that Prefer asks for; or the refusal. None, and
+/// nothing has been done, if it must wait for another commit: then use commit_resource().
 std::optional<Response> commit_early(const Service& service, const Request& request,
                                      SubmittedResource& resource, storage::VersionWrite write);
 
-/// `early` once it has settled; 503 if what it speaks of was dropped.
+/// Returns `early` once its commit has settled; 503 if that was dropped.
 asio::awaitable<Response> answer_settled(const Request& request, Response early);
 
-/// Submits `write` of `resource` and answers as commit_early() does, but once it is durable. None once what stood in its
-/// way has settled and it can be decided again.
+/// Submits `write` of `resource` and answers as commit_early() does, but once it is durable. None if another commit was in
+/// the way, which has settled, so that the write can be decided again.
 ///
-/// Lifetime: `resource`, what `write` views and `guards` outlive the await; `resource` is released by an answer.
+/// Lifetime: `resource`, what `write` views and `guards` outlive the await; once there is an answer, `resource` is released.
 asio::awaitable<std::optional<Response>> commit_resource(
     const Service& service, const Request& request, SubmittedResource& resource,
     storage::VersionWrite write, std::span<const storage::Guard> guards = {});
 
-/// Fills a 2xx answer's body as `preference` says: with the stored bytes of `info`, with nothing, or with an
-/// OperationOutcome: "Patient/1 updated as version 2". What is done is done whatever becomes of its bytes: erased
-/// meanwhile (no `info`), it is answered without them. Requires: the response has its ETag.
+/// Sets a 2xx answer's body according to `preference`: the stored bytes of `info`, nothing, or an OperationOutcome
+/// ("Patient/1 updated as version 2"). If the version was erased meanwhile (no `info`), the answer has no bytes, but is
+/// still a success. Requires: the response has its ETag.
 void put_body(const Service& service, Response& response, const Preference& preference,
               const std::optional<storage::VersionInfo>& info, TypeId type, std::string_view id,
               std::string_view what);
