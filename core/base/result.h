@@ -64,12 +64,14 @@ enum class Errc : std::uint8_t {
 /// What went wrong. `detail` is written for the person who reads it and may reach a client for the
 /// 4xx codes; it never names a path or an errno there. `expression` is a FHIRPath-like place
 /// ("Patient.birthDate", "Bundle.entry[3]") or empty. `others` are further faults of the same body, each an
-/// issue of its own on the wire; the status is this one's.
+/// issue of its own on the wire; the status is this one's. `lacks` is the canonical URL of a definition that isn't here
+/// as it is needed, or "Type/id": for who may bring it. Empty where no one thing would help.
 struct Error {
     Errc code = Errc::internal;
     std::string detail;
     std::string expression;
     std::vector<Error> others{};
+    std::string lacks{};
 };
 
 /// A value of T or an Error; a strict subset of std::expected. Reading the wrong side aborts.

@@ -26,14 +26,18 @@ bool TransactionNames::concern(const TransactionEntry& read, const Error& refusa
     if (read.target.level == Level::version) {
         return is_to_come(read.target);
     }
-    if (are_in(refusal.detail)) {
+    if (is_one(refusal.lacks)) {
         return true;
     }
+    const bool is_written = is_one(resource_name(read.target.type, read.target.id));
+    if (read.target.operation.empty()) {
+        return is_written && (refusal.code == Errc::not_found || refusal.code == Errc::deleted);
+    }
     // No write brings a parameter that is missing.
-    if (read.target.operation.empty() || refusal.code == Errc::required) {
+    if (refusal.code == Errc::required) {
         return false;
     }
-    if (is_one(resource_name(read.target.type, read.target.id))) {
+    if (is_written) {
         return true;
     }
     const Result<Parameters> asked = parse_query(read.request.query);

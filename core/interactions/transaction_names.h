@@ -26,8 +26,8 @@ class TransactionNames {
                      const TransactionState& state, std::string_view base_url);
 
     /// Whether `read`, which came to `refusal` while nothing was written, may come to something else then: it asks for the version
-    /// that is to come; the refusal names one of them, for whatever the code, its text says what is missing; or the operation was
-    /// asked about one.
+    /// that is to come, or for one that isn't there yet; the refusal says that one is lacking; or the operation was asked about
+    /// one.
     bool concern(const TransactionEntry& read, const Error& refusal) const;
 
   private:

@@ -78,7 +78,10 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
     }
     if (*content == nullptr) {
         return Error{Errc::invalid,
-                     fmt::format("the code system '{}' is not stored here", shown(system)), ""};
+                     fmt::format("the code system '{}' is not stored here", shown(system)),
+                     "",
+                     {},
+                     std::string(system)};
     }
     const auto number = (*content)->find(code);
     if (!number) {
@@ -110,7 +113,10 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     }
     if (*value_set == nullptr) {
         return Error{Errc::invalid,
-                     fmt::format("the value set '{}' is not known here", shown(name)), ""};
+                     fmt::format("the value set '{}' is not known here", shown(name)),
+                     "",
+                     {},
+                     std::string(name)};
     }
     const auto made =
         terminology::expand(look.session, *value_set, {.codes_max = kExpansionMax, .wanted = {}});

@@ -17,7 +17,11 @@ constexpr std::size_t kSystemsPerStep = 16;  // that are compared
 constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {
-    return {Errc::not_computable, fmt::format("{} {} is not here", what, name.substr(0, 200)), ""};
+    return {Errc::not_computable,
+            fmt::format("{} {} is not here", what, name.substr(0, 200)),
+            "",
+            {},
+            std::string(name)};
 }
 
 std::string canonical_of(std::string_view url, std::string_view version) {
@@ -248,7 +252,10 @@ Result<void> Builder::include_system(const Include& part) {
     if (!content->is_complete() && content->content() != Content::fragment &&
         !((is_example || session_.open_systems) && content->size() > 0)) {
         return Error{Errc::not_computable,
-                     fmt::format("The codes of {} are not here", part.system.substr(0, 200)), ""};
+                     fmt::format("The codes of {} are not here", part.system.substr(0, 200)),
+                     "",
+                     {},
+                     part.system};
     }
     std::vector<std::optional<std::vector<bool>>> passing;
     for (const Filter& filter : part.filters) {
@@ -446,10 +453,12 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
     } else if (value_set->has_expansion()) {
         ANNALS_TRY_VOID(builder.take_contained(value_set));
     } else {
+        std::string url = value_set->root()["url"].string();
         return Error{Errc::not_computable,
-                     fmt::format("The value set {} does not say what is in it",
-                                 value_set->root()["url"].string().substr(0, 200)),
-                     ""};
+                     fmt::format("The value set {} does not say what is in it", url.substr(0, 200)),
+                     "",
+                     {},
+                     std::move(url)};
     }
     auto made = std::make_shared<Expansion>(std::move(builder).take());
     made->held.push_back(value_set);

@@ -59,7 +59,9 @@ Result<CodeSystemPointer> Session::code_system(std::string_view system, std::str
         return Error{Errc::not_computable,
                      fmt::format("The version {} of {} is demanded, and {} would be used",
                                  *demanded, canonical.url, made->version()),
-                     ""};
+                     "",
+                     {},
+                     std::string(canonical.url)};
     }
     code_systems_.emplace(std::move(name), made);
     return made;

@@ -782,10 +782,11 @@ TEST(Transaction, ReadsWhatOnlyItsOwnWritesMakeReadable) {
                  entry_of("GET", "Observation?code:below=http://x/codes|a"),
                  entry_of("GET", "Composition/$document?id=1"),
                  entry_of("GET", "$diff?from=http://test/fhir/Patient/1/_history/1&to=Patient/1"),
-                 entry_of("GET", "CodeSystem/$lookup?system=http://x/codes&code=none")}))
+                 entry_of("GET", "CodeSystem/$lookup?system=http://x/codes&code=none"),
+                 entry_of("GET", "Observation?code:in=ValueSet/before")}))
             .body);
     // What fails then, too, fails alone: by then all is done.
-    EXPECT_EQ(bundle.statuses(), "201 201 201 201 404 200 200 200 200 200 200 200 200 404");
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201 404 200 200 200 200 200 200 200 200 404 200");
     EXPECT_EQ(bundle.entry(5)["resource"]["expansion"]["contains"].size(), 1U);
     EXPECT_EQ(bundle.entry(11)["resource"]["entry"].size(), 2U);
 }
@@ -809,6 +810,42 @@ TEST(Transaction, AsksOperationsAboutWhatItPutsRight) {
     EXPECT_EQ(bundle.statuses(), "200 200");
 }
 
+TEST(Transaction, ExpandsWhatItsOwnWritesMakeWhole) {
+    TestService server;
+    const auto codes_of = [](std::string_view version, std::string_view content) {
+        return fmt::format(R"({{"resourceType":"CodeSystem","id":"c","status":"active",
+            "url":"http://x/c","version":"{}",{}}})",
+                           version, content);
+    };
+    const auto values_of = [](std::string_view id, std::string_view more) {
+        return fmt::format(R"({{"resourceType":"ValueSet","id":"{}","status":"active",
+            "url":"http://x/{}"{}}})",
+                           id, id, more);
+    };
+    const std::string all = R"(,"compose":{"include":[{"system":"http://x/c"}]})";
+    const std::string inner = R"(,"compose":{"include":[{"valueSet":["http://x/w"]}]})";
+    const std::string whole = codes_of("2", R"("content":"complete","concept":[{"code":"a"}])");
+    server.put("/ValueSet/v", values_of("v", all));
+    server.put("/ValueSet/w", values_of("w", ""));
+    server.put("/ValueSet/u", values_of("u", inner));
+    for (const auto& [url, write] : std::vector<std::pair<std::string, std::string>>{
+             {"ValueSet/v/$expand?system-version=http://x/c|2", "CodeSystem/c"},
+             {"ValueSet/v/$expand", "CodeSystem/c"},
+             {"Observation?code:in=http://x/v", "CodeSystem/c"},
+             {"ValueSet/u/$expand", "ValueSet/w"}}) {
+        const bool has_codes = write == "ValueSet/w";
+        const std::string body = has_codes ? values_of("w", all) : whole;
+        server.put("/CodeSystem/c",
+                   has_codes ? whole : codes_of("1", R"("content":"not-present")"));
+        EXPECT_GE(server.get("/" + url).status, 400) << url;
+        const Json bundle(server
+                              .submit(bundle_of("transaction", {entry_of("GET", url),
+                                                                entry_of("PUT", write, body)}))
+                              .body);
+        EXPECT_EQ(bundle.statuses(), "200 200") << url;
+    }
+}
+
 TEST(Transaction, FailsByReadsThatLackWhatItDoesNotWrite) {
     TestService server;
     server.put("/Patient/1", patient_json("1"));
@@ -818,6 +855,8 @@ TEST(Transaction, FailsByReadsThatLackWhatItDoesNotWrite) {
              {"ValueSet/$expand?url=http://x/other", "not-found"},
              {"Observation?code:in=http://x/other", "invalid"},
              {"Patient?birthdate=http", "invalid"},
+             // What is wrong is told in the words of what it writes, which doesn't help.
+             {"Patient?_count=ValueSet/v", "invalid"},
              // What it writes or deletes won't have these either.
              {"ValueSet/v/_history/2", "not-found"},
              {"ValueSet/v/_history?_since=http", "invalid"},
