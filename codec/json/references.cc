@@ -46,6 +46,11 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) n
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool is_related_artifact(std::string_view its_key) noexcept {
+    return its_key == "relatedArtifact" || its_key == "documentation" ||
+           its_key == "valueRelatedArtifact";
+}
+
 bool is_attachment(Value object, std::string_view its_key) noexcept {
     if (its_key == "extension" || its_key == "modifierExtension") {
         return false;
@@ -100,7 +105,8 @@ class Finder {
                 add(Kind::uri, value);
                 break;
             case Name::url:
-                if (object && is_attachment(object, object_key)) {
+                if (object &&
+                    (is_related_artifact(object_key) || is_attachment(object, object_key))) {
                     add(Kind::uri, value);
                 }
                 break;

@@ -226,6 +226,9 @@ TEST_F(ReferencesTest, AreFoundInTextOrder) {
         "content": {"attachment": {"url": "G", "_title": {"id": "t"}}},
         "coding": [{"system": "urn:uuid:0", "code": "urn:uuid:0"}],
         "request": {"method": "GET", "url": "urn:uuid:0"},
+        "relatedArtifact": [{"type": "citation", "url": "I", "resource": "urn:uuid:0"}],
+        "action": [{"documentation": [{"type": "documentation", "url": "J"}]}],
+        "output": [{"valueRelatedArtifact": {"type": "citation", "url": "K"}}],
         "div": "urn:uuid:0",
         "reference": {"reference": "H"}
     })");
@@ -238,7 +241,8 @@ TEST_F(ReferencesTest, AreFoundInTextOrder) {
         seen += site.value.string() + " ";
         EXPECT_EQ(site.path, site.value.index());
     }
-    EXPECT_EQ(seen, "n<div>1</div> n<div>2</div> r3 r4 u5 u6 u7 u8 r9 uA uB uC uD uE rF uG rH ");
+    EXPECT_EQ(seen,
+              "n<div>1</div> n<div>2</div> r3 r4 u5 u6 u7 u8 r9 uA uB uC uD uE rF uG uI uJ uK rH ");
 }
 
 TEST_F(ExpressionTest, NamesEveryPlace) {
