@@ -77,7 +77,7 @@ class TransactionState {
     /// Errors: any 4xx; meaningless ones if is_unread().
     Result<void> decide(std::size_t index);
 
-    /// `links` says now what `full_url` stands for.
+    /// What links to `full_url` refer to has become known.
     void know(std::string_view full_url) { writes_.know(full_url); }
 
     /// All entries are decided, and what they link to is known.

@@ -1,7 +1,7 @@
 // What a GraphDefinition adds to a document.
 //
 // Layer:   core/operations.
-// Spec:    FHIR R4 graphdefinition.html; docs/api/document.md, "Graphs".
+// Spec:    FHIR R4 graphdefinition.html; docs/api/document.md.
 // Threads: on the loop of its request.
 
 #pragma once

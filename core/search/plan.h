@@ -136,7 +136,7 @@ bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Valu
              const Related& related = {}, json::Value container = {});
 
 /// Whether an inner resource of `resource`, the body of one that matches its candidates, decides for `plan`.
-/// Requires: it is `contained`.
+/// Requires: `plan` was made by contained().
 bool matches_within(const Plan& plan, json::Value resource, const Related& related);
 
 /// Whether a version may match, of which these are the entries (terms ascending, without `_lastUpdated`) and

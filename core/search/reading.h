@@ -119,7 +119,7 @@ Plan composite_presence(const Asked& asked);
 
 Result<Plan> near_plan(const Asked& asked, std::string_view value);
 
-/// What `prefix` and the rest of a value mean, for those who have the prefix from elsewhere (_filter).
+/// The plan for a value whose prefix was read already, or is given by an operator (_filter), as `comparison`.
 Result<Plan> date_plan(const Asked& asked, Comparison comparison, std::string_view value);
 Result<Plan> number_plan(const Asked& asked, Comparison comparison, std::string_view value);
 Result<Plan> quantity_plan(const Asked& asked, Comparison comparison, std::string_view value);

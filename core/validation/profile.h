@@ -109,11 +109,11 @@ class Profile {
 inline constexpr std::string_view kSimpleQuantity = "SimpleQuantity";
 inline constexpr std::string_view kMoneyQuantity = "MoneyQuantity";
 
-/// Is `url` the definition of one of R4's own types? Its type; else missing.
+/// The type that `url` defines if that is one of R4's own; missing otherwise.
 schema::Type own_type(std::string_view url);
 
-/// Checks a resource, or an element, against the profile `url`; `what` says who asks for it. A profile that
-/// isn't known is worth `unknown`.
+/// Checks a resource or an element against the profile `url`. A profile that can't be loaded is an issue of the
+/// severity `unknown`.
 void check_profile(Context& context, const Frame& frame, const Spot& spot, std::string_view url,
                    Severity unknown);
 
