@@ -10,7 +10,11 @@
 namespace annals::core {
 
 std::string resource_name(TypeId type, std::string_view id) {
-    return fmt::format("{}/{}", resource_type_name(type), id);
+    const std::string_view type_name = resource_type_name(type);
+    std::string name;
+    name.reserve(type_name.size() + 1 + id.size());
+    name.append(type_name).append("/").append(id);
+    return name;
 }
 
 void set_version(Response& response, VersionNumber version, Instant instant) {
