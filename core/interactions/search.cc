@@ -71,9 +71,14 @@ class Search {
   private:
     asio::awaitable<Response> answer() {
         Result<void> read = read_request();
-        while (!unread_.empty()) {
-            co_await request_.loop->fetched(std::exchange(unread_, {}));
-            ++times_read_;
+        while (!unread_.empty() || !put_off_.work.empty()) {
+            if (unread_.empty()) {
+                co_await take_apart_elsewhere();
+            } else {
+                co_await request_.loop->fetched(std::exchange(unread_, {}));
+                put_off_ = {};
+                ++times_read_;
+            }
             cursor_.reset();
             read = read_request();
         }
@@ -132,6 +137,22 @@ class Search {
             co_await request_.loop->fetched(content.included);
         }
         co_return answer_search(service_, request_.base_url, std::move(content));
+    }
+
+    // Value sets and code systems that take long; what is left to do afterwards, be it that there was no thread for it, is done
+    // here.
+    asio::awaitable<void> take_apart_elsewhere() {
+        puts_off_ = false;
+        const Result<void> done = co_await service_.definitions().worker().run(
+            *request_.loop, [work = std::exchange(put_off_, {}).work, &service = service_,
+                             at = snapshot_->position()] {
+                search::Snapshot snapshot(service.store(), at);
+                const search::SnapshotResources stored(snapshot, service.definitions().carried());
+                for (const auto& one : work) {
+                    one(stored);
+                }
+            });
+        static_cast<void>(done);
     }
 
     // Puts what the page's matches bring with them into the content.
@@ -195,7 +216,8 @@ class Search {
         });
         ANNALS_TRY(std::vector<TypeId> types, searched_types(target_));
         const search::SnapshotResources stored(*snapshot_, service_.definitions().carried(),
-                                               times_read_ < kTimesLookedMax ? &unread_ : nullptr);
+                                               times_read_ < kTimesLookedMax ? &unread_ : nullptr,
+                                               puts_off_ ? &put_off_ : nullptr);
         search::QueryContext context{.stored = stored,
                                      .view = view_,
                                      .parameters = parameters_,
@@ -406,6 +428,8 @@ class Search {
     Turns turns_;
     std::vector<Position> unread_;  // what the request names, on the device only
     int times_read_ = 0;
+    search::PutOff put_off_;  // what the request names and takes long to take apart
+    bool puts_off_ = true;
     std::optional<Cursor> cursor_;
     std::optional<Position> as_of_;
     Instant now_;

@@ -14,7 +14,6 @@ namespace annals::core {
 
 namespace {
 
-constexpr std::uint64_t kStepsOnLoop = 40'000;  // a millisecond's work
 constexpr std::uint64_t kStepsMax = 100'000'000;
 
 /// The bytes of a stored resource, or of a package's.
@@ -182,7 +181,7 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
     bool takes_long = false;
     Result<std::string> body =
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
-            terminology::Effort little(kStepsOnLoop);
+            terminology::Effort little(terminology::Worker::kStepsOnLoop);
             bool large = false;
             const Definitions::Resident resident(definitions, unread, &large);
             terminology::Session session(resident, little);

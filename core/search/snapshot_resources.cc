@@ -2,6 +2,7 @@
 
 #include "core/search/execute.h"
 #include "core/terminology/kept.h"
+#include "core/terminology/worker.h"
 
 #include <algorithm>
 #include <list>
@@ -76,7 +77,8 @@ Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id)
     if (!info || info->deletion) {
         return StoredDocument();
     }
-    return load(*info);
+    return load(*info,
+                nullptr);  // It is not kept, so that another thread would parse it for nobody.
 }
 
 Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url,
@@ -85,7 +87,7 @@ Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url
     for (const storage::VersionInfo& info : candidates) {
         StoredDocument document = parsed_definitions().find(seed(), info.position);
         if (document == nullptr) {
-            ANNALS_TRY(document, load(info));
+            ANNALS_TRY(document, load(info, put_off_));
             if (document != nullptr) {
                 parsed_definitions().keep(seed(), info.position, document);
             }
@@ -118,7 +120,8 @@ Result<std::vector<storage::VersionInfo>> SnapshotResources::find_candidates(
     return candidates;
 }
 
-Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info) const {
+Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info,
+                                               PutOff* put_off) const {
     thread_local json::Parser parser;
     const storage::Store& store = snapshot_.store();
     const Result<storage::StoredVersion> stored =
@@ -132,6 +135,10 @@ Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info)
             return StoredDocument();
         }
         return Error(stored.error());
+    }
+    if (put_off != nullptr && stored->body.size() > terminology::Worker::kBytesOnLoop) {
+        put_off->large = true;
+        return Error{Errc::internal, "what a query names takes long to parse", {}};
     }
     ANNALS_TRY(json::Document document, parser.parse(stored->body));
     return StoredDocument(std::make_shared<const json::Document>(std::move(document)));

@@ -17,11 +17,11 @@ namespace annals::core::search {
 class SnapshotResources final : public StoredResources {
   public:
     /// `unread`: where the position goes of what is on the device only; that is then not waited for, but an error. Null:
-    /// it is waited for.
+    /// it is waited for. `put_off`: put_off().
     explicit SnapshotResources(Snapshot& snapshot,
                                const terminology::Source& others = terminology::r4_definitions(),
-                               std::vector<Position>* unread = nullptr)
-        : snapshot_(snapshot), others_(others), unread_(unread) {}
+                               std::vector<Position>* unread = nullptr, PutOff* put_off = nullptr)
+        : snapshot_(snapshot), others_(others), unread_(unread), put_off_(put_off) {}
 
     std::uint64_t seed() const override { return snapshot_.store().search_seed(); }
 
@@ -40,12 +40,16 @@ class SnapshotResources final : public StoredResources {
 
     const terminology::Source& others() const override { return others_; }
 
+    PutOff* put_off() const override { return put_off_; }
+
   private:
-    Result<StoredDocument> load(const storage::VersionInfo& info) const;
+    /// Parses it, unless it takes long and `put_off` is there.
+    Result<StoredDocument> load(const storage::VersionInfo& info, PutOff* put_off) const;
 
     Snapshot& snapshot_;
     const terminology::Source& others_;
     std::vector<Position>* unread_;
+    PutOff* put_off_;
 };
 
 }  // namespace annals::core::search

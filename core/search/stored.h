@@ -11,13 +11,24 @@
 #include "core/terminology/r4.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace annals::core::search {
 
 /// Null where there is no such resource.
 using StoredDocument = std::shared_ptr<const json::Document>;
+
+class StoredResources;
+
+/// What reading a query leaves to another thread: value sets and code systems that take long to take apart. What comes of that is
+/// kept, so that the query is read at once afterwards.
+struct PutOff {
+    bool large = false;  ///< what was come to takes long to parse, and was an error
+    std::vector<std::function<void(const StoredResources&)>> work;
+};
 
 class StoredResources {
   public:
@@ -39,6 +50,9 @@ class StoredResources {
 
     /// What is known besides of value sets and code systems: of packages, and R4's own.
     virtual const terminology::Source& others() const { return terminology::r4_definitions(); }
+
+    /// Where what takes long goes, which then is an error. Null: it is done at once.
+    virtual PutOff* put_off() const { return nullptr; }
 };
 
 }  // namespace annals::core::search

@@ -3,10 +3,12 @@
 #include "core/base/ids.h"
 #include "core/search/reading.h"
 #include "core/terminology/expansion.h"
+#include "core/terminology/worker.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace annals::core::search {
 
@@ -60,21 +62,40 @@ Error as_search_error(Error error) {
 
 /// A session on what a query sees.
 struct Look {
-    explicit Look(const StoredResources& stored) : source(stored), session(source, effort) {
+    explicit Look(const StoredResources& stored)
+        : later(stored.put_off()),
+          source(stored),
+          effort(later == nullptr ? kStepsMax : terminology::Worker::kStepsOnLoop),
+          session(source, effort) {
         session.open_systems = true;
     }
 
+    /// The error of a search for `error`. Where it is only that it would take long here, `work` is put off.
+    template <typename Work>
+    Error failed(Error error, Work work) const {
+        if (later != nullptr && (later->large || effort.exhausted())) {
+            later->large = false;
+            later->work.emplace_back(std::move(work));
+        }
+        return as_search_error(std::move(error));
+    }
+
+    PutOff* later;
     SnapshotDefinitions source;
-    terminology::Effort effort{kStepsMax};
+    terminology::Effort effort;
     terminology::Session session;
 };
 
 Result<Codes> reached(const StoredResources& stored, std::string_view system, std::string_view code,
                       bool upwards) {
     Look look(stored);
+    const auto again = [system = std::string(system), code = std::string(code),
+                        upwards](const StoredResources& elsewhere) {
+        static_cast<void>(reached(elsewhere, system, code, upwards));
+    };
     const auto content = look.session.code_system(system, {});
     if (!content) {
-        return as_search_error(content.error());
+        return look.failed(content.error(), again);
     }
     if (*content == nullptr) {
         return Error{Errc::invalid,
@@ -89,7 +110,7 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
     }
     const auto reached = (*content)->reached(*number, upwards, look.effort);
     if (!reached) {
-        return as_search_error(reached.error());
+        return look.failed(reached.error(), again);
     }
     Codes codes;
     for (std::uint32_t i = 0; i < reached->size(); ++i) {
@@ -107,9 +128,12 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
 
 Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     Look look(stored);
+    const auto again = [name = std::string(name)](const StoredResources& elsewhere) {
+        static_cast<void>(expand(elsewhere, name));
+    };
     const auto value_set = look.session.value_set(name);
     if (!value_set) {
-        return as_search_error(value_set.error());
+        return look.failed(value_set.error(), again);
     }
     if (*value_set == nullptr) {
         return Error{Errc::invalid,
@@ -121,7 +145,7 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     const auto made =
         terminology::expand(look.session, *value_set, {.codes_max = kExpansionMax, .wanted = {}});
     if (!made) {
-        return as_search_error(made.error());
+        return look.failed(made.error(), again);
     }
     Expansion expansion;
     expansion.codes.reserve((*made)->entries.size());

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -31,6 +32,9 @@ class Worker {
   public:
     /// Bytes of resources that may be parsed and looked at more than once on a network thread; more of them are its work.
     static constexpr std::size_t kBytesOnLoop = 256 << 10;
+
+    /// Steps (Effort) that an answer may take on a network thread, a millisecond's work; what takes more is its work.
+    static constexpr std::uint64_t kStepsOnLoop = 40'000;
 
     Worker() = default;
     Worker(const Worker&) = delete;

@@ -160,5 +160,45 @@ TEST_F(TerminologyWorker, ReadsAndParsesDefinitionsWhileOthersAreAnswered) {
     EXPECT_EQ(send("GET", lookup("new")).status, 200);
 }
 
+TEST_F(TerminologyWorker, TakesWhatSearchesNameApartWhileOthersAreAnswered) {
+    std::string concepts;
+    for (int i = 0; i < 30'000; ++i) {
+        concepts += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    ASSERT_EQ(send("PUT", "/CodeSystem/s",
+                   fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
+                               R"("status":"active","content":"complete","concept":[{}]}})",
+                               concepts))
+                  .status,
+              201);
+    ASSERT_EQ(
+        send("PUT", "/ValueSet/v",
+             R"({"resourceType":"ValueSet","id":"v","url":"http://s/v","status":"active",)"
+             R"("compose":{"include":[{"system":"http://s/s","filter":[{"property":"concept",)"
+             R"("op":"is-a","value":"c7"}]}]}})")
+            .status,
+        201);
+    ASSERT_EQ(send("PUT", "/Observation/o",
+                   R"({"resourceType":"Observation","id":"o","status":"final",)"
+                   R"("code":{"coding":[{"system":"http://s/s","code":"c7"}]}})")
+                  .status,
+              201);
+    bool first = true;
+    for (const std::string asked :
+         {"code:in=http://s/v", "code:below=http://s/s|c7", "code:in=http://s/v"}) {
+        std::promise<void> go_on;
+        auto busy = occupy(go_on);
+        auto found = ask("GET", "/Observation?" + asked);
+        EXPECT_EQ(send("GET", "/Observation/o").status, 200);
+        EXPECT_EQ(found.wait_for(first ? 20ms : 10'000ms),
+                  first ? std::future_status::timeout : std::future_status::ready)
+            << asked << ": what was taken apart once is kept";
+        go_on.set_value();
+        EXPECT_TRUE(busy.get());
+        EXPECT_TRUE(found.get().says(R"("total":1)")) << asked;
+        first = false;
+    }
+}
+
 }  // namespace
 }  // namespace annals::terminology
