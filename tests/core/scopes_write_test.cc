@@ -108,11 +108,11 @@ TEST_F(ScopesTest, LetOthersRunWhileAllThatIsToBeDeletedIsLookedAt) {
     config.conditional_delete = "multiple";
     open(config);
     std::string notes;
-    for (int i = 0; i < 2'000; ++i) {
+    for (int i = 0; i < 10'000; ++i) {
         notes += R"({"text":"x"},)";
     }
     notes.pop_back();
-    for (int i = 10; i < 40; ++i) {
+    for (int i = 10; i < 70; ++i) {
         const std::string id = fmt::format("o{}", i);
         put("/Observation/" + id,
             fmt::format(R"({{"note":[{}],{})", notes, observation(id, "m", "text").substr(1)));
