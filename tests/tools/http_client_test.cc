@@ -11,11 +11,15 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <thread>
 
 namespace annals::tools {
@@ -104,6 +108,37 @@ TEST(HttpClient, KeepsTheConnectionForTheNextRequest) {
     ASSERT_TRUE(second);
     EXPECT_EQ(second->status, 404);
     EXPECT_TRUE(server.requests()[1].starts_with("GET /fhir/b HTTP/1.1\r\nHost: 127.0.0.1:"));
+}
+
+/// What the kernel says of the timer of a connection to `port`: its kind (2: keep-alive), and hundredths of a second until it ends.
+std::optional<std::pair<int, unsigned long>> timer_of_connection_to(const std::string& port) {
+    std::ifstream table("/proc/net/tcp");
+    std::string line;
+    std::getline(table, line);
+    while (std::getline(table, line)) {
+        unsigned local = 0;
+        unsigned remote = 0;
+        unsigned state = 0;
+        unsigned timer = 0;
+        unsigned long left = 0;
+        if (std::sscanf(line.c_str(), "%*d: %*8X:%X %*8X:%X %X %*8X:%*8X %X:%lX", &local, &remote,
+                        &state, &timer, &left) == 5 &&
+            remote == std::stoul(port) && state == TCP_ESTABLISHED) {
+            return std::pair(static_cast<int>(timer), left);
+        }
+    }
+    return std::nullopt;
+}
+
+TEST(HttpClient, HasTheKernelKeepAnIdleConnectionAlive) {
+    ScriptedServer server({{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""}});
+    HttpClient client(server.url());
+    ASSERT_TRUE(client.send(get("/")));
+    const auto timer = timer_of_connection_to(server.url().port);
+    ASSERT_TRUE(timer);
+    EXPECT_EQ(timer->first, 2);
+    EXPECT_LE(timer->second, 3000U);
+    client.close();
 }
 
 TEST(HttpClient, ReadsChunkedAnswersAndPassesOverInterimOnes) {

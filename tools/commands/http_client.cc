@@ -34,6 +34,16 @@ constexpr milliseconds kLookUp{100};
 /// So often in a row an answer may come that doesn't parse. With the usual pauses that is half a minute.
 constexpr int kUnreadableMax = 12;
 
+/// A follower's connection may be idle for hours: what stands between is not to forget it, which nobody would be told of.
+void keep_alive(int fd) {
+    const int on = 1;
+    constexpr int kIdleSeconds = 30;
+    constexpr int kBetweenSeconds = 10;
+    ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds, sizeof kIdleSeconds);
+    ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kBetweenSeconds, sizeof kBetweenSeconds);
+}
+
 /// What a socket says whose own time is over.
 bool would_block(int number) {
     return number == EAGAIN || number == EWOULDBLOCK;
@@ -219,6 +229,7 @@ Result<void> HttpClient::Impl::connect() {
         ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         const int on = 1;
         ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        keep_alive(fd);
         const auto begun = Clock::now();
         if (connect_to(*address, begun)) {
             if (server.tls) {
