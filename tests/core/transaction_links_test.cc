@@ -1,0 +1,210 @@
+// Links between the resources of a transaction, and what stands instead of them.
+
+#include "tests/core/transaction_fixture.h"
+#include "tests/support/files.h"
+
+#include <string>
+#include <vector>
+
+namespace annals::core {
+namespace {
+
+TEST(Transaction, ResolvesLinksInEitherDirection) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Observation", observation_of("", "urn:uuid:p"),
+                          full_url("urn:uuid:o")),
+                 entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:p")),
+                 entry_of("POST", "Observation", observation_of("", "urn:oid:1.2.3"),
+                          full_url("urn:uuid:o2")),
+                 entry_of("PUT", "Patient/put", patient_json("put"), full_url("urn:oid:1.2.3"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201");
+    EXPECT_EQ(subject_of(server, name_in(bundle, 0)), name_in(bundle, 1));
+    EXPECT_EQ(subject_of(server, name_in(bundle, 2)), "Patient/put");
+}
+
+TEST(Transaction, ResolvesFullUrlsOfAnotherServer) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Patient", patient_json("7"),
+                          full_url("http://a/fhir/Patient/7")),
+                 entry_of("POST", "Observation", observation_of("", "http://a/fhir/Patient/7"),
+                          full_url("http://a/fhir/Observation/1")),
+                 entry_of("POST", "Observation", observation_of("", "Patient/7"),
+                          full_url("http://a/fhir/Observation/2")),
+                 entry_of("POST", "Observation", observation_of("", "Patient/7"),
+                          full_url("urn:uuid:3"))}))
+            .body);
+    EXPECT_EQ(subject_of(server, name_in(bundle, 1)), name_in(bundle, 0));
+    EXPECT_EQ(subject_of(server, name_in(bundle, 2)), name_in(bundle, 0));
+    EXPECT_EQ(subject_of(server, name_in(bundle, 3)), "Patient/7");
+}
+
+TEST(Transaction, KeepsThePartOfAResourceThatALinkNames) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("PUT", "Patient/1", patient_json("1"), full_url("urn:uuid:1")),
+                 entry_of("PUT", "Observation/1", observation_of("1", "urn:uuid:1#a/b"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201");
+    const std::string stored = server.get("/Observation/1").body;
+    EXPECT_EQ(Json(stored).root()["subject"]["reference"].string(), "Patient/1#a/b");
+    EXPECT_EQ(server.put("/Observation/1", stored).status, 200);
+}
+
+TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
+    TestService server;
+    const std::string body =
+        R"({"resourceType":"Patient","id":"1","text":{"status":"generated",)"
+        R"("div":"<div xmlns=\"http://www.w3.org/1999/xhtml\"><a href=\"urn:uuid:2\">it</a>urn:uuid:2</div>"},)"
+        R"("extension":[{"url":"http://x","valueUri":"urn:uuid:2"},)"
+        R"({"url":"http://x","valueCanonical":"urn:uuid:2"}]})";
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction", {entry_of("PUT", "Patient/1", body),
+                                              entry_of("PUT", "Patient/2", patient_json("2"),
+                                                       full_url("urn:uuid:2"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201");
+    const std::string stored = server.get("/Patient/1").body;
+    EXPECT_NE(stored.find(R"(<a href=\"Patient/2\">it</a>urn:uuid:2</div>)"), std::string::npos);
+    EXPECT_NE(stored.find(R"("valueUri":"Patient/2")"), std::string::npos);
+    EXPECT_NE(stored.find(R"("valueCanonical":"urn:uuid:2")"), std::string::npos);
+}
+
+TEST(Transaction, LeavesTheEntriesOfABundleThatItStoresAlone) {
+    TestService server;
+    const std::string document =
+        R"({"resourceType":"Bundle","type":"document","identifier":{"system":"urn:x","value":"1",)"
+        R"("assigner":{"reference":"urn:uuid:p"}},"entry":[)"
+        R"({"fullUrl":"urn:uuid:o","resource":{"resourceType":"Observation","status":"final","code":{"text":"x"},)"
+        R"("subject":{"reference":"urn:uuid:p"}}},)"
+        R"({"fullUrl":"http://a/Observation/1","resource":{"resourceType":"Observation","status":"final","code":{"text":"x"},)"
+        R"("subject":{"reference":"Patient/7"},"performer":[{"reference":"Patient?identifier=none"}]}},)"
+        R"({"fullUrl":"urn:uuid:p","resource":{"resourceType":"Patient"}}]})";
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:p")),
+                 entry_of("POST", "Patient", patient_json("7"), full_url("http://a/Patient/7")),
+                 entry_of("POST", "Bundle", document, full_url("http://a/Bundle/1"))}))
+            .body);
+    ASSERT_EQ(bundle.statuses(), "201 201 201");
+    const std::string stored = server.get("/" + name_in(bundle, 2)).body;
+    const std::string entries = document.substr(document.find(R"("entry":)"));
+    EXPECT_TRUE(stored.ends_with(entries)) << stored;
+    EXPECT_NE(stored.find(R"("assigner":{"reference":")" + name_in(bundle, 0)), std::string::npos)
+        << stored;
+}
+
+TEST(Transaction, KeepsEverythingButLinksByteForByte) {
+    TestService server;
+    const std::string body =
+        R"({"resourceType":"Observation","id":"1","status":"final","code":{"text":"c"},"valueQuantity":{"value":1.00},)"
+        R"("unknown":{"x":[1e3,"\u00e9"]},"subject":{"reference":"urn:uuid:p","display":"d"}})";
+    server.submit(bundle_of(
+        "transaction", {entry_of("PUT", "Observation/1", body),
+                        entry_of("PUT", "Patient/p", patient_json("p"), full_url("urn:uuid:p"))}));
+    const std::string stored = server.get("/Observation/1").body;
+    EXPECT_NE(
+        stored.find(
+            R"("valueQuantity":{"value":1.00},"unknown":{"x":[1e3,"\u00e9"]},"subject":{"reference":"Patient/p","display":"d"}})"),
+        std::string::npos)
+        << stored;
+}
+
+// Resolved, the links of the second take more room than the bundle's parse left.
+TEST(Transaction, IsFoundByWhatItsLinksWereResolvedTo) {
+    for (const std::size_t links : {1U, 400U}) {
+        TestService server;
+        const std::string id(64, 'p');
+        std::string group =
+            R"({"resourceType":"Group","id":"1","type":"person","actual":true,"member":[)";
+        for (std::size_t i = 0; i < links; ++i) {
+            group += i == 0 ? "" : ",";
+            group += R"({"entity":{"reference":"urn:oid:1.2"}})";
+        }
+        group += "]}";
+        const Json bundle(
+            server
+                .submit(bundle_of("transaction", {entry_of("PUT", "Group/1", group),
+                                                  entry_of("PUT", "Patient/" + id, patient_json(id),
+                                                           full_url("urn:oid:1.2"))}))
+                .body);
+        EXPECT_EQ(bundle.statuses(), "201 201");
+        const auto total = [&](const std::string& member) {
+            const Received answer = server.send({HttpMethod::get, "/Group", "member=" + member});
+            return std::string(Json(answer.body).root()["total"].raw());
+        };
+        EXPECT_EQ(total("Patient/" + id), "1");
+        EXPECT_EQ(total("urn:oid:1.2"), "0");
+    }
+}
+
+/// Checks that no reference of `resource` is left unresolved and that each relative one names a live resource.
+void check_references(TestService& server, json::Value resource, std::size_t& checked) {
+    std::vector<json::ReferenceSite> sites;
+    json::find_references(resource, sites);
+    for (const json::ReferenceSite& site : sites) {
+        const std::string text = site.value.string();
+        if (site.kind != json::ReferenceSite::Kind::reference || text.starts_with('#')) {
+            continue;
+        }
+        ASSERT_FALSE(text.starts_with("urn:")) << text;
+        const std::size_t slash = text.find('/');
+        const auto type = find_resource_type(text.substr(0, slash));
+        ASSERT_TRUE(type.has_value()) << text;
+        ASSERT_TRUE(server.store().current(*type, text.substr(slash + 1)).has_value()) << text;
+        ++checked;
+    }
+}
+
+TEST(Transaction, StoresSyntheaPatientsWithEveryReferenceResolved) {
+    const auto files = test::test_data_files("synthea-2019-dev/SYNTHEA");
+    if (files.empty()) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA has no synthea-2019-dev";
+    }
+    TestService server;
+    std::size_t bundles = 0;
+    std::size_t entries = 0;
+    for (const auto& file : files) {
+        const std::string text = test::read_whole_file(file);
+        const Received answer = server.submit(text);
+        ASSERT_EQ(answer.status, 200) << file << answer.body.substr(0, 1000);
+        entries += Json(text).root()["entry"].size();
+        if (++bundles == 20) {
+            break;
+        }
+    }
+    EXPECT_EQ(server.store().totals().live, entries);
+
+    std::size_t checked = 0;
+    json::Parser parser;
+    for (std::uint64_t position = 1; position <= entries; ++position) {
+        const auto info = server.store().at(Position{position});
+        ASSERT_TRUE(info.has_value());
+        const auto stored = server.store().load(*info);
+        ASSERT_TRUE(stored.has_value());
+        auto document = parser.parse(stored->body);
+        ASSERT_TRUE(document.has_value());
+        check_references(server, document->root(), checked);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+    EXPECT_GT(checked, entries);
+}
+
+}  // namespace
+}  // namespace annals::core
