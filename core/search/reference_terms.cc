@@ -29,7 +29,9 @@ void append_reference_terms(json::Value resource, std::uint64_t seed, std::strin
             continue;
         }
         const std::string text = site.value.string();
-        const ReferenceText target = read_reference(text, base_url);
+        // What contains it must stay for a part of a resource to stay.
+        const ReferenceText target =
+            read_reference(std::string_view(text).substr(0, text.find('#')), base_url);
         if (target.local) {
             terms.push_back(
                 reference(column(), storage::resource_key(seed, *target.type, target.id).low));

@@ -60,6 +60,7 @@ TEST_P(ReferrersTest, HoldWhatTheyReferToInWhateverWay) {
     for (const std::string& members :
          {reference_to("Patient/p"), reference_to("Patient/p/_history/1"), reference_to(absolute),
           reference_to(absolute + "/_history/1"), extension_to("Patient/p"), extension_to(absolute),
+          reference_to("Patient/p#x"), reference_to(absolute + "#x"),
           R"("contained":[{"resourceType":"Basic","id":"x","code":{"text":"d"},)" +
               reference_to("Patient/p") + "}]"}) {
         ASSERT_LT(server_.put("/Basic/b", basic("b", members)).status, 300) << members;
