@@ -53,7 +53,12 @@ Response answer_removed(const TransactionEntry& entry, const TransactionAttempt&
 Response answer_found(const Service& service, const Request& request, TypeId type,
                       std::string_view id, const Preference& preference, Position seen) {
     Response response;
-    std::optional<storage::VersionInfo> info = service.store().current(type, id, seen);
+    const storage::Store& store = service.store();
+    std::optional<storage::VersionInfo> info = store.current(type, id, seen);
+    if (info && info->deletion) {
+        // Where nothing is written no commit depends on it: it was there when it was found.
+        info = store.current(type, id, Position{info->position.value - 1});
+    }
     if (info &&
         (info->deletion || !ScopedView(service, request, kMaySearch, "search").shows(*info))) {
         info.reset();  // changed a moment ago

@@ -519,5 +519,28 @@ TEST(Transaction, TellsWhatItFoundAlsoIfThatIsChangedOrDeletedBehindIt) {
     }
 }
 
+// Nothing is committed then that what it found could depend on: a deletion is under way that its criteria don't see.
+TEST(Transaction, TellsWhatItFoundAlsoIfItWritesNothing) {
+    constexpr std::size_t kEach = 100;
+    TestService server;
+    std::vector<Sent> all;
+    for (std::size_t i = 0; i < kEach; ++i) {
+        const std::string found = fmt::format("/Patient/{}", i);
+        server.put(found, patient_json(fmt::format("{}", i)));
+        std::vector<std::string> entries(4, entry_of("GET", "Patient?_count=20"));
+        entries.push_back(entry_of("POST", "Patient", patient_json(""), {},
+                                   fmt::format(R"("ifNoneExist":"_id={}")", i)));
+        all.push_back({HttpMethod::delete_, found, {}, ""});
+        all.push_back({HttpMethod::post, "", {}, bundle_of("transaction", entries)});
+    }
+    const std::vector<Received> answers = server.send_all(all);
+    for (std::size_t i = 1; i < answers.size(); i += 2) {
+        ASSERT_EQ(answers[i].status, 200) << answers[i].body;
+        const Json bundle(answers[i].body);
+        const auto entry = bundle.entry(4);
+        ASSERT_NE(entry["response"]["location"].string(), "") << entry.raw();
+    }
+}
+
 }  // namespace
 }  // namespace annals::core
