@@ -66,9 +66,11 @@ class Restoration {
         if (begun_) {
             clean_store();
         }
-        if (made_ && lock_ != nullptr && !fs_.exists(mark())) {
-            // Nobody is kept out by a file that is gone, so the directory is held, too, until it goes.
-            static_cast<void>(fs_.remove(to_ + "/LOCK"));
+        if (made_ && !fs_.exists(mark())) {
+            if (lock_ != nullptr) {
+                // Nobody is kept out by a file that is gone, so the directory is held, too, until it goes.
+                static_cast<void>(fs_.remove(to_ + "/LOCK"));
+            }
             static_cast<void>(fs_.remove_directory(to_));  // not where it has something else by now
         }
     }

@@ -153,6 +153,22 @@ TEST_F(BackupTest, ADamagedBackupIsNotRestored) {
     EXPECT_TRUE(restore(fs_, backup_, directory_ / "restored", {}));
 }
 
+TEST(Restore, ThatCannotBeginLeavesNothing) {
+    SimFileSystem fs;
+    const auto store = open_filled_store(fs);
+    ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
+    for (const bool held : {false, true}) {
+        std::unique_ptr<DirectoryLock> lock;
+        if (held) {
+            lock = *fs.lock("/restored");
+        }
+        fs.fail_next(SimFileSystem::Call::create, Errc::io, held ? 0 : 1);
+        EXPECT_FALSE(restore(fs, "/backup", "/restored", {}));
+        EXPECT_FALSE(fs.exists("/restored")) << held;
+    }
+    EXPECT_TRUE(restore(fs, "/backup", "/restored", {}));
+}
+
 /// The power goes at every call of a restore: what is left is refused, or the whole of it.
 TEST(Restore, SurvivesAPowerCutAtEveryBoundary) {
     for (std::uint64_t n = 1;; ++n) {
