@@ -132,9 +132,12 @@ class Verification {
         return facts ? facts->bytes : 0;
     }
 
-    /// Reads the file into bytes_; what can't be read is damage and stays zero.
-    bool read_file(std::uint64_t number) {
+    /// Reads the file into bytes_; what can't be read is damage and stays zero. Errors: no_store (no descriptor for it).
+    Result<bool> read_file(std::uint64_t number) {
         const auto file = fs_.open(segments_ + "/" + segment_name(number), FileSystem::Mode::read);
+        if (!file && file.error().code == Errc::no_store) {
+            return file.error();
+        }
         if (!file) {
             damage(0, file.error().detail);
             return false;
@@ -169,7 +172,8 @@ class Verification {
         log_.set_file(name);
         sealed_ = false;
         ++report_.segments;
-        if (!read_file(number)) {
+        ANNALS_TRY(const bool read, read_file(number));
+        if (!read) {
             log_.lose_end();
             return {};
         }

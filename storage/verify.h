@@ -47,7 +47,7 @@ using VerifyProgress = std::function<void(std::uint64_t done, std::uint64_t tota
 /// made from footers is the one made from data); what is there of the search checkpoint that was synced last; and, of a
 /// backup, whether it is what its manifest says. Goes on after damage, at the next whole frame.
 ///
-/// Errors: usage (no store there, or a newer format), io (the directory can't be listed).
+/// Errors: usage (no store there, or a newer format), io (the directory can't be listed), no_store (no descriptors: no damage).
 Result<VerifyReport> verify(FileSystem& fs, const std::string& directory,
                             const VerifyProgress& progress = {});
 

@@ -7,6 +7,7 @@
 #include "storage/segment_footer.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
@@ -305,6 +306,26 @@ TEST_F(StoredHistory, IsHeldToItsFooters) {
     others.front().version = {7};
     expect_damage(0, offset, "hint 0 of the footer", with(others, last));
     expect_damage(0, offset, "the footer's counts", with(hints, {last.us + 1}));
+}
+
+TEST(Verify, TakesNoWantOfDescriptorsForDamage) {
+    test::SimFileSystem fs;
+    {
+        const auto store = *Store::open(fs, "/data", {});
+        test::put(*store, "Patient", "p", "x");
+    }
+    bool refused = false;
+    for (std::uint64_t passed = 0; passed < 10; ++passed) {
+        fs.fail_next(test::SimFileSystem::Call::open, Errc::no_store, 1, passed);
+        const auto found = verify(fs, "/data");
+        if (found) {
+            EXPECT_TRUE(found->damages.empty()) << passed << ": " << found->damages.front().reason;
+        } else {
+            EXPECT_EQ(found.error().code, Errc::no_store) << found.error().detail;
+            refused = true;
+        }
+    }
+    EXPECT_TRUE(refused);
 }
 
 TEST(Verify, NeedsAStore) {
