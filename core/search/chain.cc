@@ -46,7 +46,10 @@ Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
     }
     ANNALS_TRY_VOID(reading.spend(terms.size()));
     Plan plan = carrying(std::move(terms));
-    return modifier == "not" ? negation_of(std::move(plan)) : plan;
+    if (modifier == "not") {
+        return negation_of(std::move(plan));
+    }
+    return plan;
 }
 
 bool leads_to(const Parameter& parameter, TypeId type) {

@@ -216,7 +216,10 @@ Plan all_of(std::vector<Plan> parts) {
     if (plan.parts.empty()) {
         return everything();
     }
-    return plan.parts.size() == 1 ? Plan(std::move(plan.parts[0])) : plan;
+    if (plan.parts.size() == 1) {
+        return Plan(std::move(plan.parts[0]));
+    }
+    return plan;
 }
 
 Plan any_of(std::vector<Plan> parts) {
@@ -247,7 +250,10 @@ Plan any_of(std::vector<Plan> parts) {
     if (plan.parts.empty()) {
         return nothing();
     }
-    return plan.parts.size() == 1 ? Plan(std::move(plan.parts[0])) : plan;
+    if (plan.parts.size() == 1) {
+        return Plan(std::move(plan.parts[0]));
+    }
+    return plan;
 }
 
 Plan negation_of(Plan part) {

@@ -43,6 +43,18 @@ TEST(Plan, DecidesByTermsTextsAndIntervals) {
     EXPECT_TRUE(matches(any_of({carrying({6}), begins_with(kName, "peter")})));
 }
 
+TEST(Plan, IsPutTogetherOfItsPartsAndNotOfCopies) {
+    for (const auto join : {&any_of, &all_of}) {
+        std::vector<Plan> parts;
+        parts.push_back(begins_with(kName, std::string(100, 'a')));
+        parts.push_back(begins_with(kName, std::string(100, 'b')));
+        const char* const text = parts.front().text.data();
+        const Plan plan = join(std::move(parts));
+        ASSERT_EQ(plan.parts.size(), 2U);
+        EXPECT_EQ(plan.parts.front().text.data(), text);
+    }
+}
+
 TEST(Plan, ComparesIntervalsAsThePrefixesSay) {
     constexpr Range kOwn{100, 199};
 
