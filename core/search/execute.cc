@@ -220,6 +220,12 @@ std::uint64_t Execution::counting_cost() {
     const auto& runs = snapshot_.runs(type_).runs;
     // The newest first, which a page has bound: to bind the others gathers what many terms have there.
     for (std::size_t run = runs.size(); run-- > 0 && cost <= kCostOfInterest;) {
+        if (walk_->is_large()) {
+            cost += walk_->conditions();  // It is bound anew, a look for each.
+            if (cost > kCostOfInterest) {
+                break;
+            }
+        }
         const BoundPlan& condition = walk_->bound(run);
         if (condition.costly) {
             return std::numeric_limits<std::uint64_t>::max();

@@ -40,6 +40,9 @@ class RunWalk {
     /// Whether it has so many, terms aside, that to bind it at once would take long.
     bool has_many_parts() const noexcept;
 
+    /// Conditions of the plan.
+    std::uint64_t conditions() const noexcept { return conditions_; }
+
     /// Says that what bound() gave isn't needed now: a plan of very many conditions isn't kept for all runs.
     void let_go(std::size_t run);
 

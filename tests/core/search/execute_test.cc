@@ -143,6 +143,24 @@ TEST_F(SearchModel, ReckonsWhatManyTermsHaveAsWorkOfCounting) {
     }
 }
 
+TEST_F(SearchModel, ReckonsToLookForVeryManyTermsAsWorkOfCounting) {
+    const TypeId type = types_.front();
+    storage::SearchEntries entries;
+    entries.terms.push_back(token(column(0), "0"));
+    index_.add(type, std::vector<storage::IndexedDocument>{{Position{1}, 1, &entries}});
+    for (const std::uint64_t count : {1'001U, 20'001U}) {
+        std::vector<Term> terms;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            terms.push_back(token(column(0), std::to_string(i)));
+        }
+        const Plan plan = carrying(std::move(terms));
+        Snapshot own = snapshot(Position{1});
+        Execution execution(own, type, plan);
+        EXPECT_EQ(run(execution, {.limit = 20}).size(), 1U);
+        EXPECT_EQ(execution.counting_cost() > 20'000U, count > 20'000U) << count;
+    }
+}
+
 TEST_F(SearchModel, CountsWhereFewHaveDied) {
     keys_ = 20'000;
     write(200);
