@@ -46,7 +46,9 @@ class VersionedSource final : public Source {
             parsed(code_system("complete", concepts, version)));
     }
 
-    Definition old_ = made(R"({"code":"a","display":"old"},{"code":"gone"})", "1");
+    Definition old_ = made(R"({"code":"a","display":"old",
+        "property":[{"code":"inactive","valueBoolean":true}]},{"code":"gone"})",
+                           "1");
     Definition new_ = made(R"({"code":"a","display":"new"},{"code":"added"})", "2");
 };
 
@@ -217,6 +219,16 @@ TEST(Membership, OfActiveCodesLeavesOutWhatIsKnownToBeInactive) {
         EXPECT_EQ(judged(source, listing(""), {kUrl, code}), Member::yes) << code;
     }
     EXPECT_EQ(listed(source, active), "a late elsewhere");
+}
+
+TEST(Membership, OfActiveCodesIsByTheVersionThatTheCodeNames) {
+    const VersionedSource source;
+    const std::string active = value_set(
+        fmt::format(R"("compose":{{"inactive":false,"include":[{{"system":"{}"}}]}})", kUrl));
+    EXPECT_EQ(judged(source, active, {kUrl, "gone", "1"}), Member::yes);
+    EXPECT_EQ(judged(source, active, {kUrl, "a", "1"}), Member::no);
+    EXPECT_EQ(judged(source, active, {kUrl, "a", "2"}), Member::yes);
+    EXPECT_EQ(judged(source, active, {kUrl, "a"}), Member::yes);
 }
 
 TEST(Membership, IsFollowedThroughPropertiesAsThroughNesting) {

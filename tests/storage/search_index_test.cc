@@ -339,6 +339,26 @@ TEST(SearchIndex, IsRebuiltWhileItGoesOn) {
     model.expect_true(*index.runs(kType));
 }
 
+TEST(SearchIndex, KnowsWhoDiedWhileHisRunWasWrittenAnew) {
+    SearchIndex index(impatient());
+    Model model(8, index);
+    model.add(25);
+    const Position at{1000};
+    index.rebuild(kType,
+                  [&](Position position, SearchEntries&) {
+                      index.died(kType, position, at);
+                      return true;
+                  },
+                  {});
+    index.wait_until_idle();
+    const auto runs = index.runs(kType);
+    ASSERT_EQ(runs->runs.size(), 1U);
+    EXPECT_EQ(runs->runs[0]->died_count(), 25U);
+    for (std::uint32_t document = 0; document < runs->runs[0]->size(); ++document) {
+        EXPECT_EQ(runs->runs[0]->died_at(document), at) << document;
+    }
+}
+
 TEST(SearchIndex, StopsInTheMiddleOfAnything) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         std::shared_ptr<const SearchRuns> held;

@@ -335,6 +335,23 @@ TEST(CompositeQuery, HoldsOfOneElement) {
             "number||code is needed"}});
 }
 
+TEST(CompositeQuery, TakesNoCodeForAnotherAndAText) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const char* coding) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","valueString":"value","code":{"coding":[)" + coding +
+                   "]}}");
+    };
+    // What stands between the parts of what is kept of a composite.
+    add("code", R"({"code":"a\u001eb"})");
+    add("part", R"({"code":"a\u001fs\u001fb"})");
+    add("system", R"({"system":"s\u001fb","code":"a"})");
+    check(corpus, "Observation",
+          {{"code-value-string=a$b", ""},
+           {"code-value-string=s|a$b", ""},
+           {"code-value-string=|a$b", ""}});
+}
+
 TEST(CompositeQuery, TakesComponentsOfAnyType) {
     Corpus corpus;
     const auto add = [&](const char* id, const std::string& value) {

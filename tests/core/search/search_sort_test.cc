@@ -150,46 +150,58 @@ TEST_F(Search, SortsSeveralTypesByWhatIsReadFromBodies) {
 
 TEST_F(Search, SortsSeveralTypesByOneDateWhetherTheyAreFewOrMany) {
     Names written;
-    Names dated;
+    std::map<std::string, std::string> by_date;
     Names undated;
     for (int i = 0; i < 120; ++i) {
         const std::string id = fmt::format("a{}", i);
-        const std::string date = fmt::format("2020-{:02}-{:02}", 1 + i / 20, 1 + i % 20);
+        const int day = i * 7 % 120;  // in no order of what is written
+        const std::string date = fmt::format("2020-{:02}-{:02}", 1 + day / 20, 1 + day % 20);
         if (i % 40 == 39) {
             put("DiagnosticReport", id, R"("status":"final","code":{"text":"c"})");
             undated.push_back("DiagnosticReport/" + id);
         } else if (i % 2 == 0) {
             put("Observation", id,
                 R"("status":"final","code":{"text":"c"},"effectiveDateTime":")" + date + '"');
-            dated.push_back("Observation/" + id);
+            by_date[date] = "Observation/" + id;
         } else {
             put("Procedure", id,
                 R"("status":"completed","subject":{"reference":"Patient/1"},"performedDateTime":")" +
                     date + '"');
-            dated.push_back("Procedure/" + id);
+            by_date[date] = "Procedure/" + id;
         }
-        written.push_back(i % 40 == 39 ? undated.back() : dated.back());
+        written.push_back(i % 40 == 39 ? undated.back() : by_date[date]);
+    }
+    Names dated;
+    for (const auto& [date, name] : by_date) {
+        dated.push_back(name);
     }
     const auto pages = [&](const std::string& sort) {
-        Searchset page =
-            get("/?_type=Observation,Procedure,DiagnosticReport&_count=3&_sort=" + sort);
+        Searchset page = get("/?_type=Observation,Procedure,DiagnosticReport&_count=3" + sort);
         EXPECT_EQ(page.matches.size(), 3U);
         Names found = page.matches;
         while (page.links.contains("next")) {
             page = get(page.links.at("next"));
             found.insert(found.end(), page.matches.begin(), page.matches.end());
         }
+        // And back again.
+        Names back(page.matches.rbegin(), page.matches.rend());
+        while (page.links.contains("previous")) {
+            page = get(page.links.at("previous"));
+            back.insert(back.end(), page.matches.rbegin(), page.matches.rend());
+        }
+        EXPECT_EQ(back, Names(found.rbegin(), found.rend())) << sort;
         return found;
     };
-    EXPECT_EQ(pages("_lastUpdated"), written);
-    EXPECT_EQ(pages("-_lastUpdated"), Names(written.rbegin(), written.rend()));
+    EXPECT_EQ(pages(""), Names(written.rbegin(), written.rend()));
+    EXPECT_EQ(pages("&_sort=_lastUpdated"), written);
+    EXPECT_EQ(pages("&_sort=-_lastUpdated"), Names(written.rbegin(), written.rend()));
     Names upwards = dated;
     Names downwards(dated.rbegin(), dated.rend());
     for (Names* const order : {&upwards, &downwards}) {
         order->insert(order->end(), undated.rbegin(), undated.rend());  // They have no date.
     }
-    EXPECT_EQ(pages("date"), upwards);
-    EXPECT_EQ(pages("-date"), downwards);
+    EXPECT_EQ(pages("&_sort=date"), upwards);
+    EXPECT_EQ(pages("&_sort=-date"), downwards);
 }
 
 TEST_F(Search, FindsLaterPagesOfSeveralTypesByOneDateWithoutAllMatches) {
