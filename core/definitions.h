@@ -1,4 +1,4 @@
-// Definitions: the conformance resources that this server knows: what is stored, what packages define, R4's own.
+// Definitions: the conformance resources that this server knows: stored ones, those of packages, and R4's own.
 //
 // Layer:   core.
 // Spec:    FHIR R4 references.html#canonical.
@@ -21,7 +21,7 @@
 
 namespace annals::core {
 
-/// By canonical URL; what is stored goes before what is carried.
+/// Looked up by canonical URL; stored definitions take precedence over carried ones.
 ///
 /// Lifetime: the store outlives it.
 class Definitions final : public terminology::Source {
@@ -38,12 +38,12 @@ class Definitions final : public terminology::Source {
                                  std::string_view version, std::vector<Position>* unread,
                                  bool* large = nullptr) const;
 
-    /// The canonical URLs of all that is stored of a type or defined by packages (not of R4's own), each once; `count` at
-    /// most, and of what is stored only types that stored definitions are followed of.
+    /// The canonical URLs of stored definitions of a type and of those of packages (not of R4's own), each once and `count` at
+    /// most; stored ones only for the types of which stored definitions are tracked.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
-    /// The code systems of packages and R4's own and, if asked for, kStoredListedMax or so of those that are stored. Of one url
-    /// what find() takes stands first.
+    /// The code systems of packages and R4's own and, if `stored`, about kStoredListedMax of the stored ones. Of several with one
+    /// url, the one that find() returns comes first.
     std::vector<terminology::ListedCodeSystem> code_systems(bool stored) const;
 
     static constexpr std::size_t kStoredListedMax = 10'000;
@@ -54,18 +54,18 @@ class Definitions final : public terminology::Source {
     /// StoredDefinitions::is_current().
     bool is_current() const { return stored_.is_current(); }
 
-    /// What is known besides of what is stored: of packages, and R4's own.
+    /// The definitions that are not stored: those of packages, and R4's own.
     const terminology::Source& carried() const noexcept { return carried_; }
 
     packages::Packages& packages() const noexcept { return packages_; }
 
-    /// What the resources of packages can be found by.
+    /// The search index of the resources of packages.
     search::CarriedIndex& carried_index() const noexcept { return carried_index_; }
 
-    /// Where long answers of terminology are made.
+    /// The thread for long answers of terminology.
     terminology::Worker& worker() const noexcept { return worker_; }
 
-    /// The same definitions for who must not wait for the device. Lifetime: these outlive it.
+    /// The same definitions for callers that must not wait for the device. Lifetime: these outlive it.
     class Resident;
 
   private:
@@ -84,14 +84,14 @@ class Definitions final : public terminology::Source {
     mutable packages::Packages packages_;
     mutable search::CarriedIndex carried_index_;
     Carried carried_;
-    mutable terminology::Worker worker_;  // the first to go: its work asks the others
+    mutable terminology::Worker worker_;  // destroyed first: its work uses the others
 };
 
 class Definitions::Resident final : public terminology::Source {
   public:
-    /// `unread`: where the positions go of what is on the device only; that counts as not there, and is asked for again once it
-    /// has been fetched. Null: it is waited for. `large`: becomes true where what is stored would take long to parse, which then
-    /// counts as not there, too. Null: it is parsed.
+    /// `unread`: receives the positions of definitions that are not in memory; these count as missing, and the caller asks again
+    /// once they have been fetched. Null: waits for the device. `large`: set to true if a stored definition would take long to
+    /// parse; it counts as missing, too. Null: it is parsed.
     Resident(const Definitions& definitions, std::vector<Position>* unread, bool* large = nullptr)
         : definitions_(definitions), unread_(unread), large_(large) {}
 

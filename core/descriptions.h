@@ -1,4 +1,4 @@
-// Descriptions: what the server says of itself: its CapabilityStatement, TerminologyCapabilities and OpenAPI document.
+// Descriptions: the CapabilityStatement, the TerminologyCapabilities and the OpenAPI document of the server.
 //
 // Layer:   core.
 // Spec:    FHIR R4 capabilitystatement.html, terminologycapabilities.html; OpenAPI 3.1; docs/api/metadata.md, docs/api/openapi.md.
@@ -24,7 +24,7 @@ namespace annals::core {
 class Definitions;
 class Service;
 
-/// What a description is made of.
+/// What a description is made from.
 struct Described {
     const Config& config;
     const search::ParameterSet& parameters;
@@ -33,14 +33,14 @@ struct Described {
     const Definitions& definitions;
 };
 
-/// Stands in what makers give where {base_url} belongs, inside of a JSON string.
+/// Placeholder for {base_url} inside JSON strings, in the texts that makers return.
 inline constexpr char kBaseUrlMark = '\x01';
 
-/// The same with the scheme of a websocket: ws for http, wss for https.
+/// The same, with the scheme of a websocket: ws for http, wss for https.
 inline constexpr char kWebsocketBaseMark = '\x02';
 
-/// Each is made once, and anew when search parameters, packages or the code systems in it have changed; the rest of the
-/// configuration holds as long as the server runs.
+/// Each is made once, and again when search parameters, packages or the code systems in it have changed; the rest of the
+/// configuration is constant while the server runs.
 class Descriptions {
   public:
     struct Description {
@@ -56,17 +56,17 @@ class Descriptions {
     Pointer capability_statement(std::string_view base_url) const;
     Pointer openapi(std::string_view base_url) const;
 
-    /// `stored`: for who may know which code systems are stored. What is on the device only of those is waited for.
+    /// `stored`: includes the stored code systems, for callers that may know of them; waits for the device if need be.
     Pointer terminology_capabilities(std::string_view base_url, bool stored) const;
 
   private:
     using Maker = std::string (*)(const Described&);
 
     struct Kept {
-        std::shared_ptr<const search::ParameterSet> parameters;  ///< of which it was made
-        std::size_t packages = 0;                                ///< which are never taken away
-        storage::Totals code_systems;                            ///< of those that are stored
-        std::string unbased;                                     ///< with marks
+        std::shared_ptr<const search::ParameterSet> parameters;  ///< that it was made from
+        std::size_t packages = 0;      ///< their number; packages are never removed
+        storage::Totals code_systems;  ///< of those that are stored
+        std::string unbased;           ///< with marks
         std::string base_url;
         Pointer description;  ///< for base_url
     };
@@ -82,7 +82,7 @@ class Descriptions {
     mutable Kept carried_terminology_;  // guarded by mutex_
 };
 
-/// `unbased` with `base_url` in place of the marks.
+/// Returns `unbased` with `base_url` in place of the marks.
 std::string with_base_url(std::string_view unbased, std::string_view base_url);
 
 }  // namespace annals::core

@@ -1,4 +1,4 @@
-// transform: the JSON of an answer, drawn portion by portion, into another look of the same.
+// transform: converts the JSON of an answer, read slice by slice, to another representation.
 //
 // Layer:   core; used by representation.cc alone.
 // Spec:    FHIR R4 xml.html, search.html#summary, #elements; docs/api/representation.md.
@@ -14,17 +14,17 @@
 
 namespace annals::core {
 
-/// How an answer is to look.
+/// The representation of an answer.
 struct Look {
     Format format = Format::json;
     bool pretty = false;
     bool bundle =
-        false;  ///< a Bundle of resources: `subset` is about these, and they are worked on one by one
+        false;  ///< a Bundle of resources: `subset` applies to these, which are converted one by one
     Subset subset;
 };
 
-/// The JSON in `body` and `more` (null: nothing follows) as `look` says. Holds a slice and an entry of a Bundle of it
-/// at most; of what is no such Bundle and changes more than its white space, all.
+/// Converts the JSON in `body` and `more` (null: nothing follows) as `look` says. Holds at most a slice and one entry of a
+/// Bundle in memory; anything other than such a Bundle, if more than its white space changes, as a whole.
 std::unique_ptr<BodySource> transform(Look look, Body body, std::unique_ptr<BodySource> more);
 
 }  // namespace annals::core

@@ -1,8 +1,7 @@
-// Compaction: sealed segments are written anew without the places where erased bodies stood, and packed when they are old
-// enough.
+// Compaction: rewrites sealed segments without the space of erased bodies, and packs them when they are old enough.
 //
-// Every record stays, at its position: what is left of an erased version is its header, type and id, which say what was
-// erased and keep numbers and positions as they are.
+// Every record stays, at its position: the header, type and id of an erased version remain, to say what was erased and to
+// keep numbers and positions as they are.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Compaction" and "Packed segment".
@@ -33,16 +32,16 @@ namespace annals::storage {
 
 class SegmentWriter;
 
-/// One segment on its way into a new file, some frames at a time.
+/// Rewrites one segment to a new file, some frames at a time.
 class SegmentRewrite {
   public:
-    /// Begins with the sealed segment `number`, which becomes a packed one if `packed`. Errors: no_store, io, corrupt (no
-    /// whole footer).
+    /// Begins to rewrite the sealed segment `number`, to a packed one if `packed`. Errors: no_store, io, corrupt (no whole
+    /// footer).
     static Result<std::unique_ptr<SegmentRewrite>> begin(FileSystem& fs,
                                                          const std::string& segments,
                                                          std::uint64_t number, bool packed);
 
-    /// Removes the new file, unless finish() has made it the segment's.
+    /// Removes the new file, unless finish() has put it in place.
     ~SegmentRewrite();
     SegmentRewrite(const SegmentRewrite&) = delete;
     SegmentRewrite& operator=(const SegmentRewrite&) = delete;
@@ -58,12 +57,12 @@ class SegmentRewrite {
     /// The new file is a packed one.
     bool packs() const noexcept { return header_.format == SegmentFormat::packed; }
 
-    /// Copies about `bytes` of the old file, without the places of bodies that are gone. True: nothing is left to copy.
-    /// Errors: no_store, io, corrupt (a frame that is not whole; the segment is left alone).
+    /// Copies about `bytes` of the old file, without the space of erased bodies. Returns true when nothing is left to copy.
+    /// Errors: no_store, io, corrupt (a frame is not whole; the segment is left alone).
     Result<bool> step(std::uint64_t bytes);
 
-    /// Makes the new file the segment's, durably, and returns it. None: packing gained nothing, and the old file stays.
-    /// Requires: step() returned true.
+    /// Puts the new file in place of the old one, durably, and returns the new segment. None: packing gained nothing, and the old
+    /// file stays. Requires: step() returned true.
     Result<std::optional<Segment>> finish();
 
     /// The new file has the segment's name.
@@ -103,50 +102,49 @@ class SegmentRewrite {
     bool finished_ = false;
 };
 
-/// Bytes that bodies of erased versions take in a sealed segment. Cost: looks at each of them.
+/// The bytes taken by bodies of erased versions in a sealed segment. Cost: O(erased versions in it).
 std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::uint64_t number);
 
 /// When sealed segments are packed.
 struct PackPolicy {
     bool enabled = false;
-    std::chrono::microseconds after{0};  ///< so long after their last commit
+    std::chrono::microseconds after{0};  ///< this long after their last commit
     std::function<Instant()> clock;
 };
 
 class Compaction {
   public:
-    /// Segments are compacted by themselves when so much of them is dead.
+    /// Segments of which this share is dead are compacted without being asked.
     static constexpr double kDeadShare = 0.25;
 
     /// Lifetime: all outlive the compaction.
     Compaction(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
                SegmentWriter& writer, Eraser& eraser, PackPolicy packing);
 
-    /// Compacts every sealed segment with anything dead, and packs every one if any are packed, as the next steps. Any
-    /// thread.
+    /// Makes the next steps compact every sealed segment with anything dead and, if packing is on, pack every one. Any thread.
     void ask() noexcept { asked_.store(true); }
 
-    /// Does a little, if there is anything to do and end() was not called; true if there is more. Errors: as
-    /// SegmentRewrite's; what was begun is given up.
+    /// Does a small piece of work, if there is any and end() was not called; returns whether there is more.
+    /// Errors: those of SegmentRewrite; the rewrite under way is abandoned.
     Result<bool> step();
 
-    /// Which of two files a segment is after a power cut is not known, or what is read is not the one that has its name:
-    /// nothing must be erased until that has been read from the device anew.
+    /// Whether it is unknown which of two files a segment would be after a power cut, or the file that is read is not the one with
+    /// the segment's name: nothing may be erased until the store has been opened again.
     bool broken() const noexcept { return broken_; }
 
-    /// No step does anything until the store is opened again, whatever was asked for.
+    /// Makes every further step do nothing, whatever was asked for, until the store is opened again.
     void end() noexcept { ended_.store(true); }
 
-    /// These versions are about to be blanked: gives up a copy that may hold their bodies. It is not begun again for as long
-    /// as segments wait to be packed, but once if somebody asks: where erasures never pause it would be for ever.
+    /// These versions are about to be blanked: abandons a copy that may hold their bodies. That segment is not begun again before
+    /// the delay of packing has passed, or once if asked, since continual erasures would otherwise restart it for ever.
     void erasing(std::span<const Position> erased);
 
     CompactionProgress progress() const noexcept;
 
-    /// Whether there may be something to do after a while, though nothing more is erased.
+    /// Whether there may be work later although nothing more is erased.
     bool comes_back() const noexcept { return packing_.enabled || !given_up_.empty(); }
 
-    /// The last step compressed: it took the processor more than the device.
+    /// Whether the last step compressed, and thus used the processor more than the device.
     bool packed_last() const noexcept { return packed_last_; }
 
   private:

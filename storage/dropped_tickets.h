@@ -1,4 +1,4 @@
-// DroppedTickets: which commits could not be stored, or what they erased not be removed, for those who ask late.
+// DroppedTickets: the commits that could not be stored, or whose erasures could not be completed, for late questions.
 //
 // Layer:   storage.
 // Threads: one at a time.
@@ -13,14 +13,14 @@
 
 namespace annals::storage {
 
-/// Runs of tickets, of which so many are kept apart: a device that is full refuses again and again. Where there would be
-/// more, the two oldest become one, and what was stored between them counts as dropped: whoever asks so late hears
-/// that his commit may be missing, never that one is there which isn't.
+/// Runs of tickets, of which kRunsMax are kept: a full device refuses again and again. If there would be more, the two oldest are
+/// merged, and the commits stored between them count as dropped: a very late question may be told that a commit is missing
+/// although it is not, but never the reverse.
 class DroppedTickets {
   public:
     static constexpr std::size_t kRunsMax = 64;
 
-    /// Tickets `from` to `through` were dropped. Requires: they come after all that were added before.
+    /// Adds tickets `from` to `through`. Requires: they come after all that were added before.
     void add(Ticket from, Ticket through, Errc why) {
         if (!runs_.empty() && runs_.back().why == why &&
             runs_.back().through.value + 1 == from.value) {

@@ -1,7 +1,7 @@
-// Eraser: takes the bodies of erased versions out of the files, so that nothing of them is left on disk.
+// Eraser: removes the bodies of erased versions from the files, so that nothing of them is left on disk.
 //
-// A body is overwritten with zeros where it stands, in the open segment as in sealed ones; a journal makes that whole
-// whatever happens in between. Segment files that a backup holds, too, are copied first. A packed segment gets a new file.
+// A body is overwritten with zeros in place, in the open segment as in sealed ones; a journal makes that atomic. Segment files
+// shared with a backup are copied first. A packed segment is replaced by a new file.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Erasure".
@@ -30,38 +30,38 @@ class SegmentWriter;
 
 class Eraser {
   public:
-    /// Goes on after `journal`, which has been applied but for what is left of it. `files`: Store::segment_files(). Lifetime: all
-    /// outlive the eraser.
+    /// Continues after `journal`, which has been applied except for what it says is left. `files`: Store::segment_files().
+    /// Lifetime: all references outlive the eraser.
     Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
            SegmentWriter& writer, ErasureJournal::Content journal, std::mutex& files);
 
-    /// Takes out the bodies of versions that the index has as erased, by erase records that are durable. `erases`: how many more erase records of the log
-    /// are done with then. Returns how many bodies went.
+    /// Removes the bodies of versions that the index has as erased, by erase records that are durable. `erases`: how many more
+    /// erase records of the log are complete then. Returns how many bodies were removed.
     ///
-    /// Durability: nothing of them is in any segment, and no crash brings them back, once this has returned; but for
-    ///             records that are damaged, see take_damage().
-    /// Errors:     no_store (the device is full: may be tried again), corrupt, io.
+    /// Durability: once this has returned, nothing of them is in any segment, and no crash brings them back, except in damaged
+    ///             records (take_damage()).
+    /// Errors:     no_store (the device is full; may be retried), corrupt, io.
     Result<std::uint64_t> blank(std::span<const Position> erased, std::uint64_t erases);
 
-    /// Of the last blank(): a record that is damaged, so that where its body is can't be told. It stays as it is, and
-    /// is not read any more. What one rotten sector has in it keeps no other body from going.
+    /// A record that the last blank() found damaged, so that the extent of its body is unknown. It stays as it is and is not read
+    /// any more; the other bodies were removed nevertheless.
     std::optional<Error> take_damage() { return std::exchange(damage_, std::nullopt); }
 
-    /// Writes down that nothing is under way, so that the next opening has nothing to look at. Errors: no_store, io.
+    /// Records that nothing is in progress, so that the next opening has nothing to check. Errors: no_store, io.
     Result<void> finish();
 
-    /// Bytes that compaction of a segment can give back, by number; those with none are left out.
+    /// The bytes that compaction of a segment can reclaim, by segment number; segments with none are left out.
     const std::map<std::uint64_t, std::uint64_t>& dead_bytes() const noexcept {
         return done_.dead_bytes;
     }
 
-    /// Something was erased from a sealed segment so lately that more may follow: it is not worth packing.
+    /// Whether something was erased from a sealed segment so recently that more may follow, and packing it is not worthwhile.
     bool is_warm(std::uint64_t segment, std::chrono::microseconds for_so_long) const;
 
     /// Held while a segment's file is replaced.
     std::mutex& files() noexcept { return files_; }
 
-    /// Compaction of a segment has left so many.
+    /// Sets what compaction of a segment has left.
     void set_dead_bytes(std::uint64_t segment, std::uint64_t bytes);
 
   private:

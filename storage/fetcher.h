@@ -1,4 +1,4 @@
-// Fetcher: threads that wait for the device in the place of those that serve.
+// Fetcher: threads that wait for the device on behalf of those that serve requests.
 //
 // Layer:   storage.
 // Threads: add() from any.
@@ -17,21 +17,21 @@ namespace annals::storage {
 
 class Fetcher {
   public:
-    /// So many reads are asked of the device at once: what disks that remember without moving parts need to be busy.
+    /// The number of concurrent reads: solid-state disks need many to be busy.
     static constexpr std::size_t kThreadsMax = 32;
 
     using Work = std::function<void()>;
 
     Fetcher() = default;
 
-    /// All that was added is done.
+    /// Completes all work that was added.
     ~Fetcher();
 
     Fetcher(const Fetcher&) = delete;
     Fetcher& operator=(const Fetcher&) = delete;
 
-    /// Has `work` done by a thread of its own, soon; in the order in which it was added. It must not throw. Threads begin when
-    /// they are needed; where there can be none, `work` is done at once.
+    /// Queues `work`, which must not throw; work is begun in the order in which it was added. Threads are started on demand; if
+    /// none can be started, `work` runs at once on the calling thread.
     void add(Work work);
 
   private:

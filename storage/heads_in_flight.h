@@ -1,7 +1,7 @@
-// HeadsInFlight: how resources stand once the commits that are in flight are durable; commits are decided on it.
+// HeadsInFlight: the heads of resources once the commits in flight are durable, by which further commits are decided.
 //
 // Layer:   storage; the sequencer owns one.
-// Memory:  that of what landed is kept for what comes next, as far as kSparesMax.
+// Memory:  entries that are no longer needed are reused, up to kSparesMax.
 // Threads: one at a time (the sequencer's mutex).
 
 #pragma once
@@ -18,13 +18,13 @@ namespace annals::storage {
 
 class HeadsInFlight {
   public:
-    /// What one thread allocates and another frees goes the long way, and those in flight are always about as many.
+    /// Reused because freeing on another thread than the allocating one is slow, and the number in flight varies little.
     static constexpr std::size_t kSparesMax = 4096;
 
     struct Entry {
         Head head;  ///< its ticket is that of the newest commit in flight
         bool erased =
-            false;  ///< an erase is in flight: what it leaves is known when it has settled
+            false;  ///< an erase is in flight; what it leaves is known only once it has settled
     };
 
     /// Null if nothing of the resource is in flight. Lifetime: until the next change.

@@ -1,7 +1,7 @@
-// HistoryWalk: a page of history and its total, found step by step where many versions must be looked at.
+// HistoryWalk: a page of history and its total, found in steps where many versions must be examined.
 //
 // Layer:   storage; made by Store::walk_history().
-// Threads: belongs to one thread, beside the writer's.
+// Threads: belongs to one thread; the log writer may go on meanwhile.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace annals::storage {
 class Index;
 struct VersionList;
 
-/// Place of a version in an order by instant: ascending, whichever way the order goes.
+/// The rank of a version in an order by instant; ascending, whichever way the order goes.
 struct HistoryRank {
     std::int64_t instant = 0;
     std::uint64_t position = 0;
@@ -26,18 +26,18 @@ struct HistoryRank {
     auto operator<=>(const HistoryRank&) const = default;
 };
 
-/// Finds what Index::history() does, of all that is visible when it is made; what is erased meanwhile may still be found.
+/// Finds the same as Index::history(), among what is visible when it is made; versions erased meanwhile may still be found.
 ///
 /// Lifetime: the index outlives it.
 class HistoryWalk {
   public:
-    /// As Index::history(); of one resource (`key`) all is found at once.
+    /// Parameters as of Index::history(); for one resource (`key`) the page is found at once.
     HistoryWalk(const Index& index, const HistoryQuery& query, const std::optional<Hash128>& key);
 
-    /// Goes on until all is found (true), or until `looks` versions were looked at and at most a block's more (false).
+    /// Continues until the page is complete (true), or until `looks` versions, and at most a block more, were examined (false).
     bool advance(std::uint64_t looks);
 
-    /// Requires: advance() was true.
+    /// Requires: advance() returned true.
     HistoryPage& page() noexcept { return page_; }
 
   private:

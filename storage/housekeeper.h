@@ -1,5 +1,5 @@
-// Housekeeper: the thread that takes erased bodies out of the files, for many commits at a time, and compacts segments
-// in between.
+// Housekeeper: the thread that removes erased bodies from the files, for many commits at a time, and compacts segments in
+// between.
 //
 // Layer:   storage.
 // Threads: its own; add() and wake() from the log writer's, the rest from any.
@@ -24,34 +24,34 @@ namespace annals::storage {
 
 class Housekeeper {
   public:
-    /// Takes what was erased out of files that are derived from the log. Called before segments are touched.
+    /// Removes what was erased from files that are derived from the log. Called before segments are touched.
     using ForgetDerived = std::function<Result<void>(std::span<const Position>)>;
 
-    /// Starts the thread, which begins with what is `left` of `erases` erase records of earlier processes. Lifetime: all
-    /// outlive the housekeeper.
+    /// Starts the thread, which begins with the versions `left` over from `erases` erase records of earlier processes.
+    /// Lifetime: all arguments outlive the housekeeper.
     Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
                 ForgetDerived forget_derived, std::uint64_t erases, std::vector<Position> left);
 
-    /// Does what is left to be done, and stops. Requires: nothing is added any more.
+    /// Completes the outstanding erasures, and stops. Requires: nothing is added any more.
     ~Housekeeper();
     Housekeeper(const Housekeeper&) = delete;
     Housekeeper& operator=(const Housekeeper&) = delete;
 
-    /// An erase record of the commit `ticket` erased these versions. Tickets ascend.
+    /// Adds the versions that an erase record of the commit `ticket` erased. Requires: tickets ascend.
     void add(Ticket ticket, std::span<const Position> erased);
 
-    /// What was added is visible to everyone: it can be done.
+    /// Begins with what was added, which is visible to everyone by now.
     void wake();
 
-    /// Blocks until nothing is left of what commits up to `ticket` erased, but for damaged records (Eraser::take_damage()).
+    /// Blocks until nothing is left of what commits up to `ticket` erased, except in damaged records (Eraser::take_damage()).
     /// Errors: no_store, corrupt, io.
     Result<void> wait(Ticket ticket);
 
-    /// Compacts every sealed segment with anything dead: as fast as it goes, or at a pace that writers hardly notice.
+    /// Compacts every sealed segment with anything dead: at full speed (`hurry`), or at a pace that writers hardly notice.
     void compact(bool hurry);
 
-    /// Blocks until that is done. Errors: that of the last segment that could not be compacted; that of erasures, which
-    /// come first.
+    /// Blocks until that is done. Errors: that of erasures, which come first; that of the last segment that could not be
+    /// compacted.
     Result<void> wait_compacted();
 
     std::uint64_t bodies_erased() const noexcept { return bodies_.load(std::memory_order_relaxed); }

@@ -1,10 +1,10 @@
-// RecentErases: the newest hard deletes of live resources, in flight or lately published; guards are decided on them.
+// RecentErases: the newest hard deletes of live resources, in flight or recently published, by which guards are decided.
 //
-// A hard delete writes no version and has no position: hard deletes are counted, and who decides something says how many
-// were visible when he looked.
+// A hard delete writes no version and has no position. So hard deletes are counted, and a guard states how many were visible
+// when the decision was made.
 //
 // Layer:   storage; the sequencer owns one.
-// Memory:  24 bytes for each that is in flight, and of kKept before.
+// Memory:  24 bytes for each hard delete in flight, and for kKept earlier ones.
 // Threads: visible() from any thread, the rest one at a time (the sequencer's mutex).
 
 #pragma once
@@ -22,20 +22,20 @@ class RecentErases {
   public:
     static constexpr std::size_t kKept = 16'384;
 
-    /// The next one. `identity` is the term of its resource's identity.
+    /// Adds the next one. `identity` is the term of its resource's identity.
     void add(TypeId type, Ticket ticket, std::uint64_t identity);
 
-    /// Those of `ticket` and before are visible.
+    /// Those up to and including `ticket` have become visible.
     void settle(Ticket ticket);
 
-    /// Forgets all that are not: they were never written.
+    /// Forgets all that are not visible: they were never written.
     void drop();
 
-    /// How many there were.
+    /// How many have become visible so far.
     std::uint64_t visible() const noexcept { return visible_.load(std::memory_order_acquire); }
 
-    /// The ticket to wait for if the guard fails, 0 if nothing is to be waited for; none: it holds.
-    /// Cost: of those after Guard::hard_deletes.
+    /// The ticket to wait for if the guard fails, 0 if there is none to wait for; none: the guard holds.
+    /// Cost: O(hard deletes after Guard::hard_deletes).
     std::optional<Ticket> find(const Guard& guard) const;
 
   private:

@@ -1,7 +1,7 @@
 // ResidentPages: which pages of mapped files can be read without waiting for the device.
 //
 // Layer:   storage.
-// Memory:  up to 8 MiB, as much of it as pages were asked about.
+// Memory:  up to 8 MiB, in proportion to the pages that were asked about.
 // Threads: any; takes no lock.
 
 #pragma once
@@ -17,9 +17,9 @@
 
 namespace annals::storage {
 
-/// A network thread that touches a page which is not in memory stands still until the device has read it, and so does everybody
-/// whom it serves. So it asks first. What the system said of a page holds for a few seconds: to ask it each time would cost a
-/// read more than its look-up.
+/// A network thread that touches a page which is not in memory blocks until the device has read it, and with it everybody it
+/// serves. So it asks first. The kernel's answer for a page is used for a few seconds, because asking it each time would cost more
+/// than the look-up that a read consists of.
 class ResidentPages {
   public:
     /// Lifetime: `fs` outlives it.
@@ -27,27 +27,27 @@ class ResidentPages {
 
     using Time = std::uint32_t;
 
-    /// Some seconds have the same. To be asked once for what is looked at together.
+    /// A coarse clock whose unit is some seconds. Read it once for pages that are looked at together.
     static Time time() noexcept;
 
-    /// Whether all of `bytes`, which are of a mapping, are in memory at `now`. What the system has taken for something else
-    /// within these seconds is said to be there.
+    /// Whether all of `bytes`, part of a mapping, are in memory at `now`. A page that the kernel has evicted within the current
+    /// time unit is still reported as present.
     bool have(std::string_view bytes, Time now) noexcept {
-        // Most of what is looked at lies in one page that was asked about a moment ago.
+        // Most reads lie in a single page that was asked about a moment ago.
         return (!bytes.empty() &&
                 page_of(bytes.data()) == page_of(bytes.data() + bytes.size() - 1) &&
                 is_marked(page_of(bytes.data()), now)) ||
                ask(bytes, now);
     }
 
-    /// Has the device begin to read them, and nothing around them.
+    /// Starts reading them from the device, without read-ahead.
     void will_read(std::string_view bytes) const noexcept;
 
     /// The same, and blocks until they are in memory.
     void bring_in(std::string_view bytes) noexcept;
 
   private:
-    /// What is known of pages, each in the place that its address comes to: who it is, and when it was asked about.
+    /// What is known of one page: which one, and when it was found in memory. Its place is given by the hash of its number.
     using Mark = std::uint32_t;
     static constexpr unsigned kMarksLog2 = 21;
     static constexpr unsigned kTimeBits = 8;

@@ -1,4 +1,4 @@
-// SettleListeners: who hears of settled commits and of finished erasures.
+// SettleListeners: those that are told of settled commits and of completed erasures.
 //
 // Layer:   storage.
 // Threads: any; calls are made under a lock, so that none is under way once remove() has returned.

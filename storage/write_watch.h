@@ -1,10 +1,10 @@
-// WriteWatch: what has been submitted since it began that concerns a decision.
+// WriteWatch: records whether anything submitted since it began concerns a decision.
 //
-// A decision by what no term tells (a name, a date) can't be guarded by terms. Instead each version of the type is held
-// against what was asked as it is submitted, so that writes that have nothing to do with it never make it void.
+// A decision on something that has no terms (a name, a date) can't be guarded by terms. Instead each version of the type is
+// tested against the query as it is submitted, so that unrelated writes never invalidate the decision.
 //
-// Layer:   storage; the sequencer keeps the list of those that there are.
-// Threads: made and destroyed on any thread; what it holds belongs to the sequencer's mutex.
+// Layer:   storage; the sequencer keeps the list of watches.
+// Threads: made and destroyed on any thread; its state is guarded by the sequencer's mutex.
 
 #pragma once
 
@@ -20,14 +20,14 @@ class Sequencer;
 
 class WriteWatch {
   public:
-    /// Whether a version may bear on the decision: its entries, and the term of its resource's identity. Never false
-    /// where it does. Called with the sequencer's mutex held: short, and calls nothing of the store.
+    /// Whether a version, given by its entries and the term of its resource's identity, may affect the decision; false only if it
+    /// certainly does not. Called with the sequencer's mutex held: it must be short and must not call the store.
     using Concerns = std::function<bool(const SearchEntries& entries, std::uint64_t identity)>;
 
-    /// How many there can be at once: each costs every writer of its type.
+    /// How many there can be at once; each costs every writer of its type.
     static constexpr std::size_t kWatchesMax = 128;
 
-    /// Ends it.
+    /// Ends the watch.
     ~WriteWatch();
 
     WriteWatch(const WriteWatch&) = delete;
@@ -42,9 +42,9 @@ class WriteWatch {
     Sequencer& sequencer_;
     const TypeId type_;
     const Concerns concerns_;
-    Position since_;   ///< knows of what came after
-    Position newest_;  ///< that concerned it; 0: none
-    Ticket ticket_;    ///< of that
+    Position since_;   ///< versions after this were tested
+    Position newest_;  ///< the newest version that concerned it; 0: none
+    Ticket ticket_;    ///< of that version
 };
 
 }  // namespace annals::storage

@@ -1,13 +1,13 @@
-// Jobs: those under way, each on a thread of its own, and what those that are done have left.
+// Jobs: the running ones, each on its own thread, and the results of finished ones.
 //
-// A job outlives the request that began it and the process, too: what was asked for and how far it is are in a folder
-// below the data directory, and what was under way goes on when the server starts again.
+// A job outlives the request that began it, and also the process: what was asked for and its progress are in a folder
+// below the data directory, and running jobs continue when the server starts again.
 //
 // Layer:   core/jobs.
 // Spec:    expectations of asynchronous requests: docs/api/jobs.md.
 // Format:  docs/format.md, "Jobs".
-// Threads: members from any thread. Threads of its own: a keeper, which makes and removes folders, and one for each
-//          job under way, of low priority.
+// Threads: members from any thread. Threads of its own, of low priority: a keeper, which makes and removes folders, and
+//          one for each running job.
 
 #pragma once
 
@@ -25,65 +25,63 @@
 
 namespace annals::core {
 
-/// A job as it stands when it is looked at.
+/// The state of a job at one moment.
 struct JobView {
     JobOrder order;
     Instant begun;
     JobStage stage = JobStage::running;
-    std::string progress;  ///< running: what X-Progress says
+    std::string progress;  ///< of a running one: the value of X-Progress
     std::chrono::seconds retry_after{1};
-    Instant expires;  ///< not of a running one
-    JobState state;   ///< of one that is done or failed
+    Instant expires;  ///< unless it is running
+    JobState state;   ///< of a finished or failed one
 };
 
 struct JobsOptions {
-    std::size_t running_max = 4;                             ///< under way at a time
+    std::size_t running_max = 4;                             ///< running at a time
     std::size_t kept_max = 1000;                             ///< in all
     std::chrono::milliseconds keep{std::chrono::hours(24)};  ///< after the end of one
-    bool read_only =
-        false;  ///< none is begun and none goes on: another process may hold the directory
+    bool read_only = false;  ///< none is begun or continued: another process may hold the directory
     JobWork (*work)(std::string_view kind) noexcept = job_work;
 };
 
 class Jobs {
   public:
-    /// Of what lies below `directory`, which need not be there. Lifetime: `service` and `files` outlive it.
+    /// Keeps jobs below `directory`, which need not exist. Lifetime: `service` and `files` outlive it.
     Jobs(const Service& service, storage::FileSystem& files, std::string directory,
          JobsOptions options);
 
-    /// Has all that is under way stop; it goes on with the next start.
+    /// Stops all running jobs; they continue after the next start.
     ~Jobs();
 
-    /// Takes up what lies there, and goes on with what was under way. Once, before anything else; by who serves alone, when
-    /// nothing can refuse that any more: a job writes by the settings of the server that it was begun at.
+    /// Reads the jobs in the directory, and continues those that were running. To be called once, before anything else, and only
+    /// by a process that serves, once nothing can fail its start any more: a job writes by the settings of its server.
     void start();
 
     Jobs(const Jobs&) = delete;
     Jobs& operator=(const Jobs&) = delete;
 
-    /// Begins a job; its id when it would survive a crash. Errors: throttled (too many), overloaded (no thread
-    /// for it), no_store, io.
+    /// Begins a job, and returns its id once it would survive a crash. Errors: throttled (too many), overloaded (no
+    /// thread for it), no_store, io.
     asio::awaitable<Result<std::string>> begin(Loop& loop, JobOrder order,
                                                std::vector<JobInput> inputs = {});
 
-    /// Forgets a job: what it does is stopped, and its files are removed. Nobody finds it from the call on, and when it
-    /// returns it would not come back after a crash either. Errors: not_found, overloaded (no thread for it), io: it is there as
-    /// before.
+    /// Stops a job and removes its files. It can't be found from the call on, and once this returns a crash would not bring it
+    /// back. Errors: not_found; overloaded (no thread for it), io: it is there as before.
     asio::awaitable<Result<void>> remove(Loop& loop, std::string id);
 
-    /// None if there is no such job. A look at one that is under way counts as `asked` for the pace of its
-    /// client. Errors: throttled (asked too often).
+    /// The state of a job; none if there is no such job. If `asked`, a look at a running job counts towards the rate at
+    /// which its client may poll. Errors: throttled (polled too often).
     Result<std::optional<JobView>> look(std::string_view id, bool asked = false);
 
-    /// A file of a job that is done. Errors: not_found, io, overloaded (too few descriptors).
+    /// Opens a file of a finished job. Errors: not_found, io, overloaded (too few descriptors).
     Result<std::unique_ptr<storage::File>> open(std::string_view id, std::string_view name);
 
-    /// From now on accesses of jobs are written down there; those that must be wait for it. Null: there is nobody any more.
+    /// Sets where accesses by jobs are recorded from now on; jobs that must be recorded wait for it. Null: nowhere any more.
     void set_access_log(std::shared_ptr<AccessLog> log);
 
     storage::FileSystem& files() const noexcept;
 
-    /// Blocks until none is under way; for tests.
+    /// Blocks until none is running; for tests.
     void wait_until_idle();
 
   private:
