@@ -1,6 +1,6 @@
-// AuditLog: what was done by whom, one AuditEvent a line, in a file that only grows.
+// AuditLog: who did what, one AuditEvent per line, in an append-only file.
 //
-// A request is carried out only once a line is reserved for it, so none is ever dropped for want of room.
+// A request is carried out only once a line is reserved for it, so that no line is ever dropped for lack of room.
 //
 // Layer:   net.
 // Spec:    FHIR R4 auditevent.html; docs/security.md, "Audit".
@@ -26,33 +26,33 @@ namespace annals::net {
 
 class AuditLog {
   public:
-    /// Lines that may be reserved or wait to be written.
+    /// How many lines may be reserved or waiting to be written.
     static constexpr std::size_t kLinesMax = 16'384;
 
-    /// Whether open() will be able to, as far as that can be told before there is a data directory, in which the file may lie.
-    /// Changes nothing. Errors: as open(), and of what can't be synced.
+    /// Whether open() will succeed, as far as can be told before the data directory, which may hold the file, exists. Changes
+    /// nothing. Errors: those of open(); also if the file can't be synced.
     static Result<void> check(const core::Config& config, storage::FileSystem& files);
 
-    /// Opens `config.file` to go on at its end, on a new line whatever a crash has left there. Lifetime: `files` outlives it.
-    /// Errors: usage, naming the key and the file (also where another log has it open).
+    /// Opens `config.file` to append to it, on a new line whatever a crash has left there. Lifetime: `files` outlives the log.
+    /// Errors: usage, naming the key and the file (also if another log has it open).
     static Result<std::unique_ptr<AuditLog>> open(const core::Config::Audit& config,
                                                   storage::FileSystem& files);
 
-    /// Writes what waits, as far as the device takes it.
+    /// Writes the waiting lines, as far as the device takes them.
     ~AuditLog();
     AuditLog(const AuditLog&) = delete;
     AuditLog& operator=(const AuditLog&) = delete;
 
-    /// Keeps the place of one line. False: there is none.
+    /// Reserves one line. Returns false if there is no room.
     bool reserve() noexcept;
 
-    /// Gives back a place without a line.
+    /// Gives back a reservation without a line.
     void release() noexcept { taken_.fetch_sub(1); }
 
-    /// A line, without its end, for a place that was reserved.
+    /// Adds a line, without its end. Requires: it was reserved.
     void add(std::string_view line);
 
-    /// Whether there is no place for one line more.
+    /// Whether there is no room for another line.
     bool is_full() const noexcept { return waiting() >= kLinesMax; }
 
     std::uint64_t lines() const noexcept { return lines_.load(std::memory_order_relaxed); }
@@ -82,7 +82,7 @@ class AuditLog {
     bool is_torn_ = false;   ///< what is there does not end with a line's end
     std::string unsynced_;   ///< the last of what was written: what no sync has covered
     bool sync_failed_ = false;
-    bool failing_ = false;  ///< that is said once
+    bool failing_ = false;  ///< it has been logged
 
     std::atomic<std::size_t> taken_{0};
     std::atomic<std::uint64_t> lines_{0};
@@ -94,14 +94,14 @@ class AuditLog {
     std::thread thread_;
 };
 
-/// Where an access came from: one of the two.
+/// Where an access came from; one of the two is set.
 struct AccessOrigin {
     std::string_view address;  ///< of the connection
-    std::string_view job;      ///< the id of the one that did what was asked for earlier
+    std::string_view job;      ///< the id of the job that acted on an earlier request
 };
 
-/// Makes `line` that of one request and its answer, an AuditEvent without an id. Of the query only the names of parameters are
-/// told, of bodies nothing.
+/// Sets `line` to that of one request and its answer, an AuditEvent without an id. It has only the names of the query's
+/// parameters, and nothing of bodies.
 void audit_line(std::string& line, const core::Request& request, const core::Response& response,
                 const AccessOrigin& origin, Instant time);
 

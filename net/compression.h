@@ -14,13 +14,13 @@
 
 namespace annals::net {
 
-/// Answers that are encoded slice by slice at a time. Beyond, those that would be go out as they are.
+/// How many answers are encoded slice by slice at a time; further ones are sent unencoded.
 inline constexpr std::size_t kEncodedSourcesMax = 128;
 
-/// Encodes the body of `response` in the coding that `accept_encoding` likes best and says so in its headers.
-/// Tiny bodies, and those that are compressed by their nature, stay as they are. What a streamed body's slice
-/// holds can be decoded when the slice has arrived.
-/// `lasts`: the very same bytes will be asked for again, so this thread keeps what becomes of them, if they are many.
+/// Encodes the body of `response` in the coding that `accept_encoding` prefers, and sets the headers. Tiny bodies, and
+/// those of compressed formats, stay as they are. The contents of a streamed body's slice can be decoded as soon as
+/// the slice has arrived.
+/// `lasts`: the same bytes will be requested again, so if they are many this thread caches the encoded form.
 void compress(core::Response& response, std::string_view accept_encoding, bool lasts = false);
 
 }  // namespace annals::net

@@ -1,4 +1,4 @@
-// Metrics: what a loop counts, and the Prometheus page that adds the loops up.
+// Metrics: the counters of a loop, and the Prometheus page that sums them over all loops.
 //
 // Layer:   net.
 // Threads: a LoopMetrics is written by its loop alone and read by any; no counter is contended.
@@ -20,7 +20,7 @@ namespace annals::net {
 inline constexpr std::size_t kMethodCount = 8;       // of core::HttpMethod
 inline constexpr std::size_t kStatusClassCount = 5;  // 1xx to 5xx
 
-/// Upper ends of the latency buckets in microseconds; one more bucket takes the rest.
+/// Upper bounds of the latency buckets in microseconds; one more bucket takes the rest.
 inline constexpr std::array<std::uint32_t, 14> kLatencyBucketsUs{
     50,     100,    250,    500,     1'000,   2'500,     5'000,
     10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000, 10'000'000};
@@ -54,14 +54,14 @@ class alignas(64) LoopMetrics {
     };
 
     std::array<OfMethod, kMethodCount> methods;
-    Counter connections;         ///< now open
-    Counter connections_opened;  ///< ever
+    Counter connections;         ///< open now
+    Counter connections_opened;  ///< in total
     Counter in_flight;           ///< requests being awaited
     Counter refused;             ///< connections over the limits
     Counter throttled;           ///< requests over limits.rate
 };
 
-/// What it says of subscriptions.
+/// The part of that page about subscriptions.
 std::string subscription_metrics(const core::SubscriptionStats& stats);
 
 /// The page of GET /metrics.

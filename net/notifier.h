@@ -2,7 +2,7 @@
 //
 // Layer:   net; with net/auth/fetch.cc the users of libcurl.
 // Spec:    docs/api/subscriptions.md.
-// Threads: a thread of its own, which waits for all receivers at once; members from any thread.
+// Threads: has its own thread, which waits for all receivers at once; members from any thread.
 
 #pragma once
 
@@ -19,7 +19,8 @@ namespace annals::net {
 
 class Notifier {
   public:
-    /// Begins. Receivers that ask who we are are `shown` its certificate. Lifetime: all of them outlive it. Errors: those of core::Dispatcher::saved().
+    /// Starts the thread. `shown`: the certificate for receivers that ask for one. Lifetime: all arguments outlive it.
+    /// Errors: those of core::Dispatcher::saved().
     static Result<std::unique_ptr<Notifier>> begin(const core::Service& service,
                                                    storage::FileSystem& files, core::Pings& pings,
                                                    const auth::ClientCertificate& shown);
@@ -29,7 +30,7 @@ class Notifier {
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
 
-    /// Ends the thread, and what is under way, which counts as not delivered. From one thread.
+    /// Ends the thread; notifications in flight count as not delivered. Threads: one.
     void stop();
 
     std::shared_ptr<const core::SubscriptionStats> stats() const;
@@ -41,7 +42,7 @@ class Notifier {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Bytes of an answer's body that are read, to have the connection for the next notification; a longer answer is a failure.
+/// How many bytes of an answer's body are read, so that the connection can be reused; a longer answer is a failure.
 inline constexpr std::size_t kReceiptBytesMax = 64 << 10;
 
 }  // namespace annals::net

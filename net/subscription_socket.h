@@ -1,4 +1,4 @@
-// SubscriptionSocket: what is said over one websocket: a client binds itself to subscriptions and is pinged for them.
+// SubscriptionSocket: the protocol of one websocket: a client binds to subscriptions and is pinged for them.
 //
 // Layer:   net; knows no sockets.
 // Spec:    FHIR R4 subscription.html, websocket; docs/api/subscriptions.md, websocket.
@@ -21,24 +21,24 @@ namespace annals::net {
 
 class SubscriptionSocket {
   public:
-    /// For somebody who may read Subscriptions. Lifetime: all of them outlive it.
+    /// Requires: the client may read Subscriptions. Lifetime: the arguments outlive it.
     SubscriptionSocket(const core::Service& service, core::Pings& pings)
         : service_(service), pings_(pings), reader_(kMessageBytesMax) {}
 
-    /// Takes bytes that have arrived, and appends to `out` what is answered, up to what unread() tells.
+    /// Takes bytes that have arrived, and appends the answers to `out`, up to the message for which unread() is set.
     void take(std::string_view bytes, std::string& out);
 
-    /// Not 0: the Subscription that comes next is on the device only. Who has had it fetched calls go_on(), and nothing is taken
-    /// before.
+    /// Not 0: the Subscription that the next message names is not in memory. Fetch it and call go_on() before anything else is
+    /// taken.
     Position unread() const noexcept { return unread_; }
 
-    /// Appends what was not answered for unread()'s sake.
+    /// Appends the answers that had to wait for unread().
     void go_on(std::string& out);
 
     /// Appends the pings that are due, as far as they fit.
     void add_pings(std::string& out);
 
-    /// True once a close frame was answered or appended: nothing more is said.
+    /// True once a close frame was answered or appended: nothing more is sent.
     bool has_ended() const noexcept { return ended_; }
 
     /// Appends a close frame.

@@ -1,4 +1,4 @@
-// Throttle: how much each client may ask for: connections of an address, requests of a principal or an address.
+// Throttle: limits on each client: connections per address, requests per principal or address.
 //
 // Layer:   net.
 // Threads: every member from any thread.
@@ -25,24 +25,24 @@ class Throttle {
 
     static constexpr std::size_t kBucketsMax = 100'000;
 
-    /// `rate` requests a second, `burst` at once (0: as many as in a second), `connections` of one address; a rate or
-    /// number of 0: no limit.
+    /// `rate` requests a second, `burst` at once (0: as many as in a second), `connections` per address. A rate or number of
+    /// 0 means no limit.
     Throttle(std::uint64_t rate, std::uint64_t burst, std::uint64_t connections);
 
     bool limits_requests() const noexcept { return rate_ > 0; }
 
-    /// Fills a 429's headers: that nothing is left of `burst`, and after how many seconds, `wait` rounded up, there will be.
+    /// Adds the headers of a 429: nothing is left of `burst`, and there will be after `wait`, rounded up to seconds.
     void tell(core::Response& response, std::chrono::milliseconds wait) const;
 
     bool limits_connections() const noexcept { return connections_max_ > 0; }
 
-    /// Takes one request of `who` (a principal's name or an address); else how long he has to wait for the next.
+    /// Takes one request of `who` (a principal's name or an address). None if it is permitted; otherwise the time to wait.
     std::optional<std::chrono::milliseconds> take(std::string_view who, Clock::time_point time);
 
-    /// Gives back what take() has taken: it is not to count.
+    /// Undoes a take(), for a request that should not count.
     void give_back(std::string_view who);
 
-    /// Counts a connection; false, and it is not counted, if the address has as many as it may.
+    /// Counts a connection; returns false, without counting it, if the address has reached its limit.
     bool connect(const PeerAddress& address);
     void disconnect(const PeerAddress& address);
 

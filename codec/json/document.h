@@ -32,15 +32,15 @@ struct Node {
     Kind kind;
     bool escaped;  ///< a string that contains a backslash
     bool control =
-        false;  ///< a string that escapes a control character but tab, line feed and return
+        false;  ///< a string that escapes a control character other than tab, line feed and return
     bool sound =
-        false;  ///< a resource that parse_resource() has found to be built as FHIR R4 defines it
+        false;  ///< a resource that parse_resource() has found to have the structure that FHIR R4 defines
 };
 
 /// What a Document owns: the minified text and its nodes. It stays where it is when the Document moves.
 class Tree {
   public:
-    /// Bytes behind the text that may be read.
+    /// Readable bytes after the text.
     static constexpr std::size_t kPaddingBytes = 64;
 
     /// The whole text without insignificant white space.
@@ -49,7 +49,7 @@ class Tree {
     /// Every node; the root is at 0.
     std::span<const Node> nodes() const noexcept { return {nodes_.get(), node_count_}; }
 
-    /// True if something in it is beyond kJsonDepthMax, counted from the root.
+    /// Whether anything is nested deeper than kJsonDepthMax, counted from the root.
     bool deep() const noexcept { return deep_; }
 
   private:
@@ -63,7 +63,7 @@ class Tree {
 
     std::unique_ptr<char[]> text_;
     std::unique_ptr<Node[]> nodes_;
-    mutable std::size_t text_size_ = 0;  ///< a Substitution adds to the text for a while
+    mutable std::size_t text_size_ = 0;  ///< a Substitution appends to the text temporarily
     std::size_t text_capacity_ = 0;
     std::size_t node_count_ = 0;
     std::size_t node_capacity_ = 0;
@@ -128,7 +128,7 @@ class Value {
         return tree_->text().substr(node().begin, node().end - node().begin);
     }
 
-    /// A string's characters between the quotes as they stand in the text (escapes unresolved).
+    /// A string's characters between the quotes, verbatim (escapes unresolved).
     /// Empty if it isn't a string.
     std::string_view raw_string() const noexcept {
         return is_string() ? tree_->text().substr(node().begin + 1, node().end - node().begin - 2)
@@ -141,7 +141,7 @@ class Value {
     /// True if this is a string equal to `text` (escapes resolved).
     bool equals(std::string_view text) const;
 
-    /// The member `key` of an object; missing if there is none or this is no object. Linear.
+    /// The member `key` of an object; missing if there is none or this is not an object. Cost: linear.
     Value operator[](std::string_view key) const;
 
     /// Members of an object or elements of an array.
@@ -246,14 +246,14 @@ inline Value Document::root() const noexcept {
     return tree_ ? Value(*tree_, 0) : Value();
 }
 
-/// True if `value` nests deeper than a resource may: beyond kJsonDepthMax, itself counted.
-/// Cost: nothing unless the text that it stands in does.
+/// Whether `value`, itself counted, nests deeper than a resource may (kJsonDepthMax).
+/// Cost: constant unless the document as a whole nests that deep.
 bool is_too_deep(Value value) noexcept;
 
 /// Parses texts, reusing its buffers. Not copyable; one per thread.
 class Parser {
   public:
-    /// `depth_max`: how deep they may nest; kJsonWrappedDepthMax for what holds resources.
+    /// `depth_max`: how deep texts may nest; kJsonWrappedDepthMax for those that contain resources.
     explicit Parser(std::size_t depth_max = kJsonDepthMax);
     ~Parser();
     Parser(const Parser&) = delete;
@@ -266,16 +266,16 @@ class Parser {
     /// Cost:   no allocation when recycled buffers suffice.
     Result<Document> parse(std::string_view text);
 
-    /// Parses `text` the same way, and on the way looks whether it and the resources in it are built as FHIR R4 defines
-    /// them, so that schema::check_structure() need not look again: Node::sound says of which it is certain.
+    /// Parses `text` the same way, and on the way checks the structure that FHIR R4 defines for it and for the resources in it.
+    /// Node::sound marks those that are certainly right, so that schema::check_structure() need not check them again.
     Result<Document> parse_resource(std::string_view text);
 
-    /// The text of a Document with the escapes resolved that its keys and what resourceType says need not have; empty if
-    /// they have none. Requires: it is what was parsed last.
+    /// The text of a Document with needless escapes in its keys and in resourceType resolved; empty if there are none.
+    /// Requires: it is the result of the last parse.
     std::string with_plain_names(const Document& document) const;
 
-    /// Takes a Document's buffers back for the next parse (saves allocations on hot paths). What
-    /// exceeds 16 MiB in all is freed instead.
+    /// Takes a Document's buffers back for the next parse, which saves allocations on hot paths. Buffers beyond
+    /// 16 MiB in total are freed instead.
     void recycle(Document&& document) noexcept;
 
   private:
@@ -285,7 +285,7 @@ class Parser {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Appends `text` as a JSON string with its quotes; what is no UTF-8 becomes U+FFFD.
+/// Appends `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
 void append_quoted(std::string& out, std::string_view text);
 
 /// `text` as a JSON string with its quotes.

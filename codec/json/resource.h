@@ -1,4 +1,4 @@
-// What storing a FHIR resource needs of its JSON: who it is, where id and meta stand, what it refers to.
+// What storing a FHIR resource needs from its JSON: its identity, the places of id and meta, its references.
 //
 // Layer:   codec; depends on core/base only.
 // Spec:    FHIR R4 resource.html, json.html, http.html#trules.
@@ -24,19 +24,19 @@ namespace annals::json {
 
 /// The facts of one resource inside a Document, found in one walk over its top level.
 ///
-/// Lifetime: views and Values point into the Document, views of what had escapes into `resolved`.
+/// Lifetime: views and Values point into the Document; views of strings that had escapes into `resolved`.
 struct ResourceFacts {
     Value resource;
     TypeId type;
-    /// Escapes resolved; not checked otherwise.
+    /// With escapes resolved; not checked otherwise.
     std::optional<std::string_view> id;
     Value meta;                                    ///< missing, or an object
     std::optional<std::string_view> version_id;    ///< meta.versionId, as `id`
     std::optional<std::string_view> last_updated;  ///< meta.lastUpdated, as `id`
-    /// What the three point into where they have escapes.
+    /// What these three point into if they have escapes.
     std::shared_ptr<const std::array<std::string, 3>> resolved;
 
-    // Where they stand; missing where they do not.
+    // Their places; missing if absent.
     Value type_value;
     Value id_value;
     Value version_value;
@@ -59,17 +59,17 @@ struct Run {
     std::string_view text;
 };
 
-/// A replacement of one value's bytes by others, for reference rewriting.
+/// A replacement of the bytes of one value, for rewriting references.
 struct Edit {
     std::uint32_t begin = 0;  ///< offsets into Document::text()
     std::uint32_t end = 0;
-    std::string text;  ///< what stands there instead (a string: with its quotes)
+    std::string text;  ///< the new bytes (of a string: with its quotes)
 };
 
 /// The final body of a version as runs over the document's text: `id` set, meta.versionId and
 /// meta.lastUpdated made holes or, where given, text; `edits` (ascending, disjoint, outside of id and
-/// meta.versionId/lastUpdated) applied; everything else byte for byte. What is there keeps its place;
-/// otherwise id follows resourceType, meta follows id, versionId begins meta and lastUpdated follows it.
+/// meta.versionId/lastUpdated) applied; everything else verbatim. Existing members keep their place; otherwise
+/// id follows resourceType, meta follows id, versionId is first in meta and lastUpdated follows it.
 ///
 /// Lifetime: runs point into the document, `id`, `keep` and `edits`.
 class BodyPlan {
@@ -100,24 +100,24 @@ struct ReferenceSite {
     std::uint32_t path = 0;  ///< node index, for expression_of()
 };
 
-/// Every place in the resource, contained ones included, where http.html#trules has links rewritten, in
-/// text order: Reference.reference and the uri elements of that name; links of narratives; and elements
-/// of type uri, url, oid and uuid as far as names tell without a schema:
+/// Finds every place in the resource, contained resources included, at which http.html#trules demands that links be
+/// rewritten, in text order: Reference.reference and the uri elements of that name; links of narratives; and
+/// elements of type uri, url, oid and uuid as far as names alone, without a schema, identify them:
 /// - valueUri, valueUrl, valueOid, valueUuid (extensions, parameters, inputs and outputs);
-/// - the names that R4 uses for nothing else: instantiatesUri, definitionUri, derivedFromUri,
+/// - names that R4 uses for nothing else: instantiatesUri, definitionUri, derivedFromUri,
 ///   authorizationUrl, onlineInformation, rendering, policy, endpoint (the last two when strings);
-/// - `url` of an Attachment: an object with none but an Attachment's members that is no extension.
-/// Never canonicals (profile, instantiatesCanonical...), nor what names a thing rather than linking to one:
-/// system, an extension's or a definition's url, identifier values, meta.source, implicitRules, fullUrl.
+/// - `url` of an Attachment: an object that has only members of Attachment and is not an extension.
+/// Never canonicals (profile, instantiatesCanonical...), nor elements that name a thing rather than link to one:
+/// system, the url of an extension or definition, identifier values, meta.source, implicitRules, fullUrl.
 void find_references(Value resource, std::vector<ReferenceSite>& sites);
 
 /// The FHIRPath-like name of a value's place: Patient.name[0].family; of a resource inside a Bundle when
 /// `resource` is the Bundle: Bundle.entry[3].resource.id. Walks the document; for errors.
 std::string expression_of(Value resource, std::uint32_t node_index);
 
-/// Calls `rewrite(url)` for each a@href and img@src of a narrative's XHTML (JSON string characters as they
-/// stand) and builds the new JSON string characters; nothing if no link changed. `url` is resolved (no
-/// escapes, no entities), and what comes back is escaped; all else stays byte for byte.
+/// Calls `rewrite(url)` for each a@href and img@src of a narrative's XHTML, given as verbatim JSON string characters,
+/// and returns the new JSON string characters; none if no link changed. `url` has no escapes and entities, and the
+/// result of `rewrite` is escaped again; everything else stays verbatim.
 std::optional<std::string> rewrite_narrative(
     std::string_view raw_div,
     const std::function<std::optional<std::string>(std::string_view url)>& rewrite);

@@ -1,4 +1,4 @@
-// EditTree: a JSON value under change, as references into the texts that it came from.
+// EditTree: a JSON value being edited, as references into the texts that it came from.
 //
 // Layer:   codec; depends on core/base only.
 // Spec:    RFC 6902, FHIR R4 fhirpatch.html: both patch formats edit through this.
@@ -17,15 +17,15 @@
 
 namespace annals::patch {
 
-/// What a document may come to while it is patched. Past a bound the patch fails.
+/// Bounds on a patch; beyond one of them it fails.
 struct Limits {
     std::size_t bytes_max = std::size_t{64} << 20;  ///< of the result
     std::size_t steps_max = std::size_t{1} << 23;   ///< members and elements looked at or moved
 };
 
-/// A document that starts as `document` and takes parts of `source` (the patch) as it is changed. Only what
-/// lies on the way to a change is taken apart; all else stays a run of the text that it came from, so digits,
-/// escapes and member order survive.
+/// A document that starts as `document` and takes in parts of `source` (the patch) as it is edited. Only the path to a
+/// change is taken apart; everything else stays a run of the text that it came from, so digits, escapes and the order of
+/// members survive.
 ///
 /// Lifetime: both values' documents outlive the tree.
 class EditTree {
@@ -37,23 +37,22 @@ class EditTree {
 
     static bool fits(json::Value value) noexcept;
 
-    /// A value in the tree or on its way into it; cheap to copy.
+    /// A value in the tree, or one to be put into it; cheap to copy.
     struct Ref {
         std::uint32_t bits = 0;
 
         bool operator==(const Ref&) const = default;
     };
 
-    /// A place that holds a value. Valid until the object or array that holds it gains or loses a child.
+    /// A place that holds a value; valid until its object or array gains or loses a child.
     using Slot = Ref*;
 
     Slot root() noexcept { return &root_; }
 
-    /// Of `source`'s document. Requires: `value` is in it.
+    /// A value of the document of `source`. Requires: `value` is in it.
     Ref from_source(json::Value value) const noexcept;
 
-    /// Of minified JSON text made elsewhere. The tree does not look into it: it can be put somewhere, and
-    /// replaced or removed again.
+    /// A value given as minified JSON text. The tree does not look into it: it can be inserted, replaced and removed.
     Ref from_text(std::string json);
 
     /// A new empty object or array.
@@ -72,23 +71,23 @@ class EditTree {
     /// The element at `index`; null if there is none or `slot` holds no array.
     Slot element(Slot slot, std::size_t index);
 
-    /// Puts a member at the end, or in the place of the one of that name. Requires: an object.
+    /// Appends a member, or replaces the one of that name. Requires: an object.
     void set_member(Slot slot, std::string_view key, Ref value);
 
     /// Requires: an array, index <= size.
     void insert_element(Slot slot, std::size_t index, Ref value);
 
-    /// Requires: they are there.
+    /// Requires: the member or element exists.
     void remove_member(Slot slot, std::string_view key);
     void remove_element(Slot slot, std::size_t index);
 
-    /// Puts `value` where another stands.
+    /// Replaces the value in `slot`.
     void replace(Slot slot, Ref value);
 
-    /// A copy that later changes of either leave alone.
+    /// A copy that is independent of later changes to either.
     Ref clone(Ref ref);
 
-    /// How many objects and arrays are nested in it, itself included; 0 for a scalar.
+    /// How deep objects and arrays nest in it, itself included; 0 for a scalar.
     std::size_t depth(Ref ref);
 
     /// True if both are the same JSON value: numbers by value, strings by characters, members in any order.
@@ -97,9 +96,10 @@ class EditTree {
     /// The bytes that render() will write.
     std::size_t bytes() const noexcept { return bytes_; }
 
-    /// More steps than the limit were taken, or the result would be larger: nothing in the tree counts any more.
+    /// Whether more steps than the limit were taken: the tree is invalid then.
     bool exhausted() const noexcept { return steps_ > limits_.steps_max; }
 
+    /// Whether the result would be larger than the limit: the tree is invalid then.
     bool too_large() const noexcept { return bytes_ > limits_.bytes_max; }
 
     /// The tree as minified text.

@@ -13,12 +13,13 @@
 namespace annals::patch {
 
 struct DiffOptions {
-    bool meta = false;  ///< meta, too; never versionId and lastUpdated
+    bool meta = false;  ///< includes meta, but never versionId and lastUpdated
 };
 
-/// Parameters that apply_fhirpath_patch() takes, with a part `previousValue` where something goes. Applied to `from` they
-/// make what equals `to` but for the order of members, escapes in strings, `id`, and elements that R4 doesn't have: these are passed over.
-/// Of two lists, what they have in common at both ends stays; a contained resource is replaced as a whole.
+/// Returns Parameters for apply_fhirpath_patch(), with a part `previousValue` where something is removed or replaced. Applied to
+/// `from`, they give a resource that equals `to` except for the order of members, escapes in strings, `id`, and elements that R4
+/// doesn't have, all of which are ignored. Of two lists, the common elements at both ends stay; a contained resource is replaced
+/// as a whole.
 ///
 /// Requires: two resources of one type, as R4 defines it.
 std::string diff_resources(json::Value from, json::Value to, const DiffOptions& options = {});

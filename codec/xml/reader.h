@@ -1,4 +1,4 @@
-// Reader: FHIR XML to the JSON that means the same.
+// Reader: converts FHIR XML to the equivalent JSON.
 //
 // Layer:   codec; depends on core/base, codec/json and codec/schema.
 // Spec:    FHIR R4 xml.html, json.html; docs/xml.md says what is kept and what is refused.
@@ -17,33 +17,33 @@
 
 namespace annals::xml {
 
-/// An entry of a Bundle that has no JSON, and why.
+/// An entry of a Bundle that could not be converted to JSON, and why.
 struct UnreadableEntry {
     std::size_t index = 0;  ///< in Bundle.entry
     Error error;
 };
 
-/// A Bundle with more of them is refused as a whole.
+/// A Bundle with more unreadable entries is refused as a whole.
 inline constexpr std::size_t kUnreadableEntriesMax = 50'000;
 
 /// Reads texts, reusing its buffers.
 class Reader {
   public:
-    /// The minified JSON of the resource that `xml` is: members in the order of FHIR's definitions, decimals with
-    /// their digits, arrays where an element may repeat. Elements may come in any order; what comes out is
-    /// for the JSON parser and validation, which see what XML cannot be refused for.
+    /// The minified JSON of the resource in `xml`: members in the order of FHIR's definitions, decimals with their
+    /// digits, arrays where an element may repeat. Elements may come in any order. The JSON parser and validation
+    /// must still check the result, for everything that is not refused here.
     ///
     /// Errors: invalid (not well-formed), structure (elements, attributes, namespaces and repetitions that
-    ///         FHIR does not have), value (a number or boolean that is none, a resource type that R4 does not
-    ///         have, a narrative beyond txt-1); the detail says line and column, `expression` the element.
-    ///         body_too_large. Behind numbers and booleans that are none the rest is looked at, as schema::check_structure() does:
-    ///         Error::others.
+    ///         FHIR does not have), value (a malformed number or boolean, a resource type that R4 does not
+    ///         have, a narrative beyond txt-1); the detail has line and column, `expression` the element.
+    ///         body_too_large. After a malformed number or boolean the rest is checked as well, as by
+    ///         schema::check_structure(): see Error::others.
     Result<std::string> read(std::string_view xml);
 
-    /// The same of a Bundle whose entries stand for themselves. One that can't be read has fullUrl and request in the JSON, as
-    /// far as these can be read, and is in `unreadable`, ascending.
+    /// The same for a Bundle whose entries fail separately. Of an entry that can't be read, the JSON has fullUrl and request, as
+    /// far as these can be read, and its index is in `unreadable`, ascending.
     ///
-    /// Errors: those of read(), but for structure and value inside of an entry.
+    /// Errors: those of read(), except for structure and value inside an entry.
     Result<std::string> read_entries(std::string_view xml,
                                      std::vector<UnreadableEntry>& unreadable);
 
