@@ -163,10 +163,13 @@ class Workload {
     std::vector<Model> after_;  ///< [n]: after n commits
 };
 
-StoreOptions options(bool prepare, Durability durability = Durability::commit) {
+/// Whether the next segment is filled with zeros before it is needed.
+enum class Segments : bool { on_demand, prepared };
+
+StoreOptions options(Segments segments, Durability durability = Durability::commit) {
     StoreOptions options;
     options.segment_bytes = kSmallSegment;
-    options.prepare_segments = prepare;
+    options.prepare_segments = segments == Segments::prepared;
     options.durability = durability;
     options.sync_interval_ms = 20;
     return options;
@@ -203,7 +206,7 @@ Model contents(const Store& store) {
 void check(std::unique_ptr<SimFileSystem> fs, const Workload& workload,
            Durability durability = Durability::commit) {
     {
-        auto store = Store::open(*fs, kDirectory, options(false));
+        auto store = Store::open(*fs, kDirectory, options(Segments::on_demand));
         ASSERT_TRUE(store) << store.error().detail;
         const Model found = contents(**store);
         const auto& after = workload.after();
@@ -217,17 +220,17 @@ void check(std::unique_ptr<SimFileSystem> fs, const Workload& workload,
         ASSERT_TRUE((*store)->wait(more.ticket));
     }
     OpenReport report;
-    auto store = Store::open(*fs, kDirectory, options(false), &report);
+    auto store = Store::open(*fs, kDirectory, options(Segments::on_demand), &report);
     ASSERT_TRUE(store) << store.error().detail;
     EXPECT_EQ(report.torn_bytes_cut, 0U);
     EXPECT_TRUE((*store)->current(type_of("Patient"), "after"));
 }
 
 /// Runs the workload with the power going at the `n`th changing call; returns if it came to that.
-bool run_until_cut(SimFileSystem& fs, std::uint64_t n, Workload& workload, bool prepare,
+bool run_until_cut(SimFileSystem& fs, std::uint64_t n, Workload& workload, Segments segments,
                    Durability durability = Durability::commit) {
     fs.power_off_at(n);
-    if (auto store = Store::open(fs, kDirectory, options(prepare, durability))) {
+    if (auto store = Store::open(fs, kDirectory, options(segments, durability))) {
         workload.run(**store);
     } else {
         EXPECT_EQ(store.error().code, Errc::io);
@@ -235,7 +238,7 @@ bool run_until_cut(SimFileSystem& fs, std::uint64_t n, Workload& workload, bool 
     return fs.changing_calls() >= n;
 }
 
-void cut_everywhere(bool prepare, Durability durability = Durability::commit) {
+void cut_everywhere(Segments segments, Durability durability = Durability::commit) {
 #if defined(__has_feature) && __has_feature(thread_sanitizer)
     constexpr std::uint64_t kSeedsMax = 2;  // The threads are the same whatever a cut leaves.
 #else
@@ -248,9 +251,10 @@ void cut_everywhere(bool prepare, Durability durability = Durability::commit) {
     for (std::uint64_t n = 1; cut; ++n) {
         SimFileSystem fs;
         Workload workload;
-        cut = run_until_cut(fs, n, workload, prepare, durability);
+        cut = run_until_cut(fs, n, workload, segments, durability);
         if (workload.after().empty()) {
-            Workload().run(**Store::open(*fs.after_power_cut(n), kDirectory, options(false)));
+            Workload().run(
+                **Store::open(*fs.after_power_cut(n), kDirectory, options(Segments::on_demand)));
             continue;
         }
         for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -265,19 +269,19 @@ void cut_everywhere(bool prepare, Durability durability = Durability::commit) {
 }
 
 TEST(PowerCut, LosesNothingAcknowledgedAtAnyCall) {
-    cut_everywhere(false);
+    cut_everywhere(Segments::on_demand);
 }
 
 TEST(PowerCut, LosesNothingAcknowledgedWhileSegmentsArePrepared) {
-    cut_everywhere(true);
+    cut_everywhere(Segments::prepared);
 }
 
 TEST(PowerCut, LosesTheNewestCommitsAloneWhereThereIsASyncOnceInAWhile) {
-    cut_everywhere(false, Durability::interval);
+    cut_everywhere(Segments::on_demand, Durability::interval);
 }
 
 TEST(PowerCut, LosesTheNewestCommitsAloneWhereNoneIsSynced) {
-    cut_everywhere(false, Durability::none);
+    cut_everywhere(Segments::on_demand, Durability::none);
 }
 
 TEST(PowerCut, DuringRecoveryIsRecoveredFrom) {
@@ -285,7 +289,7 @@ TEST(PowerCut, DuringRecoveryIsRecoveredFrom) {
     for (std::uint64_t n = 20; n < 120; n += kStride) {
         SimFileSystem fs;
         Workload workload;
-        if (!run_until_cut(fs, n, workload, false)) {
+        if (!run_until_cut(fs, n, workload, Segments::on_demand)) {
             break;
         }
         for (std::uint64_t second = 1; second < 8; ++second) {
@@ -293,7 +297,7 @@ TEST(PowerCut, DuringRecoveryIsRecoveredFrom) {
             auto half = fs.after_power_cut(n + 2);
             half->power_off_at(second);
             {
-                (void)Store::open(*half, kDirectory, options(false));
+                (void)Store::open(*half, kDirectory, options(Segments::on_demand));
             }
             check(half->after_power_cut(n * second), workload);
             if (testing::Test::HasFatalFailure()) {
