@@ -18,21 +18,21 @@
 namespace annals::storage {
 
 struct BackupOptions {
-    /// Hears, now and then, how many bytes of the segments have been dealt with, and how many there are.
+    /// Told now and then how many bytes of the segments are done, and how many there are.
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
     std::function<bool()> stop;  ///< true: end early
-    /// Of a store that is open: Store::segment_files(), held while a segment gets another name and while the open one is
-    /// copied. Lifetime: it outlives the call.
+    /// For a store that is open: Store::segment_files(), held while a segment is linked and while the open one is copied.
+    /// Lifetime: it outlives the call.
     std::mutex* files = nullptr;
     std::function<Instant()> clock;
 };
 
-/// What was done.
+/// What a backup did.
 struct BackupReport {
     Position position;  ///< of the newest version in it
     Instant instant;    ///< of the newest commit
     std::uint64_t segments = 0;
-    std::uint64_t kept = 0;  ///< of them, those that the backup before had already
+    std::uint64_t kept = 0;  ///< of them, those that the previous backup had already
     std::uint64_t linked = 0;
     std::uint64_t copied = 0;
     std::uint64_t bytes = 0;  ///< of all
@@ -40,25 +40,24 @@ struct BackupReport {
     double seconds = 0;
 };
 
-/// Makes the backup in `to` one of the store in `from` up to `end()` as it is when the sealed segments have been taken:
-/// what was erased from these meanwhile, the log says up to there. Sealed segments that `to` hasn't got are linked, or
-/// copied where the two are on different devices; the open one is copied up to the end. Everything taken is read and
-/// checked.
+/// Backs up the store in `from` to `to`, up to `end()`, which is called once the sealed segments have been taken, so that the
+/// log up to there names everything erased from these meanwhile. Sealed segments that `to` does not have are linked, or
+/// copied if the two are on different devices; the open one is copied up to the end. Everything taken is read and checked.
 ///
-/// Durability: when it returns well, all of it. Interrupted at any point, `to` says so, is still a store with at least
-///             what the backup before had, and the next backup goes on.
-/// Errors:     usage (`to` has something else in it, or a backup of another or a newer store; it is being written by
+/// Durability: on success, all of it. If interrupted, `to` is marked as unfinished, still has at least the contents of the
+///             previous backup, and the next backup continues.
+/// Errors:     usage (`to` contains something else, or a backup of another or a newer store; it is being written by
 ///             another process), corrupt (the store is damaged; names segment and offset), no_store, io; expired if
-///             `stop` said so.
+///             `stop` returned true.
 Result<BackupReport> back_up(FileSystem& fs, const std::string& from, const std::string& to,
                              const std::function<Result<LogEnd>()>& end,
                              const BackupOptions& options = {});
 
-/// Finishes what a kill left half erased in the store in `directory`, which the caller has locked: a backup would find it
-/// damaged. Opening a store does the same. Errors: usage (a newer format), no_store, io.
+/// Completes erasures that a kill left half done in the store in `directory`, which a backup would find damaged. Opening a store
+/// does the same. Requires: the caller has locked the directory. Errors: usage (a newer format), no_store, io.
 Result<void> finish_erasures(FileSystem& fs, const std::string& directory);
 
-/// Where the log of the store in `directory` ends, which nobody writes. Errors: usage (no store), corrupt, io.
+/// The end of the log of the store in `directory`. Requires: nobody writes it. Errors: usage (no store), corrupt, io.
 Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory);
 
 }  // namespace annals::storage

@@ -1,4 +1,4 @@
-// ErasureJournal: what is about to be taken out of segments, written down before, so that a crash can't leave it half done.
+// ErasureJournal: records what is about to be removed from segments, so that a crash can't leave it half done.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Erasure".
@@ -19,7 +19,7 @@
 
 namespace annals::storage {
 
-/// One body to be overwritten with zeros, and the checksums that are right then. It says nothing of what the body was.
+/// One body to be overwritten with zeros, and the checksums that are right afterwards. It reveals nothing of the body.
 struct Blanking {
     std::uint64_t segment = 0;  ///< number
     std::uint64_t salt = 0;     ///< of the segment: another file of that number is left alone
@@ -35,21 +35,20 @@ class ErasureJournal {
   public:
     static constexpr std::string_view kFolder = "erase";  ///< in the directory of the store
 
-    /// Where writing number `sequence` goes, in the directory of the store: one of two files.
+    /// The file of writing number `sequence`, relative to the directory of the store: one of two.
     static std::string path_of(std::uint64_t sequence);
 
-    /// What was written last.
+    /// The contents of the journal.
     struct Content {
-        std::uint64_t sequence = 0;  ///< 0: nothing ever was
+        std::uint64_t sequence = 0;  ///< of the writing; 0: there was none
         std::uint64_t erases_done =
-            0;  ///< so many erase records, from the first, once `blankings` are applied
+            0;  ///< how many erase records, from the first, are complete once `blankings` are applied
         std::vector<Blanking> blankings;
         std::map<std::uint64_t, std::uint64_t>
-            dead_bytes;     ///< by segment: what compaction can give back
+            dead_bytes;     ///< by segment: what compaction can reclaim
         bool left = false;  ///< not written: replay() had no room for all of `blankings`
 
-        /// `data`, of the whole segment `number`, with what concerns it applied: a copy if anything of that is
-        /// not there yet.
+        /// `data`, which is the whole segment `number`, with its blankings applied: a copy if any is not there yet.
         std::shared_ptr<const char> applied(std::uint64_t number, std::shared_ptr<const char> data,
                                             std::uint64_t bytes) const;
     };
@@ -57,18 +56,18 @@ class ErasureJournal {
     /// Reads the journal of the store in `directory`. Errors: usage (a newer format), io.
     static Result<Content> read(FileSystem& fs, const std::string& directory);
 
-    /// The same for who applies it and goes on: what the process that wrote it did not come to make durable is so from here
-    /// on. Else a power cut could leave half of what it says and no journal, or, once the next is being written, neither it nor
-    /// the one before. Errors: usage, no_store, io.
+    /// The same for callers that apply it and go on: makes it durable, in case its writer ended before that. Otherwise a power cut
+    /// could leave it half applied without a journal, or, once the next one is being written, take both it and the one before.
+    /// Errors: usage, no_store, io.
     static Result<Content> read_durably(FileSystem& fs, const std::string& directory);
 
-    /// Removes the journal of a log that is no more from `directory`, durably. Errors: no_store, io.
+    /// Durably removes from `directory` the journal of a log that no longer exists. Errors: no_store, io.
     static Result<void> remove(FileSystem& fs, const std::string& directory);
 
-    /// Goes on after `content`, what read() gave.
+    /// Continues after writing number `sequence` (Content::sequence).
     ErasureJournal(FileSystem& fs, const std::string& directory, std::uint64_t sequence);
 
-    /// Makes `content` (but for its sequence) the newest, durably. Errors: no_store, io; the one before is kept then.
+    /// Durably writes `content` (except its sequence) as the newest. Errors: no_store, io; the one before is kept then.
     Result<void> write(const Content& content);
 
   private:
@@ -79,19 +78,19 @@ class ErasureJournal {
     std::array<std::unique_ptr<File>, 2> files_;  ///< by sequence; null: not opened yet
 };
 
-/// Applies `blankings`, all of one segment, to its file, without a sync. What doesn't fit the file is passed over.
+/// Applies `blankings`, all of one segment, to its file, without a sync. Those that don't fit the file are skipped.
 /// Errors: no_store, io.
 Result<void> apply_blankings(File& file, std::span<const Blanking> blankings);
 
-/// Applies what `content`, of read_durably(), says to the segments below `segments` and makes it durable. To be called
-/// before anything is read. False if the device has no room for the copy of a file with other names, which is whole and as it was.
+/// Durably applies `content`, the result of read_durably(), to the segments in `segments`. To be called before anything is
+/// read. Returns false if the device has no room for the copy of a file with other names; that file is whole and unchanged.
 /// Errors: no_store, io.
 Result<bool> replay(FileSystem& fs, const std::string& segments,
                     const ErasureJournal::Content& content);
 
-/// Makes the file of a sealed segment the only one of its bytes: where it has other names (a backup's), a copy takes its
-/// place, durably. True if it had. Errors: no_store, io; then the copy may have its place, but not durably: a later call,
-/// which finds one name alone, does not make up for that.
+/// Makes sure that the file of a sealed segment has only one name: if it has others (a backup's), it is durably replaced by a
+/// copy. Returns whether it had. Errors: no_store, io; the copy may then be in place, but not durably, and a later call, which
+/// finds only one name, does not make up for that.
 Result<bool> break_links(FileSystem& fs, const std::string& segments, std::uint64_t number);
 
 }  // namespace annals::storage

@@ -1,4 +1,4 @@
-// Recovery: from the files of a store to its index and the place where the log goes on.
+// Recovery: reads the files of a store into its index, and finds the place where the log continues.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Recovery".
@@ -19,7 +19,7 @@
 
 namespace annals::storage {
 
-/// What a store's files come to. Without any segment, everything is 0.
+/// The result of reading a store's files. Without any segment, everything is 0.
 struct Recovered {
     std::uint64_t store_id = 0;
     Position last_position;
@@ -28,12 +28,12 @@ struct Recovered {
     std::uint64_t log_bytes = 0;
     std::optional<OpenSegment> open;  ///< none: the newest segment is sealed, or there is none
     std::uint64_t erases = 0;         ///< erase records
-    std::vector<Position> unblanked;  ///< what those from `erases_done` on erased
+    std::vector<Position> unblanked;  ///< the versions erased by records from `erases_done` on
 };
 
 /// Reads every segment of `segments` into `index` and `table`; unless options.read_only, cuts a torn tail
-/// and removes files in the making. `journal` is what `segments` was brought up to, or, where nothing may be touched,
-/// what is yet to be done. Errors: corrupt (names segment and offset), usage, io.
+/// and removes unfinished files. `journal` has been applied to `segments` or, if nothing may be changed, still
+/// has to be. Errors: corrupt (names segment and offset), usage, io.
 Result<Recovered> recover(FileSystem& fs, const std::string& segments, const StoreOptions& options,
                           const ErasureJournal::Content& journal, Index& index, SegmentTable& table,
                           OpenReport& report);

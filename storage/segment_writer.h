@@ -1,6 +1,6 @@
-// SegmentWriter: the open segment, and how it becomes a sealed one and the next begins.
+// SegmentWriter: writes the open segment, seals it when it is full, and begins the next one.
 //
-// Layer:   storage. Knows frames and files; of commits, tickets and threads it knows nothing.
+// Layer:   storage. Knows frames and files, but not commits, tickets or threads.
 // Format:  docs/format.md, "Writing".
 // Threads: the log writer's; SegmentPreparer has a thread of its own.
 
@@ -21,7 +21,7 @@
 
 namespace annals::storage {
 
-/// Fills the next segment's file with zeros ahead of its use, at a pace that leaves the device to the log.
+/// Fills the next segment's file with zeros before it is needed, at a pace that leaves the device to the log.
 class SegmentPreparer {
   public:
     SegmentPreparer(FileSystem& fs, std::string path) : fs_(fs), path_(std::move(path)) {}
@@ -30,15 +30,15 @@ class SegmentPreparer {
     SegmentPreparer& operator=(const SegmentPreparer&) = delete;
     ~SegmentPreparer();
 
-    /// Starts the thread, with the priority of the calling one; without it nothing is ever prepared.
+    /// Starts the thread, with the priority of the calling one. Until then nothing is prepared.
     void start();
 
-    /// Asks for a file of `bytes`, unless one is prepared or in the making.
+    /// Requests a file of `bytes`, unless one is prepared or being filled.
     void request(std::uint64_t bytes);
 
-    /// The prepared file at path(), with `least` bytes or more; one in the making is taken with the zeros that it has (which
-    /// takes as long as a chunk takes), unless they are too few to be worth it. Its name is the caller's to
-    /// move away. None: nothing of that size is there.
+    /// The prepared file at path(), with at least `least` bytes. A file that is being filled is taken with the zeros that it has,
+    /// once the current chunk is written, unless these are too few to be useful. The caller must rename it. None: there is no
+    /// file of that size.
     std::unique_ptr<File> take(std::uint64_t least);
 
     const std::string& path() const noexcept { return path_; }
@@ -53,8 +53,8 @@ class SegmentPreparer {
     std::condition_variable_any wake_;
     std::condition_variable done_;
     std::uint64_t wanted_bytes_ = 0;
-    std::uint64_t filled_bytes_ = 0;  ///< of the file in the making
-    bool cut_ = false;                ///< the file in the making is wanted as it is
+    std::uint64_t filled_bytes_ = 0;  ///< of the file being filled
+    bool cut_ = false;                ///< the file being filled is wanted as it is
     std::unique_ptr<File> ready_;
     std::uint64_t ready_bytes_ = 0;
     std::jthread thread_;
@@ -71,16 +71,16 @@ struct OpenSegment {
     bool marked = false;  ///< the last frame is a mark
 };
 
-/// Appends frames to the newest segment. A result with no_store (too little space, too few descriptors) leaves everything as
-/// it was and may be tried again; after any other error the log must not be written any more.
+/// Appends frames to the newest segment. After no_store (too little space, too few descriptors) everything is as it was and
+/// the call may be repeated; after any other error the log must not be written any more.
 class SegmentWriter {
   public:
     struct Options {
-        /// Of a segment's file: more where one commit needs it, less for the first and where the device is nearly full.
+        /// The size of a segment's file; larger if one commit needs it, smaller for the first and if the device is nearly full.
         std::uint64_t segment_bytes;
-        /// The next file is filled with zeros meanwhile, on a thread of its own.
+        /// Fills the next file with zeros in the meantime, on a thread of its own.
         bool prepare_ahead;
-        std::uint64_t kept_bytes = 0;  ///< DropBehind's
+        std::uint64_t kept_bytes = 0;  ///< see DropBehind
     };
 
     /// What the next frames need room for.
@@ -89,21 +89,21 @@ class SegmentWriter {
         std::uint64_t records = 0;
     };
 
-    /// Lifetime: `fs` and `table` outlive the writer. `directory` is that of the segments.
+    /// `directory` is that of the segments. Lifetime: `fs` and `table` outlive the writer.
     SegmentWriter(FileSystem& fs, std::string directory, Options options, std::uint64_t store_id,
                   SegmentTable& table);
 
-    /// Goes on in a segment that recovery left open, up to whose end all is durable.
+    /// Continues in a segment that recovery left open. Requires: it is durable up to its end.
     void resume(OpenSegment segment);
 
-    /// Makes the first segment of a new store, or the one after a sealed last one. `first_position` and `last_instant`:
-    /// of the next version, of the last commit.
+    /// Creates the first segment of a new store, or the one after a sealed last segment. `first_position` is that of the next
+    /// version, `last_instant` that of the last commit.
     ///
     /// Durability: the file, its header and its name, once this has returned.
-    /// Errors: no_store; io, also where a file of that number is there already, which is left as it is.
+    /// Errors: no_store; io, also if a file of that number exists, which is left as it is.
     Result<void> begin(std::uint64_t number, Position first_position, Instant last_instant);
 
-    /// True if `need` fits into the open segment with the footer that it brings.
+    /// Whether `need` fits into the open segment, together with its part of the footer.
     bool fits(const Need& need) const noexcept;
 
     /// Seals the open segment and begins the next if `need` doesn't fit. `first_position` and
@@ -113,18 +113,18 @@ class SegmentWriter {
     /// Writes finished frames at end(). Durability: none before sync().
     Result<void> write(std::string_view frames);
 
-    /// Makes what write() wrote durable; nothing to do if it is. Errors: io, for good: the log must not be written any
-    /// more, since what the device has is unknown.
+    /// Makes what write() wrote durable, if it is not yet. Errors: io: the log must not be written any more, because what the
+    /// device has is unknown.
     Result<void> sync();
 
     /// Overwrites with zeros what a failed write may have left.
     Result<void> clean();
 
-    /// Finds out whether writes work again for which there was too little of something, and leaves nothing but zeros behind end(). A segment
-    /// that is full is sealed, but none is begun. `last_instant`: of the last commit.
+    /// Tests whether writes that failed for a shortage work again, and leaves only zeros after end(). A full segment is sealed,
+    /// but none is begun. `last_instant` is that of the last commit.
     Result<void> probe(Instant last_instant);
 
-    /// Writes and syncs a mark if there is anything that none covers yet.
+    /// Writes and syncs a mark, unless there are no frames or the last one is a mark.
     Result<void> mark(Position next_position, Instant last_instant);
 
     std::uint64_t end() const noexcept { return open_->end; }
@@ -137,17 +137,15 @@ class SegmentWriter {
         return static_cast<std::uint32_t>(open_->header.number);
     }
 
-    /// Of the open segment in the table.
+    /// The slot of the open segment in the table.
     std::uint32_t slot() const noexcept { return open_->slot; }
 
-    /// Number of the open segment, 0 if none is: between two segments, for as long as the device is full, for one.
-    /// Any thread.
+    /// Number of the open segment; 0 if there is none, as between two segments while the device is full. Any thread.
     std::uint64_t open_number() const noexcept {
         return open_number_.load(std::memory_order_acquire);
     }
 
-    /// Number of the newest segment, where the log ends, open or not; 0 if there is none. All before it are sealed.
-    /// Any thread.
+    /// Number of the newest segment, open or not; 0 if there is none. All before it are sealed. Any thread.
     std::uint64_t newest_number() const noexcept {
         return newest_number_.load(std::memory_order_acquire);
     }
@@ -156,7 +154,7 @@ class SegmentWriter {
 
     FooterBuilder& footer() noexcept { return open_->footer; }
 
-    /// Bytes of all files; from any thread.
+    /// The bytes of all files. Any thread.
     std::uint64_t log_bytes() const noexcept { return log_bytes_.load(std::memory_order_relaxed); }
 
     /// `bytes` may be negative, modulo 2^64. Any thread.
