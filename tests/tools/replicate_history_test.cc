@@ -295,10 +295,14 @@ TEST_F(ReplicateHistory, KeepsAStateForEachPairOfServersWhereItIsStarted) {
     command.insert(command.end(), named.begin(), named.end() - 2);
     const Finished done = test::run_program("/bin/sh", command);
     EXPECT_EQ(done.exit_code, 0) << done.errors;
-    std::string found;
+    std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
-        found += entry.path().filename();
+        files.push_back(entry.path().filename());
     }
+    std::ranges::sort(files);
+    ASSERT_EQ(files.size(), 2U);
+    const std::string& found = files.front();
+    EXPECT_EQ(files.back(), found + ".lock");
     const std::string_view name = found;
     EXPECT_EQ(name.size(), 39U) << name;
     EXPECT_TRUE(name.starts_with("annals-replicate-") && name.ends_with(".state")) << name;

@@ -59,6 +59,21 @@ TEST(ReplicateStateFile, HasAPlaceWhereItCanBeWrittenWhateverAnEarlierAttemptLef
     EXPECT_FALSE(check_state_place(directory / "nowhere/state"));
 }
 
+TEST(ReplicateStateFile, IsOneProcessesAtATime) {
+    const test::TemporaryDirectory directory;
+    const std::string path = directory / "state";
+    for (int i = 0; i < 2; ++i) {
+        const auto first = lock_state(path);
+        ASSERT_TRUE(first) << first.error().detail;
+        EXPECT_FALSE(std::filesystem::exists(path));
+        const auto second = lock_state(path);
+        ASSERT_FALSE(second);
+        EXPECT_EQ(second.error().detail, path + ": in use by another process");
+        EXPECT_TRUE(lock_state(directory / "other"));
+    }
+    EXPECT_FALSE(lock_state(directory / "nowhere/state"));
+}
+
 TEST(ReplicateStateFile, IsRefusedWhenItIsSomethingElse) {
     const test::TemporaryDirectory directory;
     const std::string path = directory / "state";

@@ -300,6 +300,11 @@ TEST(Replicate, FollowsWhatIsWrittenLaterUntilItIsToldToStop) {
         }
         EXPECT_EQ(seen, written->body);
     }
+    const Finished second = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                    "--state", directory / "state"});
+    EXPECT_EQ(second.exit_code, 2);
+    EXPECT_EQ(second.errors,
+              "annals: --state: " + (directory / "state") + ": in use by another process\n");
     follower.kill(SIGTERM);
     EXPECT_EQ(follower.wait(seconds(10)), 0) << follower.errors();
     EXPECT_EQ(follower.output(),

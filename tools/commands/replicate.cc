@@ -306,6 +306,10 @@ int replicate(const ArgumentList& arguments) {
         options.state_file =
             fmt::format("annals-replicate-{:016x}.state", hash64(state.from + " " + state.to));
     }
+    const auto lock = lock_state(options.state_file);
+    if (!lock) {
+        return fail("--state: " + lock.error().detail, kExitUsage);
+    }
     auto kept = read_state(options.state_file, state.from, state.to);
     if (!kept) {
         return fail(kept.error().detail, kExitUsage);

@@ -31,6 +31,22 @@ std::string_view value_of(std::string_view line, std::string_view key) {
 
 }  // namespace
 
+Result<std::unique_ptr<storage::File>> lock_state(const std::string& path) {
+    storage::FileSystem& files = storage::posix_file_system();
+    const std::string name = path + ".lock";
+    auto file = files.open(name, storage::FileSystem::Mode::read_write);
+    if (!file && file.error().code == Errc::not_found) {
+        file = files.open(name, storage::FileSystem::Mode::create);
+        if (!file && files.exists(name)) {
+            file = files.open(name, storage::FileSystem::Mode::read_write);
+        }
+    }
+    if (file && !(*file)->lock()) {
+        return Error{Errc::usage, path + ": in use by another process", ""};
+    }
+    return file;
+}
+
 Result<std::optional<ReplicateState>> read_state(const std::string& path, const std::string& from,
                                                  const std::string& to) {
     storage::FileSystem& files = storage::posix_file_system();

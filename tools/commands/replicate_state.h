@@ -7,8 +7,10 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "storage/file_system.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,6 +26,10 @@ struct ReplicateState {
 
     bool operator==(const ReplicateState&) const = default;
 };
+
+/// Keeps `path` to this process as long as the result lives: two that write it would take each other's drafts. What is locked is
+/// a file beside it, `path`.lock, which stays. Errors: usage (another process has it), not_found, no_store, io.
+Result<std::unique_ptr<storage::File>> lock_state(const std::string& path);
 
 /// Reads `path`; none if it is not there.
 /// Errors: usage (it is no state file, or one of another pair of servers).
