@@ -148,12 +148,14 @@ TEST(ExtractComposite, FindsDatesOfEitherType) {
 }
 
 std::shared_ptr<const ParameterSet> with_parameter(std::string_view search_type,
-                                                   std::string_view expression) {
+                                                   std::string_view expression,
+                                                   std::string_view base = "Patient") {
     json::Parser parser;
     const auto document = parser.parse(
         R"({"resourceType":"SearchParameter","id":"x","status":"active","url":"http://x","code":"x",
-        "base":["Patient"],"type":")" +
-        std::string(search_type) + R"(","expression":")" + std::string(expression) + "\"}");
+        "base":[")" +
+        std::string(base) + R"("],"type":")" + std::string(search_type) + R"(","expression":")" +
+        std::string(expression) + "\"}");
     std::vector<Error> faults;
     auto set = ParameterSet::with(std::vector{document->root()}, {}, &faults);
     EXPECT_TRUE(faults.empty()) << faults[0].detail;
@@ -171,6 +173,20 @@ TEST(ExtractAdded, FollowsExtensions) {
         EXPECT_TRUE(found.has(token(column_of("x"), "blue"))) << expression;
         EXPECT_FALSE(found.has(token(column_of("x"), "red"))) << expression;
     }
+}
+
+TEST(ExtractAdded, TellsWhetherOneThingIsThereAndAnotherIsNotFalse) {
+    const auto parameters = with_parameter(
+        "token", "Practitioner.name.exists() and Practitioner.active != false", "Practitioner");
+    const auto says = [&](std::string_view members, std::string_view value) {
+        const Found found(R"({"resourceType":"Practitioner")" + std::string(members) + "}",
+                          parameters);
+        return found.has(token(column_of("x"), value));
+    };
+    EXPECT_TRUE(says(R"(,"name":[{"text":"a"}],"active":true)", "true"));
+    EXPECT_TRUE(says(R"(,"name":[{"text":"a"}],"active":false)", "false"));
+    EXPECT_FALSE(says(R"(,"name":[{"text":"a"}],"active":false)", "true"));
+    EXPECT_TRUE(says(R"(,"active":true)", "false"));
 }
 
 // In JSON a choice has another name than in FHIRPath, and what repeats is an array.

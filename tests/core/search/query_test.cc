@@ -81,6 +81,16 @@ TEST(Query, FollowsChainsOfAnyDepth) {
           "is needed"}});
 }
 
+TEST(Query, FollowsReferencesToTheTypesThatTakeWhatIsAsked) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"QuestionnaireResponse","id":"answers","status":"completed",
+        "source":{"reference":"Patient/p"}})");
+    corpus.add(R"({"resourceType":"List","id":"list","status":"current","mode":"working",
+        "entry":[{"item":{"reference":"QuestionnaireResponse/answers"}}]})");
+    // The source of a DocumentManifest is a uri, which has no such modifier.
+    check(corpus, "List", {{"item.source:Patient=p", "list"}, {"item.source:Patient=q", ""}});
+}
+
 TEST(Query, FollowsReferencesIntoWhatIsContained) {
     Corpus corpus;
     fill(corpus);

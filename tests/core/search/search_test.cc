@@ -166,6 +166,18 @@ TEST_F(Search, GoesOnFromWhatIsContainedInOneOfFew) {
             .matches.empty());
 }
 
+TEST_F(Search, GoesOnFromOneOfFewThatRefersToVeryMany) {
+    std::string members;
+    for (int i = 0; i < 1100; ++i) {
+        members +=
+            fmt::format(R"({}{{"entity":{{"reference":"Patient/{}"}}}})", i == 0 ? "" : ",", i);
+    }
+    put_named("1050", "Day");
+    put("Group", "g", R"("type":"person","actual":true,"member":[)" + members + "]");
+    EXPECT_EQ(get("/Group?_id=g&member:Patient.family=day").matches, Names{"Group/g"});
+    EXPECT_TRUE(get("/Group?_id=g&member:Patient.family=night").matches.empty());
+}
+
 TEST_F(Search, CountsWithoutWhatTheLastWriteReplaced) {
     for (int i = 0; i < 32; ++i) {
         put("Patient", std::to_string(i), R"("gender":"male","birthDate":"1970-01-01")");
