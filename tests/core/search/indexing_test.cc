@@ -220,6 +220,27 @@ TEST_F(Indexing, IndexesAnewWhereTheTimeZoneIsAnother) {
     EXPECT_FALSE(before_utc());
 }
 
+TEST_F(Indexing, IndexesAnewWhereTheBaseIsAnother) {
+    ASSERT_EQ(put_patient("a", "Chalmers"), 201);
+    ASSERT_EQ(send("PUT", "/Observation/o",
+                   R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},
+                   "subject":{"reference":"http://test/fhir/Patient/a"}})")
+                  .status,
+              201);
+    const auto is_link = [this] {
+        return send("GET", "/Observation?subject:Patient.family=chalmers").says("Observation/o");
+    };
+    EXPECT_FALSE(is_link());
+    Config config;
+    config.base_url = "http://test/fhir";
+    restart(config);
+    EXPECT_TRUE(is_link());
+    restart(config);
+    EXPECT_TRUE(is_link());
+    restart(Config());
+    EXPECT_FALSE(is_link());
+}
+
 TEST_F(Indexing, MakesUpAtTheStartForWhatWasInterrupted) {
     for (int i = 0; i < 50; ++i) {
         ASSERT_EQ(put_eyes("p" + std::to_string(i), "blue"), 201);
