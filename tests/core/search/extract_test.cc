@@ -175,6 +175,16 @@ TEST(ExtractAdded, FollowsExtensions) {
     }
 }
 
+TEST(ExtractAdded, CountsWhatIsIndexedOverAllThatThePathLeadsTo) {
+    constexpr std::string_view kPatient =
+        R"({"resourceType":"Patient","name":[{"given":["Ann","Bea"]},{"given":["Cid","Dan"]}]})";
+    const Column x = column_of("x");
+    EXPECT_THAT(Found(kPatient, with_parameter("string", "Patient.name.given[0]")).texts(x),
+                ElementsAre("ann"));
+    EXPECT_THAT(Found(kPatient, with_parameter("string", "Patient.name[1].given[1]")).texts(x),
+                ElementsAre("dan"));
+}
+
 TEST(ExtractAdded, TellsWhetherOneThingIsThereAndAnotherIsNotFalse) {
     const auto parameters = with_parameter(
         "token", "Practitioner.name.exists() and Practitioner.active != false", "Practitioner");
