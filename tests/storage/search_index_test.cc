@@ -339,6 +339,29 @@ TEST(SearchIndex, IsRebuiltWhileItGoesOn) {
     model.expect_true(*index.runs(kType));
 }
 
+TEST(SearchIndex, SaysHowFarBackItReachesWhenARunWasWrittenAnew) {
+    SearchIndex index({.positions_retained = 60, .pending_documents = 0});
+    Model model(9, index);
+    model.add(25);
+    const Position last = model.last();
+    model.die(3, {last.value + 9});
+    model.die(7, {last.value + 2});  // What stands later died sooner.
+    index.died(kOtherType, {6}, {last.value + 500});
+    const auto written_again = [&](Position position, SearchEntries& entries) {
+        for (const ModelDocument& document : model.documents) {
+            if (document.position == position) {
+                entries = document.entries;
+            }
+        }
+        return true;
+    };
+    index.rebuild(kType, written_again, {});
+    index.wait_until_idle();
+    EXPECT_EQ(index.runs(kType)->runs[0]->size(), 23U);
+    EXPECT_EQ(index.runs(kType)->vacuumed_through.value, last.value + 9);
+    model.expect_true(*index.runs(kType));
+}
+
 TEST(SearchIndex, KnowsWhoDiedWhileHisRunWasWrittenAnew) {
     SearchIndex index(impatient());
     Model model(8, index);
