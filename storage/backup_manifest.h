@@ -1,4 +1,4 @@
-// What a backup says of itself.
+// The manifest of a backup: which segments it has, and their checksums.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Backup".
@@ -19,10 +19,10 @@ namespace annals::storage {
 
 inline constexpr std::string_view kBackupManifest = "backup.manifest";
 
-/// Is there while a backup is being made, and when it was not finished.
+/// Exists while a backup is being made, and if it was not finished.
 inline constexpr std::string_view kBackupPartial = "backup.partial";
 
-/// Is in a directory while a store is being restored there.
+/// Exists in a directory while a store is being restored there.
 inline constexpr std::string_view kRestorePartial = "restore.partial";
 
 struct BackupManifest {
@@ -55,21 +55,21 @@ struct BackupManifest {
 
 std::string write_backup_manifest(const BackupManifest& manifest);
 
-/// Errors: corrupt (also where its checksum doesn't fit), usage (a newer version of it).
+/// Errors: corrupt (also if its checksum is wrong), usage (a newer version of it).
 Result<BackupManifest> parse_backup_manifest(std::string_view text);
 
-/// That of the backup in `directory`; none if there is none. Errors: corrupt, usage, io.
+/// The manifest of the backup in `directory`; none if there is none. Errors: corrupt, usage, io.
 Result<std::optional<BackupManifest>> read_backup_manifest(FileSystem& fs,
                                                            const std::string& directory);
 
-/// Whether the backup in `directory` has the segments that its manifest tells of and no other, each as long as it was: what
-/// a copy of it lacks that is not whole. What is in them Part::fault() judges.
-/// Errors: corrupt (names the first segment that is amiss), io.
+/// Checks that the backup in `directory` has exactly the segments that its manifest names, each with its original length, which
+/// an incomplete copy lacks. Part::fault() checks their contents.
+/// Errors: corrupt (names the first segment that is wrong), io.
 Result<void> check_backup_parts(FileSystem& fs, const std::string& directory,
                                 const BackupManifest& manifest);
 
-/// Whether what is in `directory`, if anything is, may be taken for a store: no restoration was interrupted there.
-/// Errors: usage (one was; or why that can't be told).
+/// Checks that what `directory` contains, if anything, may be taken for a store: no restoration was interrupted there.
+/// Errors: usage (one was, or that can't be told).
 Result<void> check_restored(FileSystem& fs, const std::string& directory);
 
 }  // namespace annals::storage

@@ -1,4 +1,4 @@
-// DropBehind: what of the log is left in the system's memory behind the writer.
+// DropBehind: keeps the page cache small behind the log's writer.
 //
 // Layer:   storage.
 // Threads: the log writer's.
@@ -14,27 +14,27 @@
 
 namespace annals::storage {
 
-/// While much is written, lets the system forget what is older than the newest `kept_bytes` of it, but for what has been
-/// read: for machines where memory that is used again costs a fraction of what fresh memory does (docs/performance.md).
-/// Below some rate what the system keeps is its own affair.
+/// During heavy writing, drops from the page cache what is older than the newest `kept_bytes`, except what has been read: for
+/// machines where reused memory costs a fraction of fresh memory (docs/performance.md). At lower rates the system decides what
+/// it keeps.
 class DropBehind {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// Forgotten at once: a call to the system costs little for so many.
+    /// Dropped at once: for this much, a system call costs little.
     static constexpr std::uint64_t kChunk = 4 << 20;
 
-    /// What is older than this when `kept_bytes` more have been written stays.
+    /// Data that is older than this when `kept_bytes` more have been written is kept.
     static constexpr std::chrono::seconds kPoured{10};
 
-    /// `kept_bytes` 0: nothing is forgotten. Lifetime: `fs` outlives it.
+    /// `kept_bytes` 0: nothing is dropped. Lifetime: `fs` outlives it.
     DropBehind(FileSystem& fs, std::string directory, std::uint64_t kept_bytes)
         : fs_(fs), directory_(std::move(directory)), kept_bytes_(kept_bytes) {}
 
-    /// The segment of that number in `directory` is written from `offset` on, and the one before no more.
+    /// From now on segment `number` in `directory` is written, from `offset` on, and the one before is not.
     void begin(std::uint64_t number, std::uint64_t offset);
 
-    /// It is durable up to `end`, since `now`. Requires: begin() was called.
+    /// The segment is durable up to `end`, as of `now`. Requires: begin() was called.
     void durable(std::uint64_t end, Clock::time_point now);
 
   private:

@@ -17,7 +17,7 @@
 
 namespace annals::storage {
 
-/// How the bytes of a segment's file stand: the number is the format version in its header.
+/// The layout of a segment's file; the value is the format version in its header.
 enum class SegmentFormat : std::uint32_t { plain = 1, packed = 2 };
 
 inline constexpr std::uint32_t kFormatVersion = 2;  ///< the newest
@@ -63,17 +63,17 @@ struct FrameHeader {
     std::uint32_t flags = 0;  ///< as read; this program knows none
 };
 
-/// Fills in header, without flags, and checksums of the frame at `frame`, whose records are in place.
+/// Fills in the header, without flags, and the checksums of the frame at `frame`, whose records are in place.
 /// Requires: header.length readable and writable bytes.
 void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) noexcept;
 
-/// True if `bytes`, of kFrameHeaderBytes at least, begin with a frame's header whose short checksum holds.
+/// Whether `bytes`, at least kFrameHeaderBytes, begin with a frame header whose short checksum is right.
 bool is_frame_header(std::string_view bytes, std::uint64_t salt) noexcept;
 
-/// Header of the frame that begins at `bytes` and ends within, if its short checksum holds. Nothing else is looked at.
+/// The header of the frame that begins and ends within `bytes`, if its short checksum is right. Nothing else is checked.
 std::optional<FrameHeader> peek_frame(std::string_view bytes, std::uint64_t salt) noexcept;
 
-/// The frame that begins at `bytes`, if it is whole. Cost: where there is none, that of 44 bytes.
+/// The frame that begins at `bytes`, if it is whole. Cost: if there is none, a checksum over 44 bytes.
 std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t salt) noexcept;
 
 /// One record, to write or as read. Lifetime: views point at the caller's or the log's bytes.
@@ -91,46 +91,46 @@ struct Record {
     std::string_view body;
 };
 
-/// The record that keeps which request made a commit: `id` is its body. Lifetime: that of `id`.
+/// The record of the request that made a commit, with `id` as its body. Lifetime: that of `id`.
 Record request_record(std::string_view id) noexcept;
 
-/// Bytes that a record takes with its padding, for a body of `body_bytes`.
+/// Size of a record, padding included, with a body of `body_bytes`.
 std::uint64_t record_bytes(const Record& record, std::uint64_t body_bytes) noexcept;
 
-/// Appends `record` with padding to `out`, the body made of `pieces` (record.body is not used). Returns the body there.
+/// Appends `record` with padding to `out`, its body made of `pieces` (record.body is not used). Returns the body in `out`.
 /// Requires: out.size() is a multiple of kAlignment; sizes within the format's limits.
 std::string_view append_record(const Record& record, std::span<const BodyPiece> pieces,
                                std::string& out);
 
-/// Bytes that `pieces` make for version number `version`.
+/// Size of the body that `pieces` make for version number `version`.
 std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber version) noexcept;
 
-/// The length of the record at `offset`, if one of that length fits there. Looks at its header only.
+/// The length of the record at `offset`, if a record of that length fits there. Reads only its header.
 std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept;
 
 /// The record at `offset` of a mapped file, checksum verified.
 /// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind).
 Result<Record> decode_record(std::string_view bytes, std::uint64_t offset);
 
-/// As decode_record(), but the checksum is not looked at: of what another one covers.
+/// As decode_record(), but without verifying the checksum: for bytes that another one covers.
 Result<Record> parse_record(std::string_view bytes, std::uint64_t offset);
 
 /// Sets the checksums in the header of the frame at `frame` to zero.
 void clear_frame_checksums(char* frame) noexcept;
 
-/// Gives the frames in `bytes`, the start of a segment's file, from `at` up to `end`, and their records, their checksums.
-/// Returns where that came to an end: at `end`, or where no frame is. Requires: `end` readable and writable bytes.
+/// Computes the checksums of the frames, and of their records, from `at` up to `end` in `bytes`, the start of a segment's file.
+/// Returns where it stopped: at `end`, or where there is no frame. Requires: `end` readable and writable bytes.
 std::uint64_t restore_checksums(char* bytes, std::uint64_t at, std::uint64_t end,
                                 std::uint64_t salt) noexcept;
 
-/// Takes the body out of the version record at `offset` of `bytes`, which is whole: zeros stand in its place, flag and
-/// checksum say so.
+/// Erases the body of the version record at `offset` of `bytes`, which must be whole: overwrites it with zeros, and updates
+/// flag and checksum.
 void blank_record(std::string& bytes, std::uint64_t offset) noexcept;
 
 /// Walks the records of one whole frame.
 class RecordReader {
   public:
-    /// `frame` is at `offset` of the file `bytes`. Lifetime: of the views, that of `bytes`.
+    /// `frame` is at `offset` of the file `bytes`. Lifetime: the views live as long as `bytes`.
     RecordReader(std::string_view bytes, std::uint64_t offset, const FrameHeader& frame) noexcept
         : bytes_(bytes.substr(0, offset + frame.length)),
           next_(offset + kFrameHeaderBytes),
@@ -141,11 +141,10 @@ class RecordReader {
     /// The next record of a known kind, none at the end. Errors: corrupt, usage (an unknown kind, or a frame with flags).
     Result<std::optional<Record>> next();
 
-    /// The record of the commit's request with its padding, once next() has passed it by; empty if there is none, or if
-    /// it was erased.
+    /// The record of the commit's request with its padding, once next() has passed it; empty if there is none or it was erased.
     std::string_view request() const noexcept { return request_; }
 
-    /// Offset and padded bytes of what next() gave last; before that, the offset is the frame's.
+    /// Offset and padded size of what next() returned last; before that, the offset is the frame's.
     std::uint64_t offset() const noexcept { return offset_; }
 
     std::uint64_t size() const noexcept { return next_ - offset_; }

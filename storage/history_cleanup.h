@@ -1,6 +1,6 @@
-// HistoryCleanup: removes the oldest versions of resources that have more than are kept, now and then, a little at a time.
+// HistoryCleanup: periodically removes the oldest versions of resources beyond their limit, a little at a time.
 //
-// Layer:   storage; uses the store's public face alone.
+// Layer:   storage; uses only the store's public interface.
 // Threads: a thread of its own, of low priority.
 
 #pragma once
@@ -15,15 +15,15 @@
 
 namespace annals::storage {
 
-/// What a cleanup removed, or would.
+/// What a cleanup removed, or would remove.
 struct CleanupReport {
-    std::uint64_t resources = 0;  ///< that have more versions than are kept
-    std::uint64_t versions = 0;   ///< removed of these
+    std::uint64_t resources = 0;  ///< that had more versions than their limit
+    std::uint64_t versions = 0;   ///< removed from these
 };
 
-/// Goes through the log once. Waits in between, so that writers hardly notice, and where they leave it no room, until they
-/// do; once `pause` says so, it ends early. With `dry_run` nothing is removed.
-/// Errors: those of a submission: no_store, io; what is done is done.
+/// Goes through the log once. Pauses in between so that writers hardly notice and, if they leave no room, until they do; ends
+/// early once `pause` returns true. With `dry_run` nothing is removed.
+/// Errors: those of a submission: no_store, io; what is done stays done.
 Result<CleanupReport> clean_history(Store& store, const HistoryLimits& limits, bool dry_run,
                                     const std::function<bool(std::chrono::milliseconds)>& pause);
 
@@ -32,12 +32,12 @@ class HistoryCleanup {
     /// The first cycle begins this long after the start.
     static constexpr std::chrono::seconds kFirstAfter{5};
 
-    /// Starts the thread, whose first cycle begins after `first_after`, and each other `interval` after the end of the one
+    /// Starts the thread. The first cycle begins after `first_after`, every other one `interval` after the end of the one
     /// before. Lifetime: `store` outlives it.
     HistoryCleanup(Store& store, const HistoryLimits& limits, std::chrono::milliseconds interval,
                    std::chrono::milliseconds first_after = kFirstAfter);
 
-    /// Gives up the cycle under way.
+    /// Abandons the cycle under way.
     ~HistoryCleanup();
     HistoryCleanup(const HistoryCleanup&) = delete;
     HistoryCleanup& operator=(const HistoryCleanup&) = delete;

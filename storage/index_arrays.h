@@ -43,7 +43,7 @@ void store_release(T& to, T value) noexcept {
     std::atomic_ref<T>(to).store(value, std::memory_order_release);
 }
 
-/// Memory that is zero and whose pages cost nothing until they are touched.
+/// Allocates zeroed memory whose pages cost nothing until they are touched.
 template <typename T>
 T* allocate_zeroed(std::uint64_t count) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -73,18 +73,18 @@ struct SharedPages {
     std::weak_ptr<char> memory;
     std::uint64_t bytes = 0;
 
-    /// Touches what still lives, from any thread.
+    /// Touches those that are still allocated. Any thread.
     void touch() const noexcept;
 };
 
 /// allocate_pages() for `bytes`, rounded up; noted in `pages`.
 std::shared_ptr<char> allocate_shared_pages(std::uint64_t bytes, SharedPages& pages);
 
-/// Gives allocate_pages()' memory its pages now, from any thread: first touches are what filling it costs most.
-/// Zeros it holds stay zeros, and what is written meanwhile stays written.
+/// Makes the system provide the pages of memory from allocate_pages() now, since first touches are most of the cost of filling
+/// it. Any thread; the contents stay, including what is written meanwhile.
 void touch_pages(void* memory, std::uint64_t bytes) noexcept;
 
-/// Array in chunks of one size, for what is large. Memory is used by the huge page, as it fills.
+/// Array in chunks of equal size, for large arrays. Memory is used one huge page at a time, as it fills.
 template <typename T, unsigned kChunkBits>
 class ChunkedArray {
   public:
@@ -116,7 +116,7 @@ class ChunkedArray {
         }
     }
 
-    /// touch_pages() for the elements [begin, end), whose chunks exist. Any thread.
+    /// touch_pages() for the elements [begin, end), whose chunks must exist. Any thread.
     void touch(std::uint64_t begin, std::uint64_t end) const noexcept {
         while (begin < end) {
             const std::uint64_t offset = begin & (kChunk - 1);
@@ -126,7 +126,7 @@ class ChunkedArray {
         }
     }
 
-    /// Memory in use when `size` elements are.
+    /// Memory in use with `size` elements.
     static std::uint64_t bytes(std::uint64_t size) noexcept {
         return kChunks * sizeof(T*) + (size * sizeof(T) + kHugePage - 1) / kHugePage * kHugePage;
     }
@@ -135,7 +135,7 @@ class ChunkedArray {
     ZeroedArray<T*> chunks_;
 };
 
-/// Array of which few elements are ever used, anywhere in it. Its chunks exist where something is.
+/// Array of which only a few elements, anywhere in it, are ever used. Only chunks with used elements exist.
 template <typename T, unsigned kChunkBits>
 class SparseArray {
   public:
@@ -176,7 +176,7 @@ class SparseArray {
     std::atomic<std::uint64_t> bytes_ = 0;
 };
 
-/// Array whose chunks double, for what is many: an empty one costs a few hundred bytes.
+/// Array whose chunks double in size, for arrays that are many: an empty one costs a few hundred bytes.
 template <typename T, unsigned kFirstBits>
 class DoublingArray {
   public:
@@ -207,7 +207,7 @@ class DoublingArray {
         }
     }
 
-    /// Memory in use when `size` elements are: what a chunk has beyond them was not touched, but for the first's.
+    /// Memory in use with `size` elements: the rest of a chunk is untouched, except in the first.
     static std::uint64_t bytes(std::uint64_t size) noexcept {
         constexpr std::uint64_t kFirst = (std::uint64_t{1} << kFirstBits) * sizeof(T);
         const std::uint64_t pages = (size * sizeof(T) + kSmallPage - 1) / kSmallPage * kSmallPage;
@@ -227,8 +227,8 @@ class DoublingArray {
     std::array<T*, 34 - kFirstBits> chunks_{};
 };
 
-/// Pointer to a table that readers use without a lock and the writer replaces. Whoever reads it is counted in by then, and for as
-/// long as he uses what he got (ReaderCounts).
+/// Pointer to a table that readers use without a lock and the writer replaces. A reader must be counted in (ReaderCounts)
+/// before read() and for as long as it uses the table.
 template <typename Table>
 class Swapped {
   public:
@@ -258,7 +258,7 @@ class Swapped {
         table_.store(table.release());
     }
 
-    /// Frees what was replaced. Writer only. Requires: no reader who was there then is left.
+    /// Frees replaced tables. Writer only. Requires: no reader from before the replacement is left.
     void reclaim() noexcept {
         for (Table* table : retired_) {
             delete table;
@@ -271,12 +271,12 @@ class Swapped {
     std::vector<Table*> retired_;
 };
 
-/// Size of a table that holds `entries` with room to grow by an eighth, at most 4/5 full.
+/// Capacity for a table of `entries` that can grow by an eighth and is at most 4/5 full.
 constexpr std::uint64_t table_capacity(std::uint64_t entries) noexcept {
     return entries + entries * 13 / 32 + 16;
 }
 
-/// True if a table of `capacity` must grow before it takes one more entry than `entries`.
+/// Whether a table of `capacity` with `entries` must grow before it takes one more.
 constexpr bool table_full(std::uint64_t entries, std::uint64_t capacity) noexcept {
     return (entries + 1) * 5 > capacity * 4;
 }

@@ -1,10 +1,9 @@
 // Index::Impl: the index's data and the walks that its parts share.
 //
 // Layer:   storage; private to index*.cc.
-// Threads: as in index.h. A version's entry does not change once its position is visible, but for the
-//          erased flag; a resource's fields are atomic. The writer prepares everything about a
-//          version, then releases visible_; readers acquire visible_ first and pass over whatever
-//          lies beyond it.
+// Threads: as in index.h. A version's entry does not change once its position is visible, except for its place and erased flag;
+//          a resource's fields are atomic. The writer prepares everything about a version, then releases visible_; readers
+//          acquire visible_ first and ignore everything beyond it.
 
 #pragma once
 
@@ -21,10 +20,10 @@
 
 namespace annals::storage {
 
-/// What the index keeps of every version. Positions are 32 bits here; 0 is none.
+/// The index's entry for a version. Positions have 32 bits here; 0 is none.
 struct VersionEntry {
-    /// Segment in the upper 24 bits, offset in the 36 below them, flags in the lowest four. Atomic: relocate()
-    /// changes the place while the writer sets kErased.
+    /// Segment in the upper 24 bits, offset in the next 36, flags in the lowest four. Atomic: relocate() changes the location
+    /// while the writer sets kErased.
     std::uint64_t place;
     std::int64_t instant;
     std::uint32_t resource;
@@ -35,7 +34,7 @@ struct VersionEntry {
 static_assert(sizeof(VersionEntry) == 24);
 
 inline constexpr std::uint64_t kDeletion = 1;
-/// The instants of the chain ascend up to this version, so that they can be searched.
+/// The instants of the chain ascend up to this version, which allows binary search.
 inline constexpr std::uint64_t kInstantsAscend = 2;
 /// Of the same commit as the version before it in the log.
 inline constexpr std::uint64_t kContinues = 4;
@@ -46,7 +45,7 @@ inline constexpr unsigned kOffsetBits = 36;
 inline constexpr unsigned kSegmentBits = 24;
 static_assert(kSegmentBits + kOffsetBits + kFlagBits == 64);
 
-/// A location as VersionEntry::place has it, without flags; and back.
+/// Converts a location to VersionEntry::place without flags, and back.
 constexpr std::uint64_t place_of(const Location& location) noexcept {
     return std::uint64_t{location.segment} << (kOffsetBits + kFlagBits) | location.offset
                                                                               << kFlagBits;
@@ -57,7 +56,7 @@ constexpr Location location_of(std::uint64_t place) noexcept {
             .offset = place >> kFlagBits & ((std::uint64_t{1} << kOffsetBits) - 1)};
 }
 
-/// Where a version stands among those of its resource. Most resources have one version, for which none is kept.
+/// A version's place in its resource's chain. Not kept for most resources, which have only version 1.
 struct ChainLink {
     std::uint32_t previous;  ///< position of the version before it
     std::uint32_t jump;      ///< position of an ancestor; itself for the first of a chain
@@ -69,12 +68,12 @@ struct ResourceEntry {
     Hash128 key;
     std::uint32_t newest;  ///< position of the newest version, visible or not; 0: absent. Atomic
     std::uint16_t type;
-    std::uint16_t was_erased;  ///< 1: what was erased of it is in Impl::erasures. Atomic
+    std::uint16_t was_erased;  ///< 1: its erased versions are in Impl::erasures. Atomic
 };
 
 static_assert(sizeof(ResourceEntry) == 24);
 
-/// What was erased of a resource; kept of those of which something was.
+/// The erased versions of a resource; kept only for resources that have some.
 struct ErasedVersions {
     std::uint32_t oldest;   ///< position of the oldest version not erased. Atomic
     std::uint32_t holes;    ///< erased versions after the oldest. Atomic
@@ -83,10 +82,10 @@ struct ErasedVersions {
 
 inline constexpr std::uint64_t kBlock = 1024;
 
-/// How far ahead add_batch() and links() reach for the resources of the versions to come.
+/// How many versions ahead add_batch() and links() prefetch resources.
 inline constexpr std::size_t kResourcesAhead = 16;
 
-/// What is known of kBlock consecutive members of a list. All atomic.
+/// Summary of kBlock consecutive members of a list. All atomic.
 struct BlockSummary {
     std::int64_t min;
     std::int64_t max;
@@ -114,17 +113,17 @@ struct VersionList {
         return whole_store ? static_cast<std::uint32_t>(index + 1) : positions[index];
     }
 
-    /// How many members stand at or before `bound`.
+    /// How many members are at or before `bound`.
     std::uint64_t count_through(std::uint64_t bound) const noexcept;
 
-    /// Memory in use.
+    /// Memory in use, in bytes.
     std::uint64_t bytes() const noexcept;
 };
 
-/// Where a reader stands: everything at or before `bound`, in a resource's chain.
+/// A resource's chain as a reader sees it: everything at or before `bound`.
 struct Chain {
     std::uint32_t newest = 0;  ///< newest version within the bound, erased or not; 0: none
-    std::uint32_t oldest = 1;  ///< where nothing was erased, at or before the first
+    std::uint32_t oldest = 1;  ///< if nothing was erased: at or before the first
     const ErasedVersions* erased = nullptr;  ///< null: none
 
     std::uint32_t holes() const noexcept {
@@ -236,10 +235,10 @@ struct Index::Impl {
     Chain chain(std::uint32_t number, std::uint64_t bound) const;
     Chain chain(const Hash128& key, std::uint64_t bound) const;
 
-    /// `position` of the chain, if it says how the resource stood there: 0 if it was erased, since the version before it
-    /// was not current then. A deletion says it also when it was erased.
+    /// `position`, or 0 if the version there was erased, since the one before it was not current then. An erased deletion still
+    /// counts.
     std::uint32_t standing(const Chain& chain, std::uint32_t position) const;
-    /// The version that was current at `instant`; 0 if there was none or if it was erased.
+    /// The version that was current at `instant`; 0 if there was none or it was erased.
     std::uint32_t standing_at(const Chain& chain, Instant instant) const;
 
     HistoryPage resource_history(const HistoryQuery& query, const Chain& chain) const;

@@ -16,8 +16,8 @@ namespace annals::storage {
 
 inline constexpr std::uint64_t kTableShards = 256;
 
-/// Open addressing, 8 bytes a slot: 32 bits of the key and the resource number plus one. A shard
-/// grows by itself, so that a growth takes a fraction of a millisecond even at ten million.
+/// Open addressing, 8 bytes per slot: 32 bits of the key and the resource number plus one. Each shard grows on its own, so
+/// growing takes a fraction of a millisecond even at ten million resources.
 class KeyTable {
   public:
     /// The number of the resource that `equal(number)` confirms, plus one; 0 if there is none.
@@ -35,7 +35,7 @@ class KeyTable {
         return slots.begin != nullptr ? find_in(slots, tag_of(key), equal) : 0;
     }
 
-    /// Brings into the nearer caches what find() looks at first.
+    /// Prefetches what find() reads first into the nearer caches.
     void fetch_ahead(const Hash128& key) const noexcept {
         const ReaderCounts::Reader reader(readers_);
         if (const Table* table = shards_[shard_of(key)].table.read(); table != nullptr) {
@@ -44,20 +44,20 @@ class KeyTable {
         }
     }
 
-    /// Adds a key that is not there. Writer only.
+    /// Adds a key that is not in the table. Writer only.
     void insert(const Hash128& key, std::uint32_t number);
 
-    /// Makes room for `entries` in all, in one piece of huge pages. Writer only.
+    /// Makes room for `entries` in total, in one piece of huge pages. Writer only.
     void reserve(std::uint64_t entries);
 
-    /// Touches what reserve() made, beside the writer.
+    /// Touches the memory from reserve(), concurrently with the writer.
     void touch_reserved() const noexcept { reserved_.touch(); }
 
     void reclaim() noexcept;
 
     std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
-    /// Brings the slot of `key` into the cache. Writer only.
+    /// Prefetches the slot of `key`. Writer only.
     void prefetch(const Hash128& key) const noexcept;
 
     /// The number, plus one, that a search for `key` would try first; 0 if none. Writer only.

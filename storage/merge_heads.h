@@ -1,4 +1,4 @@
-// MergeHeads: which of several sorted sequences goes on.
+// MergeHeads: merges several sorted sequences.
 //
 // Layer:   storage.
 // Threads: one.
@@ -12,7 +12,7 @@
 
 namespace annals::storage {
 
-/// The heads of several ascending sequences: the least of them again and again. Equal ones in order of the sequences.
+/// The heads of several ascending sequences, least first; equal heads in the order of their sequences.
 template <typename Key>
 class MergeHeads {
   public:
@@ -29,13 +29,13 @@ class MergeHeads {
         std::ranges::push_heap(heap_, above);
     }
 
-    /// The least one's sequence goes on with `key`.
+    /// The sequence of the least head continues with `key`.
     void replace(Key key) noexcept {
         heap_.front().key = key;
         sink();
     }
 
-    /// The least one's sequence has ended.
+    /// The sequence of the least head has ended.
     void drop() noexcept {
         heap_.front() = heap_.back();
         heap_.pop_back();

@@ -15,7 +15,7 @@
 
 namespace annals::storage {
 
-/// Of zstd, for blocks, dictionary and footer.
+/// zstd's level, for blocks, dictionary and footer.
 inline constexpr int kPackLevel = 12;
 
 inline constexpr std::size_t kPackEndBytes = 80;
@@ -24,10 +24,10 @@ inline constexpr std::size_t kPackChecksumBytes = 8;  ///< before each block
 inline constexpr std::size_t kPackSourceBytes = 4;
 inline constexpr std::uint64_t kPackDictionaryBytesMax = 1 << 20;
 
-/// The image of a larger segment isn't packed, and none is believed in.
+/// Segments with a larger image are not packed; a file that claims one is taken for damaged.
 inline constexpr std::uint64_t kImageBytesMax = 2ULL << 30;
 
-/// What the end of the file says.
+/// The contents of the file's end.
 struct PackEnd {
     std::uint64_t image_bytes = 0;
     std::uint64_t frames_end = 0;  ///< in the image
@@ -43,17 +43,17 @@ struct PackEnd {
 
 void append_pack_end(const PackEnd& end, std::uint64_t salt, std::string& out);
 
-/// The end of `file`, of kPackEndBytes at least; only its checksum is looked at. Errors: corrupt.
+/// Reads the end of `file`, which has at least kPackEndBytes; only the checksum is checked. Errors: corrupt.
 Result<PackEnd> read_pack_end(std::string_view file, std::uint64_t salt);
 
 void append_table_entry(std::uint64_t image_offset, std::uint64_t file_offset, std::string& table);
 
-/// `footer`, a segment's footer and trailer, with its hints turned from rows into columns, and back. Errors: corrupt (it is no
+/// Converts the hints in `footer`, a segment's footer and trailer, from rows to columns, and back. Errors: corrupt (it is not a
 /// footer).
 Result<std::string> hints_to_columns(std::string_view footer);
 Result<std::string> hints_to_rows(std::string_view footer);
 
-/// Compresses, with a dictionary or without.
+/// Compresses with or without a dictionary.
 class PackCompression {
   public:
     /// `dictionary` may be empty.
@@ -62,10 +62,10 @@ class PackCompression {
     PackCompression(const PackCompression&) = delete;
     PackCompression& operator=(const PackCompression&) = delete;
 
-    /// Appends what `bytes` come to.
+    /// Appends `bytes`, compressed.
     void append(std::string_view bytes, std::string& out) const;
 
-    /// Appends a block with its checksum.
+    /// Appends a compressed block with its checksum.
     void append_block(std::string_view image, std::uint64_t salt, std::string& out) const;
 
   private:
@@ -73,7 +73,7 @@ class PackCompression {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Unpacks, with a dictionary or without. Threads: any.
+/// Unpacks with or without a dictionary. Threads: any.
 class PackDecompression {
   public:
     PackDecompression();
@@ -81,10 +81,10 @@ class PackDecompression {
     PackDecompression(const PackDecompression&) = delete;
     PackDecompression& operator=(const PackDecompression&) = delete;
 
-    /// From now on with this dictionary. False: it is none.
+    /// Uses this dictionary from now on. False: it isn't one.
     bool set_dictionary(std::string_view dictionary);
 
-    /// True if `packed` gives exactly `bytes` at `out`.
+    /// Whether `packed` unpacks to exactly `bytes`, which it writes to `out`.
     bool unpack(std::string_view packed, char* out, std::uint64_t bytes) const;
 
   private:

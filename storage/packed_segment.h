@@ -21,7 +21,7 @@
 
 namespace annals::storage {
 
-/// Some of the image: whole records, each perhaps with the header of the frame that it begins.
+/// A part of the image: whole records, each with the header of its frame if it is the first there.
 struct ImagePart {
     std::shared_ptr<const char> data;
     std::uint64_t offset = 0;  ///< in the image
@@ -35,8 +35,8 @@ class PackedSegment {
     /// Called with an offset in the file and what is wrong there.
     using OnDamage = std::function<void(std::uint64_t offset, std::string_view why)>;
 
-    /// What `data`, the whole file of `bytes`, with this header, holds. Looks at all but the blocks and the footer.
-    /// `on_damage`, if it is there, hears of the error, too. Errors: corrupt.
+    /// Opens `data`, the whole file of `bytes` with this header. Checks everything except the blocks and the footer.
+    /// `on_damage`, if set, is called for the error, too. Errors: corrupt.
     static Result<std::shared_ptr<const PackedSegment>> open(const SegmentHeader& header,
                                                              std::shared_ptr<const char> data,
                                                              std::uint64_t bytes,
@@ -50,31 +50,31 @@ class PackedSegment {
     /// Where the image's frames end, and its footer begins.
     std::uint64_t frames_end() const noexcept { return frames_end_; }
 
-    /// The block that the record at `offset` of the image is in, as it was packed: without the checksums of frames and
-    /// records. What a thread read lately is not unpacked again. Errors: corrupt.
+    /// Unpacks the block that contains the record at `offset` of the image, which lacks the checksums of frames and records.
+    /// What a thread read lately is not unpacked again. Errors: corrupt.
     Result<ImagePart> read(std::uint64_t offset) const;
 
-    /// What of the file read() of that offset unpacks; empty if there is nothing.
+    /// The part of the file that read() of `offset` unpacks; empty if there is none.
     std::string_view packed(std::uint64_t offset) const noexcept;
 
     /// Footer and trailer of the image. Errors: corrupt.
     Result<std::string> footer() const;
 
-    /// The image, with its checksums. With `on_damage`, which hears of every part that isn't whole, zeros stand in their
-    /// places. Errors: corrupt, without it.
+    /// The image, with its checksums. With `on_damage`, which is called for every damaged part, zeros replace such parts.
+    /// Errors: corrupt, without it.
     Result<std::shared_ptr<const char>> image(const OnDamage& on_damage = {}) const;
 
-    /// What SegmentPacker::content() was, if every block is what it was made of. Errors: corrupt.
+    /// What SegmentPacker::content() was, if every block still has its original contents. Errors: corrupt.
     Result<std::uint64_t> content() const;
 
     /// Offsets in the image, ascending, of the records that the dictionary has pieces of.
     const std::vector<std::uint64_t>& sources() const noexcept { return sources_; }
 
-    /// What the blocks are compressed against; empty: nothing. Errors: corrupt.
+    /// The blocks' dictionary; empty if there is none. Errors: corrupt.
     Result<std::string> dictionary() const;
 
-    /// The file of this segment without the bodies of the records at `records` (offsets in the image, ascending). Empty:
-    /// the dictionary has pieces of them, so that it can't stay as it is. Errors: corrupt.
+    /// The file of this segment without the bodies of the records at `records` (offsets in the image, ascending). Empty if the
+    /// dictionary has pieces of them, so that it must be replaced. Errors: corrupt.
     Result<std::string> without(std::span<const std::uint64_t> records) const;
 
   private:
@@ -98,7 +98,7 @@ class PackedSegment {
     SegmentHeader header_;
     std::shared_ptr<const char> data_;
     std::uint64_t bytes_ = 0;
-    std::uint64_t serial_ = 0;  ///< of all that this process ever opened
+    std::uint64_t serial_ = 0;  ///< unique among all that this process ever opened
     std::uint64_t image_bytes_ = 0;
     std::uint64_t frames_end_ = 0;
     std::uint64_t blocks_end_ = 0;  ///< in the file
@@ -110,7 +110,7 @@ class PackedSegment {
     std::string_view dictionary_packed_;
     std::uint64_t dictionary_bytes_ = 0;
     PackDecompression blocks_;
-    PackDecompression parts_;  ///< of what there is no dictionary for
+    PackDecompression parts_;  ///< for what is compressed without a dictionary
 };
 
 }  // namespace annals::storage

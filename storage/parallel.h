@@ -1,4 +1,4 @@
-// for_each_of: work that falls into parts, on all cores.
+// for_each_of: does the parts of some work on all cores.
 //
 // Layer:   storage.
 // Threads: the caller's and others, which have ended when it returns.
@@ -18,7 +18,7 @@ namespace annals::storage {
 
 inline constexpr unsigned kThreadsMax = 8;
 
-/// How many threads get the most out of the cores there are.
+/// How many threads make the best use of the available cores.
 inline unsigned threads_wanted() noexcept {
     return std::min(available_cores(), kThreadsMax);
 }
@@ -37,7 +37,7 @@ void for_each_of(std::size_t parts, const Work& work) {
     while (threads.size() + 1 < wanted) {
         auto thread = start_thread("opening", run);
         if (!thread) {
-            break;  // Those that are there do it all.
+            break;  // The existing threads do all of it.
         }
         threads.push_back(*std::move(thread));
     }

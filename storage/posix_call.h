@@ -1,4 +1,4 @@
-// What a file call of the operating system comes to.
+// Results of the operating system's file calls.
 //
 // Layer:   storage; for those that make such calls.
 // Threads: plain functions.
@@ -15,13 +15,13 @@
 
 namespace annals::storage {
 
-/// What there may be more of later, without anybody having to look after the device.
+/// Whether `error` is a shortage that may end by itself, without anybody looking after the device.
 inline bool is_shortage(int error) noexcept {
     return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE ||
            error == ENFILE || error == ENOMEM;
 }
 
-/// What `call` of `path` failed with.
+/// The error with which `call` on `path` failed.
 inline Error os_error(std::string_view call, std::string_view path, int error) {
     const Errc code = is_shortage(error) ? Errc::no_store
                       : error == ENOENT  ? Errc::not_found
@@ -29,7 +29,7 @@ inline Error os_error(std::string_view call, std::string_view path, int error) {
     return {code, fmt::format("{} {}: {}", call, path, std::generic_category().message(error)), {}};
 }
 
-/// The result of `call`, which is made again as long as a signal interrupts it.
+/// The result of `call`, which is repeated as long as a signal interrupts it.
 template <typename Call>
 auto retried(Call call) {
     auto result = call();

@@ -1,4 +1,4 @@
-// The lock of a directory that this process has, and whether the directory is still where it was locked.
+// This process's lock on a directory, and whether the directory is still where it was locked.
 //
 // Layer:   storage; for storage/posix_file_system.cc.
 // Threads: plain functions; they block.
@@ -14,11 +14,11 @@
 
 namespace annals::storage {
 
-/// As FileSystem::lock() of the operating system's.
+/// As FileSystem::lock() of posix_file_system().
 Result<std::unique_ptr<DirectoryLock>> lock_directory(const std::string& directory);
 
-/// Whether `path` is where it seems to be: a directory that this process has locked may have been moved, and the one that
-/// has its name by now is another store. Errors: io.
+/// Checks that `path` leads where it did: a directory that this process has locked may have been moved, and another store may
+/// have its name by now. Errors: io.
 Result<void> check_place(std::string_view path);
 
 }  // namespace annals::storage

@@ -1,4 +1,4 @@
-// ReaderCounts: who uses, without a lock, what one writer may replace.
+// ReaderCounts: counts those who use, without a lock, what one writer may replace.
 //
 // Layer:   storage.
 // Threads: Reader on any; none() and await_none() on the writer's.
@@ -14,11 +14,11 @@ namespace annals::storage {
 
 inline constexpr std::size_t kThreadPlaces = 16;
 
-/// The calling thread's place, below kThreadPlaces, among what is kept several times over so that threads need not take turns at
-/// one cache line. Places are given in turn: of threads that ever asked, every sixteenth has the same.
+/// The calling thread's place, below kThreadPlaces, in data that exists several times so that threads don't contend for one
+/// cache line. Places are given in turn: every sixteenth of the threads that ever asked has the same.
 inline std::size_t thread_place() noexcept {
     static constinit std::atomic<std::size_t> threads{0};
-    // Found out at the first use, since what is known before that takes no test of its own.
+    // Assigned at the first use: a constant initializer needs no guard.
     thread_local constinit std::size_t place = kThreadPlaces;
     if (place == kThreadPlaces) {
         place = threads.fetch_add(1, std::memory_order_relaxed) % kThreadPlaces;
@@ -28,11 +28,11 @@ inline std::size_t thread_place() noexcept {
 
 inline constexpr std::size_t kCacheLineBytes = 64;
 
-/// A reader counts itself in before it loads a pointer, so a writer that has put another in its place, and then sees each
-/// count at zero, knows that nobody uses the old one. Both sides use the total order of sequentially consistent operations for it.
+/// A reader counts itself in before it loads a pointer, so a writer that has replaced the pointer and then sees every count at
+/// zero knows that nobody uses the old one. Both rely on the total order of sequentially consistent operations.
 class ReaderCounts {
   public:
-    /// Counts the calling thread in for as long as it lives, which is to be short: the writer may wait for it.
+    /// Counts the calling thread in during its lifetime, which must be short: the writer may wait for it.
     class Reader {
       public:
         explicit Reader(const ReaderCounts& counts) noexcept
@@ -49,7 +49,7 @@ class ReaderCounts {
         std::atomic<std::uint32_t>& count_;
     };
 
-    /// Whether all who were there when this was called are gone. False also where others have come since.
+    /// Whether all readers that were there at the call are gone. Also false if others have come since.
     bool none() const noexcept {
         for (const Count& count : counts_) {
             if (count.readers.load() != 0) {
@@ -59,7 +59,7 @@ class ReaderCounts {
         return true;
     }
 
-    /// Waits until all who were there when this was called are gone.
+    /// Waits until all readers that were there at the call are gone.
     void await_none() const noexcept;
 
   private:

@@ -1,8 +1,8 @@
-// RecentWrites: what the newest versions, in flight or lately published, can be found by; guards are decided on it.
+// RecentWrites: the terms of the newest versions, in flight or recently published, by which guards are decided.
 //
 // Layer:   storage; the sequencer owns one.
-// Memory:  16 bytes for each version and 8 for each term: of what is in flight, and of kWritesKept versions or kValuesKept
-//          terms before, whichever is less.
+// Memory:  16 bytes per version and 8 per term: of what is in flight, and of kWritesKept versions or kValuesKept terms before,
+//          whichever is less.
 // Threads: one at a time (the sequencer's mutex).
 
 #pragma once
@@ -25,8 +25,7 @@ class RecentWrites {
     /// Knows nothing of versions at or before `last`.
     explicit RecentWrites(Position last) : next_{last.value + 1} {}
 
-    /// The next version: it carries the terms and link targets of `entries`, which may be null, and the term
-    /// `identity`.
+    /// Adds the next version: it has the terms and link targets of `entries`, which may be null, and the term `identity`.
     void add(TypeId type, Ticket ticket, std::uint64_t identity, const SearchEntries* entries);
 
     /// Versions at or before `through` are published: the oldest of them may be forgotten.
@@ -35,13 +34,13 @@ class RecentWrites {
     /// Forgets every version after `last`: it was never written.
     void drop_after(Position last);
 
-    /// Why a guard fails: the newest version that it forbids, or that it asks about what is forgotten.
+    /// Why a guard fails: the newest version that it forbids, or that what it asks about is forgotten.
     struct Hit {
         Position position;  ///< 0: forgotten
         Ticket ticket;
     };
 
-    /// None: it holds. Cost: that of the versions after guard.as_of.
+    /// None: the guard holds. Cost: proportional to the versions after guard.as_of.
     std::optional<Hit> find(const Guard& guard) const;
 
   private:
@@ -51,7 +50,7 @@ class RecentWrites {
         std::uint32_t values_end = 0;  ///< in Chunk::values
     };
 
-    /// Versions one after the other, forgotten together.
+    /// Consecutive versions, which are forgotten together.
     struct Chunk {
         Position first;
         std::vector<Write> writes;

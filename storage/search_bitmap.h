@@ -12,8 +12,8 @@
 
 namespace annals::storage {
 
-/// The bitmap of ascending documents, one at least, put together by the public portable format: a document takes a few
-/// instructions, and by roaring_bitmap_of_ptr() and roaring_bitmap_run_optimize(), which come to the same, some fifty.
+/// The bitmap of `documents`, at least one, which ascend. Made by way of the public portable format, which takes a few
+/// instructions per document; roaring_bitmap_of_ptr() and roaring_bitmap_run_optimize() give the same in about fifty.
 SearchBitmap bitmap_of(std::span<const std::uint32_t> documents);
 
 }  // namespace annals::storage

@@ -2,7 +2,7 @@
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Search checkpoint".
-// Threads: one at a time, but for forget().
+// Threads: one at a time, except for forget().
 
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace annals::storage {
 
-/// What a checkpoint holds of a type: all that can be found of its versions at or before `covered`.
+/// The part of a checkpoint about one type: what its versions at or before `covered` can be found by.
 struct CheckpointedType {
     SearchRuns runs;
     Position covered;
@@ -36,62 +36,62 @@ struct CheckpointedType {
 
 class SearchCheckpoint {
   public:
-    /// What becomes of runs without a file of their own: only those that have come get one, for all of a type; or all are
-    /// gathered in one, in which they are to stay.
+    /// Which runs without a file of their own are written, to one new file per type: only new ones, or all of them, so that the
+    /// file can last.
     enum class Small : std::uint8_t { add, gather };
 
     struct Options {
         std::string directory;  ///< of the store
         std::uint64_t store_id = 0;
         bool read_only = false;
-        /// Runs of so many documents have a file of their own, which stays as long as they do.
+        /// Runs of at least this many documents have a file of their own, which lasts as long as they do.
         std::uint32_t own_file_documents = 8192;
     };
 
     /// Lifetime: `fs` and `index` outlive it.
     SearchCheckpoint(FileSystem& fs, const Index& index, Options options);
 
-    /// What of `saved` fits: is of this store, its log and each type's fingerprint; the newest of each type that is
-    /// whole. Of a type of which nothing fits there is nothing; the log says why. What died or was erased is said; `next`
-    /// has for each position the next version of its resource, 0 if there is none. Removes what a crash left behind.
+    /// Returns what fits of `saved`: it must be of this store, and match its log and the type's fingerprint. Of each type the
+    /// newest that is whole; a type is empty if nothing fits, and a log message says why. Deaths and erasures are marked in the
+    /// runs; `next` has the next version of the same resource for each position, or 0. Removes what a crash left behind.
     PerType<CheckpointedType> load(SearchCheckpointReader& saved,
                                    const PerType<std::uint64_t>& fingerprints,
                                    std::span<const std::uint32_t> next);
 
-    /// Makes what `search` has what load() gives after the next opening, whatever comes before that; after a failure, what
-    /// was there before, or this if the process ends before the machine.
-    /// What was erased is in no file any more when this returns. `fingerprints` says by what parameters each type
-    /// was indexed at the moment; a type for which that changes meanwhile is written as if it were none.
+    /// Writes a checkpoint of `search`, which load() returns at the next opening even after a power cut. After an error, load()
+    /// returns the one before, or, if the machine stays up, perhaps this one. What was erased is in no file any more when this
+    /// returns. `fingerprints` returns what each type is indexed by at the moment; a type for which that changes during the
+    /// write is written as if it had no fingerprint.
     ///
-    /// Errors: no_store, io. Cost: what runs of their own file have grown to, and all smaller ones.
+    /// Errors: no_store, io. Cost: writes the new runs that get a file of their own, and all smaller ones.
     Result<void> write(const SearchIndex& search,
                        const std::function<PerType<std::uint64_t>()>& fingerprints);
 
-    /// As write(), for a process that is killed, not for a power cut; waits for no device. With Small::gather,
-    /// sync_next() goes on from there.
+    /// As write(), but the checkpoint survives only a kill of the process, not a power cut, and no device is waited for. After
+    /// Small::gather, sync_next() can make it durable.
     Result<void> write_recent(const SearchIndex& search,
                               const std::function<PerType<std::uint64_t>()>& fingerprints,
                               Small small = Small::add);
 
-    /// Syncs one file more of what was gathered last. True once nothing is left to do: then it is as if write() had been
-    /// called instead of write_recent(). Errors: no_store, io; then what was gathered is given up.
+    /// Syncs one more file of the last gathered checkpoint. True once nothing is left to do: the effect is then that of
+    /// write(). Errors: no_store, io; the gathered checkpoint is then abandoned.
     Result<bool> sync_next();
 
-    /// Removes from the disk whatever tells of the versions at `positions`, which the index has as erased: the files of
-    /// their types, if they were written since; what is being written leaves those types out. They are indexed anew if
-    /// the store is opened before the next checkpoint. Any thread.
+    /// Removes from the disk everything about the versions at `positions`, which the index shows as erased: the files of their
+    /// types that were written since those versions; a write under way leaves these types out. They are indexed anew if the
+    /// store is opened before the next checkpoint. Any thread.
     ///
-    /// Errors: no_store, io; a later call, whatever its positions, does what was left undone.
-    /// Cost: where a write() has to be waited for, that of one type.
+    /// Errors: no_store, io; a later call, whatever its positions, completes what was left undone.
+    /// Cost: may wait for a write() to finish one type.
     Result<void> forget(std::span<const Position> positions);
 
-    /// Removes all files of a store whose search index nobody has opened. Errors: no_store, io; may be called again.
+    /// Removes all search files of a store whose search index is not open. Errors: no_store, io; may be called again.
     static Result<void> remove_all(FileSystem& fs, const std::string& directory);
 
-    /// Whether the newest one outlives the process alone.
+    /// Whether the newest checkpoint survives only the end of the process, not a power cut.
     bool is_recent() const noexcept { return recent_there_; }
 
-    /// Documents of runs without a file of their own, in the checkpoint that outlives a power cut.
+    /// Documents of runs without a file of their own, in the checkpoint that survives a power cut.
     std::uint64_t packed_documents() const noexcept { return packed_documents_; }
 
     std::uint64_t bytes() const noexcept { return bytes_; }
@@ -102,19 +102,19 @@ class SearchCheckpoint {
     /// A run that is in a file.
     struct Kept {
         std::weak_ptr<const SearchRun> run;
-        std::uint32_t erased = 0;  ///< documents of it that were erased when it was written
+        std::uint32_t erased = 0;  ///< how many of its documents were erased when it was written
         Place place;
         bool synced = false;
     };
 
-    /// What is on its way to outlive a power cut.
+    /// A checkpoint that is being synced.
     struct Gathered {
         SearchManifest manifest;
-        std::set<std::uint64_t> files;  ///< that are to be synced
+        std::set<std::uint64_t> files;  ///< still to be synced
         std::uint64_t packed_documents = 0;
     };
 
-    /// What one write makes.
+    /// The results of one write.
     struct Draft {
         Small small = Small::add;
         SearchManifest manifest;
@@ -124,11 +124,11 @@ class SearchCheckpoint {
         std::uint64_t packed_documents = 0;
     };
 
-    /// What a write and a forget() must know of each other.
+    /// State that a write and forget() share.
     struct Writing {
         bool active = false;
         std::optional<std::size_t> type;            ///< whose files are being written
-        PerType<std::vector<std::uint64_t>> files;  ///< those that are written
+        PerType<std::vector<std::uint64_t>> files;  ///< new ones written so far
         PerType<bool> left_out{};
         std::set<std::uint64_t> forgotten;  ///< files, written or kept
     };
@@ -173,12 +173,12 @@ class SearchCheckpoint {
     std::condition_variable forgotten_;
     std::size_t forgetting_ = 0;  ///< calls of forget() that wait for a type to be written
     Writing writing_;
-    PerType<SearchManifest::Type> on_disk_;         ///< as the manifest has it
-    PerType<SearchManifest::Type> recent_on_disk_;  ///< and the one that isn't synced
+    PerType<SearchManifest::Type> on_disk_;         ///< as in the synced manifest
+    PerType<SearchManifest::Type> recent_on_disk_;  ///< as in the one that isn't synced
     SearchManifest::Witness recent_witness_;
     std::optional<Gathered> gathered_;
     std::set<std::uint64_t>
-        to_remove_;  ///< files that the next forget() removes, whatever it is about
+        to_remove_;  ///< files that the next forget() must remove, whatever its positions
     bool synced_there_ = false;
     bool recent_there_ = false;
 };

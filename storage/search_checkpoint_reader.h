@@ -2,7 +2,7 @@
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Search checkpoint".
-// Threads: one, and while there is something to read, others of its own.
+// Threads: one, with helpers of its own while there is something to read.
 
 #pragma once
 
@@ -26,10 +26,10 @@ inline constexpr std::string_view kSearchFolder = "search";
 inline constexpr std::string_view kSearchManifestName = "manifest";
 inline constexpr std::string_view kSearchRecentName = "manifest.recent";
 
-/// The name of the file of runs with this number.
+/// The name of the file of runs that has this number.
 std::string search_file_name(std::uint64_t number);
 
-/// The manifest of this name of the store in `directory`. Errors: not_found, io, no_store; corrupt (it isn't whole).
+/// Reads the manifest of this name of the store in `directory`. Errors: not_found, io, no_store, corrupt (not whole).
 Result<SearchManifest> read_search_manifest(FileSystem& fs, const std::string& directory,
                                             std::string_view name);
 
@@ -37,7 +37,7 @@ class SearchCheckpointReader {
   public:
     using Run = Result<std::shared_ptr<const SearchRun>>;
 
-    /// What is whole by itself; whether it is of the log is to be seen.
+    /// What is whole by itself; whether it fits the log is still to be checked.
     struct Content {
         Result<SearchManifest> manifest;
         PerType<std::vector<Run>> runs;  ///< as in the manifest
@@ -45,22 +45,22 @@ class SearchCheckpointReader {
 
     enum class Which : std::uint8_t { newest, synced };
 
-    /// Reads the manifests of the store in `directory` (or the synced one alone) and, if there is much, begins to read the
-    /// runs of the newer one. Lifetime: `fs` outlives it.
+    /// Reads the manifests of the store in `directory` (or only the synced one) and, if there is much to read, starts reading
+    /// the runs of the newer one. Lifetime: `fs` outlives it.
     SearchCheckpointReader(FileSystem& fs, const std::string& directory,
                            Which which = Which::newest);
     ~SearchCheckpointReader();
     SearchCheckpointReader(const SearchCheckpointReader&) = delete;
     SearchCheckpointReader& operator=(const SearchCheckpointReader&) = delete;
 
-    /// The manifest that a power cut leaves whole.
+    /// The synced manifest, which a power cut leaves whole.
     const Result<SearchManifest>& synced() const noexcept { return synced_; }
 
-    /// What was written since without a sync; none if nothing was. Helps to read what has not been read. Once, before
-    /// take().
+    /// The checkpoint written since then without a sync; none if there is none. Helps with the reading. Call at most once,
+    /// before take().
     std::optional<Content> take_recent();
 
-    /// What synced() names. Helps to read, or reads. Once.
+    /// The checkpoint of synced(). Helps with the reading, or does it. Call at most once.
     Content take();
 
   private:
@@ -77,7 +77,7 @@ class SearchCheckpointReader {
     FileSystem& fs_;
     const std::string folder_;
     const Result<SearchManifest> synced_;
-    bool recent_ = false;  ///< what is being read is of the manifest that was not synced
+    bool recent_ = false;  ///< the manifest being read is the one that was not synced
     Content content_;
     std::vector<Task> tasks_;
     std::atomic<std::size_t> next_ = 0;

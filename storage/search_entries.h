@@ -1,4 +1,4 @@
-// SearchEntries: what one version can be found by, as core hands it to the store.
+// SearchEntries: the search entries of one version, as core passes them to the store.
 //
 // Layer:   storage; depends on nothing. What the numbers mean is core's business (core/search/terms.h).
 // Threads: plain values.
@@ -15,7 +15,7 @@ namespace annals::storage {
 
 /// What one version can be found by. Reused from version to version to keep its memory.
 struct SearchEntries {
-    /// A stretch of an ordered scale, both ends inside: microseconds of a date, an ordered number.
+    /// A closed interval of an ordered scale: microseconds of a date, an ordered number.
     struct Interval {
         std::uint64_t column = 0;
         std::int64_t low = 0;
@@ -32,7 +32,7 @@ struct SearchEntries {
         bool operator==(const Link&) const = default;
     };
 
-    /// A text that is found by its beginning or a part of it.
+    /// A text that can be found by its beginning or by a part of it.
     struct Text {
         std::uint64_t column = 0;
         std::uint32_t begin = 0;  ///< in `characters`
@@ -55,7 +55,7 @@ struct SearchEntries {
         characters += text;
     }
 
-    /// Memory of what it holds.
+    /// Size of its contents in memory.
     std::size_t bytes() const noexcept {
         return terms.size() * sizeof(terms[0]) + intervals.size() * sizeof(intervals[0]) +
                links.size() * sizeof(links[0]) + texts.size() * sizeof(texts[0]) +
@@ -71,17 +71,17 @@ struct SearchEntries {
     }
 };
 
-/// The entries of one version, wherever they lie. Lifetime: of what it was made of, while that isn't changed.
+/// A view of the entries of one version. Lifetime: that of its source, while that isn't changed.
 struct SearchEntriesView {
     std::span<const std::uint64_t> terms;
     std::span<const SearchEntries::Interval> intervals;
     std::span<const SearchEntries::Link> links;
-    std::span<const SearchEntries::Text> texts;  ///< count within `characters`
+    std::span<const SearchEntries::Text> texts;  ///< with offsets in `characters`
     std::string_view characters;
 
     SearchEntriesView() = default;
 
-    // Implicit: they are one thing to whoever only reads.
+    // Implicit: to a reader both are the same.
     SearchEntriesView(const SearchEntries* entries)
         : terms(entries->terms),
           intervals(entries->intervals),

@@ -1,7 +1,7 @@
-// SearchEntriesList: what many versions can be found by, one after the other in a few arrays.
+// SearchEntriesList: the search entries of many versions, one after the other in a few arrays.
 //
 // Layer:   storage.
-// Memory:  kept when it is cleared: a list that is used again allocates nothing.
+// Memory:  kept by clear(), so that a list that is used again allocates nothing.
 // Threads: plain values.
 
 #pragma once
@@ -17,10 +17,10 @@ namespace annals::storage {
 
 class SearchEntriesList {
   public:
-    /// Appends a version's.
+    /// Appends the entries of a version.
     void add(const SearchEntriesView& entries);
 
-    /// One more of the version that was added last.
+    /// Adds an entry to the version that was added last.
     void add_term(std::uint64_t term) {
         terms_.push_back(term);
         ends_.back().terms = terms_.size();
@@ -31,15 +31,15 @@ class SearchEntriesList {
         ends_.back().intervals = intervals_.size();
     }
 
-    /// Those of the version that was added as number `index`. Lifetime: until the list is changed.
+    /// The entries of version number `index`, in the order of add(). Lifetime: until the list is changed.
     SearchEntriesView operator[](std::size_t index) const noexcept;
 
     std::size_t size() const noexcept { return ends_.size(); }
 
-    /// Memory of what it holds.
+    /// Size of its contents in memory.
     std::size_t bytes() const noexcept;
 
-    /// Memory that it has.
+    /// Allocated memory.
     std::size_t capacity_bytes() const noexcept;
 
     void clear() noexcept;

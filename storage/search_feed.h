@@ -1,7 +1,7 @@
-// SearchFeed: hands versions to the search index, those of one publication together.
+// SearchFeed: passes versions to the search index, grouped by publication.
 //
 // Layer:   storage.
-// Threads: one at a time (the log writer's, or open()'s), but for the counts.
+// Threads: one at a time (the log writer's, or open()'s), except for the counts.
 
 #pragma once
 
@@ -29,11 +29,11 @@ class SearchFeed {
 
     const SearchIndex& index() const noexcept { return index_; }
 
-    /// A version to be found from the next publish() on, by entries that are complete. Requires: positions ascend.
-    /// Lifetime: of what `entries` views, until publish().
+    /// Adds a version with complete entries, which is searchable from the next publish() on. Requires: positions ascend.
+    /// Lifetime: what `entries` views, until publish().
     void add(TypeId type, Position position, std::uint64_t key, const SearchEntriesView& entries);
 
-    /// Adds what storage knows by itself: the resource and the instant.
+    /// Adds the entries that storage makes itself: resource and instant.
     void complete(std::uint64_t key, Instant instant, SearchEntries& entries) const;
 
     void publish();
@@ -43,8 +43,8 @@ class SearchFeed {
 
     void erased(TypeId type, Position position);
 
-    /// Has `call` called whenever so many versions more were published, on the thread that publishes. Before anything is
-    /// published by another one.
+    /// Calls `call` each time another `versions` have been published, on the publishing thread. To be called before another
+    /// thread publishes anything.
     void call_after_each(std::uint64_t versions, std::function<void()> call);
 
     /// How many versions were published, and how many erased, so far.

@@ -1,9 +1,9 @@
-// SearchFileWriter: a file of a search checkpoint in the making, runs one after the other.
+// SearchFileWriter: writes a file of a search checkpoint, one run after the other.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Search checkpoint".
 // Threads: one at a time.
-// Memory:  a fixed buffer, whatever a run takes.
+// Memory:  a fixed buffer, whatever the size of a run.
 
 #pragma once
 
@@ -21,13 +21,13 @@ namespace annals::storage {
 
 class SearchFileWriter {
   public:
-    /// `file` is empty; `number` and `seed` are those of the places and checksums that add() gives.
+    /// `file` is empty; add() uses `number` and `seed` for places and checksums.
     SearchFileWriter(std::unique_ptr<File> file, std::uint64_t number, std::uint64_t seed);
 
-    /// Appends a run: where it stands. Errors: no_store, io; the file is not to be used after.
+    /// Appends a run and returns its place. Errors: no_store, io; the file must not be used afterwards.
     Result<SearchManifest::Place> add(const SearchRun& run);
 
-    /// Writes what is buffered yet. Durability: none. Errors: as add().
+    /// Writes what is still buffered. Durability: none. Errors: as add().
     Result<void> finish();
 
   private:

@@ -1,7 +1,7 @@
-// SearchIndex's parts: what is known of each type, and what the merging thread is at.
+// SearchIndex's parts: the state of each type, and of the merging thread.
 //
 // Layer:   storage; used by SearchIndex alone.
-// Threads: as search_index.h; what `edit` guards says so.
+// Threads: as search_index.h; comments mark what `edit` guards.
 
 #pragma once
 
@@ -29,27 +29,27 @@ inline Position last_position(const SearchRun& run) noexcept {
     return run.position(run.size() - 1);
 }
 
-/// The run that may have this position; null if none.
+/// The run that may contain this position; null if none.
 const SearchRun* find_run(const Runs& runs, Position position) noexcept;
 
-/// How many documents there are in all of them.
+/// The number of documents in all of them.
 std::uint64_t documents_of(const Runs& runs) noexcept;
 
-/// How many there are in each.
+/// The number of documents in each.
 std::vector<std::uint32_t> sizes_of(std::span<const std::shared_ptr<const SearchRun>> runs);
 
-/// Microseconds of a processor that this thread has used so far.
+/// Processor time that this thread has used so far, in microseconds.
 std::uint64_t processor_us() noexcept;
 
 struct SearchIndex::Impl {
-    /// A run of which more than half had died when `last` was the last position.
+    /// A run more than half of which had died when `last` was the last position.
     struct HalfDead {
         const SearchRun* run = nullptr;
         std::uint64_t last = 0;
     };
 
     struct Type {
-        mutable std::mutex pointer;  ///< held while `current` is copied or replaced, no longer
+        mutable std::mutex pointer;  ///< held only while `current` is copied or replaced
         std::shared_ptr<const SearchRuns> current = std::make_shared<const SearchRuns>();
         std::vector<HalfDead> half_dead;
 
@@ -66,25 +66,25 @@ struct SearchIndex::Impl {
         TypeId type;
         EntriesOf entries_of;
         std::function<void()> done;
-        Position through;    ///< what had been added when it was asked for
+        Position through;    ///< the last position when it was requested
         Position cursor{0};  ///< runs up to here have been rewritten
         std::uint64_t documents = 0;
         std::atomic<std::uint64_t> documents_done = 0;
     };
 
-    /// Runs of one type, neighbours, that are to be replaced.
+    /// Neighbouring runs of one type that are to be replaced.
     struct Job {
         TypeId type;
         Runs inputs;
         Rebuild* rebuild = nullptr;
     };
 
-    /// What the merging thread is at.
+    /// What the merging thread is working on.
     struct Active {
         TypeId type;
         Position first;
         Position last;
-        std::vector<Death> deaths;  ///< of its documents since it began
+        std::vector<Death> deaths;  ///< of its documents, since it began
     };
 
     explicit Impl(const SearchIndexOptions& given) : options(given) {
@@ -128,14 +128,14 @@ struct SearchIndex::Impl {
     SearchPendingSpares spares;
     std::atomic<std::uint64_t> pending_bytes = 0;
 
-    // Everything below is guarded by `edit`, as are changes of the types' runs; it is held briefly. Whoever waits for it
-    // may hold locks of SearchPending.
+    // Everything below is guarded by `edit`, as are changes to the types' runs; it is held briefly. A thread waiting for it may
+    // hold locks of SearchPending.
     mutable std::mutex edit;
-    std::uint64_t last = 0;  ///< last position of all that was added or died
+    std::uint64_t last = 0;  ///< highest position that was added, or at which something died
     std::uint64_t vacuum_due =
-        ~std::uint64_t{0};                  ///< last position from which on a run is to be vacuumed
+        ~std::uint64_t{0};                  ///< from this last position on, a run is to be vacuumed
     std::bitset<kResourceTypeCount> dirty;  ///< types where there may be something to merge
-    std::bitset<kResourceTypeCount> folds;  ///< types of which a run is to be made
+    std::bitset<kResourceTypeCount> folds;  ///< types whose pending documents are to become a run
     std::optional<Active> active;
     std::deque<Rebuild> rebuilds;
     bool rebuilds_given_up = false;
@@ -146,7 +146,7 @@ struct SearchIndex::Impl {
     std::condition_variable_any wanted;
     std::condition_variable_any done;
 
-    Runs replaced;  ///< of the merging thread: large runs that a reader may still have
+    Runs replaced;  ///< the merging thread's: large runs that a reader may still hold
 
     std::atomic<std::uint64_t> bytes = 0;
     std::atomic<std::uint64_t> merges = 0;

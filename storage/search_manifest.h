@@ -1,4 +1,4 @@
-// SearchManifest: what a checkpoint of the search index says that it is.
+// SearchManifest: what a checkpoint of the search index contains, and of which log it is.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Search checkpoint".
@@ -19,12 +19,12 @@
 
 namespace annals::storage {
 
-/// One of each resource type.
+/// One T for each resource type.
 template <typename T>
 using PerType = std::array<T, kResourceTypeCount>;
 
 struct SearchManifest {
-    /// A run in a file.
+    /// Where a run is, in a file.
     struct Place {
         std::uint64_t file = 0;
         std::uint64_t offset = 0;
@@ -40,7 +40,7 @@ struct SearchManifest {
         std::vector<Place> runs;
     };
 
-    /// A version of the log that a checkpoint has seen: another log doesn't have it.
+    /// A version in the log that the checkpoint has seen; no other log has it.
     struct Witness {
         Position position;
         VersionNumber version;
@@ -55,10 +55,10 @@ struct SearchManifest {
     PerType<Type> types;
 };
 
-/// Bytes of a manifest, and of files, begin at multiples of this.
+/// Parts of a manifest, and runs in files, begin at multiples of this.
 inline constexpr std::size_t kSearchFileAligned = 8;
 
-/// Why a checkpoint is passed over.
+/// The error for a checkpoint that has to be ignored.
 inline Error unfit(std::string_view why) {
     return {Errc::corrupt, std::string(why), {}};
 }

@@ -1,7 +1,7 @@
-// Which runs of a type become one.
+// Decides which runs of a type are merged.
 //
-// A run is of tier t if it has at least fan_in^t documents and fewer than fan_in^(t+1). Neighbours are merged when
-// together they reach the tier above the highest of theirs: so no document is merged more than once a tier.
+// A run is of tier t if it has at least fan_in^t documents and fewer than fan_in^(t+1). Neighbours are merged when together
+// they reach the tier above their highest, so no document is merged more than once per tier.
 //
 // Layer:   storage; private to search_index.
 // Threads: plain functions.
@@ -26,12 +26,12 @@ struct MergePolicy {
     std::uint64_t documents_max = 0;  ///< of a merged run
     std::size_t runs_max = 48;
 
-    /// What to merge next, given the sizes of the runs in their order: neighbours that reach the next tier, those of
-    /// the lowest first; if there are too many runs all the same, the fan_in neighbours that have the
-    /// least documents. None when all is well.
+    /// The next merge, given the sizes of the runs in order: neighbours that together reach the next tier, lowest tier first;
+    /// otherwise, if there are too many runs, the fan_in neighbours with the fewest documents. None if there is nothing to
+    /// merge.
     std::optional<MergeWindow> pick(std::span<const std::uint32_t> sizes) const;
 
-    /// Whether pick() finds something where the last run has just been added and all was well before.
+    /// Whether pick() finds something, if it found nothing before the last run was added.
     bool is_due(std::span<const std::uint32_t> sizes) const;
 
   private:

@@ -1,8 +1,8 @@
-// SearchPending: documents of one type that are to become a run: when they are asked for, or when they are many.
+// SearchPending: documents of one type that become a run on demand, or once there are many.
 //
 // Layer:   storage; private to search_index.
-// Threads: add() and died() from one thread at a time, fold() and the rest from any. Nobody who adds waits for a run
-//          that is being made; who folds waits for the one who is folding.
+// Threads: add() and died() from one thread at a time, fold() and the rest from any. add() never waits for a run being made;
+//          fold() waits for another fold().
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace annals::storage {
 
-/// Documents side by side with what they are found by.
+/// Documents, with their entries in parallel.
 struct SearchPendingBuffer {
     struct Document {
         Position position;
@@ -42,7 +42,7 @@ struct SearchPendingBuffer {
     }
 };
 
-/// Empty buffers with memory, for whoever needs one next.
+/// Empty buffers with allocated memory, for reuse.
 class SearchPendingSpares {
   public:
     SearchPendingBuffer take();
@@ -57,11 +57,11 @@ class SearchPending {
   public:
     using Runs = std::vector<std::shared_ptr<const SearchRun>>;
 
-    /// Positions ascend. Copies the entries. Returns for how many bytes.
+    /// Adds documents, with copies of their entries. Returns their size in bytes. Requires: positions ascend.
     std::size_t add(std::span<const IndexedDocument> documents, SearchPendingSpares& spares);
 
-    /// The document at `position` stopped being current at `at` (0: it was erased). If it isn't here, calls `elsewhere`
-    /// before anything of what is here is published.
+    /// The document at `position` stopped being current at `at` (0: it was erased). If it isn't pending, calls `elsewhere`
+    /// before anything pending is published.
     template <typename Elsewhere>
     void died(Position position, Position at, Elsewhere elsewhere) {
         const std::lock_guard lock(gathering_);
@@ -72,9 +72,9 @@ class SearchPending {
         }
     }
 
-    /// Publishes runs of all that is here, but for what was erased, by a call of `publish`; none if nothing is left.
-    /// What died stays: somebody may look at a position before. Afterwards everything that was added before the call is
-    /// published. Returns how many bytes are gone.
+    /// Makes runs of everything pending, except what was erased, and passes them to `publish`, if any are left. Dead documents
+    /// stay, for readers at an earlier position. Everything added before the call is published when it returns. Returns how
+    /// many bytes were removed.
     std::size_t fold(const std::function<void(Runs)>& publish, SearchPendingSpares& spares);
 
     /// How many documents are not published yet.
@@ -83,7 +83,7 @@ class SearchPending {
   private:
     SearchPendingBuffer::Document* find(Position position) noexcept;
 
-    std::mutex folding_;    ///< held by the one who folds
+    std::mutex folding_;    ///< held while folding
     std::mutex gathering_;  ///< guards the two below; held briefly
     SearchPendingBuffer open_;
     SearchPendingBuffer folded_;  ///< what is becoming a run

@@ -1,13 +1,12 @@
 // SearchRun: an immutable, sorted piece of the search index of one resource type.
 //
-// The search index of a type is a log-structured merge tree: each batch of commits brings a small run, runs of
-// like size are merged, and a reader looks into all of them. A document is one version; the documents of a run
-// ascend by position.
+// The search index of a type is a log-structured merge tree: pending documents become a small run, runs of similar size are
+// merged, and a reader searches all of them. A document is one version; the documents of a run ascend by position.
 //
 // Layer:   storage.
-// Memory:  flat arrays of exactly the size needed, and compressed bitmaps (CRoaring) for what many documents
-//          have; bytes() counts. Positions and documents are 32 bits, as in the index.
-// Threads: immutable but for when documents died, one atomic for each document; from any thread.
+// Memory:  flat arrays of exactly the size needed, and compressed bitmaps (CRoaring) for what many documents share; bytes()
+//          counts. Positions and documents are 32 bits, as in the index.
+// Threads: any. Immutable, except for one atomic per document: when it died.
 
 #pragma once
 
@@ -31,18 +30,18 @@
 
 namespace annals::storage {
 
-/// One version, to be found by its entries. Whoever makes it (the store) has added to what the extractor found: the
-/// interval of `_lastUpdated` and the term of the resource's identity.
+/// One version with its search entries, including those that the store adds to the extractor's: the interval of `_lastUpdated`
+/// and the term of the resource's identity.
 struct IndexedDocument {
     Position position;
     std::uint64_t key = 0;  ///< resource_key().low
     SearchEntriesView entries;
 };
 
-/// Said of a document that is what its resource is now.
+/// died_at() of a document that is still current.
 inline constexpr Position kNotDied{~std::uint64_t{0}};
 
-/// The documents that have something in common, ascending: a list or a bitmap. Lifetime: of the run.
+/// The documents that share a term or a text, ascending: as a list or a bitmap. Lifetime: the run's.
 struct Postings {
     std::span<const std::uint32_t> list;       ///< if `bitmap` is null
     const roaring_bitmap_t* bitmap = nullptr;  ///< else this
@@ -51,7 +50,7 @@ struct Postings {
     bool contains(std::uint32_t document) const noexcept;
 };
 
-/// Intervals side by side: arrays of one size.
+/// Intervals as parallel arrays of equal size.
 struct Intervals {
     std::span<const std::int64_t> low;
     std::span<const std::int64_t> high;  ///< never below `low`
@@ -65,20 +64,20 @@ struct Intervals {
     }
 };
 
-/// The intervals of one column. A document may have several. Lifetime: of the run.
+/// The intervals of one column. A document may have several. Lifetime: the run's.
 struct IntervalColumn {
-    /// The shorter ones and after them the longer ones, each of them ascending by low.
+    /// The shorter ones, then the longer ones, each group ascending by low.
     Intervals all;
     std::uint32_t shorter_count = 0;
-    /// No shorter one is longer than this (high - low): one that reaches to a point begins at most so far before it.
+    /// Upper bound of a shorter one's length (high - low): one that contains a point begins at most this far before it.
     std::uint64_t short_span = 0;
     /// Indexes into `all`, ascending by document.
     std::span<const std::uint32_t> by_document;
 
-    /// Ascending by low; what reaches into a stretch is found near it.
+    /// Ascending by low; those that overlap a range begin near it.
     Intervals shorter() const noexcept { return all.part(0, shorter_count); }
 
-    /// Ascending by low; open ends are among these. To be looked through from one end.
+    /// Ascending by low; includes those with an open end. Must be scanned from one end.
     Intervals longer() const noexcept {
         return all.part(shorter_count, all.size() - shorter_count);
     }
@@ -87,7 +86,7 @@ struct IntervalColumn {
     std::span<const std::uint32_t> of(std::uint32_t document) const noexcept;
 };
 
-/// The references of one column, ascending by document; arrays of one size. Lifetime: of the run.
+/// The references of one column, ascending by document, as parallel arrays. Lifetime: the run's.
 struct LinkColumn {
     std::span<const std::uint32_t> document;
     std::span<const std::uint32_t> target;   ///< indexes into `targets`
@@ -108,7 +107,7 @@ struct FreeBitmap {
 
 using SearchBitmap = std::unique_ptr<roaring_bitmap_t, FreeBitmap>;
 
-/// A column of texts, intervals or links within a run's arrays: where it ends; it begins where the one before ends.
+/// Where a column of texts, intervals or links ends in a run's arrays; it begins where the one before ends.
 struct SearchRunColumn {
     std::uint64_t column = 0;
     std::uint64_t short_span = 0;       ///< of intervals
@@ -120,39 +119,38 @@ struct SearchRunColumn {
 
 struct SearchRunParts;
 
-/// Frees memory that search runs lie in.
+/// Frees a block of a search run's memory.
 struct FreeBlock {
-    std::uint64_t pages_bytes = 0;  ///< 0: it isn't pages
+    std::uint64_t pages_bytes = 0;  ///< 0: not from allocate_pages()
     void operator()(std::byte* block) const noexcept;
 };
 
 class SearchRun {
   public:
-    /// A run of `documents`, one at least, ascending by position. Terms that a document has twice count once.
+    /// A run of `documents`, at least one, which ascend by position. A term that a document has twice counts once.
     static std::shared_ptr<const SearchRun> build(std::span<const IndexedDocument> documents);
 
     struct Merged {
         std::shared_ptr<const SearchRun> run;  ///< null if no document is left
-        Position dropped_through;              ///< the last death of a document that was dropped
+        Position dropped_through;              ///< the latest death of a dropped document
     };
 
-    /// A run of all that is in `runs`, which ascend by position and are disjoint, but for the documents that were
-    /// erased or died at or before `horizon`. It says of its documents that they died when the others said so
-    /// at the time of the call or a little later. Null too when `stop` asks for it. Requires: fits_one().
+    /// Merges `runs`, which ascend by position and are disjoint, except for documents that were erased or died at or before
+    /// `horizon`. The result has the deaths that its inputs had at the time of the call or a little later. The run is null,
+    /// too, if `stop` is requested. Requires: fits_one().
     static Merged merge(std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon,
                         const std::stop_token& stop = {});
 
-    /// Whether one run has room for all that is in `runs` (its numbers are 32 bits).
+    /// Whether everything in `runs` fits into one run, whose numbers have 32 bits.
     static bool fits_one(std::span<const std::shared_ptr<const SearchRun>> runs) noexcept;
 
-    /// Gives all of the run but for what died when, part after part; a part lasts until `take` returns. Format: versioned;
+    /// Writes the run without its deaths, part by part; a part is valid until `take` returns. Format: versioned; see
     /// search_run_file.cc.
     void write(const std::function<void(std::string_view part)>& take) const;
 
-    /// What write() wrote, whose arrays stay where they are; no document has died. Requires: `bytes` begin at a multiple
-    /// of 8. Whether they are those that were written is the caller's to know (by a checksum); others do no harm, but
-    /// say something else. Lifetime: the run keeps `memory`, in which they lie. Errors: corrupt, also for another
-    /// version of the format.
+    /// Reads what write() wrote, with the arrays left in place; no document has died. The caller must know, by a checksum, that
+    /// `bytes` are what was written; others do no harm, but yield something else. Requires: `bytes` begin at a multiple of 8.
+    /// Lifetime: the run keeps `memory`, which contains `bytes`. Errors: corrupt, also for another version of the format.
     static Result<std::shared_ptr<const SearchRun>> read(std::string_view bytes,
                                                          std::shared_ptr<const char> memory);
 
@@ -171,17 +169,17 @@ class SearchRun {
     /// resource_key().low of the document's resource.
     std::uint64_t key(std::uint32_t document) const noexcept { return keys_[document]; }
 
-    /// The document is what its resource was at every position from its own up to but without this one; kNotDied
-    /// while it is current, 0 if it was erased.
+    /// The document was current from its own position up to, but excluding, this one; kNotDied if it still is, 0 if it was
+    /// erased.
     Position died_at(std::uint32_t document) const noexcept {
         const std::uint32_t at = died_[document].load(std::memory_order_relaxed);
         return at == kCurrent ? kNotDied : Position{at};
     }
 
-    /// The one thing that changes; an erased document stays erased. From any thread, but of one document one at a time.
+    /// The only mutation; an erased document stays erased. Any thread, but for one document one at a time.
     void mark_died(std::uint32_t document, Position at) const noexcept;
 
-    /// How many have died or were erased. While it is 0, died_at() need not be looked at.
+    /// How many have died or were erased. While it is 0, there is no need to check died_at().
     std::uint32_t died_count() const noexcept {
         return died_count_.load(std::memory_order_relaxed);
     }
@@ -193,7 +191,7 @@ class SearchRun {
         return erased_count_.load(std::memory_order_relaxed);
     }
 
-    /// How many documents stand at or before `position`: they are the first ones.
+    /// How many documents are at or before `position`; these are the first ones.
     std::uint32_t size_at(Position position) const noexcept;
 
     /// The document at exactly this position, or size().
@@ -201,7 +199,7 @@ class SearchRun {
 
     Postings postings(std::uint64_t term) const noexcept;
 
-    /// The distinct texts of a column stand in [first, last), ascending by bytes.
+    /// The distinct texts of a column are [first, last), ascending bytewise.
     struct TextRange {
         std::uint32_t first = 0;
         std::uint32_t last = 0;
@@ -220,7 +218,7 @@ class SearchRun {
 
     LinkColumn links(std::uint64_t column) const noexcept;
 
-    /// All of its memory.
+    /// Memory in use, in bytes.
     std::uint64_t bytes() const noexcept { return bytes_; }
 
   private:
@@ -232,8 +230,8 @@ class SearchRun {
 
     SearchRun() = default;
 
-    /// Copies the parts into arrays of exactly their size, and takes their bitmaps. Empties them; with `again`
-    /// they keep their memory.
+    /// Copies the parts into arrays of exact size and takes over their bitmaps. Empties the parts; with `again` they keep their
+    /// memory.
     static std::shared_ptr<SearchRun> make(SearchRunParts& parts, bool again);
     template <typename T>
     std::span<const T> keep(std::vector<T>& part, bool again);
@@ -242,7 +240,7 @@ class SearchRun {
     void index_terms();
     void count_bytes() noexcept;
 
-    /// All arrays in the order in which they lie and are written, those of 8 bytes first.
+    /// All arrays, in the order of memory and file: those of 8-byte elements first.
     template <typename Run>
     static auto arrays(Run& run) noexcept {
         return std::tie(run.keys_, run.terms_, run.text_columns_, run.interval_columns_,
@@ -262,13 +260,13 @@ class SearchRun {
     mutable std::atomic<std::uint32_t> died_count_ = 0;
     mutable std::atomic<std::uint32_t> erased_count_ = 0;
 
-    // Terms ascend; the one at i is carried by what term_postings_[i] refers to (postings_of). Where the terms
-    // whose upper bits are b begin is directory_[b].
+    // Terms ascend; term_postings_[i] refers to the documents of terms_[i] (postings_of). directory_[b] is where the terms
+    // whose upper bits are b begin.
     std::span<const std::uint64_t> terms_;
     std::span<const std::uint32_t> term_postings_;
     std::span<const std::uint32_t> directory_;
     unsigned directory_shift_ = 0;
-    std::span<const std::uint32_t> lists_;  ///< each after its size
+    std::span<const std::uint32_t> lists_;  ///< each preceded by its size
     std::vector<SearchBitmap> bitmaps_;
 
     std::span<const Column> text_columns_;
@@ -289,8 +287,8 @@ class SearchRun {
     std::span<const std::uint32_t> link_targets_;
     std::span<const std::uint64_t> targets_;
 
-    std::shared_ptr<const char> memory_;  ///< what the spans lie in, where it is others'
-    std::vector<std::unique_ptr<std::byte, FreeBlock>> blocks_;  ///< what they lie in else
+    std::shared_ptr<const char> memory_;  ///< with read(): what the spans view
+    std::vector<std::unique_ptr<std::byte, FreeBlock>> blocks_;  ///< else: what they view
     std::byte* free_ = nullptr;                                  ///< the rest of the last block
     std::uint64_t free_bytes_ = 0;
     std::uint64_t bytes_ = 0;

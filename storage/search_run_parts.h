@@ -1,7 +1,7 @@
-// SearchRunParts: what a run is made of, while it is being made.
+// SearchRunParts: the parts of a run that is being made.
 //
 // Layer:   storage; private to search_run*.cc.
-// Threads: of one thread.
+// Threads: one.
 
 #pragma once
 
@@ -16,21 +16,21 @@
 
 namespace annals::storage {
 
-// How a term or a text refers to its documents: one document stands in the reference itself, a few in a list
-// after their number, many in a bitmap.
+// How a term or a text refers to its documents: a single one is in the reference itself, a few are in a list preceded by its
+// size, many are in a bitmap.
 inline constexpr std::uint32_t kElsewhere = 0x8000'0000;
 inline constexpr std::uint32_t kInBitmap = 0xc000'0000;
 inline constexpr std::uint32_t kReferenceMask = 0x3fff'ffff;
 
-/// Longer ones become bitmaps.
+/// Longer lists become bitmaps.
 inline constexpr std::size_t kListMax = 127;
 
-/// Bounds of a run that follow from its 32-bit numbers.
+/// Limits of a run that follow from its 32-bit numbers.
 inline constexpr std::uint64_t kRunDocumentsMax = 0x7fff'ffff;
 inline constexpr std::uint64_t kRunListsMax = kReferenceMask;
 inline constexpr std::uint64_t kRunItemsMax = 0xffff'ffff;
 
-/// The arrays of a SearchRun, growing. Members as there.
+/// The arrays of a SearchRun while they grow; members as there.
 struct SearchRunParts {
     std::vector<std::uint32_t> positions;
     std::vector<std::uint64_t> keys;
@@ -66,13 +66,13 @@ struct SearchRunParts {
                         intervals_by_document, link_documents, link_targets, characters);
     }
 
-    /// Terms ascend; `documents`, one at least, ascend.
+    /// Requires: terms ascend; `documents`, at least one, ascend.
     void add_term(std::uint64_t term, std::span<const std::uint32_t> documents) {
         terms.push_back(term);
         term_postings.push_back(add_postings(documents));
     }
 
-    /// Texts ascend within a column.
+    /// Requires: texts ascend within a column.
     void add_text(std::string_view text, std::span<const std::uint32_t> documents) {
         characters.insert(characters.end(), text.begin(), text.end());
         text_ends.push_back(static_cast<std::uint32_t>(characters.size()));
@@ -83,7 +83,7 @@ struct SearchRunParts {
         return static_cast<std::uint32_t>(text_ends.size());
     }
 
-    /// The column's texts end before the one with number `end`.
+    /// Ends a column before the text with number `end`.
     void end_text_column(std::uint64_t column, std::uint32_t end) {
         text_columns.push_back(
             {.column = column,
@@ -108,11 +108,11 @@ struct SearchRunParts {
     std::uint32_t add_postings(std::span<const std::uint32_t> documents);
 };
 
-/// The column called so; null if there is none.
+/// The column of this key; null if there is none.
 const SearchRunColumn* find_column(std::span<const SearchRunColumn> columns,
                                    std::uint64_t column) noexcept;
 
-/// Decides which intervals of a column are short: so that a search looks through as few as possible.
+/// Decides which intervals of a column count as short, so that a search scans as few as possible.
 class ShortSpan {
   public:
     static std::uint64_t length(std::int64_t low, std::int64_t high) noexcept {
@@ -120,7 +120,7 @@ class ShortSpan {
     }
 
     void add(std::int64_t low, std::int64_t high) noexcept;
-    /// Counts all that was added.
+    /// Decides, once everything has been added.
     void decide() noexcept;
 
     std::uint64_t span() const noexcept { return span_; }
@@ -128,7 +128,7 @@ class ShortSpan {
     std::uint32_t shorter_count() const noexcept { return shorter_count_; }
 
   private:
-    std::array<std::uint32_t, 65> counts_{};  ///< by the bits of the length
+    std::array<std::uint32_t, 65> counts_{};  ///< by the bit width of the length
     std::int64_t first_ = INT64_MAX;
     std::int64_t last_ = INT64_MIN;
     std::uint64_t span_ = 0;

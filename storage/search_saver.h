@@ -20,16 +20,16 @@ namespace annals::storage {
 
 class SearchSaver {
   public:
-    /// A checkpoint is never further behind an erase than this, and the time that writing it takes.
+    /// How long a checkpoint may lag behind an erase, not counting the time that writing it takes.
     static constexpr std::chrono::seconds kEraseDelay{30};
-    /// After kill -9 so many versions are extracted again, and those that came while a checkpoint was written.
+    /// After kill -9 at most this many versions, and those that came while a checkpoint was written, are extracted again.
     static constexpr std::uint64_t kRecentVersions = 8192;
-    /// Or those that came within this, where that is more: what is poured in soon becomes other runs, and extracting it again
-    /// takes a fraction of the time in which it came.
+    /// Or those that came within this time, if these are more: under heavy load runs are soon merged into others, and
+    /// extracting versions again takes a fraction of the time in which they came.
     static constexpr std::chrono::milliseconds kRecentInterval{500};
 
-    /// Starts the thread. `versions` new ones bring a checkpoint that outlives a power cut, or a quarter of those that one
-    /// writes anew, if that is more; a quarter of `versions`, and kRecentVersions at the latest, one that outlives the
+    /// Starts the thread. `versions` new ones, or a quarter of those in runs without a file of their own if that is more, cause
+    /// a checkpoint that survives a power cut; a quarter of `versions`, but at most kRecentVersions, one that survives the
     /// process. Lifetime: all outlive the saver.
     SearchSaver(SearchCheckpoint& checkpoint, SearchFeed& feed,
                 std::function<PerType<std::uint64_t>()> fingerprints, std::uint64_t versions);
@@ -39,7 +39,7 @@ class SearchSaver {
     SearchSaver(const SearchSaver&) = delete;
     SearchSaver& operator=(const SearchSaver&) = delete;
 
-    /// The next checkpoint is written soon, whatever has changed.
+    /// Requests a checkpoint soon, whatever has changed.
     void ask() noexcept { asked_.store(true, std::memory_order_relaxed); }
 
     std::uint64_t written_count() const noexcept {
@@ -68,13 +68,13 @@ class SearchSaver {
 
     // The thread's own.
     std::uint64_t published_ = 0;         ///< counts of the feed when the last checkpoint was begun
-    std::uint64_t recent_published_ = 0;  ///< the same of either kind
+    std::uint64_t recent_published_ = 0;  ///< the same, for a checkpoint of either kind
     std::uint64_t erased_ = 0;
     std::uint64_t dropped_ = 0;  ///< erases that the index was told to drop
     Clock::time_point erased_since_;
     Clock::time_point not_before_;
     Clock::time_point begun_;               ///< the last checkpoint of either kind
-    std::uint64_t gathered_published_ = 0;  ///< counts when what is being synced was begun
+    std::uint64_t gathered_published_ = 0;  ///< counts when the one being synced was begun
     std::uint64_t gathered_erased_ = 0;
     bool syncing_ = false;
     bool failing_ = false;

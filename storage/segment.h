@@ -26,23 +26,23 @@ namespace annals::storage {
 class PackedSegment;
 class ResidentPages;
 
-/// One segment, mapped. Immutable but for the bytes behind the frames of the open one.
+/// One mapped segment. Immutable, except for the bytes after the frames of the open one and bodies that are erased in place.
 struct Segment {
     SegmentHeader header;
     std::shared_ptr<const char> data;
-    /// Of the file when it was mapped: one that has been sealed since is shorter. Behind its end nothing is looked at.
+    /// Size of the file when it was mapped; sealing makes the file shorter. Nothing after its current end is read.
     std::uint64_t bytes = 0;
     std::shared_ptr<const PackedSegment> packed = nullptr;  ///< null: plain
-    /// Bodies may turn into zeros where they stand: what the index said before its bytes were held may hold no more.
+    /// Bodies may be zeroed in place: once the bytes are held, ask the index again whether the version was erased.
     bool erased_from = false;
 
-    /// What keeps the bytes, each with a count of its own: threads that read one segment don't take turns at one count.
+    /// Owners of the bytes, each with a count of its own, so that threads reading one segment don't contend for one count.
     using Holds = std::array<std::shared_ptr<const char>, kThreadPlaces>;
     Holds holds = {};
 
     std::string_view view() const noexcept { return {data.get(), bytes}; }
 
-    /// What the calling thread keeps the bytes by. Requires: the segment is in a table.
+    /// The owner by which the calling thread keeps the bytes mapped. Requires: the segment is in a table.
     const std::shared_ptr<const char>& hold() const noexcept { return holds[thread_place()]; }
 };
 
@@ -55,14 +55,14 @@ class SegmentTable {
     SegmentTable& operator=(const SegmentTable&) = delete;
     ~SegmentTable();
 
-    /// While one lives, what find() gave to its thread stays. To be short: retire() waits for it.
+    /// While one exists, what find() returned to its thread stays valid. Keep it short-lived: retire() waits for it.
     class Reader : ReaderCounts::Reader {
       public:
         explicit Reader(const SegmentTable& table) noexcept
             : ReaderCounts::Reader(table.readers_) {}
     };
 
-    /// Adds a segment, also one that takes the place of another of its number, and returns its slot.
+    /// Adds a segment, possibly in place of another of the same number, and returns its slot.
     std::uint32_t insert(Segment segment);
 
     /// How many of them are packed.
@@ -74,12 +74,12 @@ class SegmentTable {
     /// The slot of the segment of that number that was inserted last; none if there is none.
     std::optional<std::uint32_t> slot_of(std::uint64_t number) const;
 
-    /// Lets go of the segment in a slot: it is unmapped once nobody reads it and no Pin holds it.
-    /// Requires: another one of its number was inserted, and the index names this slot nowhere.
+    /// Releases the segment in a slot: it is unmapped once nobody reads it and no Pin holds it.
+    /// Requires: another one of its number was inserted, and the index no longer names this slot.
     void retire(std::uint32_t slot);
 
-    /// Takes away what readers have kept the bytes of a segment by so far, and has those who come keep them by others. What the
-    /// index showed as erased before this is read by nobody any more once the result's owner is the only one of each.
+    /// Gives later readers of a segment new owners of its bytes and returns the previous ones. Once the result is the only
+    /// reference to each of these, nobody still reads anything that the index showed as erased before the call.
     Segment::Holds renew_holds(std::uint32_t slot);
 
     std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
@@ -94,31 +94,31 @@ class SegmentTable {
     std::array<std::atomic<Chunk*>, (kSlotMax + 1) / kChunk> chunks_{};
     std::atomic<std::uint64_t> size_{0};
     std::atomic<std::uint64_t> packed_{0};
-    mutable std::mutex mutex_;          ///< guards what is below and whoever inserts
+    mutable std::mutex mutex_;          ///< guards everything below; insert() holds it
     std::vector<std::uint32_t> slots_;  ///< by number
     std::vector<std::uint32_t> free_;   ///< slots that were retired
     std::uint32_t next_slot_ = 1;
 };
 
-/// The segment whose file, with this header, is mapped. Errors: corrupt.
+/// A segment made of its mapped file, which begins with this header. Errors: corrupt.
 Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const char> data,
                              std::uint64_t bytes);
 
-/// Makes `segment` the one of its number: what `index` says of its versions leads there from now on, and the one before
-/// is let go. Errors: corrupt (it has no whole footer). Threads: as SegmentTable::retire().
+/// Makes `segment` the current one of its number: relocates its versions in `index` and retires the one before. Errors: corrupt
+/// (no whole footer). Threads: as SegmentTable::retire().
 Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment);
 
-/// The bytes of a version, checksum verified. `read_only`: another process may have erased it, of which the record tells and
-/// `index` does not, or erase it at any moment: they are a copy. Errors: corrupt, not_found (it was erased).
+/// The bytes of a version, checksum verified. `read_only`: another process may have erased it, which its record shows but
+/// `index` doesn't, or may erase it at any moment, so the bytes are a copy. Errors: corrupt, not_found (it was erased).
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info, bool read_only = false);
 
-/// The same if its bytes are in memory; else StoredVersion::unread is set.
+/// The same if its bytes are in memory; otherwise only StoredVersion::unread is set.
 Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& index,
                                     const VersionInfo& info, ResidentPages& pages,
                                     bool read_only = false);
 
-/// Of `versions`, the positions of those whose bytes are on the device only. Those that are not in the log are passed over.
+/// The positions of those `versions` whose bytes are only on the device. Versions that are not in the log are left out.
 std::vector<Position> find_unread(const SegmentTable& segments, const Index& index,
                                   std::span<const VersionInfo> versions, ResidentPages& pages);
 
@@ -126,13 +126,13 @@ std::vector<Position> find_unread(const SegmentTable& segments, const Index& ind
 void bring_in(const SegmentTable& segments, const Index& index, Position position,
               ResidentPages& pages);
 
-/// Who made a commit: Commit::request, and where the record stands that keeps it.
+/// The request that made a commit (Commit::request), and where its record is.
 struct CommitRequest {
     Location place;
     std::string id;
 };
 
-/// That of the commit whose last version is at `last`; none if none was kept, or it was erased.
+/// The request of the commit whose last version is at `last`; none if it has none or that was erased.
 std::optional<CommitRequest> find_request(const SegmentTable& segments, const Index& index,
                                           Position last);
 
@@ -143,20 +143,20 @@ struct FrameAt {
 
 /// What a scan of a segment without footer found.
 struct SegmentScan {
-    std::vector<FrameAt> frames;  ///< whole ones from the start, without a gap
-    std::uint64_t end = 0;        ///< where they end
-    std::uint64_t garbage_end =
-        0;  ///< behind the last byte after `end` that is not zero; else `end`
-    std::optional<std::uint64_t> witness;  ///< a later whole frame that says `end` had been durable
+    std::vector<FrameAt> frames;    ///< whole ones from the start, without a gap
+    std::uint64_t end = 0;          ///< where they end
+    std::uint64_t garbage_end = 0;  ///< the end of the last nonzero byte after `end`; else `end`
+    std::optional<std::uint64_t> witness;  ///< a later whole frame that proves `end` was durable
 };
 
-/// Scans a segment that has no footer. Another process may be writing to it: what comes while the scan goes on is no witness.
+/// Scans a segment that has no footer. Another process may be writing to it: frames that arrive during the scan don't count as
+/// witnesses.
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header);
 
 /// The first whole frame at or after `from` (a multiple of kAlignment).
 std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, std::uint64_t salt);
 
-/// The frame around the record at `offset` of a segment. Cost: of the records before it in the frame.
+/// The offset of the frame that contains the record at `offset`. Cost: proportional to the records before it in the frame.
 std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
                                           std::uint64_t salt);
 

@@ -1,6 +1,6 @@
-// A segment's file read from end to end: is every byte of it what was written?
+// Reads a segment's file from end to end and checks that every byte is what was written.
 //
-// Layer:   storage; for backups and what is made of them. `verify` does more, of a whole store.
+// Layer:   storage; for backups and restores. verify() checks more, of a whole store.
 // Format:  docs/format.md.
 // Threads: plain functions. They block.
 
@@ -17,7 +17,7 @@
 
 namespace annals::storage {
 
-/// A frame, and where it leaves the log.
+/// A frame, and the state of the log after it.
 struct CheckedFrame {
     std::uint64_t offset = 0;
     std::uint64_t end = 0;
@@ -40,15 +40,15 @@ struct CheckedSegment {
     std::shared_ptr<const char> file;
     std::uint64_t file_bytes = 0;
 
-    /// What is to be read.
+    /// The bytes to read.
     std::string_view view() const noexcept { return {data.get(), bytes}; }
 
-    /// What is on the disk: the same, unless it is packed.
+    /// The bytes on disk: the same, unless it is packed.
     std::string_view file_view() const noexcept { return {file.get(), file_bytes}; }
 };
 
-/// Reads the segment at `path` and checks header, frames, records and footer; `visit`, if it is there, sees each frame
-/// and ends the walk by false. An open segment ends where its frames do, and nothing but zeros may follow.
+/// Reads the segment at `path` and checks header, frames, records and footer; `visit`, if set, is called for each frame and
+/// ends the walk by returning false. An open segment ends where its frames do; only zeros may follow.
 /// Errors: corrupt (names path and offset), usage (a newer format), io.
 Result<CheckedSegment> check_segment(FileSystem& fs, const std::string& path,
                                      const std::function<bool(const CheckedFrame&)>& visit = {});

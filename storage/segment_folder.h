@@ -15,7 +15,7 @@
 
 namespace annals::storage {
 
-/// The numbers of the segments in the folder `segments`, in their order. Errors: not_found, io.
+/// The numbers of the segments in the folder `segments`, ascending. Errors: not_found, io.
 Result<std::vector<std::uint64_t>> segment_numbers(FileSystem& fs, const std::string& segments);
 
 /// Refuses a store that a newer program wrote, without touching anything. Errors: usage, io.

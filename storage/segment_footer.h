@@ -38,7 +38,7 @@ struct Hint {
     std::span<const std::uint64_t> terms;
 };
 
-/// What `record` says, but for its place. Lifetime: the terms are the record's.
+/// The hint of `record`, without its place. Lifetime: the terms are the record's.
 inline Hint hint_of(const Record& record, TypeId type, const Hash128& key) noexcept {
     Hint hint;
     hint.kind = record.kind;
@@ -62,10 +62,10 @@ class FooterBuilder {
     /// Requires: room for it, as SegmentWriter::fits() says, and `hint.offset` below 32 GiB.
     void add(const Hint& hint);
 
-    /// Bytes of footer and trailer if made now.
+    /// Size of footer and trailer if built now.
     std::uint64_t bytes() const noexcept;
 
-    /// At most what `records` more records without terms add to bytes().
+    /// Upper bound of what `records` more records without terms add to bytes().
     static std::uint64_t bytes_for(std::uint64_t records) noexcept;
 
     /// Footer and trailer for a segment whose frames end at `offset`.
@@ -87,14 +87,14 @@ class FooterBuilder {
 
 struct Segment;
 
-/// A footer in place, in the mapping of its segment, or unpacked from it.
+/// A footer, read in place from its segment's mapping or unpacked from it.
 class FooterReader {
   public:
     /// Finds and verifies the footer of the segment `bytes` (the whole file).
     /// Errors: corrupt (no whole footer), usage (a resource type that this program doesn't know).
     static Result<FooterReader> open(std::string_view bytes, const SegmentHeader& header);
 
-    /// As open(), of a segment that may be packed.
+    /// As open(), for a segment that may be packed.
     static Result<FooterReader> open(const Segment& segment);
 
     std::uint64_t offset() const noexcept { return offset_; }  ///< where the frames end

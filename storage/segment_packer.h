@@ -1,4 +1,4 @@
-// SegmentPacker: the frames of a segment on their way into a packed one.
+// SegmentPacker: makes a packed segment of a segment's frames.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Packed segment".
@@ -16,7 +16,7 @@
 
 namespace annals::storage {
 
-/// A block that has more has one record alone.
+/// A larger block contains only one record.
 inline constexpr std::size_t kPackBlockBytes = 4096;
 
 /// Compresses the frames of a segment, one after the other, into the bytes of a packed one.
@@ -31,10 +31,10 @@ class SegmentPacker {
     /// Adds the next frame of the image, which is whole.
     void add_frame(std::string_view frame);
 
-    /// A hash of all that finish() left in blocks.
+    /// A hash of everything that is in blocks after finish().
     std::uint64_t content() const noexcept { return content_; }
 
-    /// The bytes of the file that are done and were not taken before.
+    /// The finished bytes of the file that were not taken before.
     std::string take();
 
     /// The rest of the file. `footer`: of the image, which begins where the frames end. `sources`: offsets in the image,

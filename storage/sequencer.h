@@ -38,11 +38,11 @@ struct BatchFrame {
     Instant instant;
     std::size_t first_record = 0;
     std::size_t record_count = 0;
-    bool request = false;            ///< there is one record more: that of Commit::request
+    bool request = false;            ///< one more record follows: that of Commit::request
     std::uint64_t search_bytes = 0;  ///< of SearchEntries
 };
 
-/// What the search index is told of a version.
+/// What the search index needs to know of a version.
 struct BatchDocument {
     static constexpr std::size_t kNone = ~std::size_t{0};
 
@@ -122,14 +122,14 @@ class Sequencer {
     /// old memory becomes the next gathering buffer.
     Taken take(Batch& batch, std::optional<Clock::time_point> deadline);
 
-    /// Forgets the heads that frames [begin, end) of `batch` brought: they are in the index now.
+    /// Forgets the heads from frames [begin, end) of `batch`, which are in the index now.
     void release(const Batch& batch, std::size_t begin, std::size_t end);
 
     /// Drops every commit that is not released, as if never submitted, and refuses new ones: permanently if
     /// `state` is failed, for a while if it is no_space. Returns the newest ticket handed out.
     Ticket drop(WriteState state);
 
-    /// Says that writing works. Returns whether it did not before, for lack of space or descriptors.
+    /// Notes that writing works. Returns whether it did not before, for lack of space or descriptors.
     bool recovered() noexcept;
 
     /// When a commit may next try the device; none unless the state is no_space.

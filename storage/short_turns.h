@@ -1,4 +1,4 @@
-// Short turns: how a thread that waits for the device again and again gets a core as soon as it needs one.
+// Short turns: let a thread that waits for the device often get a core as soon as it needs one.
 //
 // Layer:   storage.
 // Threads: about the calling one.
@@ -7,8 +7,8 @@
 
 namespace annals::storage {
 
-/// Asks the scheduler for turns of a tenth of a millisecond, which come sooner than longer ones. Kernels from 6.12 on
-/// give them, without any privilege; what is not given is left out.
+/// Asks the scheduler for time slices of 0.1 ms, which come sooner than longer ones. Kernels from 6.12 on grant them without
+/// privileges; others ignore it.
 void take_short_turns() noexcept;
 
 }  // namespace annals::storage

@@ -70,7 +70,7 @@ struct StoreOptions {
     std::uint64_t body_bytes_max = ~0ULL;  ///< a version with a larger body is too_large
 };
 
-/// A place where the store is not what was written.
+/// A place where the store doesn't have what was written.
 struct Damage {
     std::string segment;  ///< file name
     std::uint64_t offset = 0;
@@ -88,7 +88,7 @@ struct OpenReport {
     double seconds = 0;
 };
 
-/// Is told of settled commits, in ticket order, on the log writer's thread unless stated otherwise.
+/// Is notified of settled commits, in ticket order, on the log writer's thread unless stated otherwise.
 class SettleListener {
   public:
     virtual ~SettleListener() = default;
@@ -185,7 +185,7 @@ struct StoreMetrics {
     std::uint64_t log_bytes = 0;                ///< now, on disk
     std::uint64_t index_bytes = 0;              ///< now, in memory
     std::uint64_t gathered_bytes = 0;           ///< now, submitted and not yet settled
-    SearchIndexStats search;                    ///< now, but for merges
+    SearchIndexStats search;                    ///< now, except for merges
     std::uint64_t search_checkpoints = 0;       ///< written
     std::uint64_t search_checkpoint_bytes = 0;  ///< now, on disk
 };
@@ -255,7 +255,7 @@ class Store {
     /// The newest ticket handed out: once it has settled, so has everything submitted before the call.
     Ticket last_ticket() const;
 
-    // ---- keeping house ----
+    // ---- housekeeping ----
 
     /// Starts history cleanup (storage/history_cleanup.h): soon, and then every `interval` until the store is closed.
     void start_history_cleanup(const HistoryLimits& limits, std::chrono::milliseconds interval);

@@ -1,4 +1,4 @@
-// Store::Impl: what a store is made of, in the order in which it goes away backwards.
+// Store::Impl: the parts of a store, which are destroyed in reverse order.
 //
 // Layer:   storage; of store.cc and store_open.cc alone.
 // Threads: as store.h says of each call.
@@ -40,16 +40,16 @@ struct Store::Impl {
     ResidentPages resident;
     std::uint64_t log_bytes = 0;  ///< of a read-only store
 
-    // None without search.
+    // Null without search.
     std::unique_ptr<SearchIndex> search;
     SearchSetup setup;
-    PerType<std::atomic<std::uint64_t>> search_fingerprints{};  ///< 0: of nothing that is whole
+    PerType<std::atomic<std::uint64_t>> search_fingerprints{};  ///< 0: not indexed uniformly
     PerType<std::atomic<std::uint64_t>> search_mixes{};         ///< calls of mix_search()
     std::unique_ptr<SearchFeed> feed;
     std::unique_ptr<SearchCheckpoint> checkpoint;
-    std::unique_ptr<SearchSaver> saver;  ///< none in a read-only store either
+    std::unique_ptr<SearchSaver> saver;  ///< null in a read-only store, too
 
-    /// Lets the index's thread in, for rebuilds, until the store closes.
+    /// Lets the search index's thread use the store, for rebuilds, until the store closes.
     struct Gate {
         std::mutex mutex;
         bool open = true;
@@ -59,14 +59,13 @@ struct Store::Impl {
 
     ~Impl() {
         if (search != nullptr) {
-            search
-                ->give_up_rebuilds();  // behind the gate nothing is found any more, as if it had been erased
+            search->give_up_rebuilds();  // once the gate is closed, every version would look erased
         }
         const std::scoped_lock closing(gate->mutex);
         gate->open = false;
     }
 
-    // None in a read-only store. In this order: each uses what stands above it.
+    // Null in a read-only store. In this order: each uses those above it.
     SettleListeners listeners;
     std::mutex segment_files;
     std::unique_ptr<SegmentWriter> segment_writer;
@@ -80,18 +79,18 @@ struct Store::Impl {
     std::atomic<std::uint64_t> cleanup_versions{0};
     std::atomic<std::int64_t> cleanup_ended{0};
 
-    Fetcher fetcher;  ///< last: what it does uses the rest
+    Fetcher fetcher;  ///< last: it uses the rest
 
     Hash128 key(TypeId type, std::string_view id) const noexcept {
         return resource_key(store_id, type, id);
     }
 
-    /// Of the one resource that a query is about; none if it is about many.
+    /// The key of the one resource that a query is about; none if it is about many.
     std::optional<Hash128> key_of(const HistoryQuery& query) const noexcept {
         return query.type && query.id ? std::optional(key(*query.type, *query.id)) : std::nullopt;
     }
 
-    /// Is it the newest segment, which is written to, or was until the device was full?
+    /// Whether it is the newest segment, which is being written to, or was until the device was full.
     bool is_open(std::uint64_t number) const {
         if (segment_writer != nullptr) {
             return number == segment_writer->newest_number();
@@ -111,18 +110,18 @@ struct Store::Impl {
         return all;
     }
 
-    /// Goes on where the log ends: makes all that a read-only store has none of. Where there is no space for a segment now,
-    /// no writes are taken yet. Errors: as Store::open.
+    /// Continues at the end of the log: makes everything that a read-only store lacks. If there is no space for a segment now,
+    /// writes are refused until there is. Errors: as Store::open.
     Result<void> begin_writing(FileSystem& fs, const std::string& directory,
                                const StoreOptions& options, Recovered recovered,
                                ErasureJournal::Content journal);
 
-    /// Finishes what an earlier process had begun to erase, and begins to erase what will be.
+    /// Finishes the erasures that an earlier process had begun, and starts housekeeping.
     Result<void> keep_house(FileSystem& fs, const std::string& directory,
                             ErasureJournal::Content journal, const Recovered& recovered,
                             PackPolicy packing);
 
-    /// Makes all that is in the log findable.
+    /// Makes everything in the log searchable.
     void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,
                         SearchSetup with, SearchCheckpointReader& saved, OpenReport& report);
 };

@@ -29,23 +29,23 @@ struct VerifyReport {
     std::uint64_t resources = 0;         ///< with any version that is not erased
     std::uint64_t live = 0;              ///< of these, not deleted
     std::uint64_t bytes = 0;
-    /// Of a write that was never acknowledged; opening cuts it; no damage.
+    /// Of a write that was never acknowledged; opening cuts them; no damage.
     std::uint64_t torn_bytes = 0;
     std::uint64_t search_runs = 0;       ///< of the search checkpoint, whole
     std::uint64_t search_documents = 0;  ///< in these
-    bool unfinished_backup = false;      ///< or one that is being made: no damage, but not whole
+    bool unfinished_backup = false;      ///< or one that is being made: no damage, but incomplete
     /// In order of segments and offsets; backup.manifest and search files last.
     std::vector<Damage> damages;
 };
 
-/// Called now and then with the bytes read so far and those there are.
+/// Called now and then with the number of bytes read so far, and of all bytes.
 using VerifyProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Reads every byte of the store in `directory`: headers, frames and records with their checksums,
-/// positions without a gap, commit instants that never descend, version numbers that ascend within each
-/// resource, erases of what is there, bodies gone of erased versions alone, and footers that say exactly what their data say (so that the index
-/// made from footers is the one made from data); what is there of the search checkpoint that was synced last; and, of a
-/// backup, whether it is what its manifest says. Goes on after damage, at the next whole frame.
+/// Reads every byte of the store in `directory`: headers, frames and records with their checksums, positions without a gap,
+/// commit instants that never descend, version numbers that ascend within each resource, erases of versions that exist, bodies
+/// missing only from erased versions, and footers that match their data exactly (so that the index built from footers equals
+/// the one built from data); the search checkpoint that was synced last; and, for a backup, whether it matches its manifest.
+/// Continues after damage, at the next whole frame.
 ///
 /// Errors: usage (no store there, or a newer format), io (the directory can't be listed), no_store (no descriptors: no damage).
 Result<VerifyReport> verify(FileSystem& fs, const std::string& directory,

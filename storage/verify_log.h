@@ -1,6 +1,7 @@
-// LogCheck: the part of verify that follows a log through its segments and knows what frames, records and footers may say next.
+// LogCheck: the part of verify that follows a log through its segments and knows what frames, records and footers may come
+// next.
 //
-// Layer:   storage; of verify.cc alone.
+// Layer:   storage; for verify.cc only.
 // Format:  docs/format.md.
 // Threads: one.
 
@@ -22,34 +23,34 @@ namespace annals::storage {
 
 class LogCheck {
   public:
-    /// Counts in `report`, and notes there what is wrong. Lifetime: `report` outlives it.
+    /// Counts and notes damage in `report`. Lifetime: `report` outlives it.
     explicit LogCheck(VerifyReport& report) : report_(report) {}
 
-    /// What is found from now on is of the file of this name.
+    /// Attributes what is found from now on to the file of this name.
     void set_file(std::string name) { name_ = std::move(name); }
 
-    /// Notes what is wrong at `offset` of that file.
+    /// Notes damage at `offset` of that file.
     void damage(std::uint64_t offset, std::string reason) {
         report_.damages.push_back({name_, offset, std::move(reason)});
     }
 
-    /// The end of what comes before the next segment is not known.
+    /// Notes that the end of what comes before the next segment is not known.
     void lose_end() { lost_ = true; }
 
-    /// Nothing of the segment that was begun can be read.
+    /// Notes that nothing of the segment that was begun can be read.
     void lose_segment() { lost_ = incomplete_ = true; }
 
-    /// Goes on with the segment `number`, whose file has this header.
+    /// Continues with the segment `number`, whose file has this header.
     void begin_segment(std::uint64_t number, const SegmentHeader& header);
 
-    /// Verifies what lies between the segment's header and the end of `bytes`, which frames fill without a gap.
+    /// Verifies the frames, which must fill everything between the segment's header and the end of `bytes` without a gap.
     void verify_frames(std::string_view bytes);
 
-    /// The footer of `bytes`, the whole file, must say what the records say, hint by hint and in its counts. Requires: they were
-    /// verified.
+    /// Verifies that the footer of `bytes`, the whole file, matches the records, hint by hint and in its counts. Requires: they
+    /// were verified.
     void verify_footer(const FooterReader& footer, std::string_view bytes);
 
-    /// What can be told when all segments have been seen: which bodies are gone or left, and what the store holds.
+    /// Checks what needs all segments: which bodies are gone or left, and what the store holds.
     void finish();
 
     /// Of the segments so far; 0 if there was none.
@@ -77,9 +78,9 @@ class LogCheck {
     std::uint64_t next_ = 1;  ///< position that the next version must have
     Instant last_instant_;
     bool lost_ = false;        ///< the end of what came before this segment is not known
-    bool incomplete_ = false;  ///< records are missing, so that others may seem to hang in the air
+    bool incomplete_ = false;  ///< records are missing, so that others may seem to refer to nothing
 
-    // Of the segment at hand.
+    // Of the current segment.
     SegmentHeader header_;
     std::vector<Hint> hints_;
 };

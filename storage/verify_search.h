@@ -1,4 +1,4 @@
-// verify_search_checkpoint: what verify() says of the search index's files.
+// verify_search_checkpoint: verify()'s check of the search index's files.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Search checkpoint".
@@ -13,10 +13,10 @@
 
 namespace annals::storage {
 
-/// Reads what is there of the checkpoint that was synced last and adds to `report` what is in it, and what is damaged.
+/// Reads the search checkpoint that was synced last and adds its contents and its damage to `report`.
 ///
-/// A file that is missing is no damage: erasure removes files before the manifest that names them is written anew. Nor
-/// is what was written since without a sync, which a power cut may leave in pieces.
+/// A missing file is no damage: erasure removes files before the manifest that names them is rewritten. Nor is what was written
+/// later without a sync, which a power cut may leave in pieces.
 void verify_search_checkpoint(FileSystem& fs, const std::string& directory, VerifyReport& report);
 
 }  // namespace annals::storage
