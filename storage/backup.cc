@@ -16,7 +16,7 @@ namespace annals::storage {
 
 namespace {
 
-/// How often a segment is taken anew that changed while it was read.
+/// How many times a segment that changes while it is read is taken.
 constexpr int kAttemptsMax = 3;
 
 Error usage(std::string detail) {
@@ -37,10 +37,10 @@ class Backup {
     Backup(const Backup&) = delete;
     Backup& operator=(const Backup&) = delete;
 
-    /// What is left of a segment that was not taken may be on the store's own device, and take the last of its space.
+    /// The rest of a segment that was not taken may be on the store's own device and use up its last space.
     ~Backup() {
         if (!draft_.empty()) {
-            (void)fs_.remove(draft_);  // If not, the next backup does.
+            (void)fs_.remove(draft_);  // If that fails, the next backup does it.
         }
     }
 
@@ -48,7 +48,7 @@ class Backup {
         const auto start = std::chrono::steady_clock::now();
         ANNALS_TRY(end_, end());
         ANNALS_TRY_VOID(begin());
-        total_ = end_.offset;  // the open segment's file is longer than what is in it
+        total_ = end_.offset;  // the open segment's file is longer than its contents
         for (std::uint64_t number = 1; number < end_.segment; ++number) {
             total_ += size_of(source(number));
         }
@@ -58,8 +58,8 @@ class Backup {
             for (; number < end_.segment; ++number) {
                 ANNALS_TRY_VOID(take_sealed(number));
             }
-            // Nothing is erased while the lock is held, so the erase records of all that is gone from the files taken
-            // so far, and from the open one, stand before the end.
+            // Nothing is erased while the lock is held, so the erase records of everything that is gone from the files taken so
+            // far, and from the open one, are before the end.
             std::unique_lock lock = hold_files();
             ANNALS_TRY(end_, end());
             if (end_.segment != number) {
@@ -69,7 +69,7 @@ class Backup {
             if (taken) {
                 break;
             }
-            // It may have been sealed and compacted while it was copied.
+            // The segment may have been sealed and compacted during the copy.
             ANNALS_TRY(end_, end());
             if (taken.error().code != Errc::corrupt || end_.segment == number) {
                 return Error(taken.error());
@@ -82,7 +82,7 @@ class Backup {
     }
 
   private:
-    /// Who writes into a segment looks first whether it has one name, and holds this until he has written.
+    /// Whoever writes into a segment holds this from checking that the file has one name until the write is done.
     std::unique_lock<std::mutex> hold_files() const {
         return options_.files == nullptr ? std::unique_lock<std::mutex>()
                                          : std::unique_lock(*options_.files);
@@ -101,7 +101,7 @@ class Backup {
         return facts ? facts->bytes : 0;
     }
 
-    /// Sees to it that `to_` is one of ours, and marks it as unfinished.
+    /// Makes sure that `to_` is one of ours, and marks it as unfinished.
     Result<void> begin() {
         const std::string segments = to_ + "/segments";
         const bool partial = fs_.exists(in_target(kBackupPartial));
@@ -140,7 +140,7 @@ class Backup {
         ANNALS_TRY(const auto names, fs_.list(segments));
         for (const std::string& name : names) {
             const auto number = parse_segment_name(name);
-            // Of a log that went another way since, or left by a backup that was interrupted.
+            // From a log that has diverged since, or left by an interrupted backup.
             if (name.ends_with(".tmp") || (number && *number > end_.segment)) {
                 ANNALS_TRY_VOID(fs_.remove(segments + "/" + name));
             }
@@ -162,7 +162,7 @@ class Backup {
                    : Result<void>();
     }
 
-    /// Leaves a segment as the backup before has it, if that is what it is now.
+    /// Keeps a segment of the previous backup if it is unchanged.
     bool keep(std::uint64_t number, const FileFacts& facts, bool sealed, std::uint64_t bytes) {
         const BackupManifest::Part* const before = before_ ? before_->part(number) : nullptr;
         if (before == nullptr || before->origin != facts.origin() || before->sealed != sealed ||
@@ -175,7 +175,7 @@ class Backup {
         return true;
     }
 
-    /// Chooses the name under which a segment is made; it is free.
+    /// Chooses the name under which a segment is written, and makes sure it is free.
     Result<void> choose_draft(std::uint64_t number) {
         draft_ = target(number) + ".tmp";
         return fs_.exists(draft_) ? fs_.remove(draft_) : Result<void>();
@@ -197,7 +197,7 @@ class Backup {
         return taken;
     }
 
-    /// A copy may have parts of a frame from before an erasure and others from after it, unless that has to wait.
+    /// Without `alone`, an erasure may happen during a copy, which then mixes parts of a frame from before and after it.
     Result<void> link_or_copy(std::uint64_t number, bool alone) {
         ANNALS_TRY_VOID(choose_draft(number));
         std::unique_lock lock = hold_files();
@@ -213,7 +213,7 @@ class Backup {
         return put(number, facts, {.sealed = true, .linked = linked, .bytes = facts.bytes});
     }
 
-    /// The newest segment, up to where the log ended when `lock` was taken.
+    /// Takes the newest segment, up to the end of the log when `lock` was taken.
     Result<void> take_open(std::unique_lock<std::mutex> lock) {
         ANNALS_TRY_VOID(go_on());
         ANNALS_TRY(const FileFacts facts, fs_.facts(source(end_.segment)));
@@ -241,7 +241,7 @@ class Backup {
         ANNALS_TRY_VOID(fits(number, !taken.sealed, checked));
         ANNALS_TRY_VOID(fs_.rename(draft_, target(number)));
         if (fs_.exists(draft_)) {
-            // Two names of one file, which rename() leaves alone.
+            // Both are names of one file, which rename() leaves alone.
             ANNALS_TRY_VOID(fs_.remove(draft_));
         }
         draft_.clear();
@@ -256,7 +256,7 @@ class Backup {
         return {};
     }
 
-    /// Whether a whole segment is also the right one.
+    /// Checks that a whole segment is the right one.
     Result<void> fits(std::uint64_t number, bool last, const CheckedSegment& checked) {
         const auto wrong = [&](std::string_view why) {
             return Error{Errc::corrupt, fmt::format("{}: {}", source(number), why), {}};
@@ -279,7 +279,7 @@ class Backup {
         return copy_file(fs_, from, to, bytes, [this] { return go_on(); });
     }
 
-    /// The last segment as an open one. Durability: none before the sync of what it returns.
+    /// Copies the last segment as an open one. Durability: none before the sync of what it returns.
     Result<std::unique_ptr<File>> copy_open(const std::string& to) {
         ANNALS_TRY(const SegmentHeader header, read_header(end_.segment));
         if (header.format != SegmentFormat::packed) {
@@ -298,7 +298,7 @@ class Backup {
         }
     }
 
-    /// The manifest makes it a backup.
+    /// Writes the manifest, which makes it a backup.
     Result<void> finish() {
         ANNALS_TRY_VOID(fs_.sync_directory(to_ + "/segments"));
         manifest_.position = end_.position;
@@ -322,7 +322,7 @@ class Backup {
     std::optional<BackupManifest> before_;
     BackupManifest manifest_;
     BackupReport report_;
-    std::string draft_;  ///< of the segment that is being taken; empty: none is
+    std::string draft_;  ///< of the segment being taken; empty: none
     std::unique_ptr<DirectoryLock> lock_;
     std::uint64_t total_ = 0;
 };
@@ -342,7 +342,7 @@ Result<void> finish_erasures(FileSystem& fs, const std::string& directory) {
     }
     ANNALS_TRY_VOID(check_format(fs, segments));
     ANNALS_TRY(const ErasureJournal::Content journal, ErasureJournal::read_durably(fs, directory));
-    // What has no room to be done there is done where the backup is opened, as all that its log says is erased.
+    // What there is no space for is done when the backup is opened, like everything else that its log says is erased.
     ANNALS_TRY_VOID(replay(fs, segments, journal));
     return {};
 }
@@ -381,7 +381,7 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
         }
         return LogEnd{end.segment, sealed.end, sealed.last_position, sealed.last_instant};
     }
-    // A torn tail was never acknowledged: it is left behind.
+    // A torn tail was never acknowledged: it is not taken.
     const SegmentScan scan = scan_segment(view, header);
     if (scan.witness) {
         return Error{Errc::corrupt,

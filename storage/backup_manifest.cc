@@ -22,7 +22,7 @@ Error damaged() {
     return {Errc::corrupt, fmt::format("{}: damaged", kBackupManifest), {}};
 }
 
-/// Takes a manifest apart, word by word.
+/// Parses a manifest word by word.
 class Words {
   public:
     explicit Words(std::string_view text) : rest_(text) {}
@@ -34,7 +34,7 @@ class Words {
         return there;
     }
 
-    /// A number and the character that ends it.
+    /// Reads a number and the character that ends it.
     std::uint64_t number(int base, char end) {
         std::uint64_t value = 0;
         const auto [at, error] =
@@ -175,7 +175,7 @@ Result<void> check_restored(FileSystem& fs, const std::string& directory) {
     if (!fs.exists(mark)) {
         return {};
     }
-    // It may only be that nobody may look there.
+    // exists() is also true if nobody may look there.
     const auto facts = fs.facts(mark);
     if (!facts && facts.error().code == Errc::not_found) {
         return {};

@@ -11,24 +11,24 @@
 namespace annals::storage {
 namespace {
 
-/// Read by one step: what an erasure, and whoever shares the device, may have to wait for.
+/// Read by one step: an erasure, or whoever shares the device, may have to wait for it.
 constexpr std::uint64_t kStepBytes = 1 << 20;
 
 /// Written between two syncs, so that no sync is long.
 constexpr std::uint64_t kSyncedBytes = 4 << 20;
 
-/// Of a segment's bodies so much is looked at for its dictionary, in samples of at most so many bytes.
+/// How much of a segment's bodies is examined for its dictionary, in samples of at most kSampleBytesMax.
 constexpr std::uint64_t kSampledBytes = 8 << 20;
 constexpr std::uint64_t kSampleBytesMax = 64 << 10;
 
-/// Of blocks, so much: what is in them beside bodies is much the same in all.
+/// How many blocks are sampled: what they contain beside bodies is much the same in all.
 constexpr std::size_t kSampledBlocks = 128;
 
-/// A dictionary is no larger, and no larger than this share of what it is for.
+/// The largest dictionary, also as a share of what it is for.
 constexpr std::uint64_t kDictionaryBytes = 112 << 10;
 constexpr std::uint64_t kDictionaryShare = 8;
 
-/// Packing that leaves more of a segment than this is not worth reading it through zstd.
+/// If packing leaves a larger share of a segment, it is not worth the cost of reading through zstd.
 constexpr double kPackedShareMax = 0.9;
 
 }  // namespace
@@ -70,7 +70,7 @@ Result<std::unique_ptr<SegmentRewrite>> SegmentRewrite::begin(FileSystem& fs,
 SegmentRewrite::~SegmentRewrite() {
     if (file_ != nullptr && !finished_) {
         file_.reset();
-        (void)fs_.remove(draft_);  // If not, the next opening does.
+        (void)fs_.remove(draft_);  // If that fails, the next opening does it.
     }
 }
 
@@ -114,7 +114,7 @@ Result<bool> SegmentRewrite::step(std::uint64_t bytes) {
 Result<void> SegmentRewrite::copy_frame() {
     const auto frame = decode_frame(source_.substr(0, frames_end_).substr(read_), old_salt_);
     if (!frame) {
-        // Somebody blanks it just now, or it is damaged.
+        // It is being blanked right now, or it is damaged.
         return Error{Errc::corrupt,
                      fmt::format("segments/{}: offset {}: no whole frame",
                                  segment_name(header_.number), read_),
@@ -157,7 +157,7 @@ Result<void> SegmentRewrite::copy_frame() {
     }
     read_ += frame->length;
     if (header.record_count == 0) {
-        return {};  // A mark: its work is done.
+        return {};  // A mark, which is no longer needed.
     }
     header.length = frame_.size();
     finish_frame(header, header_.salt, frame_.data());
@@ -196,7 +196,7 @@ Result<std::optional<Segment>> SegmentRewrite::finish() {
     ANNALS_TRY(std::shared_ptr<const char> data, file_->map(written_));
     ANNALS_TRY(Segment segment, make_segment(header_, std::move(data), written_));
     if (packs()) {
-        // It takes the place of the only copy: nothing is believed that was not read.
+        // It replaces the only copy: read everything back before trusting it.
         ANNALS_TRY(const std::uint64_t content, segment.packed->content());
         ANNALS_TRY(const std::string unpacked, segment.packed->footer());
         if (content != packer_->content() || unpacked != footer) {
@@ -226,9 +226,9 @@ std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::u
         segment = *found;
     }
     if (segment.packed != nullptr) {
-        return 0;  // Zeros, of which nothing is left.
+        return 0;  // Its erased bodies are zeros, which take no space.
     }
-    // The positions of a segment are those up to the next one's, and all of them are visible.
+    // A segment's positions reach up to the next segment's, and all of them are visible.
     std::uint64_t dead = 0;
     const std::uint64_t last = index.last_position().value;
     for (std::uint64_t p = segment.header.first_position.value; p <= last; ++p) {
@@ -333,7 +333,7 @@ Result<bool> Compaction::begin_next() {
     return true;
 }
 
-// The new file becomes the segment, if it is of use.
+// Makes the new file the segment, if that is worth it.
 Result<void> Compaction::put_in_place(SegmentRewrite& rewrite) {
     const std::uint64_t number = rewrite.number();
     std::unique_lock lock(eraser_.files());
@@ -374,7 +374,7 @@ Result<bool> Compaction::step() {
         return false;
     }
     if (asked_) {
-        // In this order, so that one of the two is true whenever progress() looks.
+        // In this order, so that progress() always sees one of the two as true.
         running_ = true;
         asked_ = false;
         whole_ = true;
@@ -391,7 +391,7 @@ Result<bool> Compaction::step() {
     if (copied && !*copied) {
         return true;
     }
-    // Whatever became of it, it is over.
+    // Finished or failed: it is over.
     const std::unique_ptr<SegmentRewrite> rewrite = std::move(rewrite_);
     const std::uint64_t number = rewrite->number();
     passed_over_ = std::max(passed_over_, number);
@@ -412,7 +412,7 @@ void Compaction::erasing(std::span<const Position> erased) {
         erased, [&](Position position) { return index_.location(position).segment == *slot; });
     if (touched) {
         const std::uint64_t number = rewrite_->number();
-        // Who asks for all waits for the others, too.
+        // Whoever asked for all of them waits for the others, too.
         if (!given_up_.insert_or_assign(number, std::chrono::steady_clock::now()).second) {
             passed_over_ = std::max(passed_over_, number);
         }
@@ -432,7 +432,7 @@ void Compaction::count_dead() noexcept {
 }
 
 CompactionProgress Compaction::progress() const noexcept {
-    // What is dead where the log ends stays until the next segment begins.
+    // Dead bytes in the open segment stay until the next segment begins.
     const bool open = newest_ != 0 && newest_ == writer_.newest_number();
     return {.running = !ended_ && (asked_ || running_),
             .ended = ended_,

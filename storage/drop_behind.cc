@@ -7,7 +7,7 @@
 namespace annals::storage {
 namespace {
 
-/// The system keeps pages in groups of up to so many bytes, and forgets a group only as a whole: one that two chunks share goes
+/// The system keeps pages in groups of up to this many bytes and drops a group only as a whole: one that two chunks share goes
 /// with the second.
 constexpr std::uint64_t kPageGroupMax = 2 << 20;
 
@@ -41,7 +41,7 @@ void DropBehind::durable(std::uint64_t end, Clock::time_point now) {
 }
 
 void DropBehind::forget(const Chunk& chunk) {
-    // By its name: what is removed meanwhile must not be held open. What cannot be opened stays as it is.
+    // Opened by name, so that a removed file is not kept open. What cannot be opened stays as it is.
     if (auto file =
             fs_.open(directory_ + "/" + segment_name(chunk.number), FileSystem::Mode::read)) {
         const std::uint64_t begin = chunk.offset - std::min(chunk.offset, kPageGroupMax);

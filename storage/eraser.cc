@@ -16,18 +16,19 @@
 namespace annals::storage {
 namespace {
 
-/// So many bodies go under one writing of the journal.
+/// How many bodies one writing of the journal covers.
 constexpr std::size_t kGroup = 4096;
 
-/// A packed segment that has been replaced so often is unpacked with the next erasure: in a plain one each costs next to
+/// A packed segment that has been replaced this often is unpacked with the next erasure: in a plain one erasures cost next to
 /// nothing.
 constexpr int kReplacedMax = 8;
 
-/// A reader that is not done by then has a client that is slow to take its answer, and somebody waits for the erasure.
+/// How long readers are waited for: one that takes longer has a client that is slow to take its answer, and somebody waits for
+/// the erasure.
 constexpr auto kReadersGrace = std::chrono::milliseconds(250);
 constexpr auto kReadersPause = std::chrono::microseconds(200);
 
-/// The file of a packed segment as a plain one, without the bodies of some records.
+/// The file of a packed segment, converted to a plain one without the bodies of some records.
 Result<std::string> unpack_without(const Segment& segment, std::span<const std::uint64_t> records) {
     ANNALS_TRY(const std::shared_ptr<const char> image, segment.packed->image());
     std::string bytes(image.get(), segment.packed->image_bytes());
@@ -41,8 +42,8 @@ Result<std::string> unpack_without(const Segment& segment, std::span<const std::
     return bytes;
 }
 
-/// Bytes of the bodies of versions that are gone from `segment`, the file of a plain one with this header: those that went while
-/// it was packed, too, which took nothing there.
+/// Total size of the bodies that are gone from `segment`, the file of a plain one with this header; includes those erased while
+/// it was packed, which took no space there.
 Result<std::uint64_t> count_gone(std::string_view segment, const SegmentHeader& header) {
     ANNALS_TRY(const FooterReader footer, FooterReader::open(segment, header));
     std::uint64_t gone = 0;
@@ -80,7 +81,7 @@ void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {
 }
 
 Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint64_t erases) {
-    // What an attempt before this one left half done would look damaged.
+    // What an earlier attempt left half done would look damaged.
     ANNALS_TRY_VOID(apply_begun());
     ANNALS_TRY(std::uint64_t bodies, blank_packed(erased));
     while (erased.size() > kGroup) {
@@ -113,14 +114,14 @@ Result<void> Eraser::apply_begun() {
         return {};
     }
     ANNALS_TRY_VOID(apply(begun_->blankings));
-    // Not its erases: whoever was told that it failed comes with them again.
+    // Its erases don't count yet: whoever was told of the failure comes with them again.
     done_.blankings = std::move(begun_->blankings);
     done_.dead_bytes = std::move(begun_->dead_bytes);
     begun_.reset();
     return {};
 }
 
-/// Does what is to be done in packed segments, once for each of them.
+/// Erases the bodies in packed segments, replacing each segment once.
 Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
     std::map<std::uint32_t, std::vector<std::uint64_t>> records;  // by slot
     std::uint64_t bodies = 0;
@@ -169,7 +170,7 @@ Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uin
     if (!packed.empty() && ++replaced.times <= kReplacedMax) {
         return replace(old, SegmentFormat::packed, packed);
     }
-    // What bodies have in common is chosen anew when the segment is packed the next time.
+    // The next time that the segment is packed, a new dictionary is chosen.
     ANNALS_TRY(const std::string plain, unpack_without(old, records));
     ANNALS_TRY(const std::uint64_t dead, count_gone(plain, old.header));
     Result<void> done = replace(old, SegmentFormat::plain, plain);
@@ -182,7 +183,7 @@ Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uin
     return {};
 }
 
-/// One file or the other is the segment at every moment, and either is whole.
+/// At every moment one of the two files is the segment, and either is whole.
 Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::string_view bytes) {
     const std::string draft = segments_ + "/copy.tmp";
     if (fs_.exists(draft)) {
@@ -199,13 +200,13 @@ Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::stri
     header.format = format;
     ANNALS_TRY(Segment segment, make_segment(header, std::move(data), bytes.size()));
     {
-        // A backup takes the one file or the other, and knows which.
+        // A backup takes one file or the other, and knows which.
         const std::lock_guard lock(files_);
         ANNALS_TRY_VOID(fs_.rename(draft, segments_ + "/" + segment_name(header.number)));
         ANNALS_TRY_VOID(fs_.sync_directory(segments_));
     }
     if (auto switched = switch_segment(table_, index_, std::move(segment)); !switched) {
-        // No damage that can be passed over: what is read is not what has the name any more.
+        // Damage here can't be ignored: the file being read no longer has the segment's name.
         return Error{Errc::io, std::move(switched.error().detail), {}};
     }
     writer_.add_log_bytes(bytes.size() - old.bytes);
@@ -226,13 +227,13 @@ Result<void> Eraser::finish() {
     return journal_.write(done_);
 }
 
-/// The records that have something to be taken out, in their order: those of the versions, and those of the requests that
-/// wrote them, for what a client calls its request may tell of whom it was.
+/// The records whose bodies are to be erased, in order: those of the versions, and of the requests that wrote them, since a
+/// client's request id may tell whom it was about.
 std::vector<Location> Eraser::places_of(std::span<const Position> erased) const {
     std::vector<Location> places;
     places.reserve(erased.size());
     Position begin{1};
-    Position end;  // from `begin` to here it is one commit, which was looked at
+    Position end;  // [begin, end] is one commit, which has been handled
     for (const Position position : erased) {
         places.push_back(index_.location(position));
         if (position >= begin && position <= end) {
@@ -273,7 +274,7 @@ std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
         const auto checksum = [&] {
             return hash64(std::string_view(frame).substr(8), segment->header.salt);
         };
-        // A frame that is damaged elsewhere stays so: its checksum must not become right.
+        // A frame that is damaged elsewhere stays damaged: its checksum must not become right.
         const bool whole = load_le<std::uint64_t>(frame.data()) == checksum();
         const std::size_t begin = blankings.size();
         for (; at < places.size() && places[at].segment == first.segment &&
@@ -308,7 +309,7 @@ std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
     return blankings;
 }
 
-/// Lets answers that are under way end whole: who has found a version before it was erased is waited for.
+/// Lets answers under way finish: waits for readers that found a version before it was erased.
 void Eraser::await_readers(std::span<const Blanking> blankings) {
     std::vector<Segment::Holds> held;
     for (std::size_t i = 0; i < blankings.size(); ++i) {
@@ -335,7 +336,7 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
         while (end < blankings.size() && blankings[end].segment == number) {
             ++end;
         }
-        // Nobody gives the file another name between the look at how many it has and the sync.
+        // Nobody may give the file another name between the check of how many it has and the sync.
         std::unique_lock lock(files_);
         if (number != writer_.open_number()) {
             auto copied = break_links(fs_, segments_, number);
@@ -344,7 +345,7 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
             }
             ANNALS_TRY(const bool linked, std::move(copied));
             if (!linked && copied_.contains(number)) {
-                // An attempt before this one gave the name to a copy, and perhaps didn't come to this.
+                // An earlier attempt gave the name to a copy, and perhaps didn't get this far.
                 ANNALS_TRY_VOID(fs_.sync_directory(segments_));
             }
         }

@@ -57,7 +57,7 @@ T take(const char*& in) {
     return value;
 }
 
-/// What the file holds; sequence 0 if it isn't whole. Errors: usage (a newer format).
+/// The contents of the file; sequence 0 if it isn't whole. Errors: usage (a newer format).
 Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string& path) {
     ErasureJournal::Content content;
     if (bytes.size() < kJournalHeaderBytes + kJournalChecksumBytes ||
@@ -102,7 +102,7 @@ Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string
     return content;
 }
 
-/// True if `blanking` is about a record of the frame with this header, in the segment of `bytes` with this one.
+/// Whether `blanking` is about a record of the frame with this header, in a segment of `bytes` with this header.
 bool fits(const Blanking& blanking, std::uint64_t bytes, std::string_view segment_header,
           std::string_view frame_header) {
     if (segment_header.size() < kSegmentHeaderBytes || frame_header.size() < kFrameHeaderBytes ||
@@ -113,7 +113,7 @@ bool fits(const Blanking& blanking, std::uint64_t bytes, std::string_view segmen
         blanking.record_offset < blanking.frame_offset + kFrameHeaderBytes) {
         return false;
     }
-    // Of the frame there is no more than its header here: its length may be anything.
+    // Only the header was read, so its length may be anything.
     const std::uint64_t length =
         std::min(load_le<std::uint64_t>(frame_header.data() + 16), bytes - blanking.frame_offset);
     const std::uint64_t before = blanking.record_offset - blanking.frame_offset;
@@ -127,7 +127,7 @@ Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_
     return out;
 }
 
-/// True if nothing is left to do of a blanking that fits.
+/// Whether a blanking that fits has been applied completely.
 bool is_applied(const Blanking& blanking, std::string_view segment) {
     const std::string_view record = segment.substr(blanking.record_offset, blanking.record_bytes);
     return load_le<std::uint64_t>(segment.data() + blanking.frame_offset) ==
@@ -138,13 +138,13 @@ bool is_applied(const Blanking& blanking, std::string_view segment) {
                std::string_view::npos;
 }
 
-/// The start of a record, up to its body, as it is when the body is gone.
+/// Changes the start of a record, up to its body, to what it is without the body.
 void mark_blanked(char* record, const Blanking& blanking) {
     store_le(record, blanking.record_checksum);
     record[kRecordFlagsAt] = static_cast<char>(record[kRecordFlagsAt] | kFlagBodiless);
 }
 
-/// replay() of what concerns one segment.
+/// replay() for one segment.
 Result<bool> replay_in(FileSystem& fs, const std::string& segments,
                        std::span<const Blanking> blankings) {
     const std::uint64_t number = blankings.front().segment;
@@ -153,7 +153,7 @@ Result<bool> replay_in(FileSystem& fs, const std::string& segments,
         return true;
     }
     ANNALS_TRY(std::unique_ptr<File> file, fs.open(path, FileSystem::Mode::read_write));
-    // Only of a file with other names is it known that nothing was written to it yet.
+    // Only for a file with other names is it certain that nothing was written to it yet.
     ANNALS_TRY(const std::uint64_t links, file->links());
     if (links > 1) {
         if (const auto copied = break_links(fs, segments, number); !copied) {
@@ -219,7 +219,7 @@ Result<ErasureJournal::Content> ErasureJournal::read_durably(FileSystem& fs,
                                                              const std::string& directory) {
     ANNALS_TRY(Content content, read(fs, directory));
     if (content.sequence != 0) {
-        // In the file that it is in already: the one before stays whole, whatever becomes of this.
+        // To the file that it is in already: the previous journal stays whole, whatever happens.
         ANNALS_TRY_VOID(ErasureJournal(fs, directory, content.sequence - 1).write(content));
     }
     return content;
@@ -264,7 +264,7 @@ Result<void> ErasureJournal::write(const Content& content) {
     if (written) {
         written = file->sync();
     }
-    // Whoever made the file, or its folder, may not have come to it.
+    // Whoever created the file, or its folder, may not have synced it.
     if (written && first) {
         written = fs_.sync_directory(folder_);
         if (written) {

@@ -21,7 +21,7 @@ void Fetcher::add(Work work) {
     {
         const std::lock_guard lock(mutex_);
         if (queue_.size() >= idle_ && threads_.size() < kThreadsMax) {
-            // Where there can be no more, those that are there do it.
+            // If no more can be started, the existing ones do the work.
             if (auto thread = start_thread("fetcher", [this] { run(); })) {
                 threads_.push_back(*std::move(thread));
             }

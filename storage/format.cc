@@ -27,7 +27,7 @@ std::size_t decimal_digits(std::uint64_t value) noexcept {
     return digits;
 }
 
-/// Appends the body that `pieces` make of a version.
+/// Appends the body that `pieces` make for a version.
 void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
                  std::string& out) {
     for (const BodyPiece& piece : pieces) {
@@ -266,7 +266,7 @@ Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
     record.version = {load_le<std::uint64_t>(in + 16)};
     record.instant = {load_le<std::int64_t>(in + 24)};
     const char* at = in + kRecordHeaderBytes;
-    // Records stand at multiples of 8 in page-aligned mappings, so the terms are aligned.
+    // Records are at multiples of 8 in page-aligned mappings, so the terms are aligned.
     record.terms = {reinterpret_cast<const std::uint64_t*>(at), term_count};
     at += terms_bytes;
     record.type = {at, type_bytes};

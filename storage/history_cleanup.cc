@@ -21,22 +21,22 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// Bounds of one commit.
+/// Limits of one commit.
 constexpr std::size_t kVersionsPerCommit = 1024;
 constexpr std::size_t kResourcesPerCommit = 256;
 
-/// What stands side by side in the log is removed together, a segment of it or two, so that a packed segment is replaced
-/// a few times and not for every commit. Their erasure holds up others that come then.
+/// Versions that are close in the log are removed together, over a segment or two, so that a packed segment is replaced a few
+/// times rather than for every commit. Erasing them delays other erasures.
 constexpr std::uint64_t kPositionsAtOnce = 131'072;
 
-/// Looked at between two pauses.
+/// Resources examined between two pauses.
 constexpr std::uint32_t kResourcesPerSlice = 16'384;
 
-/// Pauses are so many times as long as the work before them.
+/// Pauses are this many times as long as the work before them.
 constexpr int kPauseShare = 3;
 constexpr milliseconds kPauseMin{1};
 
-/// Until what writers have gathered is on the device.
+/// How long to wait for the device when writers have gathered too much.
 constexpr milliseconds kOverloadedPause{100};
 
 constexpr int kNice = 10;
@@ -48,13 +48,13 @@ bool rest(Clock::time_point began, const Pause& pause) {
     return pause(std::max(kPauseMin, worked * kPauseShare));
 }
 
-/// A cycle.
+/// One cycle.
 class Cleanup {
   public:
     Cleanup(Store& store, const HistoryLimits& limits, const Pause& pause)
         : store_(store), limits_(limits), pause_(pause), counted_(store.resource_count()) {}
 
-    /// From the first version to the last, so that of each resource the oldest goes first.
+    /// From the first version to the last, so that each resource's oldest versions go first.
     Result<CleanupReport> run() {
         const Position last = store_.last_position();
         for (Position after; after < last && !stopped_;) {
@@ -68,7 +68,7 @@ class Cleanup {
     }
 
   private:
-    /// Versions of a resource that go: this one and those before it.
+    /// Versions of a resource to remove: this one and those before it.
     struct Going {
         std::uint32_t resource = 0;
         TypeId type;
@@ -77,10 +77,10 @@ class Cleanup {
         Position position;  ///< of `through`
     };
 
-    /// The versions in (after, through] that are too many, by resource.
+    /// The versions in (after, through] that exceed the limits, sorted by resource.
     std::vector<VersionInfo> surplus(Position after, Position through) const {
         std::vector<VersionInfo> versions;
-        std::unordered_map<std::uint32_t, VersionNumber> last_to_go;  // 0: nothing goes
+        std::unordered_map<std::uint32_t, VersionNumber> last_to_go;  // 0: none
         for (std::uint64_t p = after.value + 1; p <= through.value; ++p) {
             const auto info = store_.at({p});
             if (!info || info->resource >= counted_.size()) {
@@ -88,7 +88,7 @@ class Cleanup {
             }
             const auto [known, is_new] = last_to_go.try_emplace(info->resource);
             if (is_new) {
-                // Once for each resource: of one with holes it costs as much as it keeps.
+                // Once per resource: with holes, the cost is proportional to the versions kept.
                 const auto surplus = store_.surplus(info->resource, limits_);
                 known->second = surplus ? surplus->through : VersionNumber();
             }
@@ -105,7 +105,7 @@ class Cleanup {
     Result<void> clean(Position after, Position through) {
         const std::vector<VersionInfo> versions = surplus(after, through);
         std::vector<Going> going;
-        std::size_t begin = 0;  // of those for the commit
+        std::size_t begin = 0;  // of the versions for the next commit
         for (std::size_t at = 0; at < versions.size() && !stopped_; ++at) {
             const bool last = at + 1 == versions.size();
             const bool full = at + 1 - begin == kVersionsPerCommit || last;
@@ -130,15 +130,15 @@ class Cleanup {
             return {};
         }
         if (version.error().code == Errc::corrupt) {
-            // Whose version it is isn't known here. It stays, and keeps no other from going.
+            // Which resource it belongs to isn't known here. It stays, without keeping others from being removed.
             log_warning(fmt::format("history cleanup: {}", version.error().detail));
             return {};
         }
-        // Erased meanwhile, or worse.
+        // Erased meanwhile; anything else is an error.
         return version.error().code == Errc::not_found ? Result<void>() : version.error();
     }
 
-    /// Submits, waits until it is durable, and counts what went.
+    /// Submits the erases, waits until they are durable, and counts what was removed.
     Result<void> commit(std::span<const Going> going) {
         if (going.empty()) {
             return {};
@@ -165,7 +165,7 @@ class Cleanup {
             submission = store_.submit(commit);
         }
         if (submission.status == Status::busy || submission.status == Status::expectation_failed) {
-            // Somebody writes one of them just now, or has erased it: the others one by one, that one in the next cycle.
+            // One of them is being written, or has been erased: remove the others one by one, and that one in the next cycle.
             for (std::size_t i = 0; going.size() > 1 && i < going.size() && !stopped_; ++i) {
                 ANNALS_TRY_VOID(this->commit(going.subspan(i, 1)));
             }
@@ -191,7 +191,7 @@ class Cleanup {
     const HistoryLimits& limits_;
     const Pause& pause_;
     CleanupReport report_;
-    std::vector<bool> counted_;  ///< resources, in the report
+    std::vector<bool> counted_;  ///< which resources are in the report
     Ticket last_;                ///< of the commits
     bool stopped_ = false;
 };

@@ -13,16 +13,16 @@
 namespace annals::storage {
 namespace {
 
-/// What found the device full is tried again after this.
+/// How soon something that found the device full is tried again.
 constexpr auto kRetryInterval = std::chrono::seconds(1);
 
-/// Between two steps of a compaction that nobody waits for: with steps of a mebibyte, 32 MiB/s at most.
+/// Pause between two steps of a compaction that nobody waits for: with steps of 1 MiB, 32 MiB/s at most.
 constexpr auto kCompactionPause = std::chrono::milliseconds(30);
 
-/// Where it compresses a step is some 25 ms of work: an eighth of a core.
+/// The same when compressing, where a step is some 25 ms of work: an eighth of a core.
 constexpr auto kPackPause = std::chrono::milliseconds(200);
 
-/// What is packed when it is old enough, or was given up, is looked for so often.
+/// How often to look for segments that have become old enough to be packed, or were given up before.
 constexpr auto kPackInterval = std::chrono::seconds(10);
 
 }  // namespace
@@ -47,7 +47,7 @@ Housekeeper::~Housekeeper() {
     wake_.notify_one();
     thread_.join();
     if (outcome_) {
-        (void)eraser_.finish();  // If not, the next opening does once more what is done.
+        (void)eraser_.finish();  // If that fails, the next opening repeats what is done already.
     }
 }
 
@@ -78,7 +78,7 @@ Result<void> Housekeeper::wait(Ticket ticket) {
     return {};
 }
 
-/// The damage in what it was to erase, if there is any.
+/// Returns the damage in what it was to erase, if there is any.
 Result<std::optional<Error>> Housekeeper::work(Task& task) {
     compaction_.erasing(task.erased);
     ANNALS_TRY_VOID(forget_derived_(task.erased));
@@ -119,7 +119,7 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
     if (!more) {
         compaction_outcome_ = more.error();
         if (compaction_.broken()) {
-            // Also where the device was full: what is read is not what has the name any more.
+            // Even if the device was only full: the file being read no longer has the segment's name.
             outcome_ = Error{Errc::io, more.error().detail, {}};
             failed_from_ = {done_.value + 1};
             compaction_.end();
@@ -137,14 +137,14 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
 
 void Housekeeper::run() {
     name_thread("housekeeper");
-    // An erasure is some syncs with next to nothing between them, for which somebody waits.
+    // An erasure is a few syncs with next to nothing between them, and somebody waits for it.
     take_short_turns();
     std::unique_lock lock(mutex_);
     Task task;
-    std::chrono::steady_clock::time_point next_step;  // of a compaction that nobody waits for
+    std::chrono::steady_clock::time_point next_step;  // of an unhurried compaction
     while (true) {
         if (task.erases != 0) {
-            // It was tried before; what has come since goes with it.
+            // A retry, together with whatever was added since.
             (void)wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
         } else if (!compacting_) {
             const auto asked = [&] { return ready_ || stopping_ || compacting_; };
@@ -164,7 +164,7 @@ void Housekeeper::run() {
                 return;
             }
         }
-        // Erasures come first; ones that never pause don't take its turns from it.
+        // Erasures come first, but compaction gets its turns even if they never pause.
         const auto now = std::chrono::steady_clock::now();
         if (compacting_ && task.erases == 0 && !stopping_ && (hurried_ || now >= next_step)) {
             compact_step(lock);
@@ -191,20 +191,20 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         again ? work(task) : Result<std::optional<Error>>(outcome_.error());
     if (!done && again) {
         const bool passing = done.error().code == Errc::no_store;
-        if (!retries || !passing) {  // Not once a second for as long as a device is full.
+        if (!retries || !passing) {  // Not every second while the device is full.
             log_error(
                 fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
                             "still there",
                             done.error().detail));
         }
         if (!passing) {
-            // The journal may have what a segment has not yet: a copy with another salt would never get it.
+            // The journal may have changes that a segment doesn't have yet: a copy with another salt would never get them.
             compaction_.end();
         }
     }
-    // The listeners know the ticket as failed from then on, also if a later attempt succeeds.
+    // To listeners the ticket has failed from now on, even if a later attempt succeeds.
     const std::optional<Error> failure = done ? *done : std::optional(done.error());
-    // A file of its own that the store misses is no answer to what was asked for: not_found would say that of the resource.
+    // A missing file of the store must not be reported as not_found, which would mean the resource.
     const Errc why = !failure                           ? Errc::internal
                      : failure->code == Errc::not_found ? Errc::io
                                                         : failure->code;

@@ -9,7 +9,7 @@ namespace annals::storage {
 
 namespace {
 
-/// How far ahead links() reaches for what link() will touch.
+/// How far ahead links() prefetches what link() will touch.
 constexpr std::size_t kEntriesAhead = 32;
 
 }  // namespace
@@ -86,7 +86,7 @@ Chain Index::Impl::chain(std::uint32_t number, std::uint64_t bound) const {
         chain.erased = &erasures[number];
         chain.oldest = load_acquire(chain.erased->oldest);
     }
-    // Forgotten, or begun anew, since its newest was read.
+    // The chain was forgotten, or started anew, after its newest was read.
     if (chain.oldest == 0 || chain.newest < chain.oldest) {
         chain.newest = 0;
     }

@@ -13,7 +13,7 @@ constexpr int kPopulateWrite =
 }  // namespace
 
 void* allocate_pages(std::uint64_t bytes) {
-    // Mapped with room to align, and what stands out cut off.
+    // Maps more than needed and unmaps what exceeds the aligned range.
     void* const mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) {
@@ -51,7 +51,7 @@ void SharedPages::touch() const noexcept {
 void touch_pages(void* memory, std::uint64_t bytes) noexcept {
     const auto begin = std::bit_cast<std::uintptr_t>(memory) / kPage * kPage;
     const auto end = std::bit_cast<std::uintptr_t>(memory) + bytes;
-    // Older kernels refuse; then whoever fills the memory touches it first.
+    // Older kernels refuse; the pages are then provided when the memory is filled.
     (void)madvise(std::bit_cast<void*>(begin), (end - begin + kPage - 1) / kPage * kPage,
                   kPopulateWrite);
 }

@@ -10,7 +10,7 @@ namespace {
 using Rank = HistoryRank;
 
 Rank rank_of(std::int64_t instant, std::uint64_t position, bool reverse) noexcept {
-    // Complement turns an order of integers round and cannot overflow.
+    // The complement reverses the order of integers and cannot overflow.
     return reverse ? Rank{~instant, ~position} : Rank{instant, position};
 }
 
@@ -26,7 +26,7 @@ bool downwards(HistoryOrder order) noexcept {
     return order == HistoryOrder::newest_first || order == HistoryOrder::last_updated_reverse;
 }
 
-/// Takes what a scan offers in its order: leaves out `skip`, keeps `count`, notices one more.
+/// Takes what a scan offers, in order: leaves out `skip`, keeps `count`, and notes whether there is more.
 class PageFiller {
   public:
     PageFiller(const HistoryQuery& query, HistoryPage& page)
@@ -35,10 +35,10 @@ class PageFiller {
     /// How many are still to be left out.
     std::uint64_t skip() const noexcept { return skip_; }
 
-    /// True as long as more is wanted.
+    /// Whether more is wanted.
     bool wants_more() const noexcept { return !page_.more; }
 
-    /// True if `matching` versions at once are left out.
+    /// Skips `matching` versions at once if all of them are to be left out; returns whether they were.
     bool skips_all(std::uint64_t matching) noexcept {
         if (matching > skip_) {
             return false;
@@ -126,7 +126,7 @@ bool HistoryWalk::advance(std::uint64_t looks) {
     return by_instant_ ? find_blocks(looks) && fill_by_instant(looks) : fill_by_position(looks);
 }
 
-// Whole blocks are counted, not visited.
+// Counts whole blocks without visiting their members.
 bool HistoryWalk::count(std::uint64_t& looks) {
     const std::optional<Instant>& since = query_.since;
     for (; counted_ < size_; counted_ += kBlock) {
@@ -219,7 +219,7 @@ bool HistoryWalk::fill_by_instant(std::uint64_t& looks) {
     const std::optional<Rank> after =
         query_.after ? std::optional(rank_of(*query_.after, reverse)) : std::nullopt;
 
-    // One more than the page, to know whether more is there.
+    // One more than the page, to know whether there are more.
     const std::uint64_t wanted =
         std::min({query_.skip, size_}) + std::min<std::uint64_t>(query_.count, size_) + 1;
     while (!blocks_.empty() &&
@@ -266,7 +266,7 @@ HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain
                                             : ranked_history(query, chain);
 }
 
-// Every ordinal of the range is there, so that the page is a range of ordinals. Where `since` is asked for instants ascend.
+// Without holes the page is a range of ordinals. If `since` is set, instants ascend.
 HistoryPage Index::Impl::whole_history(const HistoryQuery& query, const Chain& chain) const {
     HistoryPage page;
     std::int64_t first = first_ordinal(chain);
@@ -319,7 +319,7 @@ HistoryPage Index::Impl::whole_history(const HistoryQuery& query, const Chain& c
     return page;
 }
 
-// All that matches is looked at and sorted.
+// Examines and sorts everything that matches.
 HistoryPage Index::Impl::ranked_history(const HistoryQuery& query, const Chain& chain) const {
     HistoryPage page;
     std::vector<Rank> ranks;
@@ -388,7 +388,7 @@ Position Index::before(Instant instant) const {
     query.since = instant;
     query.bound = last_position();
     query.count = 1;
-    query.total = 0;  // It isn't asked for.
+    query.total = 0;  // Not needed.
     const HistoryPage page = history(query, {});
     std::uint64_t position =
         page.versions.empty() ? query.bound.value : page.versions.front().position.value - 1;

@@ -4,11 +4,11 @@ namespace annals::storage {
 
 namespace {
 
-/// What is not worth huge pages of its own.
+/// Less is not worth huge pages of its own.
 constexpr std::uint64_t kReservedBytesMin = 2 * kHugePage;
 
-/// Slots of each shard when `entries` come, an even number: shards fill unevenly, so four standard deviations
-/// of room, then 4/5 full.
+/// Slots per shard for `entries` in total, an even number: shards fill unevenly, so four standard deviations of room, then 4/5
+/// full.
 std::uint64_t shard_capacity(std::uint64_t entries) {
     const double mean = static_cast<double>(entries) / kTableShards;
     const auto share = static_cast<std::uint64_t>(mean + 4 * __builtin_sqrt(mean));
@@ -54,7 +54,7 @@ void KeyTable::insert(const Hash128& key, std::uint32_t number) {
 void KeyTable::reserve(std::uint64_t entries) {
     const std::uint64_t capacity = shard_capacity(entries);
     if (kTableShards * capacity * sizeof(std::uint64_t) < kReservedBytesMin) {
-        return;  // Shards that grow from nothing serve as well.
+        return;  // Shards that grow from nothing do as well.
     }
     const auto pages =
         allocate_shared_pages(kTableShards * capacity * sizeof(std::uint64_t), reserved_);

@@ -1,4 +1,4 @@
-// The writer's side of the index: what adds to it, erases from it and publishes.
+// The writer's side of the index: adding, erasing and publishing.
 
 #include "storage/index_impl.h"
 
@@ -6,7 +6,7 @@ namespace annals::storage {
 
 namespace {
 
-/// How far ahead add_batch() reaches for what the versions to come will touch.
+/// How many versions ahead add_batch() prefetches each part.
 constexpr std::size_t kSlotsAhead = 24;
 constexpr std::size_t kVersionsAhead = 8;
 constexpr std::size_t kLinksAhead = 4;
