@@ -68,7 +68,7 @@ Result<void> make_durable(const LastFile& file, std::uint64_t from, std::uint64_
     const bool was_durable = before == WasDurable::yes;
     std::string chunk;
     std::uint64_t unreadable_pages = 0;
-    std::uint64_t pages_until = 0;  // up to here page by page: something can't be read
+    std::uint64_t pages_until = 0;  // up to here read page by page, because something is unreadable
     for (std::uint64_t at = from; at < to; at += chunk.size()) {
         const std::uint64_t page = std::min(to - at, kPageBytes - at % kPageBytes);
         auto read = read_some(file, at, at < pages_until ? page : to - at, chunk);
@@ -77,8 +77,8 @@ Result<void> make_durable(const LastFile& file, std::uint64_t from, std::uint64_
             read = read_some(file, at, page, chunk);
         }
         if (!read && was_durable) {
-            // The system doesn't have it in memory, and it was durable before there was a footer: it is damaged, like
-            // what can't be read of any other sealed segment, and told to whoever reads it.
+            // The page cache doesn't have it, and it was durable before there was a footer: it is damaged, like what is
+            // unreadable in any other sealed segment, which is reported to whoever reads it.
             if (++unreadable_pages == 1) {
                 log_error(
                     fmt::format("{}: versions there are answered as damaged", read.error().detail));

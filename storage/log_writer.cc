@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kWriterNice = -10;
 constexpr double kNsPerSecond = 1e9;
-constexpr std::size_t kAddedAtOnce = 1024;  // That memory for them stays small.
+constexpr std::size_t kAddedAtOnce = 1024;  // Keeps memory for them small.
 
 /// Whether one of these frames has an erase record.
 bool erases(const Batch& batch, std::size_t begin, std::size_t end) {
@@ -59,7 +59,7 @@ Result<void> LogWriter::stop() {
         sequencer_.stop();
         thread_.join();
     }
-    // What is acknowledged only once it is synced is on the device, whatever failed later.
+    // What is acknowledged only after a sync is on the device, whatever failed later.
     if (options_.durability != Durability::commit && sequencer_.state() == WriteState::failed) {
         return Error{Errc::io, "what was stored last may not be on the device", {}};
     }
@@ -97,8 +97,8 @@ void LogWriter::count(StoreMetrics& metrics) const noexcept {
 
 void LogWriter::run() {
     name_thread("log writer");
-    // On a saturated core a thread of normal priority waits milliseconds for its turn after each sync, many times what
-    // the sync itself takes, and this one needs a core for microseconds only.
+    // On a saturated core a thread of normal priority waits milliseconds for its turn after each sync, many times what the sync
+    // itself takes, while this one needs a core for only microseconds.
     take_short_turns();
     (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kWriterNice);
 
@@ -143,7 +143,7 @@ std::optional<Sequencer::Clock::time_point> LogWriter::next_sync() const {
     return last_sync_ + std::chrono::milliseconds(options_.sync_interval_ms);
 }
 
-/// Not put off by probe() are the commits of others: they may need less than it asks for.
+/// probe() doesn't delay the commits of others: they may need less than it asks for.
 std::optional<Sequencer::Clock::time_point> LogWriter::next_probe() const {
     const auto due = sequencer_.next_probe();
     return due ? std::optional(std::max(*due, last_probe_ + Sequencer::kProbeInterval))
@@ -161,8 +161,8 @@ void LogWriter::probe() {
 }
 
 void LogWriter::write_batch(Batch& batch) {
-    // Whoever waits for this batch is told once, also where it goes into two segments: told apart, its
-    // writers would come back apart, and share syncs with fewer from then on.
+    // Those who wait for this batch are notified once, even if it is split across two segments: notified separately, its
+    // writers would come back separately, and share syncs with fewer from then on.
     Ticket stored;
     std::size_t begin = 0;
     while (begin < batch.frames.size()) {
@@ -199,8 +199,8 @@ void LogWriter::write_batch(Batch& batch) {
     settle(stored, true);
 }
 
-/// Where a segment begins the log ends, also if nothing comes into it for a while: the one before may be compacted then,
-/// and its frames end elsewhere.
+/// Moves the log's end to the beginning of a new segment, even if nothing is written to it for a while: the previous segment
+/// may be compacted then, and its frames end elsewhere.
 void LogWriter::follow_end() {
     if (end_.segment != segments_.number()) {  // Only this thread changes it.
         const std::lock_guard lock(end_mutex_);
@@ -224,8 +224,8 @@ Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t e
     const std::uint64_t length = last.offset + last.length - from;
     const std::uint64_t file_offset = segments_.end();
     ANNALS_TRY_VOID(segments_.write(std::string_view(batch.bytes).substr(from, length)));
-    // What is derived of the log leaves out what was erased as soon as that is published, the journal of erasures says that it
-    // is done, and either may be durable before the log is.
+    // Erasures are synced first: once they are published, files derived from the log leave out what was erased and the journal
+    // of erasures marks it as done, and either may be durable before the log is.
     if (options_.durability == Durability::commit || erases(batch, begin, end)) {
         ANNALS_TRY_VOID(sync());
     }
@@ -294,7 +294,7 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
     sequencer_.release(batch, begin, end);
 }
 
-/// Before anything of the index is published: a search must find what a read finds.
+/// Must precede any publication by the index: a search must find what a read finds.
 void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end) {
     const Position first = batch.frames[begin].first_position;
     const auto document_of = [&](Position position) -> const BatchDocument& {
@@ -329,7 +329,7 @@ void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end)
     if (!any_died_here) {
         return;
     }
-    // Who asks how the store stood at a position may mean one between two versions of one publication.
+    // A query for the store at a position may mean one between two versions of the same publication.
     each_version([&](const Hint& record, const BatchDocument& document) {
         if (document.superseded >= first) {
             search_->died(record.type, document.superseded, record.position);
@@ -337,7 +337,7 @@ void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end)
     });
 }
 
-/// What was gathered: many at once wait for memory less often.
+/// Adds what was gathered: in a batch, memory is waited for less often.
 void LogWriter::add_to_index() {
     index_.add_batch(added_);
     added_.clear();
@@ -363,7 +363,7 @@ void LogWriter::take_writes_again() {
 void LogWriter::fail(const Error& error) {
     Error cause = error;
     if (cause.code == Errc::no_store) {
-        // Dropped commits must not come back after a crash, so what they left goes at once if it can.
+        // Dropped commits must not come back after a crash, so what they left is removed at once if possible.
         if (auto cleaned = segments_.clean(); !cleaned && cleaned.error().code != Errc::no_store) {
             cause = cleaned.error();
         }

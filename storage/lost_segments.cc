@@ -11,7 +11,7 @@ std::string why_all_are_lost(FileSystem& fs, const std::string& directory) {
     const auto search = [](std::string_view name) {
         return fmt::format("{}/{}", kSearchFolder, name);
     };
-    // None of these is written before there is a version. How whole they are is no matter.
+    // None of these is written before there is a version. Whether they are whole doesn't matter.
     for (const std::string& path : {search(kSearchManifestName), search(kSearchRecentName),
                                     ErasureJournal::path_of(0), ErasureJournal::path_of(1)}) {
         if (fs.exists(fmt::format("{}/{}", directory, path))) {

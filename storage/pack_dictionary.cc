@@ -9,17 +9,18 @@
 namespace annals::storage {
 namespace {
 
-/// What two bodies have in common is looked for by words of so many bytes.
+/// Bodies are compared by words of this many bytes.
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr int kTableBits = 20;
 
-/// A piece of the dictionary: long enough to hold what stands together, short enough to be worth all of it.
+/// Size of a piece of the dictionary: long enough to keep together what belongs together, short enough for all of it to be
+/// useful.
 constexpr std::size_t kPiece = 1024;
 
-/// The samples are looked through so often.
+/// How many times the samples are searched.
 constexpr int kTurnsMax = 4;
 
-/// Less is not worth a dictionary.
+/// Less text is not worth a dictionary.
 constexpr std::size_t kTextMin = 512;
 
 std::size_t slot_of(const char* word) noexcept {
@@ -27,7 +28,7 @@ std::size_t slot_of(const char* word) noexcept {
     return (load_le<std::uint64_t>(word) * kPrime) >> (64 - kTableBits);
 }
 
-/// How often words stand in the samples; a word that the dictionary has counts no more.
+/// How often words occur in the samples; words that the dictionary contains no longer count.
 class WordCounts {
   public:
     explicit WordCounts(std::span<const PackSample> samples)
@@ -37,7 +38,7 @@ class WordCounts {
                 ++counts_[slot_of(sample.body.data() + at)];
             }
         }
-        // What stands once, and is a name or a number, helps nobody.
+        // Words that occur once, like names or numbers, are of no use.
         for (std::uint32_t& count : counts_) {
             count = count < 2 ? 0 : count;
         }
@@ -49,7 +50,7 @@ class WordCounts {
         std::uint64_t score = 0;
     };
 
-    /// The kPiece bytes of `body` whose words are worth most together.
+    /// The kPiece bytes of `body` whose words have the highest total count.
     Window best(std::string_view body) {
         if (body.size() < kWord) {
             return {};
@@ -76,7 +77,7 @@ class WordCounts {
         return found;
     }
 
-    /// Leaves out what is worth nothing at both ends of `window`, and counts the rest as had.
+    /// Trims useless words at both ends of `window`, and marks the rest as contained.
     std::string_view take(std::string_view body, const Window& window) {
         std::size_t from = window.from;
         std::size_t last = window.from + window.bytes - kWord;
@@ -94,7 +95,7 @@ class WordCounts {
 
   private:
     std::vector<std::uint32_t> counts_;
-    std::vector<std::uint32_t> inside_;  ///< of the window at hand
+    std::vector<std::uint32_t> inside_;  ///< of the current window
 };
 
 }  // namespace
@@ -108,7 +109,7 @@ PackDictionary choose_dictionary(std::span<const PackSample> samples,
         return dictionary;
     }
     WordCounts counts(samples);
-    // One piece from each stretch of the samples, in turns until it is full or nothing is left to gain.
+    // One piece from each group of samples, again and again until the dictionary is full or nothing is left to gain.
     const std::size_t stretch = std::max<std::size_t>(1, samples.size() / pieces);
     std::vector<std::string_view> chosen;
     std::size_t text_bytes = 0;
@@ -141,7 +142,7 @@ PackDictionary choose_dictionary(std::span<const PackSample> samples,
     if (text_bytes < kTextMin) {
         return {};
     }
-    // What is worth most stands at the end, where it is nearest.
+    // The most useful pieces go to the end, where they are nearest.
     std::string text;
     for (auto piece = chosen.rbegin(); piece != chosen.rend(); ++piece) {
         text += *piece;
@@ -152,7 +153,7 @@ PackDictionary choose_dictionary(std::span<const PackSample> samples,
         sampled += block;
         sizes.push_back(block.size());
     }
-    constexpr std::size_t kTables = 1024;  // of entropy, before the text
+    constexpr std::size_t kTables = 1024;  // for entropy, before the text
     dictionary.bytes.resize(text.size() + kTables);
     const std::size_t made = ZDICT_finalizeDictionary(
         dictionary.bytes.data(), dictionary.bytes.size(), text.data(), text.size(), sampled.data(),

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kEndMagic = "ANNALPCK";
 constexpr std::size_t kCheckedEndBytes = kPackEndBytes - 8;
 
-/// Hints that are turned at a time: they fit the nearest cache.
+/// Hints converted at a time: they fit the nearest cache.
 constexpr std::size_t kHintsTurned = 128;
 
 struct Free {
@@ -27,7 +27,7 @@ struct Free {
     void operator()(ZSTD_DDict* dictionary) const noexcept { ZSTD_freeDDict(dictionary); }
 };
 
-/// Calls `f(row, column)` for the place of each byte of a footer's hints as rows and as columns. Errors: corrupt.
+/// Calls `f(row, column)` for each byte of a footer's hints, with its place in rows and in columns. Errors: corrupt.
 template <typename F>
 Result<void> turn(std::string_view footer, F&& f) {
     const Error wrong{Errc::corrupt, "footer whose parts don't add up", {}};

@@ -13,9 +13,9 @@
 namespace annals::storage {
 namespace {
 
-/// Of larger blocks none is kept: they hold one record, which is not asked for twice in a row.
+/// Larger blocks are not cached: they hold one record, which is not asked for twice in a row.
 constexpr std::uint64_t kCachedBlockMax = 16 << 10;
-constexpr std::size_t kCachedBlocks = 512;  // of each thread; most are 4 KiB
+constexpr std::size_t kCachedBlocks = 512;  // per thread; most are 4 KiB
 
 }  // namespace
 
@@ -97,7 +97,7 @@ Result<void> PackedSegment::open_parts(const OnDamage& on_damage) {
     return {};
 }
 
-/// Where in the plain file the dictionary's pieces are from; false if they don't ascend.
+/// Reads the places in the plain file that the dictionary's pieces come from; false if they don't ascend.
 bool PackedSegment::read_sources(const char* at, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::uint64_t source =
@@ -138,7 +138,7 @@ PackedSegment::Block PackedSegment::block(std::uint64_t index) const noexcept {
                 .file_offset = load_le<std::uint32_t>(entry + 4)};
     const bool last = index + 1 == block_count_;
     const char* next = entry + kPackBlockEntryBytes;
-    // Where the table doesn't ascend these wrap, and are more than there is.
+    // If the table doesn't ascend, these wrap and exceed any limit.
     block.image_bytes =
         (last ? frames_end_ : std::uint64_t{load_le<std::uint32_t>(next)} * kAlignment) -
         block.image_offset;
@@ -243,7 +243,7 @@ Result<std::shared_ptr<const char>> PackedSegment::image(const OnDamage& on_dama
             on_damage(here.file_offset, "damaged block");
         }
     }
-    // Where a block is missing, so may be the beginning of a frame: the next one that begins with a block is found again.
+    // If a block is missing, so may be the start of a frame: continue with the next frame that begins with a block.
     std::uint64_t at = kSegmentHeaderBytes;
     std::uint64_t index = 0;
     while ((at = restore_checksums(out, at, frames_end_, header_.salt)) < frames_end_) {

@@ -33,7 +33,7 @@ HeldDirectories& held_directories() {
 
 class PosixDirectoryLock final : public DirectoryLock {
   public:
-    /// `directory`: less than 0 if it could not be opened.
+    /// `directory` is negative if it could not be opened.
     PosixDirectoryLock(std::string path, int file, int directory)
         : path_(std::move(path)), file_(file), directory_(directory) {
         HeldDirectories& held = held_directories();
@@ -59,7 +59,7 @@ class PosixDirectoryLock final : public DirectoryLock {
     /// The path that was locked.
     const std::string& path() const noexcept { return path_; }
 
-    /// Whether `path` is below it, and it leads to another directory by now.
+    /// Whether `path` is below the locked path, which leads to another directory by now.
     bool misleads(std::string_view path) const noexcept {
         struct stat ours{};
         struct stat found{};
@@ -87,8 +87,7 @@ Result<std::unique_ptr<DirectoryLock>> lock_directory(const std::string& directo
         retried([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     auto held = std::make_unique<PosixDirectoryLock>(directory, fd, folder);
     const int refused = ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-    // Not every file system has that of a directory. Where it has, who takes LOCK for something left over, and removes it,
-    // does no harm.
+    // Locks the directory, too, if the file system can: then nobody does harm by removing LOCK as something left over.
     const bool folder_held =
         refused == 0 && ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (refused == EWOULDBLOCK || folder_held) {

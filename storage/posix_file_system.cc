@@ -1,4 +1,4 @@
-// The operating system's files. No other place of the project makes file calls, but for the lock of a directory.
+// The operating system's files. Nothing else in the project makes file calls, except for the lock of a directory.
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
@@ -30,13 +30,13 @@ namespace {
 
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
-/// So much is written to a file before the device is told to begin with it.
+/// How much is written to a file before the device is told to start with it.
 constexpr std::uint64_t kWriteBackBytes = 8 << 20;
 
-/// Of so many pages it is asked at once whether they are in memory.
+/// For how many pages at a time the system is asked whether they are in memory.
 constexpr std::size_t kPagesAtOnce = 64;
 
-/// The path that the file of a descriptor has by now, which may have been renamed since it was opened at `path`.
+/// The current path of the file of a descriptor, which may have been renamed since it was opened at `path`.
 std::string present_path(int fd, const std::string& path) {
     std::error_code error;
     const std::string now =
@@ -44,13 +44,13 @@ std::string present_path(int fd, const std::string& path) {
     return error || now.ends_with(" (deleted)") ? path : now;
 }
 
-/// Numbers of the first page of `bytes`, and of the one behind the last.
+/// The numbers of the first page of `bytes`, and of the one after the last.
 std::pair<std::uintptr_t, std::uintptr_t> pages_of(std::string_view bytes) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
     return {begin / kPageBytes, (begin + bytes.size() - 1) / kPageBytes + 1};
 }
 
-/// Nothing ever writes to it, so that all of it is the one page of zeros that the system has.
+/// Never written, so that all of it is the system's one page of zeros.
 alignas(kPageBytes) std::array<char, 1 << 20> zero_pages;
 
 class PosixFile final : public File {
@@ -80,7 +80,7 @@ class PosixFile final : public File {
 
     Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {
         if (offset % kPageBytes == 0 && bytes % kPageBytes == 0 && direct_ == kNotTried) {
-            // By its descriptor, for its name may be another file's by now. Not every file system has it.
+            // Opened by its descriptor, since another file may have its name by now. Not every file system supports it.
             const std::string self = fmt::format("/proc/self/fd/{}", fd_);
             direct_ =
                 retried([&] { return ::open(self.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC); });
@@ -120,7 +120,7 @@ class PosixFile final : public File {
     }
 
     void forget(std::uint64_t offset, std::uint64_t bytes) override {
-        // Advice: where it is not taken nothing is lost.
+        // Only advice: nothing is lost if it is ignored.
         static_cast<void>(::posix_fadvise(fd_, static_cast<off_t>(offset),
                                           static_cast<off_t>(bytes), POSIX_FADV_DONTNEED));
     }
@@ -140,7 +140,7 @@ class PosixFile final : public File {
 
     Result<void> lock() override {
         struct stat info{};
-        // A device is everybody's, and not every file system has locks.
+        // Devices are shared, and not every file system has locks.
         if (::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode) &&
             ::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             return Error{Errc::usage, "in use by another process", {}};
@@ -208,7 +208,7 @@ class PosixFile final : public File {
         return static_cast<const char*>(address);
     }
 
-    /// `bytes`, and `more` behind them.
+    /// Writes `bytes`, followed by `more`.
     Result<void> write_both(std::uint64_t offset, std::string_view bytes, std::string_view more) {
         while (!bytes.empty() || !more.empty()) {
             // The system does not write to what it is given here.
@@ -228,7 +228,7 @@ class PosixFile final : public File {
             unstarted_ += count;
         }
         if (unstarted_ >= kWriteBackBytes) {
-            // While it takes this, more is written: the sync at the end finds little to wait for. What fails here it tells.
+            // Writing goes on meanwhile, so the sync at the end has little to wait for. It also reports errors that occur here.
             unstarted_ = 0;
             static_cast<void>(::sync_file_range(fd_, 0, 0, SYNC_FILE_RANGE_WRITE));
         }
@@ -243,8 +243,8 @@ class PosixFile final : public File {
     }
 
     int fd_;
-    int direct_ = kNotTried;       ///< the same file past the page cache, once it was wanted
-    std::string path_;             ///< at which it was opened
+    int direct_ = kNotTried;       ///< the same file, bypassing the page cache, once it was needed
+    std::string path_;             ///< where it was opened
     std::uint64_t unstarted_ = 0;  ///< bytes written since the device was last told to begin
 };
 
@@ -252,7 +252,7 @@ class PosixFileSystem final : public FileSystem {
   public:
     Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
         ANNALS_TRY_VOID(check_place(path));
-        // A pipe would be waited for until somebody opens its other end.
+        // Opening a pipe would wait until somebody opens its other end.
         struct stat info{};
         if (mode == Mode::read && ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
             return os_error("open", path, S_ISDIR(info.st_mode) ? EISDIR : EINVAL);
@@ -265,7 +265,7 @@ class PosixFileSystem final : public FileSystem {
             return os_error("open", path, errno);
         }
         auto file = std::make_unique<PosixFile>(fd, path);
-        // Neither a pipe nor a terminal takes anything at an offset, nor keeps it.
+        // Pipes and terminals neither accept writes at an offset nor keep them.
         if (::lseek(fd, 0, SEEK_CUR) < 0) {
             return os_error("open", path, errno);
         }
@@ -281,7 +281,7 @@ class PosixFileSystem final : public FileSystem {
         std::vector<std::string> names;
         int error = 0;
         while (true) {
-            errno = 0;  // At the end it stays so.
+            errno = 0;  // It stays 0 at the end.
             const dirent* const entry = ::readdir(handle);
             if (entry == nullptr) {
                 error = errno;
@@ -309,7 +309,7 @@ class PosixFileSystem final : public FileSystem {
             made.push_back(each);
         }
         for (const std::filesystem::path& each : std::views::reverse(made)) {
-            // As with files: names of backups and jobs are not everybody's business.
+            // As with files: names of backups and jobs are not public.
             if (::mkdir(each.c_str(), 0750) != 0 && errno != EEXIST) {
                 return os_error("mkdir", path, errno);
             }
@@ -379,7 +379,7 @@ class PosixFileSystem final : public FileSystem {
         const int error = errno;
         ::close(fd);
         if (result != 0) {
-            // What the device has of the names is unknown now, whatever there was too little of.
+            // Which names the device has is now unknown, whatever the shortage was.
             Error failed = os_error("fsync", path, error);
             failed.code = Errc::io;
             return failed;
@@ -421,7 +421,7 @@ class PosixFileSystem final : public FileSystem {
 
     void will_read(std::string_view bytes) const noexcept override {
         const auto [first, end] = pages_of(bytes);
-        // Advice: where it is not taken the bytes are read when they are looked at.
+        // Only advice: if it is ignored, the bytes are read on first access.
         static_cast<void>(::madvise(reinterpret_cast<void*>(first * kPageBytes),
                                     (end - first) * kPageBytes, MADV_WILLNEED));
     }

@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t kIndexBatch = 4096;
 
-/// Missing segments that a gap in the positions is taken for at most.
+/// A gap in the positions is attributed to at most this many missing segments.
 constexpr std::uint64_t kLostSegmentsMax = 1024;
 
-/// Fewer are indexed sooner than a thread has begun.
+/// Fewer are indexed before a thread would have started.
 constexpr std::uint64_t kTouchedVersionsMin = 100'000;
 
-/// One segment on its way from file to index.
+/// A segment on its way from file to index.
 struct RecoveredSegment {
     std::string name;
     std::unique_ptr<File> file;
@@ -34,13 +34,13 @@ struct RecoveredSegment {
     std::optional<FooterReader> footer;
     SegmentScan scan;  ///< without a footer
 
-    // What a thread found that looked at the parts.
+    // The results of look_at_parts().
     std::optional<Result<FooterReader>> parts;
     std::optional<std::pair<std::uint64_t, std::string>>
-        fault;  ///< of a packed segment that is none
+        fault;  ///< of a packed segment that is not valid
 };
 
-/// Unpacks and verifies what a sealed segment says at its end. Any thread.
+/// Unpacks and verifies the parts at the end of a sealed segment. Any thread.
 void look_at_parts(RecoveredSegment& source) {
     Segment& segment = source.segment;
     if (segment.header.format == SegmentFormat::packed) {
@@ -89,7 +89,7 @@ class Recovery {
         index_pending();
         index_.publish(result_.last_position);
         if (result_.erases < journal_.erases_done) {
-            // The journal is of another log: what it calls done is looked at again.
+            // The journal is of another log: what it marks as done has to be checked again.
             for (std::uint64_t p = 1; p <= result_.last_position.value; ++p) {
                 if (index_.link({p}).erased) {
                     result_.unblanked.push_back({p});
@@ -104,7 +104,7 @@ class Recovery {
     }
 
   private:
-    /// Notes damage if the caller wants to go on, or is the error.
+    /// Records damage if the caller wants to go on; otherwise returns it as an error.
     Result<void> damaged(const std::string& name, std::uint64_t offset, std::string_view reason) {
         if (!options_.read_only || !options_.allow_damaged) {
             return Error{
@@ -159,7 +159,7 @@ class Recovery {
         return {};
     }
 
-    /// Takes what look_at_parts() found, and scans a segment that has no footer. One with a fault is left out.
+    /// Takes over the results of look_at_parts(), and scans a segment that has no footer. A segment with a fault is left out.
     Result<void> judge(RecoveredSegment& source) {
         if (source.fault) {
             return damaged(source.name, source.fault->first, source.fault->second);
@@ -178,7 +178,7 @@ class Recovery {
             if (source.segment.header.number != result_.last_number) {
                 ANNALS_TRY_VOID(damaged(source.name, source.segment.bytes, "no whole footer"));
             }
-            // Beside a process that writes, a body may be blanked just while its frame is looked at.
+            // If another process writes, a body may be blanked while its frame is checked.
             do {
                 source.scan = scan_segment(source.segment.view(), source.segment.header);
             } while (options_.read_only && source.scan.witness &&
@@ -189,7 +189,7 @@ class Recovery {
         return {};
     }
 
-    /// A log that ends sooner than what was made from it has lost segments, unless a power cut may have taken its end.
+    /// A log that ends before files derived from it has lost segments, unless a power cut may have taken its end.
     Result<void> check_reach(const std::vector<RecoveredSegment>& sources) {
         std::string why;
         if (result_.last_number == 0) {
@@ -202,14 +202,14 @@ class Recovery {
                 {last.segment.header.first_position.value + last.footer->versions() - 1});
         }
         const std::string next = segment_name(result_.last_number + 1);
-        // A process that writes may have made it since.
+        // A process that writes may have created it since.
         if (why.empty() || fs_.exists(segments_ + "/" + next)) {
             return {};
         }
         return damaged(next, 0, why);
     }
 
-    /// Goes on with the image of a packed segment whose footer is not whole, as far as there is one.
+    /// Continues with the image of a packed segment whose footer is not whole, as far as there is one.
     Result<void> unpack_damaged(RecoveredSegment& source) {
         const std::shared_ptr<const PackedSegment> packed = std::move(source.segment.packed);
         source.segment.packed = nullptr;
@@ -225,7 +225,7 @@ class Recovery {
         return outcome;
     }
 
-    /// Makes room in the index. The thread is at work on its memory until it is joined.
+    /// Makes room in the index. The returned thread works on its memory until it is joined.
     std::jthread reserve(const std::vector<RecoveredSegment>& sources) {
         std::uint64_t versions = 0;
         std::uint64_t resources = 0;
@@ -246,7 +246,7 @@ class Recovery {
         }
         auto toucher = start_thread(
             "opening", [this, versions, resources] { index_.touch_reserved(versions, resources); });
-        // Without it each page is made when it is filled.
+        // Without it, each page is provided when it is filled.
         return toucher ? *std::move(toucher) : std::jthread();
     }
 
@@ -272,8 +272,8 @@ class Recovery {
             source.footer->for_each([&](const Hint& hint) { feed(hint, source.slot); });
             result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
             if (last && !options_.read_only) {
-                // What was packed was durable before it had its name. Of another, whose frames need not have been
-                // synced before the footer, all is written once more.
+                // A packed segment was durable before it got its name. Any other is rewritten in full, since its frames need
+                // not have been synced before its footer.
                 ANNALS_TRY_VOID(make_durable(
                     {source.name, *source.file},
                     source.segment.packed == nullptr ? kSegmentHeaderBytes : source.segment.bytes,
@@ -380,7 +380,7 @@ class Recovery {
     void begin_segment() { record_end_ = 0; }
 
     void feed(const Hint& hint, std::uint32_t segment) {
-        // Within a frame records lie side by side; between two there is a header.
+        // Within a frame records are adjacent; between frames there is a header.
         const bool same_commit = hint.offset == record_end_;
         const bool continues = same_commit && commit_has_version_;
         commit_has_version_ = continues || hint.kind == RecordKind::version;
@@ -412,8 +412,8 @@ class Recovery {
         pending_.clear();
     }
 
-    /// Fills lost positions with versions that are erased at once: positions have no gap in the index. False if `position` has been
-    /// passed, or is further away than `lost_bytes` of records reach.
+    /// Fills lost positions with versions that are erased at once, since positions have no gap in the index. False if
+    /// `position` has been passed, or is further away than `lost_bytes` of records reach.
     bool skip_to(Position position, std::uint64_t lost_bytes) {
         const std::uint64_t next = result_.last_position.value + 1;
         if (position.value < next || position.value - next > lost_bytes / kRecordHeaderBytes) {
@@ -453,9 +453,9 @@ class Recovery {
     SegmentTable& table_;
     OpenReport& report_;
     Recovered result_;
-    std::uint64_t loaded_number_ = 0;  ///< of the last segment that went into the index
-    std::uint64_t record_end_ = 0;     ///< of the last record of the segment at hand
-    bool commit_has_version_ = false;  ///< before that end
+    std::uint64_t loaded_number_ = 0;  ///< of the last segment that was indexed
+    std::uint64_t record_end_ = 0;     ///< of the last record in the current segment
+    bool commit_has_version_ = false;  ///< before record_end_
     std::vector<IndexedVersion> pending_;
 };
 

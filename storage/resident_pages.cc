@@ -7,13 +7,13 @@
 namespace annals::storage {
 namespace {
 
-/// How long a mark holds, at most.
+/// How long a mark is valid, at most.
 constexpr std::int64_t kMarkSeconds = 8;
 
 }  // namespace
 
 ResidentPages::ResidentPages(const FileSystem& fs)
-    // Memory of the system's that nobody has touched: what is not used is not there.
+    // Untouched zeroed memory: what is not used takes no space.
     : fs_(fs), marks_(static_cast<Mark*>(std::calloc(std::size_t{1} << kMarksLog2, sizeof(Mark)))) {
     if (marks_ == nullptr) {
         throw std::bad_alloc();
@@ -23,7 +23,7 @@ ResidentPages::ResidentPages(const FileSystem& fs)
 ResidentPages::Time ResidentPages::time() noexcept {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    // Those of half an hour ago are the same.
+    // Wraps after about half an hour.
     return static_cast<Time>(now.tv_sec / kMarkSeconds) & ((1U << kTimeBits) - 1);
 }
 
@@ -61,7 +61,7 @@ void ResidentPages::bring_in(std::string_view bytes) noexcept {
     if (bytes.empty()) {
         return;
     }
-    // A page that is missed when it is looked at comes with some that the system thinks near, of which there may be megabytes.
+    // A page fault would also read pages that the system considers near, which may be megabytes.
     fs_.will_read(bytes);
     const Time now = time();
     const char* const end = bytes.data() + bytes.size();

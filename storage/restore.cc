@@ -61,17 +61,17 @@ class Restoration {
         return report_;
     }
 
-    /// Takes away what a restoration that failed has made.
+    /// Removes what a failed restoration has made.
     void clean() {
         if (begun_) {
             clean_store();
         }
         if (made_ && !fs_.exists(mark())) {
             if (lock_ != nullptr) {
-                // Nobody is kept out by a file that is gone, so the directory is held, too, until it goes.
+                // A removed lock file keeps nobody out, so the directory is locked, too, until it is removed.
                 static_cast<void>(fs_.remove(to_ + "/LOCK"));
             }
-            static_cast<void>(fs_.remove_directory(to_));  // not where it has something else by now
+            static_cast<void>(fs_.remove_directory(to_));  // fails if something else is there
         }
     }
 
@@ -82,11 +82,11 @@ class Restoration {
             gone = fs_.remove(target(number));
         }
         if (gone) {
-            // Without it there is no store; an empty one is sound, and is served.
+            // Without the folder there is no store; with an empty one there is a sound store, which would be served.
             static_cast<void>(fs_.remove_directory(to_ + "/segments"));
             gone = fs_.remove(mark());
         }
-        static_cast<void>(gone);  // the mark says the rest
+        static_cast<void>(gone);  // if it failed, the mark remains
     }
 
     std::string source(std::uint64_t number) const {
@@ -99,7 +99,7 @@ class Restoration {
 
     std::string mark() const { return fmt::format("{}/{}", to_, kRestorePartial); }
 
-    /// Takes away what one has made that was interrupted: under the mark there are no segments but its own.
+    /// Removes what an interrupted restoration has made: below the mark there are no segments but its own.
     Result<void> clear(const std::string& segments) {
         if (fs_.exists(segments)) {
             ANNALS_TRY(const std::vector<std::uint64_t> left, segment_numbers(fs_, segments));
@@ -108,7 +108,7 @@ class Restoration {
             }
             ANNALS_TRY_VOID(fs_.sync_directory(segments));
         }
-        // It is made again as the first time.
+        // It is made anew, as for the first attempt.
         return fs_.remove(mark());
     }
 
@@ -160,14 +160,14 @@ class Restoration {
         begun_ = true;
         ANNALS_TRY_VOID(marked->sync());
         ANNALS_TRY_VOID(fs_.sync_directory(to_));
-        // What a log that is gone has left of itself would be taken for this one's.
+        // Files derived from an earlier log would be taken for this one's.
         ANNALS_TRY_VOID(SearchCheckpoint::remove_all(fs_, to_));
         ANNALS_TRY_VOID(ErasureJournal::remove(fs_, to_));
         ANNALS_TRY_VOID(fs_.make_directory(segments));
         return fs_.sync_directory(to_);
     }
 
-    /// Whether the log may go on with `frame` after `before`.
+    /// Whether `frame` may follow in the log after `before`.
     bool wanted(const CheckedFrame& frame, Position before) const {
         if (options_.to_instant && frame.instant > *options_.to_instant) {
             return false;
@@ -175,7 +175,7 @@ class Restoration {
         if (!options_.to_position) {
             return true;
         }
-        // What is only erased after the last version that is wanted is not erased.
+        // Erases after the last wanted version are left out.
         return frame.has_versions ? frame.last_position <= *options_.to_position
                                   : before < *options_.to_position;
     }
@@ -206,7 +206,7 @@ class Restoration {
             return Error{Errc::corrupt, fmt::format("{}: no whole footer", source(number)), {}};
         }
         if (cut_ && segment.end == kSegmentHeaderBytes && number > 1) {
-            return {};  // nothing of it: the one before is the last
+            return {};  // nothing of it is wanted: the one before is the last
         }
         const std::string_view bytes =
             segment.sealed && !cut_ ? segment.file_view() : segment.view().substr(0, segment.end);
@@ -226,8 +226,8 @@ class Restoration {
         return {};
     }
 
-    /// The erase of a version may lie behind the cut, and its body be gone all the same: it went from the files before the
-    /// backup was made.
+    /// The erase of a version may be after the cut although its body is gone: it was removed from the files before the backup
+    /// was made.
     Result<void> check_bodies() const {
         ANNALS_TRY(const VerifyReport found, verify(fs_, to_));
         if (found.damages.empty()) {
@@ -253,11 +253,11 @@ class Restoration {
     const std::string& to_;
     const RestoreOptions& options_;
     std::unique_ptr<DirectoryLock> lock_;
-    std::optional<BackupManifest> manifest_;  ///< none: all that is whole is taken
+    std::optional<BackupManifest> manifest_;  ///< none: everything whole is taken
     std::vector<std::uint64_t> numbers_;
     std::uint64_t total_ = 0;
     std::uint64_t store_id_ = 0;
-    std::uint64_t written_ = 0;  ///< segments whose files are there
+    std::uint64_t written_ = 0;  ///< segments whose files exist
     bool made_ = false;          ///< the directory
     bool begun_ = false;
     bool cut_ = false;

@@ -13,10 +13,10 @@ namespace annals::storage {
 
 namespace {
 
-/// What a bitmap has of 65,536 numbers that agree in their upper bits.
+/// The part of a bitmap for 65,536 numbers with the same upper bits.
 struct Container {
     std::span<const std::uint32_t> documents;
-    std::size_t runs;  ///< stretches of documents side by side
+    std::size_t runs;  ///< of consecutive documents
 
     // Whichever is smallest: runs, an array, or a set of bits.
     static constexpr std::size_t kArrayMax = 4096;
@@ -43,7 +43,7 @@ std::size_t count_runs(std::span<const std::uint32_t> documents) noexcept {
     return runs;
 }
 
-/// Numbers one after the other, in bytes.
+/// Writes numbers one after the other, as bytes.
 class PortableWriter {
   public:
     explicit PortableWriter(char* to) : to_(to) {}
@@ -70,7 +70,7 @@ class PortableWriter {
         }
     }
 
-    /// A bit for each container: whether it has runs.
+    /// One bit per container: whether it has runs.
     void put_kinds(std::span<const Container> containers) noexcept {
         for (std::size_t i = 0; i < containers.size(); ++i) {
             to_[i / 8] = static_cast<char>(to_[i / 8] | containers[i].in_runs() << (i % 8));
@@ -101,7 +101,7 @@ class PortableWriter {
 SearchBitmap bitmap_of(std::span<const std::uint32_t> documents) {
     constexpr std::uint32_t kCookie = 12'346;  // no container of runs
     constexpr std::uint32_t kCookieOfRuns = 12'347;
-    constexpr std::size_t kOffsetsFrom = 4;  // so many containers have offsets also beside runs
+    constexpr std::size_t kOffsetsFrom = 4;  // this many containers have offsets even with runs
 
     static thread_local std::vector<Container> containers;
     static thread_local std::vector<char> portable;

@@ -65,7 +65,7 @@ Result<void> SearchCheckpoint::sync_file(std::uint64_t number) {
     return file->sync();
 }
 
-/// Where the run is already, if that will do.
+/// Where the run is stored already, if that can be kept.
 std::optional<SearchCheckpoint::Kept> SearchCheckpoint::find_kept(
     const std::shared_ptr<const SearchRun>& run, std::uint32_t erased, Small small) {
     if (small == Small::gather && run->size() < options_.own_file_documents) {
@@ -143,7 +143,7 @@ Result<void> SearchCheckpoint::write_files(const PerType<std::shared_ptr<const S
     return {};
 }
 
-/// To be called before what is known of a write is dropped: a forget() that waited for one of its types goes by that.
+/// Must be called before the state of a write is dropped: a forget() that waited for one of its types relies on it.
 std::unique_lock<std::mutex> SearchCheckpoint::lock_after_forgets() {
     std::unique_lock lock(mutex_);
     forgotten_.wait(lock, [&] { return forgetting_ == 0; });
@@ -198,12 +198,12 @@ Result<void> SearchCheckpoint::write_recent(
         draft.manifest.types[t].fingerprint = before[t] == after[t] ? before[t] : 0;
     }
     if (through.value == 0) {
-        // There is nothing, to which no manifest could be held.
+        // There is nothing, and no version as a witness for a manifest.
         const std::scoped_lock lock(mutex_);
         writing_ = {};
         return {};
     }
-    // What the search index has seen, the index sees next.
+    // The index gets what the search index has a moment later.
     while (index_.last_position() < through) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -219,7 +219,7 @@ Result<void> SearchCheckpoint::write_recent(
     if (written) {
         written = write_files(runs, draft);
     }
-    // From here on forget() waits: what it finds on disk is either checkpoint, never half of both.
+    // From here on forget() waits: what it finds on disk is one checkpoint or the other, never half of both.
     const std::unique_lock lock = lock_after_forgets();
     if (written) {
         for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
@@ -285,7 +285,7 @@ Result<bool> SearchCheckpoint::sync_next() {
         if (!done && writing_.forgotten.contains(number)) {
             done = {};  // Then nothing names it any more.
         }
-        // What a failed sync leaves of a file is not to be built on.
+        // A file whose sync failed must not be used any more.
         std::erase_if(kept_, [&](const Kept& kept) { return !done && kept.place.file == number; });
     }
     if (!done) {
@@ -295,7 +295,7 @@ Result<bool> SearchCheckpoint::sync_next() {
     return last;
 }
 
-/// Puts the manifest of what is gathered and synced in its place.
+/// Installs the manifest of what was gathered and synced.
 Result<void> SearchCheckpoint::settle_gathered() {
     Result<void> done = write_manifest(gathered_->manifest, true);
     if (done) {
@@ -311,7 +311,7 @@ Result<void> SearchCheckpoint::settle_gathered() {
     const auto before = std::exchange(on_disk_, gathered_->manifest.types);
     synced_there_ = true;
     if (done = fs_.sync_directory(folder_); !done) {
-        // The files of the one before stay, for either may be there after a power cut; but not from the next erasure on.
+        // The previous checkpoint's files stay, since either may be there after a power cut, but only until the next erasure.
         for (const SearchManifest::Type& entry : before) {
             for (const Place& place : entry.runs) {
                 to_remove_.insert(place.file);
@@ -371,7 +371,7 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
             *entry = {};
         }
     }
-    // No entry names any more what a call before this one could not remove.
+    // What an earlier call could not remove is no longer named by any entry.
     files.insert(to_remove_.begin(), to_remove_.end());
     if (files.empty()) {
         return {};
@@ -403,11 +403,11 @@ Result<void> SearchCheckpoint::remove_all(FileSystem& fs, const std::string& dir
     for (const std::string& name : names) {
         ANNALS_TRY_VOID(fs.remove(folder + "/" + name));
     }
-    // Also where nothing is left: it may be that a call before this one came no further.
+    // Even if nothing is left: an earlier call may have failed at this point.
     return fs.sync_directory(folder);
 }
 
-/// Removes what neither manifest names.
+/// Removes the files that no manifest names.
 void SearchCheckpoint::remove_others() {
     std::set<std::string> used;
     std::set<std::pair<std::uint64_t, std::uint64_t>> counted;

@@ -8,7 +8,7 @@
 namespace annals::storage {
 namespace {
 
-/// Documents that one thread compares with the log before it takes others.
+/// How many documents a thread compares with the log at a time.
 constexpr std::uint32_t kComparedAtOnce = 1 << 16;
 constexpr std::size_t kLinksAtOnce = 256;
 
@@ -17,8 +17,8 @@ struct DocumentRange {
     std::uint32_t end = 0;
 };
 
-/// Says of the documents of `run`, which comes from a file, in a stretch of it what died. False: the log has one of them
-/// not, or as something else.
+/// Marks deaths in a range of the documents of `run`, which comes from a file. False: the log lacks one of them, or has
+/// something else there.
 bool mark_deaths(const Index& index, std::span<const std::uint32_t> next, TypeId type,
                  const SearchRun& run, DocumentRange stretch) {
     if (run.position(stretch.end - 1).value >= next.size()) {
@@ -46,7 +46,7 @@ bool mark_deaths(const Index& index, std::span<const std::uint32_t> next, TypeId
 
 }  // namespace
 
-/// Says in the runs what has died, and makes errors of those that don't fit the log.
+/// Marks deaths in the runs, and turns those that don't fit the log into errors.
 void SearchCheckpoint::compare(SearchCheckpointReader::Content& content,
                                const PerType<std::uint64_t>& fingerprints,
                                std::span<const std::uint32_t> next) const {
@@ -82,7 +82,7 @@ void SearchCheckpoint::compare(SearchCheckpointReader::Content& content,
     }
 }
 
-/// Whether a manifest is of this store and log; makes an error of one that isn't.
+/// Whether a manifest is of this store and log; turns it into an error if it isn't.
 bool SearchCheckpoint::fits(Result<SearchManifest>& manifest, std::string_view name) const {
     if (manifest && (manifest->store_id != options_.store_id ||
                      manifest->witness.position > index_.last_position() ||
@@ -97,7 +97,7 @@ bool SearchCheckpoint::fits(Result<SearchManifest>& manifest, std::string_view n
     return manifest.has_value();
 }
 
-/// Adds the types that are not there yet and are whole in `content`. `synced` is what a power cut would leave.
+/// Adds types that are still missing and are whole in `content`. `synced` is what a power cut would leave.
 void SearchCheckpoint::load_types(SearchCheckpointReader::Content& content,
                                   const SearchManifest* synced,
                                   const PerType<std::uint64_t>& fingerprints,
@@ -197,7 +197,7 @@ PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader& saved,
     }
     if (!options_.read_only) {
         remove_others();
-        // As positions go on, what doesn't fit could seem to one day: it must not come back with a power cut.
+        // As positions advance, what doesn't fit could some day seem to: it must not come back after a power cut.
         if (const auto gone = fs_.sync_directory(folder_); !gone) {
             log_warning(fmt::format("search: what was removed may come back after a power cut: {}",
                                     gone.error().detail));

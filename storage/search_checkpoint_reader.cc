@@ -13,7 +13,7 @@ namespace annals::storage {
 namespace {
 
 constexpr std::uint64_t kManifestBytesMax = 256 << 20;
-/// Less is read sooner than a thread has begun.
+/// Less is read before a thread would have started.
 constexpr std::uint64_t kReadAheadBytesMin = 1 << 20;
 
 }  // namespace
@@ -64,11 +64,11 @@ void SearchCheckpointReader::begin(Content content) {
     std::ranges::sort(tasks_, std::ranges::greater(),
                       [](const Task& task) { return task.place->bytes; });
     if (bytes >= kReadAheadBytesMin) {
-        // Whoever reads the log has a core for himself, if there are two.
+        // The thread that reads the log has a core of its own, if there are two.
         for (unsigned i = 0; i < std::max(threads_wanted(), 2U) - 1; ++i) {
             auto thread = start_thread("opening", [this] { work(); });
             if (!thread) {
-                break;  // take() does what is left.
+                break;  // take() does the rest.
             }
             threads_.push_back(*std::move(thread));
         }

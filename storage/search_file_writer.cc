@@ -3,7 +3,7 @@
 namespace annals::storage {
 namespace {
 
-/// Small enough for the nearer caches, and so many at once that a call to the system does not count.
+/// Small enough for the nearer caches, and large enough that system calls don't matter.
 constexpr std::size_t kBuffer = 256 << 10;
 
 constexpr char kPadding[kSearchFileAligned] = {};

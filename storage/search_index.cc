@@ -10,7 +10,7 @@ namespace annals::storage {
 
 namespace {
 
-/// What add() merges itself has at most so many documents.
+/// The most documents that add() itself merges at a time.
 constexpr std::uint64_t kSmallMergeDocuments = 32'768;
 
 std::uint64_t bytes_of(const Runs& runs) noexcept {
@@ -66,17 +66,17 @@ std::shared_ptr<const SearchRuns> SearchIndex::Impl::published(TypeId type) cons
 void SearchIndex::Impl::publish(Type& type, std::shared_ptr<const SearchRuns> runs) {
     const std::lock_guard lock(type.pointer);
     type.current.swap(runs);
-    // The old ones go with `runs`, after the lock.
+    // The old ones are freed with `runs`, after the lock.
 }
 
-/// Makes a run of what is pending.
+/// Makes runs of what is pending.
 void SearchIndex::Impl::fold(TypeId type) {
     Type& of = types[type.value];
     of.fold_wanted.store(false, std::memory_order_relaxed);
     pending_bytes -= of.pending.fold([&](const Runs& added) { add_runs(type, added); }, spares);
 }
 
-/// Appends runs.
+/// Appends runs to those of a type.
 void SearchIndex::Impl::add_runs(TypeId type, const Runs& added) {
     Type& of = types[type.value];
     const std::lock_guard lock(edit);
@@ -104,7 +104,7 @@ void SearchIndex::Impl::add_runs(TypeId type, const Runs& added) {
     }
 }
 
-/// Asks the merging thread for it.
+/// Asks the merging thread to fold a type.
 void SearchIndex::Impl::want_fold(TypeId type) {
     if (!types[type.value].fold_wanted.exchange(true, std::memory_order_relaxed)) {
         const std::lock_guard lock(edit);
@@ -113,7 +113,7 @@ void SearchIndex::Impl::want_fold(TypeId type) {
     }
 }
 
-/// False if there was nothing to do.
+/// Folds one requested type; false if there was none.
 bool SearchIndex::Impl::fold_one(std::unique_lock<std::mutex>& lock) {
     for (std::uint16_t id = 0; folds.any() && id < kResourceTypeCount; ++id) {
         if (folds.test(id)) {
@@ -127,7 +127,7 @@ bool SearchIndex::Impl::fold_one(std::unique_lock<std::mutex>& lock) {
     return false;
 }
 
-/// Puts `outputs` where `inputs` are.
+/// Puts `outputs` in place of `inputs`.
 void SearchIndex::Impl::replace(TypeId id, const Runs& inputs, const Runs& outputs,
                                 Position dropped_through) {
     Type& type = types[id.value];
@@ -153,7 +153,7 @@ void SearchIndex::Impl::replace(TypeId id, const Runs& inputs, const Runs& outpu
     dirty.set(id.value);
 }
 
-/// Once half of a run has died, it is rewritten as soon as all of these can be dropped.
+/// Notes a run of which half has died: it is rewritten as soon as all of its dead documents can be dropped.
 void SearchIndex::Impl::note_half_dead(TypeId id, const SearchRun& run) {
     Type& type = types[id.value];
     if (is_half_dead(run) &&
@@ -163,10 +163,10 @@ void SearchIndex::Impl::note_half_dead(TypeId id, const SearchRun& run) {
     }
 }
 
-/// The merging thread has fallen behind: merges a few small ones on the caller's.
+/// For when the merging thread has fallen behind: merges a few small runs on the caller's thread.
 void SearchIndex::Impl::merge_small(TypeId id) {
     const Runs& runs = types[id.value].current->runs;
-    // Not what is being merged, nor what stands before it.
+    // Excludes what is being merged and everything before it.
     std::size_t first = 0;
     if (active && active->type == id) {
         while (first < runs.size() && first_position(*runs[first]) <= active->last) {
@@ -320,7 +320,7 @@ std::optional<SearchIndex::Progress> SearchIndex::rebuilding(TypeId type) const 
 
 void SearchIndex::drop_erased() {
     const std::lock_guard lock(impl_->edit);
-    impl_->folds.set();  // What was erased of them becomes no run.
+    impl_->folds.set();  // Runs get none of the erased documents.
     impl_->erased_wanted = true;
     impl_->wake();
 }

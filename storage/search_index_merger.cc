@@ -1,5 +1,5 @@
-// The merging thread: makes runs of what is pending, merges them, writes anew what has half died, was erased or is to be
-// found by other parameters.
+// The merging thread: makes runs of what is pending, merges them, and rewrites those that are half dead, contain erased
+// documents, or are to be indexed by other parameters.
 
 #include "core/base/thread_name.h"
 #include "storage/search_index_impl.h"
@@ -15,13 +15,14 @@ namespace annals::storage {
 namespace {
 
 constexpr int kMergerNice = 10;
-/// A rebuild asks for the entries of so many documents at a time.
+/// How many documents a rebuild asks entries for at a time.
 constexpr std::size_t kRebuiltAtOnce = 4096;
-/// With so many deaths to say again a merge doesn't end yet, but says them without keeping others waiting.
+/// With more deaths to repeat than this, a merge repeats them without the lock before it ends, so as not to keep others
+/// waiting.
 constexpr std::size_t kMarksAtEndMax = 256;
-/// A rebuild makes a run of entries that weigh so much.
+/// A rebuild makes a run once its entries take this many bytes.
 constexpr std::size_t kRebuiltBytes = 64 << 20;
-/// Freeing runs of so many documents takes a while.
+/// Freeing runs of at least this many documents takes a while.
 constexpr std::uint32_t kLargeRun = 1 << 16;
 constexpr std::chrono::milliseconds kBuryEvery{50};
 
@@ -64,7 +65,7 @@ void SearchIndex::Impl::work(const std::stop_token& stop) {
     }
 }
 
-/// Frees large runs here, which takes milliseconds, and not where the last reader is done with them.
+/// Frees large runs here, since it takes milliseconds, rather than in the thread of their last reader.
 void SearchIndex::Impl::bury() {
     std::erase_if(replaced, [](const auto& run) { return run.use_count() == 1; });
 }
@@ -154,7 +155,7 @@ std::optional<SearchIndex::Impl::Job> SearchIndex::Impl::next_rebuild() {
     return std::nullopt;
 }
 
-/// True if the rebuild under way had nothing left to do.
+/// Ends the rebuild under way if it has nothing left to do; returns whether it did.
 bool SearchIndex::Impl::end_rebuild(std::unique_lock<std::mutex>& lock) {
     if (rebuilds.empty() || rebuilds_given_up || next_rebuild()) {
         return false;
@@ -224,7 +225,7 @@ void SearchIndex::Impl::perform(Job job, std::unique_lock<std::mutex>& lock,
     lock.lock();
 }
 
-/// The same documents with new entries: small runs, and one of all of them.
+/// Gives the documents of `run` new entries: builds small runs, then merges them into one.
 Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position horizon,
                                 Position& dropped_through, const std::stop_token& stop) {
     std::vector<SearchEntries> entries(std::min<std::size_t>(kRebuiltAtOnce, run.size()));

@@ -74,7 +74,7 @@ Result<SearchManifest> decode_manifest(std::string_view bytes) {
         hash64(bytes.substr(0, bytes.size() - kChecksumBytes), manifest.store_id)) {
         return unfit("damaged");
     }
-    // What follows was written by encode_manifest(); the checks are against another program's idea of it.
+    // What follows was written by encode_manifest(); the checks are for other programs' versions of it.
     manifest.witness.position = {take<std::uint64_t>(left)};
     manifest.witness.version = {take<std::uint64_t>(left)};
     manifest.witness.instant = {take<std::int64_t>(left)};

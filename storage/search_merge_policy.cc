@@ -4,7 +4,7 @@ namespace annals::storage {
 
 namespace {
 
-/// As much of the window as one run may hold; none if that isn't two runs.
+/// As much of the window as fits into one run; none if that isn't at least two runs.
 std::optional<MergeWindow> fitting(std::span<const std::uint32_t> sizes, MergeWindow window,
                                    std::uint64_t documents_max) {
     std::uint64_t documents = 0;
@@ -19,12 +19,12 @@ std::optional<MergeWindow> fitting(std::span<const std::uint32_t> sizes, MergeWi
 
 }  // namespace
 
-/// Two of more than half of what one may hold never fit together: such runs are left alone.
+/// Two runs that each exceed half of the maximum never fit together: such runs are left alone.
 bool MergePolicy::is_full(std::uint32_t size) const noexcept {
     return size > documents_max / 2;
 }
 
-/// Neighbours of fewer than `bound` documents each that have so many together.
+/// Neighbours of fewer than `bound` documents each that together have at least that many.
 std::optional<MergeWindow> MergePolicy::pick_below(std::span<const std::uint32_t> sizes,
                                                    std::uint64_t bound) const {
     std::size_t first = 0;

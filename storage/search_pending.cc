@@ -8,10 +8,10 @@ namespace annals::storage {
 namespace {
 
 constexpr std::size_t kSparesMax = 4;
-/// A larger buffer's memory isn't kept.
+/// The memory of larger buffers isn't kept.
 constexpr std::size_t kSpareBytesMax = 16 << 20;
 
-/// Documents that weigh more become several runs, so that none outgrows its 32-bit numbers.
+/// Heavier batches become several runs, so that none outgrows its 32-bit numbers.
 constexpr std::size_t kRunWeightMax = 16 << 20;
 
 std::size_t weight_of(const SearchEntriesView& entries) noexcept {
@@ -19,7 +19,7 @@ std::size_t weight_of(const SearchEntriesView& entries) noexcept {
            entries.texts.size() + entries.characters.size();
 }
 
-/// How many of the documents make one run.
+/// How many of the documents go into one run.
 std::size_t run_size_of(std::span<const IndexedDocument> documents) noexcept {
     std::size_t weight = 0;
     std::size_t count = 0;
@@ -99,7 +99,7 @@ std::size_t SearchPending::fold(const std::function<void(Runs)>& publish,
     {
         const std::lock_guard lock(gathering_);
         if (open_.documents.empty()) {
-            return 0;  // Who held `folding_` before has done it.
+            return 0;  // Whoever held `folding_` before has done it.
         }
         std::swap(open_, folded_);
         documents.reserve(folded_.documents.size());

@@ -15,12 +15,12 @@ namespace {
 
 /// Positions that one thread takes at a time.
 constexpr std::uint64_t kSlice = 4096;
-/// Positions of which one thread looks for those before them.
+/// Positions for which one thread finds predecessors at a time.
 constexpr std::uint64_t kSteppedAtOnce = 1 << 18;
 constexpr auto kProgressInterval = std::chrono::seconds(10);
 constexpr std::uint64_t kFailuresLogged = 10;
 
-/// Says how far a long rebuild is.
+/// Logs the progress of a long rebuild.
 class Progress {
   public:
     explicit Progress(std::uint64_t total) : total_(total) {}
@@ -44,7 +44,7 @@ class Extraction {
     Extraction(const Index& index, const SegmentTable& segments, const ExtractRange& range)
         : index_(index), segments_(segments), range_(range) {}
 
-    /// The versions wanted of (after, through]; into `out`, whose memory is used again.
+    /// Extracts the wanted versions in (after, through] into `out`, whose memory is reused. Returns how many there are.
     std::size_t extract(Position after, Position through, const SearchExtract& extract,
                         std::vector<ExtractedVersion>& out) {
         std::size_t count = 0;
@@ -66,7 +66,7 @@ class Extraction {
             version.entries.clear();
             if (auto done = fill(*info, extract, version.entries); !done) {
                 version.entries.clear();
-                if (done.error().code != Errc::not_found) {  // Else it was erased since.
+                if (done.error().code != Errc::not_found) {  // Otherwise it was erased meanwhile.
                     failed(*info, done.error());
                 }
             }
@@ -98,14 +98,14 @@ class Extraction {
     std::atomic<std::uint64_t> failures_ = 0;
 };
 
-/// For each position up to `through` the next version of its resource, 0 if there is none. Cost: a walk over the index.
+/// The next version of the same resource for each position up to `through`; 0 if there is none. Cost: a walk over the index.
 std::vector<std::uint32_t> successors(const Index& index, Position through) {
     std::vector<std::uint32_t> next(through.value + 1, 0);
     for_each_of(through.value / kSteppedAtOnce + 1, [&](std::uint64_t part) {
         const std::uint64_t begin = part * kSteppedAtOnce;
         const std::uint64_t end = std::min(begin + kSteppedAtOnce, through.value);
         for (std::uint64_t p = begin + 1; p <= end; ++p) {
-            // No two versions have the same one before them.
+            // No two versions have the same predecessor.
             if (const Position previous = index.previous({p}); previous.value != 0) {
                 next[previous.value] = static_cast<std::uint32_t>(p);
             }
@@ -119,7 +119,7 @@ std::vector<std::uint32_t> successors(const Index& index, Position through) {
 void extract_versions(const Index& index, const SegmentTable& segments, const SearchSetup& setup,
                       const ExtractRange& range,
                       const std::function<void(std::span<ExtractedVersion>)>& hand_over) {
-    /// What one thread is at.
+    /// The task of one thread.
     struct Worker {
         SearchExtract extract;
         std::vector<ExtractedVersion> versions;
@@ -140,7 +140,7 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
         if (worker.after == worker.through) {
             return;
         }
-        // Where no thread can be had the slice is done when it is asked for.
+        // If no thread is available, the slice is extracted when its result is needed.
         constexpr auto kIfPossible = std::launch::async | std::launch::deferred;
         worker.count =
             std::async(slices == 1 ? std::launch::deferred : kIfPossible, [&extraction, &worker] {

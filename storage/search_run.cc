@@ -13,14 +13,14 @@ namespace annals::storage {
 
 namespace {
 
-/// Blocks of more arrays than one are at most this large.
+/// The largest block for more than one array.
 constexpr std::size_t kSharedBlockMax = 256 << 10;
-/// Larger ones lie in huge pages: a look-up in a large run waits for memory, and the fewer pages the less for them.
+/// Larger blocks use huge pages: a look-up in a large run waits for memory, and fewer pages mean less waiting.
 constexpr std::uint64_t kPagesFrom = 16 << 20;
-/// Terms that share an entry of the directory, about.
+/// How many terms share an entry of the directory, roughly.
 constexpr std::size_t kTermsPerBucket = 16;
 
-/// The first element that is not below `value`. Branch-free: what is looked for is anywhere.
+/// The index of the first element that is not below `value`. Branch-free, since branches would be unpredictable.
 template <typename T>
 std::size_t lower_bound_of(std::span<const T> sorted, T value) noexcept {
     const T* first = sorted.data();
@@ -43,7 +43,7 @@ Stretch stretch(std::span<const SearchRunColumn> columns, const SearchRunColumn*
     return {column == columns.data() ? 0 : column[-1].end, column->end};
 }
 
-/// Where `document` stands in `ascending`.
+/// The range of `document` in `ascending`.
 Stretch equal_stretch(std::span<const std::uint32_t> ascending, std::uint32_t document) noexcept {
     const std::size_t begin = lower_bound_of(ascending, document);
     std::size_t end = begin;
@@ -154,7 +154,7 @@ SearchRun::TextRange SearchRun::texts(std::uint64_t column) const noexcept {
 SearchRun::TextRange SearchRun::texts(std::uint64_t column,
                                       std::string_view prefix) const noexcept {
     const TextRange all = texts(column);
-    // The first text whose beginning, as long as the prefix, is not below it (or: is above it).
+    // The first text whose beginning, as long as the prefix, is not below the prefix (or, with `above`, is above it).
     const auto bound = [this, prefix](std::uint32_t first, std::uint32_t last, int above) {
         while (first < last) {
             const std::uint32_t middle = first + (last - first) / 2;
@@ -244,7 +244,7 @@ void ShortSpan::decide() noexcept {
     for (const std::uint32_t count : counts_) {
         all += count;
     }
-    // A search looks through the longer ones, and through the shorter ones that begin within one span.
+    // A search scans the longer ones, and the shorter ones that begin within one span.
     const double stretch = last_ < first_ ? 1 : static_cast<double>(length(first_, last_)) + 1;
     double least = std::numeric_limits<double>::infinity();
     std::uint64_t shorter = 0;
@@ -301,7 +301,7 @@ std::span<const T> SearchRun::keep(std::vector<T>& part, bool again) {
     if (again) {
         part.clear();
     } else {
-        // Gives its memory back, as {} would not, before the next one is copied.
+        // Frees its memory, as {} would not, before the next one is copied.
         part = std::vector<T>();
     }
     return kept;
@@ -325,7 +325,7 @@ std::shared_ptr<SearchRun> SearchRun::make(SearchRunParts& parts, bool again) {
     return run;
 }
 
-/// Adds what follows from arrays and bitmaps.
+/// Adds what is derived from arrays and bitmaps.
 void SearchRun::add_what_is_derived() {
     bitmaps_.shrink_to_fit();
     died_ = std::make_unique_for_overwrite<std::atomic<std::uint32_t>[]>(size());
@@ -362,7 +362,7 @@ void SearchRun::count_bytes() noexcept {
               (blocks_.capacity() + (memory_ != nullptr ? 1 : 0)) * (sizeof blocks_[0] + 16) +
               bitmaps_.capacity() * sizeof bitmaps_[0];
     for (const SearchBitmap& bitmap : bitmaps_) {
-        // What the allocator and the bitmap's own tables add for it and for each container.
+        // Overhead of the allocator and of the bitmap's own tables, for it and for each container.
         const auto containers = static_cast<std::uint64_t>(bitmap->high_low_container.size);
         bytes_ += roaring_bitmap_portable_size_in_bytes(bitmap.get()) + 96 + 56 * containers;
     }

@@ -1,10 +1,10 @@
 // SearchRun::build: from documents to sorted arrays.
 //
-// Terms, which are most of it, are sorted by their bits. Of the rest equal keys are found by hashing, and only distinct ones
-// sorted.
+// Terms, which are most of it, are sorted by their bits. For the rest, equal keys are found by hashing and only distinct ones
+// are sorted.
 //
 // Layer:   storage.
-// Threads: each has scratch memory of its own.
+// Threads: any; each has scratch memory of its own.
 
 #include "core/base/digest.h"
 #include "storage/search_run_parts.h"
@@ -17,10 +17,10 @@ namespace annals::storage {
 
 namespace {
 
-/// Scratch memory of larger batches is given back.
+/// Scratch memory of larger batches is freed.
 constexpr std::size_t kKeptDocumentsMax = 16'384;
 
-/// Gives every distinct number a small one, in order of appearance.
+/// Numbers distinct keys in order of appearance.
 class Groups {
   public:
     void clear(std::size_t expected) {
@@ -32,7 +32,7 @@ class Groups {
 
     std::uint64_t key(std::uint32_t group) const noexcept { return keys_[group]; }
 
-    /// The group of `key`; size() before it was called if there was none.
+    /// The group of `key`; a new one has the previous size() as its number.
     std::uint32_t add(std::uint64_t key) {
         std::uint32_t& slot = find(key);
         if (slot != kNone) {
@@ -92,7 +92,7 @@ class Groups {
     std::vector<std::uint32_t> order_;
 };
 
-/// Values by key: those of one key together, in the order in which they came.
+/// Groups values by key, in the order in which they came.
 template <typename Value>
 class Grouped {
   public:
@@ -147,8 +147,8 @@ struct TermOf {
     auto operator<=>(const TermOf&) const = default;
 };
 
-/// Sorts pairs, whose documents ascend, by term: two passes by a part of its upper bits each. Terms are hashes, so few are
-/// equal in these and differ in the rest.
+/// Sorts pairs, whose documents ascend, by term: two passes, each by a part of the upper bits. Terms are hashes, so few agree
+/// in these bits and differ in the rest.
 class TermSorter {
   public:
     void sort(std::vector<TermOf>& pairs) {
@@ -190,7 +190,7 @@ class TermSorter {
         return (term >> (kRestBits + kDigitBits * pass)) & ((1U << kDigitBits) - 1);
     }
 
-    /// Those that are equal in their upper bits only.
+    /// Sorts those that agree only in their upper bits.
     static void sort_rest(std::vector<TermOf>& pairs) {
         const auto alike = [](const TermOf& a, const TermOf& b) {
             return a.term >> kRestBits == b.term >> kRestBits;
@@ -231,7 +231,7 @@ struct Text {
     auto operator<=>(const Text&) const = default;
 };
 
-/// Documents before indexes, in one number.
+/// A document and an index in one number, which sorts by document first.
 constexpr std::uint64_t pair(std::uint32_t document, std::uint32_t index) noexcept {
     return std::uint64_t{document} << 32 | index;
 }
@@ -244,7 +244,7 @@ constexpr std::uint32_t index_of(std::uint64_t pair) noexcept {
     return static_cast<std::uint32_t>(pair);
 }
 
-/// Most arrive in order.
+/// Most arrive in order already.
 template <typename Value>
 void sort_if_needed(std::span<Value> values) {
     if (!std::ranges::is_sorted(values)) {
@@ -277,7 +277,7 @@ class Builder {
     Groups text_hashes_;
     std::vector<Text> texts_;                   ///< distinct, by group
     std::vector<std::uint32_t> text_order_;     ///< groups, ascending
-    std::vector<std::uint32_t> ranks_;          ///< by group: its place among all, ascending
+    std::vector<std::uint32_t> ranks_;          ///< by group: its place in the order
     std::vector<std::uint32_t> group_of_;       ///< of each text of each document
     Grouped<std::uint32_t> documents_by_text_;  ///< by rank
     Grouped<std::uint64_t> texts_by_document_;  ///< by column: pairs with ranks
@@ -320,7 +320,7 @@ void Builder::build_terms(std::span<const IndexedDocument> batch) {
         const std::uint64_t term = pair->term;
         std::size_t documents = 0;
         for (; pair != terms_.cend() && pair->term == term; ++pair) {
-            // A document that has it twice overwrites itself.
+            // A document that has the term twice overwrites itself.
             documents -= documents != 0 && documents_[documents - 1] == pair->document ? 1 : 0;
             documents_[documents++] = pair->document;
         }
@@ -389,7 +389,7 @@ void Builder::build_intervals(std::span<const IndexedDocument> batch) {
     intervals_.clear(0);
     for (std::uint32_t document = 0; document < batch.size(); ++document) {
         for (const SearchEntries::Interval& interval : batch[document].entries.intervals) {
-            // What ends before it begins (a period can say so) is found nowhere.
+            // An interval that ends before it begins (a period can say so) is never found.
             if (interval.low <= interval.high) {
                 intervals_.add(interval.column, {interval.low, interval.high, document});
             }

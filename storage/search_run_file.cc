@@ -1,8 +1,8 @@
 // SearchRun::write and read: a run as bytes.
 //
-// All numbers little-endian. A header (FileHeader), the number of elements of each array of SearchRun::arrays(), the
-// arrays one after the other, then each bitmap as its size (32 bits) and the portable format of Roaring. What died when
-// is not in it: that is the log's to say.
+// All numbers are little-endian. A header (FileHeader), the number of elements of each array of SearchRun::arrays(), the arrays
+// one after the other, then each bitmap as its size (32 bits) and Roaring's portable format. Deaths are not included, since
+// they follow from the log.
 //
 // Layer:   storage.
 // Threads: plain functions.
@@ -34,7 +34,7 @@ class Reader {
 
     std::size_t left() const noexcept { return bytes_.size(); }
 
-    /// Empty if there are fewer.
+    /// Empty if there are fewer left.
     std::string_view take(std::uint64_t size) noexcept {
         if (size > bytes_.size()) {
             bytes_ = {};
@@ -59,7 +59,7 @@ class Reader {
     std::string_view bytes_;
 };
 
-// Without an early end, so that the compiler makes loops over many numbers at once of them.
+// Without an early exit, so that the compiler vectorizes the loops.
 
 template <typename T>
 bool ascends(std::span<const T> numbers) noexcept {
@@ -95,7 +95,7 @@ bool none_below(std::span<const std::uint32_t> numbers, std::uint32_t bound) noe
     return lowest >= bound;
 }
 
-/// The containers of a bitmap in the portable format: sorted, of the sizes they say, all below `documents`.
+/// Whether a container of a bitmap in the portable format is sorted, of the size that it states, and below `documents`.
 bool is_sound_container(Reader& reader, bool runs, std::uint32_t key, std::uint32_t size,
                         std::uint32_t documents) {
     std::uint32_t last = 0;
@@ -148,7 +148,7 @@ bool is_sound_container(Reader& reader, bool runs, std::uint32_t key, std::uint3
 bool is_sound_bitmap(std::string_view bytes, std::uint32_t documents) {
     constexpr std::uint32_t kWithRuns = 12347;
     constexpr std::uint32_t kWithoutRuns = 12346;
-    constexpr std::uint32_t kOffsetsFrom = 4;  // containers, where there are runs
+    constexpr std::uint32_t kOffsetsFrom = 4;  // containers, if any has runs
     Reader reader(bytes);
     std::uint32_t cookie = 0;
     if (!reader.read(cookie)) {
@@ -191,7 +191,7 @@ bool is_sound_bitmap(std::string_view bytes, std::uint32_t documents) {
 
 }  // namespace
 
-/// Whether no reader of a run, whatever he asks for, gets beyond its arrays.
+/// Checks that no reader of a run, whatever it asks for, can get beyond its arrays.
 class SearchRun::Checker {
   public:
     explicit Checker(const SearchRun& run) : run_(run) {}
@@ -209,7 +209,7 @@ class SearchRun::Checker {
   private:
     std::size_t documents() const noexcept { return run_.positions_.size(); }
 
-    /// Whether every reference leads to what is there and is in order.
+    /// Whether every reference leads to existing, ordered documents.
     bool are_sound_postings(std::span<const std::uint32_t> references) const {
         const std::span<const std::uint32_t> lists = run_.lists_;
         return std::ranges::all_of(references, [&](std::uint32_t reference) {
@@ -228,7 +228,7 @@ class SearchRun::Checker {
         });
     }
 
-    /// Whether the columns ascend and end where they can, the last one where the arrays of `size` do.
+    /// Whether the columns ascend, their ends too, and the last one ends at `size`.
     static bool are_sound_columns(std::span<const Column> columns, std::size_t size) {
         std::uint32_t end = 0;
         for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -290,7 +290,7 @@ class SearchRun::Checker {
         return true;
     }
 
-    /// The shorter intervals of a column, or the longer ones.
+    /// Whether the shorter intervals of a column, or the longer ones, ascend and are of valid length.
     bool are_sound_spans(const Column& column, std::size_t begin, std::size_t count,
                          bool shorter) const {
         const auto lows = run_.interval_lows_.subspan(begin, count);

@@ -1,7 +1,7 @@
-// SearchRun::merge: one run of several, by linear merges of their sorted arrays.
+// SearchRun::merge: makes one run of several, by linear merges of their sorted arrays.
 //
 // Layer:   storage.
-// Threads: of one thread; the runs are only read.
+// Threads: one; the inputs are only read.
 
 #include "storage/merge_heads.h"
 #include "storage/search_run_parts.h"
@@ -14,18 +14,18 @@ namespace {
 
 constexpr std::uint32_t kDropped = 0xffff'ffff;
 
-/// What becomes of one run's documents.
+/// How one run's documents are renumbered.
 struct Source {
     const SearchRun* run = nullptr;
     std::uint32_t first = 0;  ///< the new number of its first document, if none is dropped
-    std::vector<std::uint32_t> numbers;  ///< else the new number of each, or kDropped
+    std::vector<std::uint32_t> numbers;  ///< otherwise the new number of each, or kDropped
 
     std::uint32_t number(std::uint32_t document) const noexcept {
         return numbers.empty() ? first + document : numbers[document];
     }
 };
 
-/// Appends the new numbers of what is left of `postings`.
+/// Gathers the new numbers of the remaining documents of several postings.
 class Gatherer {
   public:
     void add(const Source& source, const Postings& postings) {
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> all_columns(std::span<const Source> sources, ColumnsO
 
 }  // namespace
 
-/// One merge; a member of the run for the sake of its arrays.
+/// One merge; a member class for access to the run's arrays.
 class SearchRun::Merger {
   public:
     explicit Merger(const std::stop_token& stop) : stop_(stop) {}
@@ -115,7 +115,7 @@ void SearchRun::Merger::number_documents(std::span<const std::shared_ptr<const S
         static_cast<std::uint32_t>(std::min<std::uint64_t>(horizon.value, kCurrent - 1));
     for (const auto& run : runs) {
         Source source{run.get(), static_cast<std::uint32_t>(died_.size()), {}};
-        // Looked at once: what dies meanwhile stays.
+        // Checked once: documents that die during the merge are kept.
         const bool some_died = run->any_died();
         for (std::uint32_t document = 0; document < run->size(); ++document) {
             const std::uint32_t died =
@@ -182,7 +182,7 @@ void SearchRun::Merger::merge_terms() {
 void SearchRun::Merger::merge_texts() {
     MergeHeads<std::string_view> heads;
     std::vector<TextRange> left(sources_.size());
-    std::vector<std::vector<std::uint32_t>> indexes(sources_.size());  // new ones, of one column
+    std::vector<std::vector<std::uint32_t>> indexes(sources_.size());  // new indexes, of one column
     for (const std::uint64_t column :
          all_columns(sources_, [](const SearchRun& run) { return run.text_columns_; })) {
         if (stop_.stop_requested()) {
@@ -259,7 +259,7 @@ void SearchRun::Merger::merge_intervals() {
 }
 
 void SearchRun::Merger::merge_interval_column(std::uint64_t column) {
-    // Each run brings two sequences: its shorter and its longer ones.
+    // Each run has two sequences: its shorter and its longer ones.
     struct Sequence {
         std::uint32_t source;
         std::uint32_t next;
@@ -267,7 +267,7 @@ void SearchRun::Merger::merge_interval_column(std::uint64_t column) {
     };
 
     std::vector<IntervalColumn> columns(sources_.size());
-    std::vector<std::vector<std::uint32_t>> indexes(sources_.size());  // new ones; or kDropped
+    std::vector<std::vector<std::uint32_t>> indexes(sources_.size());  // new indexes, or kDropped
     std::vector<Sequence> sequences;
     MergeHeads<std::int64_t> heads;
     ShortSpan short_span;
@@ -335,7 +335,7 @@ void SearchRun::Merger::merge_targets() {
     new_targets_.resize(sources_.size());
     MergeHeads<std::uint64_t> heads;
     std::vector<std::size_t> next(sources_.size(), 0);
-    // Where documents are dropped, kDropped marks the targets that only they refer to.
+    // If documents are dropped, kDropped marks the targets that only they refer to.
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
         const SearchRun& run = *sources_[i].run;
         const bool all = sources_[i].numbers.empty();
@@ -435,7 +435,7 @@ bool SearchRun::fits_one(std::span<const std::shared_ptr<const SearchRun>> runs)
         return all;
     };
     const std::uint64_t documents = sum([](const SearchRun& run) { return run.size(); });
-    // Single documents that meet become a list with its size; a bitmap may shrink to one.
+    // Single documents of the same key become a list with its size; a bitmap may shrink to one.
     const std::uint64_t lists = sum([](const SearchRun& run) {
         return run.lists_.size() + 2 * (run.terms_.size() + run.text_ends_.size()) +
                (kListMax + 1) * run.bitmaps_.size();

@@ -16,7 +16,7 @@ namespace {
 constexpr auto kLookInterval = std::chrono::seconds(1);
 constexpr auto kSaveRetryInterval = std::chrono::seconds(60);
 constexpr std::uint64_t kPackedShare = 4;
-/// Below those who serve, but not by so much that a machine that is busy for long leaves it behind.
+/// Lower priority than serving, but not so low that a machine that stays busy starves it.
 constexpr int kSaverNice = 5;
 
 }  // namespace
@@ -29,10 +29,10 @@ SearchSaver::SearchSaver(SearchCheckpoint& checkpoint, SearchFeed& feed,
       fingerprints_(std::move(fingerprints)),
       versions_(versions),
       recent_versions_(std::clamp<std::uint64_t>(versions / 4, 1, kRecentVersions)),
-      asked_(checkpoint.is_recent()),  // What was found must not be lost to a power cut either.
+      asked_(checkpoint.is_recent()),  // What was loaded must survive a power cut, too.
       bytes_(checkpoint.bytes()) {
     feed_.call_after_each(recent_versions_, [this] {
-        // So that it is not missed by a thread that is about to wait.
+        // So that a thread about to wait doesn't miss it.
         const std::lock_guard lock(mutex_);
         wake_.notify_one();
     });
@@ -105,7 +105,7 @@ bool SearchSaver::recent_due(Clock::time_point now) const noexcept {
            feed_.published_count() - recent_published_ >= recent_versions_;
 }
 
-/// Writes what a kill leaves; what is gathered is synced from then on, a file at a time.
+/// Writes a checkpoint that survives a kill; if gathered, it is synced from then on, a file at a time.
 void SearchSaver::begin(SearchCheckpoint::Small small) {
     begun_ = Clock::now();
     const std::uint64_t published = feed_.published_count();

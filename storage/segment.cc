@@ -28,7 +28,7 @@ SegmentTable::~SegmentTable() {
 
 namespace {
 
-/// Alone in its cache lines, so that its count is.
+/// Alone in its cache lines, so that its count is, too.
 struct alignas(kCacheLineBytes) Hold {
     std::shared_ptr<const char> data;
     std::shared_ptr<const PackedSegment> packed;
@@ -90,7 +90,7 @@ void SegmentTable::retire(std::uint32_t slot) {
     Chunk* chunk = chunks_[slot / kChunk].load(std::memory_order_acquire);
     const std::unique_ptr<const Segment> segment((*chunk)[slot % kChunk].exchange(nullptr));
     packed_ -= segment != nullptr && segment->packed != nullptr ? 1 : 0;
-    // Whoever counts himself in from here on finds nothing in the slot: pointer and counts are in one total order.
+    // Whoever counts himself in from here on finds the slot empty: pointer and counts share one total order.
     readers_.await_none();
     const std::lock_guard lock(mutex_);
     free_.push_back(slot);
@@ -153,14 +153,14 @@ Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment) 
 
 namespace {
 
-/// While so many are looked at nobody can let go of a segment.
+/// How many versions are checked under one Reader, during which no segment can be retired.
 constexpr std::size_t kLookedAtTogether = 128;
 
-/// How often a record that is not whole is looked at where another process may be writing there, and the time in between.
+/// How many times a record that is not whole is read if another process may be writing there, and the pause in between.
 constexpr int kLooks = 5;
 constexpr auto kBetweenLooks = std::chrono::microseconds(100);
 
-/// Where a version stands, and what keeps that.
+/// Where a version is, and what keeps its bytes.
 struct Place {
     Location location;
     SegmentHeader header;
@@ -169,9 +169,9 @@ struct Place {
     const PackedSegment* packed;  ///< null: plain
     bool erased_from;
 
-    std::uint64_t at;  ///< where in `bytes`, or among what is packed, the record begins
+    std::uint64_t at;  ///< where the record begins, in `bytes` or in the image
 
-    /// The record at `offset`, and its bytes if they are none of the mapping's.
+    /// The record at `offset`; sets `unpacked` to the owner of its bytes if they are not the mapping's.
     Result<Record> record(std::uint64_t offset, std::shared_ptr<const char>& unpacked) const {
         if (packed == nullptr) {
             return decode_record(bytes, offset);
@@ -182,7 +182,7 @@ struct Place {
     }
 };
 
-/// None if the version was erased with all that held it.
+/// None if the version was erased and its segment is gone.
 std::optional<Place> find_place(const SegmentTable& segments, const Index& index,
                                 Position position) {
     for (;;) {
@@ -199,7 +199,7 @@ std::optional<Place> find_place(const SegmentTable& segments, const Index& index
     }
 }
 
-/// Whether what a read of the record at `offset` looks at is in memory.
+/// Whether everything that reads of the record at `offset` touch is in memory.
 bool is_resident(std::string_view bytes, const PackedSegment* packed, std::uint64_t offset,
                  ResidentPages& pages, ResidentPages::Time now) {
     if (packed != nullptr) {
@@ -212,7 +212,7 @@ bool is_resident(std::string_view bytes, const PackedSegment* packed, std::uint6
     if (!length) {
         return true;
     }
-    // The header's page is there; a record that is shorter than one has no others but its last.
+    // The header's page is in memory; a record shorter than a page touches only one more, its last.
     const std::uint64_t from = *length > kPageBytes ? 0 : *length - 1;
     return pages.have(bytes.substr(offset + from, *length - from), now);
 }
@@ -225,7 +225,7 @@ Error was_erased() {
 Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place place,
                            bool read_only) {
     const auto failed = [&](std::string_view why) {
-        // What is erased while it is being read may be seen half blanked.
+        // A version erased during the read may be seen half blanked.
         return index.link(info.position).erased
                    ? was_erased()
                    : Error{
@@ -248,7 +248,7 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
         return failed("the record is of another version");
     }
     if (record->bodiless) {
-        // Where the index hears of every erasure there is none without one that it knows.
+        // If the index knows every erasure, none without it is legitimate.
         return read_only ? was_erased() : failed("the body was erased");
     }
     return StoredVersion{.info = info,
@@ -258,8 +258,8 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
                          .method = record->method};
 }
 
-/// The version at `place` beside another process that writes. Whoever blanks it there waits for nobody here: what is checked is a
-/// copy, which is what is given.
+/// The version at `place` while another process may be writing. It blanks bodies without waiting for readers here, so a copy is
+/// checked and returned.
 [[gnu::noinline]] Result<StoredVersion> load_copy(const Index& index, const VersionInfo& info,
                                                   const Place& place) {
     for (int looks = 1;; ++looks) {
@@ -274,7 +274,7 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
             copied.at = 0;
         }
         Result<StoredVersion> loaded = load(index, info, std::move(copied), true);
-        // Half of it may be blanked just now; damage is so after a while, too.
+        // Half of it may be blanked right now; real damage remains.
         if (loaded || loaded.error().code != Errc::corrupt || looks == kLooks) {
             return loaded;
         }
@@ -329,7 +329,7 @@ std::vector<Position> find_unread(const SegmentTable& segments, const Index& ind
             }
             const Location location = index.location(info.position);
             const Segment* const segment = segments.find(location.segment);
-            // What has just taken the place of another was written lately.
+            // A segment that has just replaced another was written recently.
             if (segment != nullptr &&
                 !is_resident(segment->view(), segment->packed.get(), location.offset, pages, now)) {
                 unread.push_back(info.position);
@@ -353,7 +353,7 @@ void bring_in(const SegmentTable& segments, const Index& index, Position positio
     if (offset > place->bytes.size()) {
         return;
     }
-    // Most records are not longer than this. What is behind the record may be being written, and is not looked at.
+    // Most records are not longer than a page. What follows the record may be being written, and is not read.
     pages.will_read(place->bytes.substr(offset, kPageBytes));
     pages.bring_in(place->bytes.substr(offset, kRecordHeaderBytes));
     if (const auto length = record_length(place->bytes, offset)) {
@@ -367,7 +367,7 @@ std::optional<CommitRequest> find_request(const SegmentTable& segments, const In
     if (!place) {
         return std::nullopt;
     }
-    // It follows the last version. Where the next frame begins instead, no record fits: its magic is too large a length.
+    // It follows the last version. If the next frame begins there instead, no record fits: its magic is too large for a length.
     std::shared_ptr<const char> unpacked;
     const Result<Record> version = place->record(place->at, unpacked);
     if (!version) {
@@ -384,9 +384,9 @@ std::optional<CommitRequest> find_request(const SegmentTable& segments, const In
 
 namespace {
 
-/// Where what is not zero ends.
+/// The end of the last nonzero byte.
 std::uint64_t end_of_content(std::string_view bytes) {
-    // The tail is mostly zeros: by words where that can be.
+    // The tail is mostly zeros: compare whole words where possible.
     constexpr std::uint64_t kWord = sizeof(std::uint64_t);
     std::uint64_t at = bytes.size();
     while (at > 0 && at % kWord != 0 && bytes[at - 1] == '\0') {
@@ -404,8 +404,8 @@ std::uint64_t end_of_content(std::string_view bytes) {
 }  // namespace
 
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {
-    // The tail first, which takes longer than a commit: what is there by then is of frames that are found whole below, or of the
-    // one write under way. After the frames it would have some that came meanwhile.
+    // The tail first, which takes longer than a commit: what is there by then belongs to frames that are found whole below, or
+    // to the one write under way. Scanned after the frames, it would include some that arrived meanwhile.
     const std::uint64_t content_end = end_of_content(bytes);
     SegmentScan scan;
     scan.end = kSegmentHeaderBytes;

@@ -8,7 +8,7 @@ namespace annals::storage {
 struct SegmentPacker::Compressor {
     std::string dictionary;
     PackCompression blocks;
-    PackCompression plain;  ///< of what there is no dictionary for
+    PackCompression plain;  ///< for what is compressed without a dictionary
 
     explicit Compressor(std::string text)
         : dictionary(std::move(text)), blocks(dictionary), plain({}) {}

@@ -9,7 +9,7 @@
 namespace annals::storage {
 namespace {
 
-constexpr std::uint64_t kTurnNs = 100'000;  // The shortest that the kernel takes.
+constexpr std::uint64_t kTurnNs = 100'000;  // The shortest that the kernel accepts.
 
 /// sched_setattr(2), which the C library of Debian 12 does not declare.
 struct SchedulingAttributes {

@@ -24,7 +24,7 @@ struct Range {
     std::atomic<std::uintptr_t> end{0};
 };
 
-/// A list that a signal handler can go through: what is in it once is never freed.
+/// A list that a signal handler can traverse: its elements are never freed.
 struct Ranges {
     std::array<Range, 512> ranges;
     std::atomic<Ranges*> more{nullptr};
@@ -37,7 +37,7 @@ struct sigaction handler_before;
 bool is_guarded(std::uintptr_t address) noexcept {
     for (Ranges* some = &first_ranges; some != nullptr; some = some->more.load()) {
         for (const Range& range : some->ranges) {
-            // The end first: it is there when the beginning is.
+            // The end first: once it is set, so is the beginning.
             if (address < range.end.load() && address >= range.begin.load()) {
                 return true;
             }
@@ -46,7 +46,7 @@ bool is_guarded(std::uintptr_t address) noexcept {
     return false;
 }
 
-/// Async-signal-safe: the bare system call, since nobody promises that of mmap().
+/// Async-signal-safe: uses the bare system call, since mmap() isn't guaranteed to be.
 void on_bus_error(int, siginfo_t* info, void*) {
     const int errno_before = errno;
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
