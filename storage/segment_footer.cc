@@ -152,7 +152,7 @@ Result<FooterReader> FooterReader::open(const Segment& segment) {
     return reader;
 }
 
-/// What `footer`, of footer header and trailer at least, says; it stands at `offset` of its segment.
+/// Parses `footer`, which has at least footer header and trailer and is at `offset` of its segment.
 Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t offset,
                                          const SegmentHeader& header) {
     const auto corrupt = [&](std::string_view what) {

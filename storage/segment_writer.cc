@@ -9,29 +9,29 @@
 namespace annals::storage {
 namespace {
 
-// Between two pauses: as long as a sync of the log may have to wait for the device.
+// Written between two pauses: a sync of the log may have to wait for it.
 constexpr std::uint64_t kZerosChunk = 1 << 20;
 constexpr std::uint64_t kFirstSegmentBytesMax = 16 << 20;
 constexpr std::uint64_t kSegmentBytesMin = 4096;
 constexpr auto kPreparePause = std::chrono::milliseconds(8);
 
-// The next segment is prepared once the open one holds this much, or 1 / kPrepareShare of what it can: early,
-// since a busy log fills the open one in less time than zeros take on a machine with fresh memory.
+// The next segment is prepared once the open one holds this much, or 1 / kPrepareShare of its capacity: early, since a busy log
+// fills the open one in less time than zeros take on a machine with fresh memory.
 constexpr std::uint64_t kPrepareAfter = 1 << 20;
 constexpr std::uint64_t kPrepareShare = 4;
 
-// Zeros that are there already save each sync a change of the file's metadata. Where so many bytes are synced at once that does not
-// count, and writing everything twice does.
+// With zeros already in place, a sync needs no change of the file's metadata. When this much is synced at a time, that doesn't
+// matter, but writing everything twice does.
 constexpr std::uint64_t kPrepareSyncBytesMax = 192 << 10;
 constexpr std::uint64_t kRecentSyncs = 8;
 
 // What a small commit may need.
 constexpr std::uint64_t kProbeBytes = 4 * kPageBytes;
 
-// A file in the making with fewer zeros is not taken.
+// A file being filled with fewer zeros is not taken.
 constexpr std::uint64_t kFilledBytesMin = 4 << 20;
 
-// What a failed sync leaves on the device is unknown, whatever the reason.
+// After a failed sync it is unknown what the device has, whatever the reason.
 Result<void> final_if_failed(Result<void> result) {
     if (!result && result.error().code == Errc::no_store) {
         result.error().code = Errc::io;
@@ -47,7 +47,7 @@ SegmentPreparer::~SegmentPreparer() {
         thread_.join();
         if (ready_ != nullptr) {
             ready_.reset();
-            (void)fs_.remove(path_);  // Whatever is left, the next open removes.
+            (void)fs_.remove(path_);  // If that fails, the next opening removes it.
         }
     }
 }
@@ -100,7 +100,7 @@ void SegmentPreparer::run(const std::stop_token& stop) {
 std::unique_ptr<File> SegmentPreparer::fill(std::uint64_t bytes, const std::stop_token& stop) {
     const auto give_up = [&]() -> std::unique_ptr<File> {
         (void)fs_.remove(
-            path_);  // The log writer makes its own file then, and reports its own error.
+            path_);  // The log writer then makes its own file and reports its own error.
         return nullptr;
     };
     if (fs_.exists(path_)) {
@@ -164,7 +164,7 @@ Result<void> SegmentWriter::begin(std::uint64_t number, Position first_position,
 }
 
 bool SegmentWriter::fits(const Need& need) const noexcept {
-    // Room for a mark is kept, so that an orderly end never has to begin a segment.
+    // Keeps room for a mark, so that an orderly end never has to begin a segment.
     return open_->end + need.bytes + kFrameHeaderBytes + open_->footer.bytes() +
                FooterBuilder::bytes_for(need.records) <=
            open_->bytes;
@@ -239,7 +239,7 @@ Result<void> SegmentWriter::probe(Instant last_instant) {
     if (open_ == nullptr) {
         return try_new_file();
     }
-    // There are zeros already: however much of this is written, nothing changes.
+    // There are zeros already: whatever part of this is written, nothing changes.
     ANNALS_TRY_VOID(
         open_->file->write_zeros(open_->end, std::min(kProbeBytes, open_->bytes - open_->end)));
     ANNALS_TRY_VOID(sync_file());
@@ -247,7 +247,7 @@ Result<void> SegmentWriter::probe(Instant last_instant) {
     return {};
 }
 
-/// A segment in which nothing ever comes to stand would be left over if the next commit needs a larger one.
+/// Tests with a temporary file: an empty segment would be left over if the next commit needs a larger one.
 Result<void> SegmentWriter::try_new_file() {
     const std::string path = directory_ + "/new.tmp";
     if (fs_.exists(path)) {
@@ -259,10 +259,10 @@ Result<void> SegmentWriter::try_new_file() {
         written = file->sync();
     }
     if (written) {
-        written = fs_.sync_directory(directory_);  // A segment needs a descriptor more for it.
+        written = fs_.sync_directory(directory_);  // A segment needs another descriptor for it.
     }
     file.reset();
-    (void)fs_.remove(path);  // Whatever is left, the next segment's file takes the place of.
+    (void)fs_.remove(path);  // If that fails, the next segment's file replaces it.
     return written;
 }
 
@@ -286,7 +286,7 @@ Result<void> SegmentWriter::mark(Position next_position, Instant last_instant) {
 
 Result<void> SegmentWriter::seal(Instant last_instant) {
     ANNALS_TRY_VOID(clean());
-    // A whole footer says that the frames are whole, too: were both synced at once, the device might have it alone.
+    // A whole footer implies that the frames are whole, too: synced together, the device might end up with the footer alone.
     ANNALS_TRY_VOID(sync());
     sealing_ = true;
     const std::string footer = open_->footer.build(open_->end, last_instant, salt());
@@ -315,7 +315,7 @@ Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std
         ANNALS_TRY_VOID(fs_.remove(path));
     }
     ANNALS_TRY(std::unique_ptr<File> file, fs_.open(path, FileSystem::Mode::create));
-    // A nearly full device still takes a smaller segment.
+    // A nearly full device still has room for a smaller segment.
     while (true) {
         auto made = zeros ? file->write_zeros(0, bytes) : file->allocate(bytes);
         if (made) {
@@ -331,12 +331,12 @@ Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std
     }
 }
 
-/// Gives the next segment its name, durably. With no_store it has not got it.
+/// Gives the next segment its name, durably. After no_store it doesn't have it.
 Result<void> SegmentWriter::give_name(const std::string& path, const std::string& name) {
     ANNALS_TRY_VOID(fs_.rename(path, name));
     auto durable = fs_.sync_directory(directory_);
     if (!durable && durable.error().code == Errc::no_store) {
-        // Nothing is in it yet: the next attempt makes another. If this one outlives a crash, it is an empty last segment.
+        // It is still empty, and the next attempt makes another. If this one survives a crash, it is an empty last segment.
         if (const auto removed = fs_.remove(name); !removed) {
             return Error{Errc::io, removed.error().detail, {}};
         }
@@ -351,7 +351,7 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     }
     const std::string name = directory_ + "/" + segment_name(next_number_);
     if (fs_.exists(name)) {
-        // Renaming would destroy what nobody has read.
+        // Renaming would destroy a file that nobody has read.
         return Error{Errc::io, name + ": there already, though it should be the next segment", {}};
     }
     std::uint64_t bytes = std::max(options_.segment_bytes, padded(least));

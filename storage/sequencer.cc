@@ -13,7 +13,7 @@ using Status = Submission::Status;
 
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
 
-/// A clock that is set right goes back by less.
+/// A clock that is being corrected goes back by less.
 constexpr std::int64_t kClockBehindMaxMicroseconds = 60'000'000;
 
 bool met(Expect expect, const Head& head, VersionNumber expected,
@@ -56,7 +56,7 @@ Record to_record(const Erase& erase) {
     return record;
 }
 
-/// Of what only erases nothing is kept.
+/// Whether the request's id is kept: not if the commit only erases.
 bool keeps_request(const Commit& commit) noexcept {
     return !commit.request.empty() && !commit.writes.empty();
 }
@@ -123,7 +123,7 @@ Submission Sequencer::submit(Commit commit) {
     if (commit.writes.empty() && std::ranges::none_of(commit.erases, erases_something)) {
         return result;
     }
-    // A commit that was refused has not tried the device.
+    // A refused commit has not tried the device.
     if (state_.load(std::memory_order_relaxed) == WriteState::no_space) {
         next_probe_ = Clock::now() + kProbeInterval;
     }
@@ -227,7 +227,8 @@ std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
     return check_guards(commit);
 }
 
-/// What the index has no number for would end the process once it is durable, and each opening from then on.
+/// Whether the commit needs more numbers than the index has: that would end the process once the commit is durable, and every
+/// opening from then on.
 bool Sequencer::exceeds_index(const Commit& commit) const noexcept {
     const std::uint64_t writes = commit.writes.size();
     const std::uint64_t in_flight = last_position_.value - released_.value;
@@ -263,7 +264,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
     frame.first_record = gathering_.records.size();
     out.append(kFrameHeaderBytes, '\0');
 
-    // Erases first: they take effect as the index is fed, the versions all together after that.
+    // Erases first: they take effect one by one in the index, the versions all together after them.
     append_erases(commit, frame);
     append_writes(commit, frame);
     if (keeps_request(commit)) {
@@ -312,7 +313,7 @@ void Sequencer::append_writes(const Commit& commit, BatchFrame& frame) {
     for (std::size_t i = 0; i < commit.writes.size(); ++i) {
         VersionWrite& write = commit.writes[i];
         const Head& previous = write.outcome.previous;
-        // The head keeps the highest number of a resource's present life, even if it was erased.
+        // The head keeps the highest number since the resource last came into being, even if it was erased.
         write.outcome.version =
             write.version ? *write.version : VersionNumber{previous.version.value + 1};
         write.outcome.instant = write.instant.value_or(frame.instant);

@@ -1,4 +1,4 @@
-// The log writer's side of the sequencer: batches are taken, released once they are in the index, or dropped.
+// The log writer's side of the sequencer: taking batches, releasing what is in the index, and dropping.
 
 #include "storage/sequencer.h"
 
@@ -8,10 +8,10 @@
 namespace annals::storage {
 namespace {
 
-/// So long nobody has to come for what was left to those who come back to be written without them.
+/// If nobody has submitted for this long, a batch left open for returning clients is written without them.
 constexpr auto kDeferredMax = std::chrono::milliseconds(10);
 constexpr std::size_t kBufferBytesKept =
-    16 << 20;  // A rare huge batch doesn't hold its memory for ever.
+    16 << 20;  // A rare huge batch doesn't keep its memory for ever.
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void Sequencer::stop() {
 Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> deadline) {
     if (batch.bytes.capacity() > kBufferBytesKept ||
         batch.entries.capacity_bytes() > kBufferBytesKept) {
-        Batch fresh;  // assigning one would leave `bytes` its memory
+        Batch fresh;  // assignment would leave `bytes` its memory
         std::swap(batch, fresh);
     }
     batch.clear();
@@ -34,7 +34,7 @@ Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> 
     const auto ready = [&] { return stopping_ || (flush_wanted_ && !gathering_.frames.empty()); };
     writer_waits_ = true;
     if (flush_deferred_) {
-        // Whoever comes back flushes sooner, if anyone does.
+        // Clients that return flush sooner, if there are any.
         std::size_t seen = 0;
         bool in_time = true;
         do {

@@ -1,4 +1,4 @@
-// What commits rest on: requirements, guards, and the watches that make some of them exact.
+// The conditions of commits: requirements, guards, and the watches that make some of them exact.
 
 #include "storage/sequencer.h"
 
@@ -76,7 +76,7 @@ std::optional<Sequencer::Refusal> Sequencer::check_requirement(const Commit& com
     if (const auto stored = index_.version(key, version)) {
         return stored->deletion ? std::optional(failed) : std::nullopt;
     }
-    // Of what is in flight only the newest version is known.
+    // Of the versions in flight only the newest is known.
     const bool in_flight = head.ticket.value != 0 && version < head.version;
     return in_flight ? busy : failed;
 }

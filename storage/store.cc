@@ -299,7 +299,8 @@ void Store::rebuild_search(TypeId type, const SearchSetup& setup, std::function<
         }
         impl->search_fingerprints[type.value].store(fingerprint);
         if (impl->search_mixes[type.value].load() != mixes) {
-            // Of what was submitted meanwhile some may be of another setup. Looked at after the store, as mix_search() counts before it.
+            // Some of what was submitted meanwhile may be of another setup. Checked after the store, since mix_search() counts
+            // before it.
             impl->search_fingerprints[type.value].store(0);
         }
         if (impl->saver != nullptr) {

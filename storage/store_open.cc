@@ -1,4 +1,4 @@
-// Opening a store: what is there is recovered, and what writes is begun.
+// Opening a store: recovering what is there, and starting to write.
 
 #include "core/base/log.h"
 #include "core/base/random.h"
@@ -19,7 +19,8 @@ namespace annals::storage {
 
 namespace {
 
-/// Beside a process that writes, what it blanks just now looks damaged: so often a reader looks in all, with so much between.
+/// While another process writes, what it is blanking looks damaged: how many times a reader tries in all, and the pause in
+/// between.
 constexpr int kReaderLooksMax = 3;
 constexpr std::chrono::milliseconds kBetweenReaderLooks{50};
 
@@ -47,7 +48,7 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     if (options.read_only) {
         return {};
     }
-    // What is there, or may not be written to, isn't a store's fault.
+    // An obstacle in the way, or lack of permission, isn't the store's fault.
     const auto unusable = [](Error error) {
         error.code = error.code == Errc::io ? Errc::usage : error.code;
         return error;
@@ -60,20 +61,20 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
         return unusable(std::move(locked.error()));
     }
     lock = *std::move(locked);
-    // Once more: what held the lock until now may have left off.
+    // Once more: whoever held the lock until now may have been interrupted.
     ANNALS_TRY_VOID(check_restored(fs, directory));
     ANNALS_TRY_VOID(fs.make_directory(segments));
     return fs.sync_directory(directory);
 }
 
-/// A copy of a backup may lack its end, and look like a store that ended sooner.
+/// A copy of a backup may lack its end, and look like a store that ended earlier.
 Result<void> check_backup(FileSystem& fs, const std::string& directory, bool allow_damaged,
                           OpenReport& report) {
     const auto manifest = read_backup_manifest(fs, directory);
     const Result<void> whole = !manifest    ? Result<void>(manifest.error())
                                : !*manifest ? Result<void>()
                                             : check_backup_parts(fs, directory, **manifest);
-    // While it is made, and when it was not finished, the manifest is of the one before.
+    // While a backup is made, or if it was not finished, the manifest is that of the one before.
     if (fs.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
         log_warning(fmt::format(
             "{}: a backup that was not finished, or is being made: some of it may be missing",
@@ -217,7 +218,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     }
     std::optional<SearchCheckpointReader> saved;
     if (options.search) {
-        saved.emplace(fs, directory);  // and reads on while the log is being read
+        saved.emplace(fs, directory);  // goes on reading while the log is being read
     }
     auto looked = recover(fs, segments, options, journal, owned->index, owned->segments, found);
     for (int looks = 1; options.read_only && !looked && looked.error().code == Errc::corrupt &&

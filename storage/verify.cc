@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
 
-/// So many missing segments side by side are named one by one.
+/// At most this many adjacent missing segments are named individually.
 constexpr std::uint64_t kMissingNamedMax = 100;
 
 /// The end of the last whole frame, wherever it is.
@@ -88,7 +88,7 @@ class Verification {
         log_.damage(offset, std::move(reason));
     }
 
-    /// That of a backup. While one is being made it is of the one before, which had less.
+    /// Reads the manifest of a backup. While one is being made, it is that of the one before, which had less.
     Result<void> read_manifest(const std::string& directory) {
         report_.unfinished_backup = fs_.exists(fmt::format("{}/{}", directory, kBackupPartial));
         if (report_.unfinished_backup) {
@@ -106,7 +106,7 @@ class Verification {
         return {};
     }
 
-    /// What is amiss with a segment is said of it.
+    /// Checks what the manifest says of the whole; faults of segments are reported with them.
     void verify_manifest() {
         if (manifest_ && report_.damages.empty() && manifest_->position != log_.last_position()) {
             manifest_fault_ = fmt::format("the log ends at position {}, and at {} in the manifest",
@@ -118,7 +118,7 @@ class Verification {
         }
     }
 
-    /// Why the file in bytes_ is not the one of the backup; empty: it is, or this is none.
+    /// Why the file in bytes_ is not that of the backup; empty: it is, or this is not a backup.
     std::string fault_of(std::uint64_t number) const {
         if (!manifest_) {
             return {};
@@ -132,7 +132,7 @@ class Verification {
         return facts ? facts->bytes : 0;
     }
 
-    /// Reads the file into bytes_; what can't be read is damage and stays zero. Errors: no_store (no descriptor for it).
+    /// Reads the file into bytes_; unreadable parts are damage and stay zero. Errors: no_store (no descriptor for it).
     Result<bool> read_file(std::uint64_t number) {
         const auto file = fs_.open(segments_ + "/" + segment_name(number), FileSystem::Mode::read);
         if (!file && file.error().code == Errc::no_store) {
@@ -159,7 +159,7 @@ class Verification {
         }
         report_.bytes += *size;
         part_fault_ = fault_of(number);
-        // What a crash left half blanked, opening finishes.
+        // What a crash left half blanked is finished by opening.
         const std::shared_ptr<const char> read(bytes_.data(), [](const char*) {});
         if (const auto whole = journal_.applied(number, read, *size); whole != read) {
             bytes_.assign(whole.get(), *size);
@@ -205,12 +205,12 @@ class Verification {
                 log_.verify_footer(*footer, bytes);
             }
         } else if (!last) {
-            // Where the footer began is not known: the frames end where no more is found.
+            // It is unknown where the footer began: the frames end after the last that is found.
             log_.verify_frames(bytes.substr(0, frames_end(bytes, header->salt)));
             damage(bytes.size(), "no whole footer");
         } else {
             const SegmentScan scan = scan_segment(bytes, *header);
-            // The last whole frame may end in zeros, behind which a torn one may have begun.
+            // The last whole frame may end in zeros, after which a torn one may have begun.
             log_.verify_frames(bytes.substr(
                 0, scan.witness ? std::max(scan.garbage_end, frames_end(bytes, header->salt))
                                 : scan.end));
@@ -219,7 +219,7 @@ class Verification {
         return {};
     }
 
-    /// Puts the image of a packed segment in the place of its file. False: there is none.
+    /// Replaces a packed segment's file in bytes_ by its image. False: it has none.
     bool unpack(const SegmentHeader& header) {
         const auto note = [this](std::uint64_t offset, std::string_view why) {
             damage(offset, std::string(why));
@@ -254,8 +254,8 @@ class Verification {
     LogCheck log_{report_};
     std::uint64_t total_bytes_ = 0;
 
-    // Of the segment at hand.
-    std::string part_fault_;  ///< why it is not the one of the backup
+    // Of the current segment.
+    std::string part_fault_;  ///< why it is not that of the backup
     std::string bytes_;
     bool sealed_ = false;
 };

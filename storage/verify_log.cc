@@ -72,7 +72,7 @@ void LogCheck::verify_frames(std::string_view bytes) {
     }
 }
 
-/// Names the damaged records of the frame that began at `at`, or the frame if it is not so plain.
+/// Reports the first damaged record of the frame that began at `at`, or the frame if that isn't possible.
 void LogCheck::damage_within_frame(std::string_view bytes, std::uint64_t at,
                                    const std::string& lost) {
     const std::size_t before = report_.damages.size();
@@ -180,7 +180,7 @@ void LogCheck::verify_record(const Record& record, std::uint64_t offset, std::ui
                            record.type, record.id, head.version.value));
         return;
     }
-    // The index of this check has positions of its own: a damaged store's may have gaps.
+    // The index of this check has positions of its own, since a damaged store's may have gaps.
     index_.add({.key = hint.key,
                 .type = hint.type,
                 .position = {index_.last_position().value + 1},
@@ -226,7 +226,7 @@ void LogCheck::verify_footer(const FooterReader& footer, std::string_view bytes)
 }
 
 void LogCheck::finish() {
-    // Where records are missing, or segments of a backup are older than others, the erase may be among what isn't there.
+    // If records are missing, or segments of a backup are older than others, the erase may be among what is missing.
     const bool complete = report_.damages.empty() && !report_.unfinished_backup;
     for (const Bodiless& version : bodiless_) {
         if (complete && !index_.link(version.position).erased) {

@@ -50,7 +50,7 @@ Result<std::unique_ptr<File>> replace_and_open(FileSystem& fs, const std::string
         replaced = fs.rename(draft, path);
     }
     if (!replaced) {
-        // It is of no use, and may take what room there is. If this fails, the next attempt does it.
+        // It is useless and may take the last space. If this fails, the next attempt removes it.
         (void)fs.remove(draft);
         return std::move(replaced.error());
     }

@@ -33,7 +33,7 @@ std::uint8_t value_of(char c) noexcept {
 
 constexpr std::size_t kBlockBytes = 64;
 
-/// What large texts mostly are made of: looked at side by side, as no look-up would be.
+/// Whether `block` has only digits, as most of a large text: vectorizes, as look-ups would not.
 bool is_block_of_digits(std::string_view block) noexcept {
     if (block.size() != kBlockBytes) {
         return false;
@@ -48,7 +48,7 @@ bool is_block_of_digits(std::string_view block) noexcept {
     return others == 0;
 }
 
-/// Decodes the four digits that `text` begins with; false if it doesn't.
+/// Decodes the first four characters of `text`; false if these aren't digits.
 bool add_group(std::string_view text, std::string& out) {
     if (text.size() < 4) {
         return false;

@@ -1,4 +1,4 @@
-// ANNALS_CHECK: an invariant that only our own mistake can break; on in every build.
+// ANNALS_CHECK: an invariant that only a bug can break; active in every build.
 //
 // Layer:   core/base.
 // Threads: any.
@@ -9,7 +9,7 @@
 
 namespace annals {
 
-/// Logs where and what to stderr and aborts the process.
+/// Writes place and condition to stderr and aborts the process.
 [[noreturn]] void check_failed(const char* file, int line, const char* condition,
                                std::string_view detail = {}) noexcept;
 

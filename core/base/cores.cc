@@ -14,14 +14,14 @@
 namespace annals {
 namespace {
 
-constexpr std::size_t kCoresMax = 8192;  // What Linux can be built for.
+constexpr std::size_t kCoresMax = 8192;  // The most that Linux can be built for.
 
 std::string content(const std::string& file) {
     std::ifstream stream(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The number that `text` begins with, cut off from it.
+/// Removes the number at the start of `text`, and returns it.
 std::optional<std::uint64_t> take_number(std::string_view& text) noexcept {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -89,7 +89,7 @@ unsigned available_cores() noexcept {
             allowed,
             cores_of_group("/sys/fs/cgroup", content("/proc/self/cgroup")).value_or(allowed));
     } catch (const std::exception&) {
-        return 1;  // No memory for the name of a file.
+        return 1;  // No memory for a file name.
     }
 }
 

@@ -1,6 +1,6 @@
 // Checksums and hashes: xxHash 3 for frames, keys and terms, SHA-256 for secrets and receipts.
 //
-// Layer:   core/base; the one user of <xxhash.h>, and of OpenSSL's digests.
+// Layer:   core/base; the only user of <xxhash.h> and of OpenSSL's digests.
 // Threads: plain functions.
 
 #pragma once
@@ -34,10 +34,10 @@ class Hash64Stream {
 
     void add(std::string_view bytes) noexcept;
 
-    /// Of all that was added so far.
+    /// The hash of everything added so far.
     std::uint64_t value() const noexcept;
 
-    /// As if nothing had been added.
+    /// Starts again, as if nothing had been added.
     void restart() noexcept;
 
   private:
@@ -50,7 +50,7 @@ class Hash64Stream {
 /// XXH3-128 of `bytes` with `seed`.
 Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0) noexcept;
 
-/// SHA-1 of `bytes`: its 20 bytes. For what others demand it of; it guards nothing.
+/// SHA-1 of `bytes`: its 20 bytes. Only for protocols that demand it, never for security.
 std::string sha1(std::string_view bytes);
 
 /// SHA-256 of `bytes` in lower-case hex.

@@ -11,8 +11,7 @@
 
 namespace annals {
 
-/// Place of a version in commit order, store-wide, for ever; the first version has position 1.
-/// 0 is "before everything".
+/// Place of a version in commit order, store-wide and permanent; the first version has position 1. 0 is "before everything".
 struct Position {
     std::uint64_t value = 0;
 
@@ -26,10 +25,10 @@ struct VersionNumber {
     auto operator<=>(const VersionNumber&) const = default;
 };
 
-/// Largest version number that a resource can have (it travels as 32 bits in the index).
+/// Largest version number that a resource can have (it has 32 bits in the index).
 inline constexpr std::uint64_t kVersionNumberMax = 0xffff'ffff;
 
-/// True for FHIR's id pattern: [A-Za-z0-9\-\.]{1,64} (datatypes.html#id).
+/// Whether `text` matches FHIR's id pattern: [A-Za-z0-9\-\.]{1,64} (datatypes.html#id).
 bool is_resource_id(std::string_view text) noexcept;
 
 }  // namespace annals

@@ -206,7 +206,8 @@ std::int64_t microseconds_of(const Clock& clock) noexcept {
            kSecond;
 }
 
-// "YYYY-MM-DDThh:mm:ss.mmmZ" and the same without a fraction, as nearly all instants are written; of others nothing is said.
+// Reads "YYYY-MM-DDThh:mm:ss.mmmZ" and the same without a fraction, as nearly all instants are written; none for any other
+// form.
 std::optional<InstantRange> read_usual(std::string_view text) noexcept {
     constexpr std::size_t kWithFraction = 24;
     constexpr std::size_t kWithout = 20;

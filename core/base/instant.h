@@ -28,11 +28,11 @@ Instant now() noexcept;
 /// Length of what write_instant() writes: 2026-01-02T03:04:05.678Z.
 inline constexpr std::size_t kInstantChars = 24;
 
-/// Writes exactly kInstantChars characters, milliseconds and Z, to `out`. The instant's part below
-/// a millisecond is cut off. Requires: 0000-01-01 <= instant <= 9999-12-31.
+/// Writes exactly kInstantChars characters, with milliseconds and Z, to `out`; the rest of the fraction is cut off. Requires:
+/// 0000-01-01 <= instant <= 9999-12-31.
 void write_instant(Instant instant, char* out) noexcept;
 
-/// The instant as FHIR writes it in UTC: three digits of fraction, six where there are microseconds.
+/// The instant as FHIR writes it, in UTC: with three digits of fraction, or six if it has microseconds.
 std::string format_instant(Instant instant);
 
 /// Reads a FHIR instant (date, time, zone all present; any number of fraction digits, cut off after
@@ -46,8 +46,8 @@ struct InstantRange {
     Instant end;
 };
 
-/// Reads any precision of FHIR dateTime from a year on; a `+` of a zone that arrived as a blank
-/// (an unescaped query) is accepted. Errors: value.
+/// Reads a FHIR dateTime of any precision from a year on; accepts a blank for the `+` of a zone (an unescaped query). Errors:
+/// value.
 Result<InstantRange> parse_date_time(std::string_view text);
 
 /// Length of what write_http_date() writes: Fri, 02 Jan 2026 03:04:05 GMT (RFC 9110).

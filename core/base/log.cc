@@ -15,10 +15,10 @@
 namespace annals {
 namespace {
 
-/// A line, and the one about dropped ones before it, fit into a pipe that says it takes something.
+/// A line, together with the one about dropped lines before it, fits into a pipe that poll() reports as writable.
 constexpr std::size_t kLineBytesMax = 3900;
 
-/// So long a reader of the lines may take nothing before they are dropped.
+/// How long a reader of the lines may block before lines are dropped.
 constexpr int kPatienceMs = 100;
 
 spdlog::logger& logger() {
@@ -32,13 +32,13 @@ spdlog::logger& logger() {
     return *instance;
 }
 
-// What is told may hold text of clients: with an end of line in it they would write lines of their own.
+// Lines may contain text from clients, which could use line ends to forge lines of their own.
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// What reads the lines may stand still (a full pipe, a terminal that is held): writing to it would hold up every thread that has
-/// something to say, the log writer's and those of the network among them, for as long as that lasts.
+/// Whether a line can be written without blocking. The reader may have stopped (a full pipe, a held terminal), and writing to
+/// it would block every thread that logs, the log writer's and the network's among them.
 bool takes_a_line(int patience_ms) {
     pollfd lines{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
     return ::poll(&lines, 1, patience_ms) != 0;

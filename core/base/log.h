@@ -1,4 +1,4 @@
-// Log lines: one per event, to stderr, by spdlog. While nobody reads them they are dropped, and counted.
+// Log lines: one per event, to stderr, by spdlog. Lines that nobody reads are dropped and counted.
 //
 // Layer:   core/base. Callers format with fmt; nothing that identifies a patient is logged.
 // Threads: any.
@@ -9,10 +9,10 @@
 
 namespace annals {
 
-/// Nothing is written from now on: for a program that does on purpose what is worth a line each time, as a fuzzer does.
+/// Writes nothing from now on: for programs, like a fuzzer, that deliberately cause what would be logged each time.
 void silence_log();
 
-/// Writes `line` as one line of that level, whatever text of clients is in it.
+/// Writes `line` as one line of that level, whatever text from clients it contains.
 void log_info(std::string_view line);
 void log_warning(std::string_view line);
 void log_error(std::string_view line);

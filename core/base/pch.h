@@ -1,4 +1,4 @@
-// Precompiled for every library: what most files use anyway, and what is slow to read and comes with it (roaring.h reads
+// Precompiled for every library: what most files use anyway, and what is slow to parse and included with it (roaring.h includes
 // all of immintrin.h).
 
 #pragma once

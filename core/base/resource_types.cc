@@ -217,7 +217,7 @@ class NameTable {
     static constexpr std::uint16_t kEmpty = 0xffff;
 
     static std::size_t slot_of(const Ends& ends) noexcept {
-        // The upper bits depend on all of those below them.
+        // The upper bits depend on all bits below them.
         return (ends.first * 0x9e37'79b9'7f4a'7c15 + ends.last * 0xc2b2'ae3d'27d4'eb4f) >> 55;
     }
 

@@ -1,4 +1,4 @@
-// Result<T>: a value or an Error, for failures that a caller is expected to meet.
+// Result<T>: a value or an Error, for failures that callers must expect.
 //
 // Layer:   core/base.
 // Threads: plain values.
@@ -18,8 +18,8 @@
 
 namespace annals {
 
-/// One value per reaction that a caller (in the end: a FHIR client) can have. What it means on the
-/// wire, status and FHIR issue code, is one table: core/outcome.cc.
+/// One value per reaction that a caller (in the end: a FHIR client) can have. core/outcome.cc has the table of their HTTP
+/// statuses and FHIR issue codes.
 enum class Errc : std::uint8_t {
     invalid,              ///< 400 invalid: malformed input
     structure,            ///< 400 structure: wrong shape or JSON kind
@@ -32,7 +32,7 @@ enum class Errc : std::uint8_t {
     not_acceptable,       ///< 406 not-supported
     request_timeout,      ///< 408 timeout: the client was too slow
     conflict,             ///< 409 conflict
-    still_current,        ///< 409 business-rule: what is in use is not removed so
+    still_current,        ///< 409 business-rule: it is in use and can't be removed like this
     precondition,         ///< 412 conflict: If-Match failed
     multiple_matches,     ///< 412 multiple-matches
     body_too_large,       ///< 413 too-long
@@ -41,7 +41,7 @@ enum class Errc : std::uint8_t {
     unsupported_media,    ///< 415 not-supported
     business_rule,        ///< 422 business-rule
     processing,           ///< 422 processing
-    not_computable,       ///< 422 not-supported: what the answer depends on isn't here
+    not_computable,       ///< 422 not-supported: something that the answer depends on isn't here
     answer_too_costly,    ///< 422 too-costly: the answer would be larger than this server makes
     headers_too_large,    ///< 431 too-long
     expired,              ///< 410 expired: a page link that can't be honoured any more
@@ -61,11 +61,10 @@ enum class Errc : std::uint8_t {
     usage,                ///< no HTTP meaning: wrong arguments or configuration (exit code 2)
 };
 
-/// What went wrong. `detail` is written for the person who reads it and may reach a client for the
-/// 4xx codes; it never names a path or an errno there. `expression` is a FHIRPath-like place
-/// ("Patient.birthDate", "Bundle.entry[3]") or empty. `others` are further faults of the same body, each an
-/// issue of its own on the wire; the status is this one's. `lacks` is the canonical URL of a definition that isn't here
-/// as it is needed, or "Type/id": for who may bring it. Empty where no one thing would help.
+/// What went wrong. `detail` is written for people and may reach a client for the 4xx codes; it never names a path or an errno
+/// there. `expression` is a FHIRPath-like place ("Patient.birthDate", "Bundle.entry[3]") or empty. `others` are further faults
+/// of the same body, each an issue of its own on the wire; the status is this one's. `lacks` is the canonical URL of a
+/// definition that is missing or unusable here, or "Type/id", for whoever can supply it. Empty if no single thing would help.
 struct Error {
     Errc code = Errc::internal;
     std::string detail;
@@ -151,7 +150,7 @@ class [[nodiscard]] Result {
     }
 
   private:
-    // std::variant would be the same, and a tenth of all that there is to compile.
+    // std::variant would do the same, but cost a tenth of the whole compile time.
     union {
         T value_;
         Error error_;

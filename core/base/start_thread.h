@@ -1,4 +1,5 @@
-// start_thread: threads that the process can go on without when the system has none to give.
+// start_thread: starts threads that the process can do without if the system refuses them. Indispensable ones (the log writer,
+// the network threads) are started as a std::thread, which makes the start fail.
 //
 // What can't be done without (the log writer, the network threads) is started as a std::thread is; then the start fails.
 //
@@ -14,7 +15,7 @@
 
 namespace annals {
 
-/// Starts a thread called `name` that does `work`, which must not throw. What is refused is logged, though not every time.
+/// Starts a thread called `name` that does `work`, which must not throw. Refusals are logged, though not every time.
 /// Errors:   overloaded: a limit on tasks (ulimit -u, pids.max) or on memory, which may pass.
 /// Lifetime: `name` is a literal.
 Result<std::jthread> start_thread(const char* name, std::function<void()> work);

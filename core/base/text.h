@@ -1,4 +1,4 @@
-// text: what is asked of words of protocols everywhere.
+// text: small helpers for protocol text.
 //
 // Layer:   core/base.
 // Threads: plain functions.
@@ -30,7 +30,7 @@ inline std::string ascii_lower(std::string_view text) {
     return lower;
 }
 
-/// True if `a` and `b` are the same but for the case of ASCII letters.
+/// Whether `a` and `b` are equal except for the case of ASCII letters.
 inline bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) {
         return false;
@@ -43,7 +43,7 @@ inline bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept
     return true;
 }
 
-/// `text` without blanks, tabs and ends of lines at its ends.
+/// `text` without blanks, tabs and line ends at its start and end.
 inline std::string_view trimmed(std::string_view text) noexcept {
     constexpr std::string_view kBlanks = " \t\r\n";
     while (!text.empty() && kBlanks.find(text.front()) != std::string_view::npos) {
@@ -55,7 +55,7 @@ inline std::string_view trimmed(std::string_view text) noexcept {
     return text;
 }
 
-/// The number that all of `text` is; nothing if it is none, or larger than a Number may be.
+/// The number that all of `text` represents; none if it isn't one, or exceeds Number.
 template <std::integral Number = std::uint64_t>
 std::optional<Number> parse_number(std::string_view text, int base = 10) noexcept {
     Number number = 0;
@@ -64,7 +64,7 @@ std::optional<Number> parse_number(std::string_view text, int base = 10) noexcep
     return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-/// Is `text` a token (RFC 9110 section 5.6.2), as the names of headers and media types are?
+/// Whether `text` is a token (RFC 9110 section 5.6.2), as the names of headers and media types are.
 inline bool is_token(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         return (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') ||

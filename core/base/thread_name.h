@@ -1,4 +1,4 @@
-// Thread names: by which the system's tools tell one thread of the server from another.
+// Thread names, by which the system's tools tell the server's threads apart.
 //
 // Layer:   core/base.
 // Threads: about the calling one.
@@ -7,8 +7,8 @@
 
 namespace annals {
 
-/// Has the system show the calling thread, and those that it starts from now on, as `name` (top -H, perf, a debugger), of
-/// which 15 bytes are kept. docs/architecture.md, Threads, has who does what.
+/// Names the calling thread, and those that it starts from now on, `name` in the system's tools (top -H, perf, a debugger),
+/// which keep 15 bytes. docs/architecture.md, Threads, lists them.
 void name_thread(const char* name) noexcept;
 
 }  // namespace annals

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 
-/// From then on a zone goes on as it did before.
+/// After this year a zone's rules are taken to continue unchanged.
 constexpr absl::civil_year_t kLastChange = 2300;
 
 /// Whether the database may have a zone of that name; anything else would be the path of another file, or the zone that
@@ -83,7 +83,8 @@ Result<std::shared_ptr<const TimeZone>> TimeZone::load(const std::string& name) 
 
 InstantRange TimeZone::stretch(InstantRange local) const noexcept {
     using Info = absl::TimeZone::TimeInfo;
-    // The end by its last microsecond: where it is the beginning of what is there twice, it is left the first time.
+    // The last microsecond instead of the end: an end where a repeated hour begins would otherwise count as its second
+    // occurrence.
     const Shown first(local.begin.us);
     const Shown last(local.end.us - 1);
     const Info from = rules_->zone.At(first.civil());

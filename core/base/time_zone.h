@@ -1,4 +1,4 @@
-// TimeZone: what times on the clocks of a place are in UTC, by the system's time zone database.
+// TimeZone: converts local times to UTC, by the system's time zone database.
 //
 // Layer:   core/base.
 // Spec:    FHIR R4 search.html#date; the names are IANA's, as Europe/Berlin.
@@ -25,12 +25,12 @@ class TimeZone {
     TimeZone& operator=(const TimeZone&) = delete;
     ~TimeZone();
 
-    /// When the clocks show what `local` names, as if it were UTC: from the first time that they reach its begin to the
-    /// last time that they leave its end. Of what is in a gap between two offsets the part that there is; if there is
-    /// none, what the clocks would have shown without the change.
+    /// The time during which the clocks show `local`, which is given as if it were UTC: from the first time that they reach its
+    /// begin to the last time that they leave its end. If part of it is in a gap between two offsets, the rest; if all of it
+    /// is, what the clocks would have shown without the change.
     InstantRange stretch(InstantRange local) const noexcept;
 
-    /// Of the offsets and changes until 2300: differs where stretch() does.
+    /// A hash of the offsets and changes until 2300: differs if stretch() does.
     std::uint64_t fingerprint() const noexcept { return fingerprint_; }
 
   private:
