@@ -1,4 +1,4 @@
-// Days and times of day of a Temporal, as its own files count with them.
+// Calendar arithmetic on the days and times of day of a Temporal.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Threads: plain functions.
@@ -17,10 +17,10 @@ inline constexpr std::int64_t kMinuteNanoseconds = 60'000'000'000;
 /// Of the proleptic Gregorian calendar.
 unsigned days_in_month(int year, unsigned month);
 
-/// Sets year, month and day to what `days` since 1970-01-01 come to.
+/// Sets year, month and day to the date that is `days` after 1970-01-01.
 void set_civil(Temporal& t, std::int64_t days);
 
-/// The same; false, with nothing set, outside of the years 1 to 9999.
+/// The same; false, with nothing set, outside the years 1 to 9999.
 bool set_day(Temporal& t, std::int64_t days);
 
 std::int64_t nanoseconds_of_day(const Temporal& t);

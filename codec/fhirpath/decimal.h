@@ -33,7 +33,7 @@ class Decimal {
           scale_(scale) {}
 
     /// Reads -?digits(.digits)?([eE][+-]?digits)?, as JSON writes numbers (leading zeros are accepted).
-    /// Nothing if it is no such text or needs more than 38 digits or 28 decimals.
+    /// Nothing if the text has another form or needs more than 38 digits or 28 decimals.
     static std::optional<Decimal> parse(std::string_view text);
 
     constexpr Int128 coefficient() const {
@@ -46,22 +46,22 @@ class Decimal {
 
     bool is_zero() const { return high_ == 0 && low_ == 0; }
 
-    /// True if there is no fraction but zeros.
+    /// True if the fraction has only zeros.
     bool is_integral() const;
 
-    /// The whole part, if 64 bits hold it.
+    /// The whole part, if it fits into 64 bits.
     std::optional<std::int64_t> integer() const;
 
-    /// Without zeros at the end of the fraction: equal values become identical.
+    /// Without trailing zeros in the fraction: equal values become identical.
     Decimal normalized() const;
 
     Decimal negated() const { return {-coefficient(), scale_}; }
 
-    /// Rounded to `scale` decimals, halves away from zero; with zeros at the end if it has fewer.
+    /// Rounded to `scale` decimals, halves away from zero, and padded with zeros if it has fewer.
     /// Nothing if that needs too many digits.
     std::optional<Decimal> rounded(int scale) const;
 
-    /// The greatest value of `scale` decimals that isn't greater; the least that isn't less; towards zero.
+    /// To `scale` decimals: the largest value that isn't greater; the smallest that isn't less; cut off.
     std::optional<Decimal> floor(int scale = 0) const;
     std::optional<Decimal> ceiling(int scale = 0) const;
     std::optional<Decimal> truncated(int scale = 0) const;
@@ -69,17 +69,17 @@ class Decimal {
     /// Digits after the point.
     int decimals() const { return scale_; }
 
-    // Nothing where the result is beyond 38 digits. A product or quotient that has more decimals than can be
-    // kept is rounded; a quotient keeps 28 significant digits. Division by zero gives nothing.
+    // Nothing if the result exceeds 38 digits or the divisor is zero. A product or quotient with more
+    // decimals than can be kept is rounded; a quotient keeps 28 significant digits.
     static std::optional<Decimal> add(const Decimal& a, const Decimal& b);
     static std::optional<Decimal> subtract(const Decimal& a, const Decimal& b);
     static std::optional<Decimal> multiply(const Decimal& a, const Decimal& b);
     static std::optional<Decimal> divide(const Decimal& a, const Decimal& b);
-    /// The quotient cut to a whole number.
+    /// The quotient truncated to a whole number.
     static std::optional<Decimal> divide_whole(const Decimal& a, const Decimal& b);
     static std::optional<Decimal> remainder(const Decimal& a, const Decimal& b);
 
-    /// Nearest decimal of at most 8 decimals (for roots, logarithms and the like).
+    /// The nearest decimal with at most 8 decimals (for roots, logarithms and the like).
     static std::optional<Decimal> from_double(long double value);
     long double to_double() const;
 
@@ -89,11 +89,11 @@ class Decimal {
         return (*this <=> other) == std::strong_ordering::equal;
     }
 
-    /// Writes at most kCharsMax characters and answers how many.
+    /// Writes at most kCharsMax characters and returns how many.
     std::size_t write(char* out) const;
 
   private:
-    // Two halves, so that an Item needs no alignment of sixteen bytes.
+    // Two halves, so that an Item does not need 16-byte alignment.
     std::int64_t high_ = 0;
     std::uint64_t low_ = 0;
     int scale_ = 0;

@@ -1,10 +1,10 @@
-// FHIRPath over parsed resources: expressions are parsed once, then evaluated straight on json::Documents.
+// FHIRPath over parsed resources: expressions are parsed once, then evaluated directly on json::Documents.
 //
-// Layer:   codec; depends on codec/json, codec/schema, codec/xml (htmlChecks()) and core/base only. No I/O: what
-//          an expression asks of the outside (other resources, terminology, profiles) goes through functions that the
-//          caller gives.
+// Layer:   codec; depends on codec/json, codec/schema, codec/xml (htmlChecks()) and core/base only. No I/O: what an
+//          expression needs from outside (other resources, terminology, profiles) comes through the caller's
+//          functions.
 // Spec:    FHIRPath N1 (2.0.0) and FHIR R4 fhirpath.html; docs/fhirpath.md says what is supported.
-// Threads: an Expression and an ExpressionCache are for all threads; an Evaluator belongs to one.
+// Threads: any thread may use an Expression or ExpressionCache; an Evaluator belongs to one.
 
 #pragma once
 
@@ -36,11 +36,11 @@ class Expression {
     ///         kExpressionDepthMax.
     static Result<Expression> parse(std::string_view text);
 
-    /// The text that was parsed. Lifetime: this and its copies.
+    /// The text that was parsed. Lifetime: as long as this or a copy of it.
     std::string_view text() const noexcept;
 
-    /// Checks the expression against the schema without evaluating it: members that the types at hand don't
-    /// have, an order asked of what has none. `context` is the type that it is evaluated on.
+    /// Checks the expression against the schema without evaluating it: for members that a type doesn't have,
+    /// and for uses of the order of unordered collections. `context` is the type that it is evaluated on.
     ///
     /// Errors: invalid, with the first thing that is wrong.
     Result<void> check(schema::Type context) const;
@@ -56,17 +56,16 @@ class Expression {
 inline constexpr std::size_t kExpressionBytesMax = 16 << 10;
 inline constexpr std::size_t kExpressionDepthMax = 200;
 
-/// Keeps the expressions that were used last.
+/// Keeps the most recently used expressions.
 class ExpressionCache {
   public:
-    /// Keeps at most `entries_max` expressions; one with regular expressions counts for 16 more of each.
+    /// Keeps at most `entries_max` expressions; each regular expression in one counts as 16 more.
     explicit ExpressionCache(std::size_t entries_max = 4096);
     ~ExpressionCache();
     ExpressionCache(const ExpressionCache&) = delete;
     ExpressionCache& operator=(const ExpressionCache&) = delete;
 
-    /// The parsed form of `text`, parsed if it isn't there. What doesn't parse isn't kept. Errors: as
-    /// Expression::parse.
+    /// `text` parsed, from the cache if it is there. Failures aren't cached. Errors: as Expression::parse.
     Result<Expression> get(std::string_view text);
 
   private:
@@ -74,7 +73,7 @@ class ExpressionCache {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Where an element stands in a document: node indexes of `tree`, kNone where there is no such thing.
+/// The place of an element in a document: node indexes in `tree`; kNone if there is none.
 struct Place {
     static constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -83,9 +82,9 @@ struct Place {
         kNone;  ///< the value; none (or a JSON null) if a primitive has extensions only
     std::uint32_t sibling =
         kNone;  ///< the object of a primitive's id and extensions (of `_birthDate`)
-    std::uint32_t parent = kNone;  ///< the object that it is a member of
+    std::uint32_t parent = kNone;  ///< the object that contains it
     std::uint32_t key = kNone;     ///< its key there (of the value, else of the sibling)
-    std::uint32_t index = kNone;   ///< which element of the array, if it is in one
+    std::uint32_t index = kNone;   ///< the index in the array, if it is in one
 };
 
 /// What FHIRPath calls System.Quantity. A unit is a UCUM code or, for calendar durations, the keyword.
@@ -115,13 +114,13 @@ class Item {
 
     Item() : place_() {}
 
-    /// A resource, or any object that knows its type by a resourceType; `value` may be missing.
+    /// A resource, or any object whose resourceType names its type; `value` may be missing.
     static Item resource(json::Value value);
 
     /// An element of a known type.
     static Item element(const Place& place, schema::Type type);
 
-    /// An item that is nothing but of this type, for references that can't be followed: resolve() is Patient.
+    /// An item that has only a type, for references that can't be followed: `resolve() is Patient`.
     static Item of_type(schema::Type type) { return element({}, type); }
 
     static Item boolean(bool value);
@@ -135,13 +134,14 @@ class Item {
 
     bool is_element() const noexcept { return kind_ == Kind::element; }
 
-    /// The schema type of an element (a backbone element has its own); also which type a type_info is of.
+    /// The schema type of an element (a backbone element has its own); for a type_info, the type that it
+    /// describes.
     schema::Type type() const noexcept { return type_; }
 
     /// Where an element is. Requires: is_element().
     const Place& place() const noexcept { return place_; }
 
-    /// An element's value, the object beside a primitive, and the object around it; missing if there is none.
+    /// An element's value, the object beside a primitive, and the enclosing object; missing if there is none.
     json::Value value() const noexcept { return at(place_.value); }
 
     json::Value sibling() const noexcept { return at(place_.sibling); }
@@ -150,7 +150,7 @@ class Item {
 
     json::Value key() const noexcept { return at(place_.key); }
 
-    /// Requires: the kind of that name (date, date_time and time: temporal).
+    /// Requires: the kind of that name (for as_temporal(): date, date_time or time).
     bool as_boolean() const noexcept { return boolean_; }
 
     std::int64_t as_integer() const noexcept { return integer_; }
@@ -173,7 +173,7 @@ class Item {
     }
 
     Kind kind_ = Kind::element;
-    bool system_ = false;  // of a type_info: a System type, which is kind_of_
+    bool system_ = false;  // a type_info describes the System type kind_of_
     Kind kind_of_ = Kind::element;
     schema::Type type_{};
 
@@ -188,65 +188,66 @@ class Item {
     };
 };
 
-/// What to_system() has to make, if it has to make anything.
+/// Memory for what to_system() may have to create.
 struct SystemStorage {
     std::string text;
     Quantity quantity;
 };
 
 /// The item as a System value: a primitive element becomes a string, number, date... and a Quantity element a
-/// quantity; others stay. Nothing if an element has no value.
+/// quantity; others stay as they are. Nothing if an element has no value.
 ///
-/// Lifetime: of `storage`, which is used for one item, and of what the item is of.
+/// Lifetime: as long as `storage`, which serves one item, and whatever the item points into.
 std::optional<Item> to_system(const Item& item, SystemStorage& storage);
 
-/// The text of a System value or primitive element as toString() has it; the JSON of any other element.
+/// The text of a System value or primitive element, as toString() gives it; any other element as JSON.
 std::string to_text(const Item& item);
 
 /// The name of the item's type: "HumanName", "BackboneElement", "code"; for System values "System.String".
 std::string type_name(const Item& item);
 
-/// What expressions may ask of the outside. Any may be empty; then only what the document itself answers works
+/// Access to what is outside the document. Any may be empty; then only the document itself is consulted
 /// (resolve() finds contained resources and Bundle entries; conformsTo() knows the base definitions).
 struct Hooks {
-    /// The resource that `reference` means; a default Item with no value if there is none.
+    /// The resource that `reference` points to; nothing if there is none.
     std::function<Result<std::optional<Item>>(std::string_view reference)> resolve;
-    /// Is the code, Coding, CodeableConcept or string in the value set? Nothing: can't be told.
+    /// Whether the code, Coding, CodeableConcept or string is in the value set; nothing if that is unknown.
     std::function<Result<std::optional<bool>>(const Item& code, std::string_view value_set)>
         member_of;
-    /// Does the first subsume the second?
+    /// Whether the first subsumes the second.
     std::function<Result<std::optional<bool>>(const Item& a, const Item& b)> subsumes;
     std::function<Result<std::optional<bool>>(const Item& resource, std::string_view profile)>
         conforms_to;
     std::function<void(std::string_view name, std::span<const Item> items)> trace;
 };
 
-/// A variable of the caller's: %name.
+/// A variable that the caller defines: %name.
 struct Variable {
     std::string_view name;
     std::span<const Item> items;
 };
 
-/// Bounds of one evaluation; beyond them it ends with too_costly.
+/// Limits of one evaluation; exceeding one ends it with too_costly.
 struct Limits {
     std::uint64_t steps =
         5'000'000;  ///< nodes evaluated, items and members looked at, bytes / 64 handled
-    std::size_t items = 200'000;          ///< of all collections that are alive at one time
+    std::size_t items = 200'000;          ///< in all collections that exist at one time
     std::size_t string_bytes = 1 << 20;   ///< of one string
     std::size_t memory_bytes = 16 << 20;  ///< of all computed strings and quantities
 };
 
 struct Environment {
-    /// %resource, %rootResource, %context; the input where they are not given.
+    /// %resource, %rootResource, %context; each defaults to the input.
     std::optional<Item> resource;
     std::optional<Item> root_resource;
     std::optional<Item> context;
     std::span<const Variable> variables;
     const Hooks* hooks = nullptr;
-    /// What now(), today() and timeOfDay() mean; the clock's when it isn't given.
+    /// The time that now(), today() and timeOfDay() return; by default the clock's.
     std::optional<Instant> now;
     Limits limits;
-    /// `.as()` of several items is an error, as FHIRPath has it, and not a filter, as invariants of R4 need it.
+    /// Whether `.as()` on several items is an error, as in FHIRPath, rather than a filter, as R4's invariants
+    /// need.
     bool strict_as = false;
 };
 
@@ -258,21 +259,21 @@ class Evaluator {
     Evaluator(const Evaluator&) = delete;
     Evaluator& operator=(const Evaluator&) = delete;
 
-    /// The items that `expression` gives for `input`, in order.
+    /// The items that `expression` yields for `input`, in order.
     ///
-    /// Errors:   processing (the expression can't be evaluated on this input: a single item expected...),
-    ///           too_costly (a limit), not_implemented (a hook that isn't there), a hook's own.
-    /// Lifetime: the items hold until the next evaluation or the end of this, `expression`, `environment`
-    ///           or the document.
+    /// Errors:   processing (the expression can't be evaluated on this input: a single item was expected...),
+    ///           too_costly (a limit), not_implemented (a missing hook), or a hook's own.
+    /// Lifetime: until the next evaluation, or until this, `expression`, `environment` or the document is
+    ///           destroyed.
     Result<std::span<const Item>> evaluate(const Expression& expression, const Item& input,
                                            const Environment& environment = {});
 
-    /// The same, for a criterion: true or false; nothing for an empty result. Several items or one that is no
-    /// boolean count as FHIRPath's singleton evaluation says. Errors: as evaluate.
+    /// The same for a criterion: true or false; nothing if the result is empty. Other results are converted
+    /// by FHIRPath's singleton evaluation of collections. Errors: as evaluate.
     Result<std::optional<bool>> evaluate_boolean(const Expression& expression, const Item& input,
                                                  const Environment& environment = {});
 
-    /// What the last evaluation took, in the unit of Limits::steps; also where it was given up.
+    /// The cost of the last evaluation in the unit of Limits::steps, even if it was given up.
     std::uint64_t steps() const noexcept;
 
   private:

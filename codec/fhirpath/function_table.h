@@ -20,7 +20,7 @@ struct FunctionRow {
     std::uint8_t arguments_max;
 };
 
-/// The row of that name; null if there is none.
+/// The row with that name; null if there is none.
 const FunctionRow* find_function(std::string_view name);
 
 }  // namespace annals::fhirpath

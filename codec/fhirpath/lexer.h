@@ -36,26 +36,26 @@ struct Token {
 
 class Lexer {
   public:
-    /// Tokens are views into `text`, or into what is added to `strings` where there are escapes.
+    /// Tokens are views into `text` or, if they have escapes, into strings added to `strings`.
     Lexer(std::string_view text, std::deque<std::string>& strings)
         : text_(text), strings_(strings) {}
 
-    /// The token that next() has found.
+    /// The token that next() found.
     const Token& token() const { return token_; }
 
-    /// Goes on to the next token. Errors: invalid.
+    /// Advances to the next token. Errors: invalid.
     Result<void> next();
 
-    /// Is the token that operator or bracket?
+    /// Whether the token is that operator or bracket.
     bool is_operator(std::string_view text) const;
 
-    /// Goes on behind that operator or bracket. Errors: invalid where there is another token.
+    /// Consumes that operator or bracket. Errors: invalid if the token is another.
     Result<void> expect(std::string_view text);
 
-    /// What is wrong, at that byte of the text.
+    /// An error that says what is wrong at that byte of the text.
     Error error_at(std::size_t at, std::string_view what) const;
 
-    /// That the token, or the end, can't stand here.
+    /// An error that says that the token, or the end, was not expected here.
     Error unexpected() const;
 
   private:

@@ -1,8 +1,8 @@
 // Machine: evaluates a Program on one stack of items.
 //
-// Every node pushes its result on the stack; what it needs on the way stands above its mark and is taken away
-// again. Collections are ranges of the stack, so that none is ever allocated. A function answers false when
-// the evaluation has failed; error_ then says why.
+// Every node pushes its result onto the stack; intermediate values are kept above the node's mark and removed
+// again. Collections are ranges of the stack, so none is ever allocated. A function returns false if the
+// evaluation failed; error_ then says why.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Threads: one.
@@ -54,7 +54,7 @@ class Machine {
         std::uint32_t size() const { return end - begin; }
     };
 
-    /// What $this, $index and $total mean.
+    /// The values of $this, $index and $total.
     struct Scope {
         Item self;
         bool has_self = false;
@@ -85,7 +85,7 @@ class Machine {
 
     bool too_many_steps();
 
-    /// The items from `from` up take the place of all from `to` up.
+    /// Moves the items from `from` up down to `to`, overwriting what is there.
     void collapse(std::uint32_t to, std::uint32_t from) {
         if (to != from) {
             std::memmove(static_cast<void*>(&stack_[to]), &stack_[from],
@@ -96,9 +96,9 @@ class Machine {
 
     const Item& at(std::uint32_t index) const { return stack_[index]; }
 
-    /// Memory until the next run; nullptr beyond the limit.
+    /// Memory that is valid until the next run; nullptr beyond the limit.
     char* allocate(std::size_t bytes);
-    /// Copies; false beyond a limit.
+    /// Copies `text`; false beyond a limit.
     bool keep(std::string_view text, std::string_view& out);
     bool push_text(std::string_view text);  // copies
     bool push_quantity(const Quantity& quantity);
@@ -111,7 +111,7 @@ class Machine {
 
     bool evaluate(std::uint32_t node, const Scope& scope);
     bool evaluate_truth(std::uint32_t node, const Scope& scope, Truth& out);
-    /// The range's singleton evaluation as a boolean.
+    /// The range as a boolean, by singleton evaluation.
     bool truth_of(Range range, Truth& out);
     bool variable(const Name& name);
     bool indexer(const Node& node, const Scope& scope);
@@ -125,18 +125,18 @@ class Machine {
     bool push_children(const Item& item);
     bool push_values(const json::Tree& tree, std::uint32_t parent, std::string_view json_name,
                      schema::Type type);
-    /// The items of one member: its value and what is beside it, arrays or not; either may be kNone.
+    /// Pushes the items of one member: its value and its sibling, arrays or not; either may be kNone.
     bool push_pair(const json::Tree& tree, std::uint32_t parent, std::uint32_t key,
                    std::uint32_t value, std::uint32_t sibling, schema::Type type);
     bool push_element(const Place& place, schema::Type type);
-    /// The object that an element's members are in; kNone if it has none.
+    /// The object that holds an element's members; kNone if there is none.
     static std::uint32_t object_of(const Item& item);
     bool push_extensions(const Item& item, std::string_view url);
     bool resolve(const Item& item);
     bool find_local(const Item& resource, std::string_view reference, bool& found);
     bool html_checks(Range input);
 
-    // values.cc: what items are.
+    // values.cc: types and values of items.
 
     /// The item as a System value; `present` is false if an element has none.
     bool system_value(const Item& item, Item& out, bool& present);
@@ -155,7 +155,7 @@ class Machine {
     bool compare_items(const Item& a, const Item& b, Order& out);
     std::uint64_t hash_of(const Item& item);
     std::uint64_t hash_json(json::Value value);
-    /// Moves the items of `range` that equal none before them behind `to`; the stack ends after them.
+    /// Moves the items of `range` that equal no earlier one to `to`; the stack ends after them.
     bool distinct(Range range, std::uint32_t to);
     bool contains(Range range, const Item& item, bool& out);
 
@@ -210,7 +210,7 @@ class Machine {
 
     // sort.cc
 
-    /// The keys of each item, one item after the other, and whether it has them.
+    /// The keys of each item, one item after the other, and whether each key exists.
     struct SortKeys {
         std::uint32_t each = 1;
         std::vector<Item> values;
@@ -219,7 +219,7 @@ class Machine {
 
     bool sort(const Node& node, const Scope& scope, Range input);
     bool find_keys(const Node& node, const Scope& scope, Range input, SortKeys& out);
-    /// Whether the item of number `a` does.
+    /// Whether item number `a` comes before item number `b`.
     bool comes_before(const Node& node, const SortKeys& keys, std::uint32_t a, std::uint32_t b,
                       bool& out);
 
@@ -279,11 +279,11 @@ class Machine {
 
     std::vector<Chunk> chunks_;
     std::size_t chunk_ = 0;  // the one in use
-    std::size_t used_ = 0;   // of it
+    std::size_t used_ = 0;   // bytes used of it
     std::size_t allocated_ = 0;
     std::string scratch_;
 
-    // Patterns that are computed: the last few.
+    // The most recently used computed patterns.
     struct Compiled {
         std::string pattern;
         bool full;
@@ -293,10 +293,10 @@ class Machine {
     std::vector<Compiled> compiled_;
 };
 
-/// Kind of the System value that an element of a primitive type has.
+/// True for date, date_time and time.
 bool is_temporal(Item::Kind kind);
 
-/// Text of a System value as toString() has it, appended to `out`.
+/// Appends the text of a System value to `out`, as toString() gives it.
 void append_text(std::string& out, const Item& value);
 
 }  // namespace annals::fhirpath

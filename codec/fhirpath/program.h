@@ -1,7 +1,7 @@
 // Program: a parsed expression as one flat array of nodes.
 //
 // Layer:   codec, inside codec/fhirpath.
-// Threads: const after parsing, but for the compiled regular expressions, which are made once on demand.
+// Threads: const after parsing, except for regular expressions, which are compiled once, on first use.
 
 #pragma once
 
@@ -29,11 +29,11 @@ enum class Op : std::uint8_t {
     index,     // $index
     total,     // $total
     variable,  // value: name
-    // Steps: a is the input, or kNone for the context's.
+    // Steps: a is the input, or kNone for the context.
     member,    // value: name
     function,  // value: first argument in Program::arguments, count of them
     indexer,   // value: the index expression
-    // Operators: a and value are the operands (unary ones have a only).
+    // Operators: a and value are the operands (unary ones have only a).
     positive,
     negative,
     multiply,
@@ -180,10 +180,10 @@ inline constexpr std::uint32_t kNone = UINT32_MAX;
 
 struct Name {
     std::string_view text;
-    schema::Type type{};  // the type of that name, if there is one
+    schema::Type type{};  // the type with that name, if there is one
 };
 
-/// The type that `is`, `as` and ofType() are asked about.
+/// The type operand of `is`, `as` and ofType().
 struct TypeSpecifier {
     std::string_view name;           // for messages
     schema::Type fhir{};             // 0: none
@@ -191,7 +191,7 @@ struct TypeSpecifier {
     bool known = false;
 };
 
-/// A regular expression that stands in the text as a literal: compiled when it is first used.
+/// A regular expression given as a literal: compiled on first use.
 struct Pattern {
     explicit Pattern(std::uint32_t node);
     ~Pattern();
@@ -218,7 +218,7 @@ struct Program {
     std::deque<Quantity> quantities;
 };
 
-/// Looks a type specifier up: `space` is "FHIR", "System" or empty.
+/// Looks up a type specifier: `space` is "FHIR", "System" or empty.
 TypeSpecifier specify_type(std::string_view space, std::string_view name);
 
 }  // namespace annals::fhirpath

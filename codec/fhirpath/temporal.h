@@ -13,12 +13,12 @@
 
 namespace annals::fhirpath {
 
-/// What a comparison says: `unknown` is FHIRPath's empty collection.
+/// The result of a comparison: `unknown` is FHIRPath's empty collection.
 enum class Order : std::uint8_t { less, equal, greater, unknown };
 
 struct Temporal {
     enum class Kind : std::uint8_t { date, date_time, time };
-    /// Fractions of a second are part of the second.
+    /// Fractions of a second belong to the precision `second`.
     enum class Precision : std::uint8_t { none, year, month, day, hour, minute, second };
 
     static constexpr std::int16_t kNoZone = INT16_MIN;
@@ -38,36 +38,37 @@ struct Temporal {
 
     bool has_zone() const { return zone != kNoZone; }
 
-    /// Writes the FHIRPath text without @ (2012-04-15T10:00:00+02:00, 10:30); answers its length.
+    /// Writes the FHIRPath text without @ (2012-04-15T10:00:00+02:00, 10:30); returns its length.
     std::size_t write(char* out) const;
 };
 
-// Each reads the whole text, checking every range (the day against its month, a leap second is refused as
-// FHIRPath does), or gives nothing. `T` before a time and after a date of a date-time are not part of it.
+// Each parses the whole text and checks every range (the day against its month; a leap second is refused, as
+// in FHIRPath), or returns nothing. Texts don't have FHIRPath's `T` before a time or after the date of a
+// date-time without a time.
 std::optional<Temporal> parse_date(std::string_view text);  ///< 2012, 2012-04, 2012-04-15
 std::optional<Temporal> parse_date_time(
     std::string_view text);  ///< any date, then Thh(:mm(:ss(.f)))zone
 std::optional<Temporal> parse_time(std::string_view text);  ///< hh(:mm(:ss(.f)))
 
-/// Three-valued order. Where only one side has a zone, the other could be in any from -12:00 to +14:00.
+/// Three-valued order. If only one side has a zone, the other's may be anything from -12:00 to +14:00.
 /// Requires: both are times, or neither is.
 Order compare(const Temporal& a, const Temporal& b);
 
-/// Equivalence: the same precision and the same value; zones are normalized, and must both be there or not.
+/// Equivalence: the same precision and the same value in UTC; both have a zone, or neither has.
 bool equivalent(const Temporal& a, const Temporal& b);
 
 /// Units that can be added to a temporal.
 enum class Calendar : std::uint8_t { year, month, week, day, hour, minute, second, millisecond };
 
-/// `value` later by `count` units: months keep the day or take the month's last; units finer than the value's
-/// precision count in whole units of that precision. Nothing outside of the years 1 to 9999; times wrap.
+/// `value` moved by `count` units: months keep the day or use the month's last; units finer than the value's
+/// precision count in whole units of that precision. Nothing outside the years 1 to 9999; times wrap around.
 std::optional<Temporal> add(const Temporal& value, std::int64_t count, Calendar unit);
 
-/// The first or the last instant that `value` can mean, at `digits` of precision (4, 6, 8, 10, 12, 14, 17 for
-/// dates and date-times, 2, 4, 6, 9 for times). Nothing for other numbers.
+/// The first or last instant that `value` can mean, with `digits` of precision (4, 6, 8, 10, 12, 14, 17 for
+/// dates and date-times, 2, 4, 6, 9 for times). Nothing for other numbers of digits.
 std::optional<Temporal> boundary(const Temporal& value, int digits, bool high);
 
-/// Digits of its precision, as boundary() counts them.
+/// The digits of its precision, counted as in boundary().
 int precision_digits(const Temporal& value);
 
 /// The instant as a date-time in UTC with milliseconds. Requires: 0001 <= year <= 9999.

@@ -19,7 +19,7 @@ constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-/// Number of characters. Requires: UTF-8; of anything else it is some number no greater than the bytes'.
+/// Number of characters. Requires: UTF-8; for anything else, some number no greater than the number of bytes.
 std::size_t character_count(std::string_view text);
 
 /// The byte at which character `index` begins; the size if there are fewer.
@@ -28,27 +28,27 @@ std::size_t character_offset(std::string_view text, std::size_t index);
 /// Appends `text` with every letter in upper or lower case.
 void append_case(std::string& out, std::string_view text, bool upper);
 
-/// True if they are the same but for case and the kind of white space.
+/// True if they differ only in case and in the kind of white space.
 bool equivalent_strings(std::string_view a, std::string_view b);
 
-/// What a backslash and one of `letters` mean: the character at the same place of `meanings`.
+/// What a backslash followed by one of `letters` means: the character at the same index of `meanings`.
 struct Escapes {
     std::string_view letters;
     std::string_view meanings;
 };
 
-/// An escape that can't be read: where its backslash stands.
+/// An invalid escape: where its backslash is.
 struct EscapeFault {
     std::size_t at = 0;
     bool unknown =
         false;  ///< no such escape; else it is no character (half a pair, too few digits)
 };
 
-/// Appends what `text` stands for, \uXXXX and pairs of them resolved; what is wrong with it, if anything is.
+/// Appends `text` unescaped, \uXXXX and surrogate pairs included; returns what is wrong with it, if anything.
 std::optional<EscapeFault> unescape(std::string_view text, const Escapes& escapes,
                                     std::string& out);
 
-/// Without white space at both ends.
+/// Without leading and trailing white space.
 std::string_view trimmed(std::string_view text);
 
 }  // namespace annals::fhirpath

@@ -1,4 +1,4 @@
-// The few questions that FHIRPath has about types beyond what the schema answers.
+// Questions about types that the schema does not answer.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Threads: plain functions.
@@ -18,7 +18,7 @@ inline schema::Type of_resource(json::Value value) {
     return name ? schema::find_type(name.raw_string()) : schema::Type();
 }
 
-/// The kind of System value that a primitive type's values are; Kind::element for other types.
+/// The kind of System value of a primitive type; Kind::element for other types.
 Item::Kind system_kind(schema::Type type);
 
 /// "Integer" for Kind::integer and so on.
@@ -26,7 +26,7 @@ std::string_view system_name(Item::Kind kind);
 
 schema::Type quantity();
 
-/// The name that type() gives: a backbone element's is that of what it is derived from.
+/// The name that type() returns: for a backbone element, that of its base type.
 std::string_view public_name(schema::Type type);
 
 }  // namespace annals::fhirpath::types

@@ -2,7 +2,8 @@
 //
 // Layer:   codec; depends on codec/fhirpath only.
 // Spec:    UCUM (case sensitive codes): all metric prefixes, the units of ucum_units.h, products,
-//          quotients, exponents, parentheses, annotations. No units on special scales but Cel's symbol.
+// quotients, exponents, parentheses, annotations. Units on special scales are not supported, except Cel's
+// symbol.
 // Threads: plain functions.
 
 #pragma once
@@ -17,11 +18,11 @@
 
 namespace annals::fhirpath {
 
-/// The system of UCUM's codes.
+/// The code system of UCUM.
 inline constexpr std::string_view kUcum = "http://unitsofmeasure.org";
 
 /// A unit as numerator / denominator (exact) times powers of metre, second, gram, radian, kelvin, coulomb,
-/// candela, mole and one of "arbitrary" units that only compare with themselves.
+/// candela, mole and one of the "arbitrary" units, which are comparable only with themselves.
 struct Unit {
     static constexpr std::size_t kDimensions = 8;
 
@@ -35,13 +36,13 @@ struct Unit {
     }
 };
 
-/// Reads a unit; nothing if it isn't known or is too large to compute with.
+/// Parses a unit; nothing if it is unknown or too large to compute with.
 std::optional<Unit> parse_unit(std::string_view text);
 
-/// Whether it is a code of UCUM. True also of what is too long or too large to be read to its end.
+/// Whether it is a UCUM code. Also true if it is too long or too large to be parsed completely.
 bool is_unit(std::string_view text);
 
-/// `value` of unit `from` in the unit `to`. Nothing if their dimensions differ or it can't be computed.
+/// `value` converted from `from` to `to`. Nothing if their dimensions differ or it can't be computed.
 std::optional<Decimal> convert(const Decimal& value, const Unit& from, const Unit& to);
 
 /// +1 if `a` is the larger unit, -1 if `b` is, 0 if they are the same size. Requires: the same dimension.
@@ -50,12 +51,12 @@ int compare_size(const Unit& a, const Unit& b);
 /// The product or quotient of two units.
 std::optional<Unit> combine(const Unit& a, const Unit& b, bool divide);
 
-/// UCUM text for a unit of factor one in base units: "m2", "g.m-1", "1"; nothing if it has a factor or is
-/// arbitrary. For the results of multiplying and dividing quantities.
+/// The UCUM text of a unit of factor one in base units: "m2", "g.m-1", "1"; nothing if it has another factor
+/// or is arbitrary. For the results of multiplying and dividing quantities.
 std::string base_text(const Unit& unit);
 
-/// The UCUM code for a calendar duration's keyword that is a definite duration (days → d); empty for years,
-/// months and what is no keyword.
+/// The UCUM code of a calendar keyword that is a definite duration (days → d); empty for years, months and
+/// anything else.
 std::string_view definite_duration(std::string_view keyword);
 
 }  // namespace annals::fhirpath

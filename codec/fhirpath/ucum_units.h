@@ -20,7 +20,7 @@ struct UnitPrefix {
     int exponent;  ///< of ten; of 1024 where it is 100, 200 and so on
 };
 
-/// A unit that has no parts, as numerator / denominator times powers of the base units.
+/// A unit without parts, as numerator / denominator times powers of the base units.
 struct UnitAtom {
     std::string_view code;
     std::string_view numerator;
@@ -36,10 +36,10 @@ std::span<const UnitPrefix> unit_prefixes();
 /// The units that can be computed with.
 std::span<const UnitAtom> unit_atoms();
 
-/// The other units of UCUM that take no prefix: there is nothing here to compute with them.
+/// Other UCUM units that take no prefix: known, but without a size to compute with.
 std::span<const std::string_view> unsized_units();
 
-/// Those of them that take prefixes.
+/// The same, but they take prefixes.
 std::span<const std::string_view> unsized_metric_units();
 
 }  // namespace annals::fhirpath

@@ -1,4 +1,5 @@
-// BundleParts: a Bundle's text, in portions, cut at its entries, so that each can be worked on by itself.
+// BundleParts: cuts a Bundle's text, given in portions, at its entries, so that each can be processed by
+// itself.
 //
 // Layer:   codec; depends on nothing.
 // Spec:    FHIR R4 bundle.html.
@@ -24,17 +25,16 @@ struct BundlePart {
     std::string_view text;
 };
 
-/// Cuts the text of one Bundle without white space. Holds no more of it than the entry under way and one
-/// portion.
+/// Cuts the text of one minified Bundle. Holds no more of it than the current entry and one portion.
 class BundleParts {
   public:
     /// Takes the next portion. Requires: all portions together are one well-formed JSON object.
     void add(std::string_view portion);
 
-    /// The next whole part of what was added; false if there is none yet. Lifetime: until the next add().
+    /// The next complete part; false if there is none yet. Lifetime: until the next add().
     bool next(BundlePart& part);
 
-    /// What is left when everything has been added and next() has said false; false if nothing is.
+    /// The remainder, once everything was added and next() returned false; false if there is none.
     bool rest(BundlePart& part) const;
 
   private:
@@ -42,8 +42,8 @@ class BundleParts {
     bool opens_entries(std::size_t bracket) const;
 
     std::string text_;
-    std::size_t begin_ = 0;  ///< of the part under way
-    std::size_t at_ = 0;     ///< what lies before has been looked at
+    std::size_t begin_ = 0;  ///< of the current part
+    std::size_t at_ = 0;     ///< everything before has been scanned
     std::size_t depth_ = 0;
     bool in_string_ = false;
     BundlePart::Kind kind_ = BundlePart::Kind::head;

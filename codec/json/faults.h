@@ -22,7 +22,7 @@ constexpr bool is_space(char c) noexcept {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/// What breaks the grammar first, and where in the text as it came; no message: nothing does.
+/// The first violation of the grammar and where it is in the original text; no message if there is none.
 struct Fault {
     std::size_t offset = 0;
     const char* message = nullptr;
@@ -67,22 +67,22 @@ inline Number scan_number(const char* at) noexcept {
     return {at, nullptr};
 }
 
-/// What is wrong with the escapes of the string's characters from `at` to `end`, and `where`; or null. `control`
-/// is set if they make a control character that FHIR has not in its strings.
+/// What is wrong with the escapes in the string characters from `at` to `end`, and `where`; or null. `control`
+/// is set if they produce a control character that FHIR does not allow in strings.
 const char* check_escapes(const char* at, const char* end, const char*& where,
                           bool& control) noexcept;
 
-/// What is wrong with the scalar that begins at `at`, which the walk has refused.
+/// What is wrong with the scalar that begins at `at`, which the walk has rejected.
 Fault explain_scalar(const char* text, std::uint32_t at) noexcept;
 
-/// Finds what stage 1 only reports as being somewhere.
+/// Locates a fault that stage 1 detects without a place.
 Fault find_lexical_fault(std::string_view text) noexcept;
 
-/// Where in `text` the character stands that is at `offset` without insignificant white space.
+/// The offset in `text` of the character that is at `offset` in the text without insignificant white space.
 /// Requires: the text is valid.
 std::size_t original_offset(std::string_view text, std::size_t offset) noexcept;
 
-/// The error that tells `fault`, with its byte, line and column.
+/// The error for `fault`, with its byte, line and column.
 Error describe(std::string_view text, const Fault& fault);
 
 }  // namespace annals::json

@@ -1,4 +1,4 @@
-// Indenter: JSON without white space, in portions, to the same with line breaks and indentation.
+// Indenter: adds line breaks and indentation to minified JSON, in portions.
 //
 // Layer:   codec; depends on nothing.
 // Spec:    RFC 8259; FHIR R4 http.html#pretty. Names, strings, digits and order stay byte for byte.
@@ -12,7 +12,7 @@
 
 namespace annals::json {
 
-/// Indents one JSON value by two blanks a level. A portion may end anywhere, inside of a string as well.
+/// Indents one JSON value by two blanks a level. A portion may end anywhere, even inside a string.
 class Indenter {
   public:
     /// Appends `portion`, indented, to `out`. Requires: all portions together are well-formed.

@@ -1,4 +1,4 @@
-// is_same: whether two JSON values say the same, however they are written.
+// is_same: whether two JSON values are equal, however they are written.
 //
 // Layer:   codec; depends on nothing.
 // Spec:    RFC 8259.
@@ -10,8 +10,8 @@
 
 namespace annals::json {
 
-/// True if two values say the same: strings with escapes resolved, members in any order; numbers by their digits, for FHIR's
-/// decimals have a precision. Two missing values are the same.
+/// True if two values are equal: strings with escapes resolved, members in any order; numbers digit by digit,
+/// because FHIR's decimals have a precision. Two missing values are equal.
 bool is_same(Value a, Value b);
 
 }  // namespace annals::json

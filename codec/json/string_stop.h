@@ -1,4 +1,4 @@
-// Where the text of a JSON string stops being what it says.
+// Where the text of a JSON string ends or has an escape.
 //
 // Layer:   codec; depends on nothing.
 // Spec:    RFC 8259 section 7.
@@ -11,9 +11,9 @@
 
 namespace annals::json {
 
-/// The place of the next quote or backslash from `from` on; npos if there is none.
+/// The index of the next quote or backslash from `from` on; npos if there is none.
 constexpr std::size_t find_string_stop(std::string_view text, std::size_t from) noexcept {
-    // find_first_of() makes a call for each character, which takes twenty times as long.
+    // find_first_of() makes a call per character, which takes twenty times as long.
     while (from < text.size() && text[from] != '"' && text[from] != '\\') {
         ++from;
     }

@@ -1,9 +1,9 @@
-// Substitution: strings of a Document that read as others for a while.
+// Substitution: temporarily replaces strings of a Document.
 //
-// A transaction's resources are searched by what their links were resolved to; this saves a second parse of them.
+// A transaction's resources are indexed with their links resolved; this saves parsing them a second time.
 //
 // Layer:   codec.
-// Threads: nobody else reads the Document meanwhile.
+// Threads: no other thread may read the Document meanwhile.
 
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace annals::json {
 
-/// Lifetime: what it substitutes in outlives it. Values and views stay valid; offsets of the strings that read
-///           otherwise point behind the text, and those of what they are in stay as they are.
+/// Lifetime: what it substitutes in outlives it. Values and views stay valid; a replaced string's offsets lie
+///           beyond the text, those of the values around it don't change.
 class Substitution {
   public:
     Substitution() = default;
@@ -27,16 +27,16 @@ class Substitution {
     Substitution(const Substitution&) = delete;
     Substitution& operator=(const Substitution&) = delete;
 
-    /// `string`, of the Document that all others until undo() are of, reads as `quoted`, a JSON string with its quotes.
-    /// False if the Document has no room for it.
+    /// Makes `string` read as `quoted`, a JSON string with its quotes. All strings until undo() must be of the same
+    /// Document. False if the Document has no room for it.
     bool replace(Value string, std::string_view quoted);
 
-    /// Everything reads as it was parsed.
+    /// Restores what was parsed.
     void undo() noexcept;
 
   private:
     const Tree* tree_ = nullptr;
-    std::size_t text_size_ = 0;  ///< before
+    std::size_t text_size_ = 0;  ///< before the first replacement
     std::vector<std::pair<std::uint32_t, Node>> replaced_;
 };
 

@@ -1,6 +1,6 @@
 // Escapes of JSON strings, and UTF-8.
 //
-// Layer:   codec. (All who read characters written by number use it, and all who say texts from outside back.)
+// Layer:   codec; for everything that decodes escaped characters or quotes texts from outside.
 // Spec:    RFC 8259 section 7, RFC 3629.
 // Threads: plain functions.
 
@@ -22,8 +22,8 @@ constexpr int hex_value(char c) noexcept {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// The four hexadecimal digits at `digits`, or -1. Requires: the text does not end before the first
-/// character that is no such digit.
+/// The value of the four hexadecimal digits at `digits`, or -1. Requires: `digits` is readable up to and
+/// including the first character that is no such digit.
 constexpr std::int32_t hex_quad(const char* digits) noexcept {
     std::int32_t value = 0;
     for (int i = 0; i < 4; ++i) {
@@ -53,25 +53,25 @@ std::size_t utf8_length(std::string_view text) noexcept;
 /// True if `text` is UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF.
 bool is_utf8(std::string_view text) noexcept;
 
-/// `text` with every byte that is not part of valid UTF-8 as U+FFFD.
+/// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-/// A place in a text, as editors count: from 1, columns in characters.
+/// A position in a text as editors count it: from 1, columns in characters.
 struct Place {
     std::size_t line = 1;
     std::size_t column = 1;
 };
 
-/// Where the byte at `offset` stands. Requires: offset <= text.size().
+/// The position of the byte at `offset`. Requires: offset <= text.size().
 Place place_of(std::string_view text, std::size_t offset) noexcept;
 
-/// Where what follows `text` stands, which begins at `begin`.
+/// The position right after `text`, which begins at `begin`.
 Place place_behind(Place begin, std::string_view text) noexcept;
 
-/// Appends the characters that `raw` stands for. Requires: its escapes are well-formed.
+/// Appends `raw` with its escapes resolved. Requires: they are well-formed.
 void append_unescaped(std::string& out, std::string_view raw);
 
-/// Appends `text` as the characters of a JSON string, without quotes. Requires: UTF-8.
+/// Appends `text` escaped for a JSON string, without quotes. Requires: UTF-8.
 void append_escaped(std::string& out, std::string_view text);
 
 }  // namespace annals::json

@@ -1,7 +1,7 @@
 // Walk: from tokens to nodes.
 //
 // Layer:   codec; used by the parser alone.
-// Spec:    as document.h; of what is checked on the way, codec/schema/expectation.h.
+// Spec:    as document.h; for what is checked on the way, codec/schema/expectation.h.
 // Threads: one at a time.
 
 #pragma once
@@ -24,28 +24,29 @@ class Walk {
     Walk(const Walk&) = delete;
     Walk& operator=(const Walk&) = delete;
 
-    /// Nodes that `tokens` of stage 1 may make, valid or not: a valid text has two tokens a node, itself and a comma, a
-    /// colon or a closing bracket.
+    /// The most nodes that `tokens` of stage 1 can make, valid or not: valid text has two tokens per node, the node
+    /// itself and a comma, a colon or a closing bracket.
     std::size_t nodes_max(std::size_t tokens) const noexcept;
 
-    /// What breaks the grammar, or else the nodes: offsets are those of the text without its white space.
+    /// Returns the first violation of the grammar, or builds the nodes: their offsets are those of the
+    /// minified text.
     ///
-    /// If `checked`, says of each resource that is built as FHIR R4 defines it that it is sound, unless that isn't plain.
+    /// If `checked`, marks each resource that plainly has the structure FHIR R4 defines as Node::sound.
     ///
     /// Requires: `tokens` are followed by the text's size and another number; `nodes` has room for nodes_max();
     ///           `text` is padded with NUL.
     Fault run(const char* text, std::span<const std::uint32_t> tokens, bool checked, Node* nodes);
 
-    /// What run() has made.
+    /// The number of nodes that run() made.
     std::size_t node_count() const noexcept { return node_count_; }
 
     /// White space between the tokens.
     std::size_t space_count() const noexcept { return space_count_; }
 
-    /// True if what run() has walked through nests beyond kJsonDepthMax.
+    /// True if the text of the last run() nests deeper than kJsonDepthMax.
     bool is_deep() const noexcept { return deep_; }
 
-    /// Objects that may repeat a key, inner ones first.
+    /// Objects that may have duplicate keys, inner ones first.
     const std::vector<std::uint32_t>& suspects() const noexcept { return suspects_; }
 
   private:

@@ -17,7 +17,7 @@
 
 namespace annals::patch {
 
-/// Bounds on a patch; beyond one of them it fails.
+/// Limits of a patch; it fails if it exceeds one.
 struct Limits {
     std::size_t bytes_max = std::size_t{64} << 20;  ///< of the result
     std::size_t steps_max = std::size_t{1} << 23;   ///< members and elements looked at or moved
@@ -52,7 +52,8 @@ class EditTree {
     /// A value of the document of `source`. Requires: `value` is in it.
     Ref from_source(json::Value value) const noexcept;
 
-    /// A value given as minified JSON text. The tree does not look into it: it can be inserted, replaced and removed.
+    /// A value given as minified JSON text. The tree does not look into it: it can only be inserted, replaced and
+    /// removed.
     Ref from_text(std::string json);
 
     /// A new empty object or array.

@@ -1,5 +1,6 @@
-// ElementTree: the elements of a resource under change. What JSON keeps of an element in two places, its value and its id and
-// extensions beside it (birthDate, _birthDate), is changed as one.
+// ElementTree: the elements of a resource being edited. JSON keeps a primitive's value and its id and
+// extensions in two
+// places (birthDate, _birthDate); both are changed as one.
 //
 // Layer:   codec, inside codec/patch.
 // Spec:    FHIR R4 json.html#primitive, fhirpatch.html.
@@ -31,41 +32,41 @@ struct Step {
 /// From the resource down.
 using Way = std::vector<Step>;
 
-/// Elements are named as JSON names them, without "_". Each `way` leads to the object that has the element.
+/// Elements have their JSON names, without "_". Each `way` leads to the object that contains the element.
 class ElementTree {
   public:
-    /// Lifetime and Requires: as of EditTree.
+    /// Lifetime, Requires: as for EditTree.
     ElementTree(json::Value resource, json::Value parameters, const Limits& limits)
         : resource_(resource), tree_(resource, parameters, limits) {}
 
     EditTree& tree() noexcept { return tree_; }
 
-    // The resource as it came, by the numbers of its nodes.
+    // The original resource, by its node numbers.
 
     /// The way to the object or value at `node`.
     Way way_to(std::uint32_t node) const;
 
-    /// The type of the object at `node`, by the names on the way to it; missing if one is not known.
+    /// The type of the object at `node`, from the names on the way to it; missing if one is unknown.
     schema::Type type_at(std::uint32_t node) const;
 
-    // The resource as it is by now.
+    // The resource as edited so far.
 
     bool has(const Way& way, std::string_view name);
 
-    /// Elements of a list, counted in whichever of its two places has more.
+    /// The number of elements of a list: that of its longer array.
     std::size_t list_size(const Way& way, const std::string& name);
 
-    /// Puts in a value that does not repeat.
+    /// Adds an element that does not repeat.
     void set_members(const Way& way, const std::string& name, PatchValue value);
 
-    /// Puts a value in the place of one that does not repeat, and may be called otherwise: of a choice.
+    /// Replaces an element that does not repeat; a choice may get another name.
     void replace_members(const Way& way, const std::string& name, const std::string& new_name,
                          PatchValue value);
 
-    /// Takes an element out; what is empty then goes, too.
+    /// Removes an element, and what becomes empty by that.
     void remove_members(const Way& way, const std::string& name);
 
-    /// Puts a value into a list, which has `size` elements.
+    /// Inserts an element into a list, which has `size` elements.
     void insert_element(const Way& way, const std::string& name, std::size_t size,
                         std::size_t index, PatchValue value);
     void replace_element(const Way& way, const std::string& name, std::size_t index,
@@ -73,10 +74,10 @@ class ElementTree {
     void move_element(const Way& way, const std::string& name, std::size_t source,
                       std::size_t destination);
 
-    /// Takes an element out of a list; what is empty then goes, too.
+    /// Removes an element from a list, and what becomes empty by that.
     void remove_element(const Way& way, const std::string& name, std::size_t index);
 
-    /// The way to the object beside a primitive, made if it is not there. `index`: in a list.
+    /// The way to the object beside a primitive, created if missing. `index`: in a list.
     Way way_beside(Way way, const std::string& name, std::optional<std::size_t> index);
 
   private:
@@ -84,17 +85,18 @@ class ElementTree {
 
     Slot slot_at(const Way& way);
 
-    /// The list `key`; null if there is none. What stands beside a list is none where FHIR does not have it: "_name" of complex
-    /// elements, and whatever was not validated.
+    /// The array `key`; null if there is none. Only valid FHIR has an array beside an array: "_name" of
+    /// complex elements, and what was not validated, may be something else.
     Slot list_at(const Way& way, const std::string& key);
 
-    /// The list `key`, made if it is not there, with at least `size` elements: as many as are beside it, as JSON of FHIR has it.
+    /// The array `key`, created if missing and padded with nulls to at least `size` elements, the length of
+    /// the array beside it.
     Slot padded_list(const Way& way, const std::string& key, std::size_t size);
 
-    /// Removes the object at the end of `way` if nothing is left in it.
+    /// Removes the object at the end of `way` if it is empty.
     void prune(Way way);
 
-    /// Takes out the list `key` if nothing is in it.
+    /// Removes the array `key` if it has only nulls.
     void drop_if_all_null(const Way& way, const std::string& key);
 
     json::Value resource_;

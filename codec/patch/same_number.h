@@ -1,4 +1,4 @@
-// same_number: whether two JSON numbers are one, as RFC 6902 has `test` compare them.
+// same_number: whether two JSON numbers are equal, as `test` of RFC 6902 compares them.
 //
 // Layer:   codec; depends on nothing.
 // Spec:    RFC 6902 section 4.6.
