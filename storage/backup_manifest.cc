@@ -175,7 +175,7 @@ Result<void> check_restored(FileSystem& fs, const std::string& directory) {
     if (!fs.exists(mark)) {
         return {};
     }
-    // exists() is also true if nobody may look there.
+    // exists() is true, too, if access is denied.
     const auto facts = fs.facts(mark);
     if (!facts && facts.error().code == Errc::not_found) {
         return {};

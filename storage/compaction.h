@@ -5,7 +5,7 @@
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Compaction" and "Packed segment".
-// Threads: the housekeeper's, but for progress().
+// Threads: the housekeeper's, except for progress().
 
 #pragma once
 

@@ -73,7 +73,7 @@ class Housekeeper {
     SettleListeners& listeners_;
     const ForgetDerived forget_derived_;
 
-    std::mutex mutex_;  ///< guards all below but the thread
+    std::mutex mutex_;  ///< guards everything below except the thread
     std::condition_variable wake_;
     std::condition_variable done_wake_;
     Task added_;

@@ -65,8 +65,8 @@ class Index {
     /// Makes room before a bulk load, so that nothing grows while it runs.
     void reserve(std::uint64_t versions, std::uint64_t resources);
 
-    /// Pre-faults, from a thread beside the writer's, the memory that reserve() of the same counts made in an empty
-    /// index: half the time of opening a large store is the kernel providing pages.
+    /// Pre-faults, from a thread other than the writer's, the memory that reserve() of the same counts made in an empty index:
+    /// half the time of opening a large store is the kernel providing pages.
     void touch_reserved(std::uint64_t versions, std::uint64_t resources) const noexcept;
 
     /// Adds a version; invisible until publish().

@@ -22,7 +22,7 @@
 
 namespace annals::storage {
 
-/// Atomic reads and writes of plain members, which live in memory that came zeroed from the system.
+/// Atomic reads and writes of plain members, in memory that the system provided zeroed.
 template <typename T>
 T load_relaxed(const T& from) noexcept {
     return std::atomic_ref<T>(const_cast<T&>(from)).load(std::memory_order_relaxed);

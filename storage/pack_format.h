@@ -1,6 +1,6 @@
 // The parts that a packed segment's file is made of, and zstd for them.
 //
-// Layer:   storage; of packed_segment.h and segment_packer.h.
+// Layer:   storage; private to packed_segment and segment_packer.
 // Format:  docs/format.md, "Packed segment".
 // Threads: plain functions; a PackCompression is one thread's.
 

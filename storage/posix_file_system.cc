@@ -228,7 +228,8 @@ class PosixFile final : public File {
             unstarted_ += count;
         }
         if (unstarted_ >= kWriteBackBytes) {
-            // Writing goes on meanwhile, so the sync at the end has little to wait for. It also reports errors that occur here.
+            // Writing goes on meanwhile, so the sync at the end has little to wait for. The sync also reports errors of this
+            // call.
             unstarted_ = 0;
             static_cast<void>(::sync_file_range(fd_, 0, 0, SYNC_FILE_RANGE_WRITE));
         }

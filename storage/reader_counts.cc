@@ -5,7 +5,7 @@
 namespace annals::storage {
 
 void ReaderCounts::await_none() const noexcept {
-    // One after the other: whoever counts himself in from here on finds the replacement.
+    // One after the other: a reader that counts itself in from here on finds the replacement.
     for (const Count& count : counts_) {
         while (count.readers.load() != 0) {
             std::this_thread::yield();

@@ -33,7 +33,7 @@ class ResidentPages {
     /// Whether all of `bytes`, part of a mapping, are in memory at `now`. A page that the kernel has evicted within the current
     /// time unit is still reported as present.
     bool have(std::string_view bytes, Time now) noexcept {
-        // Most reads lie in a single page that was asked about a moment ago.
+        // Most reads are within a single page that was checked a moment ago.
         return (!bytes.empty() &&
                 page_of(bytes.data()) == page_of(bytes.data() + bytes.size() - 1) &&
                 is_marked(page_of(bytes.data()), now)) ||
@@ -70,7 +70,7 @@ class ResidentPages {
 
     static Mark mark_of(std::uint64_t hash, Time now) noexcept {
         const auto who = static_cast<Mark>(hash >> (64 - kMarksLog2 - 24)) & 0xff'ffff;
-        // With the lowest bit of who it is, so that none is that of a place which nobody has used.
+        // The lowest bit of `who` is set, so that no mark equals an unused place.
         return (who | 1) << kTimeBits | now;
     }
 

@@ -1,6 +1,6 @@
 // SearchIndex's parts: the state of each type, and of the merging thread.
 //
-// Layer:   storage; used by SearchIndex alone.
+// Layer:   storage; private to SearchIndex.
 // Threads: as search_index.h; comments mark what `edit` guards.
 
 #pragma once

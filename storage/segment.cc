@@ -90,7 +90,7 @@ void SegmentTable::retire(std::uint32_t slot) {
     Chunk* chunk = chunks_[slot / kChunk].load(std::memory_order_acquire);
     const std::unique_ptr<const Segment> segment((*chunk)[slot % kChunk].exchange(nullptr));
     packed_ -= segment != nullptr && segment->packed != nullptr ? 1 : 0;
-    // Whoever counts himself in from here on finds the slot empty: pointer and counts share one total order.
+    // A reader that counts itself in from here on finds the slot empty: pointer and counts share one total order.
     readers_.await_none();
     const std::lock_guard lock(mutex_);
     free_.push_back(slot);

@@ -49,7 +49,7 @@ class SegmentPreparer {
 
     FileSystem& fs_;
     const std::string path_;
-    std::mutex mutex_;  ///< guards all below but the thread
+    std::mutex mutex_;  ///< guards everything below except the thread
     std::condition_variable_any wake_;
     std::condition_variable done_;
     std::uint64_t wanted_bytes_ = 0;

@@ -1,4 +1,4 @@
-// SettleListeners: those that are told of settled commits and of completed erasures.
+// SettleListeners: those that are notified of settled commits and of completed erasures.
 //
 // Layer:   storage.
 // Threads: any; calls are made under a lock, so that none is under way once remove() has returned.

@@ -1,7 +1,7 @@
 // Store::Impl: the parts of a store, which are destroyed in reverse order.
 //
-// Layer:   storage; of store.cc and store_open.cc alone.
-// Threads: as store.h says of each call.
+// Layer:   storage; private to store.cc and store_open.cc.
+// Threads: as store.h says for each call.
 
 #pragma once
 

@@ -50,7 +50,7 @@ class Hash64Stream {
 /// XXH3-128 of `bytes` with `seed`.
 Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0) noexcept;
 
-/// SHA-1 of `bytes`: its 20 bytes. Only for protocols that demand it, never for security.
+/// SHA-1 of `bytes`: its 20 bytes. Only where others demand it, never for security.
 std::string sha1(std::string_view bytes);
 
 /// SHA-256 of `bytes` in lower-case hex.

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::size_t kBlock = 32;
 
-// Whether the bytes of the block at `at` are nothing but characters of an id.
+// Whether the block at `at` consists of characters of an id only.
 bool is_id_block(const char* at) noexcept {
     const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-    // Those of the `count` characters from `first` on.
+    // Marks the bytes that are one of the `count` characters from `first` on.
     const auto in = [](__m256i bytes, char first, char count) {
         const __m256i places = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
         const __m256i most = _mm256_set1_epi8(static_cast<char>(count - 1));

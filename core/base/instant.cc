@@ -277,7 +277,7 @@ std::string format_instant(Instant instant) {
 }
 
 Result<Instant> parse_instant(std::string_view text) {
-    // What is kept must be written with four digits of a year.
+    // Instants that are stored must have a year of four digits.
     const auto is_kept = [](Instant instant) {
         return instant.us >= days_of(1, 1, 1) * kDay && instant.us < days_of(10'000, 1, 1) * kDay;
     };
