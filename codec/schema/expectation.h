@@ -1,13 +1,16 @@
-// Expectations: what the parser compares an object's members with on its way, so that what is built as FHIR R4
-// defines it costs no walk of its own.
+// Expectations: what the parser compares an object's members with while it parses, so that a resource with the
+// structure
+// that FHIR R4 defines needs no second walk.
 //
-// They say yes or "maybe not": whatever is not plainly in order is left to check_structure(), which knows all the
-// rules and tells the faults. An Expectation is an element's row, laid out for that: its name as bytes, how its
-// values are tested, and which element followed it last time, which is what is compared first.
+// The answer is "yes" or "maybe not": whatever is not plainly valid is left to check_structure(), which knows all
+// rules
+// and reports the faults. An Expectation is an element's row in a form made for that: its name as bytes, how its
+// values
+// are tested, and which element followed it last time, which is compared first.
 //
 // Layer:   codec; depends on core/base only.
 // Spec:    as structure.h.
-// Threads: each has its own; what stands in them is made when it is first needed.
+// Threads: each thread has its own; their contents are made on first use.
 
 #pragma once
 
@@ -39,20 +42,20 @@ struct alignas(64) Expectation {
 
     bool repeats() const noexcept { return opens == static_cast<std::uint8_t>(json::Kind::array); }
 
-    std::array<char, 32> name;  ///< and the quote behind it
-    std::uint32_t name_bits;    ///< the bytes of it that a key must have
-    std::uint32_t once;  ///< the bit in an object's `seen` that must not be there yet: of a choice
-    std::uint32_t seen;  ///< that it sets; of a type's start: what must be set in the end
+    std::array<char, 32> name;  ///< and the closing quote
+    std::uint32_t name_bits;    ///< which of its bytes a key must match
+    std::uint32_t once;  ///< of a choice: the bit that must not be set yet in an object's `seen`
+    std::uint32_t seen;  ///< the bit that it sets; of a type's start: the bits required in the end
     std::uint16_t type;  ///< of its values
-    std::uint8_t key_bytes;  ///< the name and its quotes; 0 if it is no element's
-    std::uint8_t place;      ///< among the members that the type can have
+    std::uint8_t key_bytes;  ///< the name and its quotes; 0 if this is not an element
+    std::uint8_t place;      ///< its number among the members that the type can have
     Expectation* next;       ///< what followed it last time; never null
     Check check;
-    std::uint8_t kind;       ///< of values that are settled at once: a json::Kind, or kNoKind
+    std::uint8_t kind;       ///< of values that need no further check: a json::Kind, or kNoKind
     std::uint8_t item_kind;  ///< the same of an array's elements
     std::uint8_t
-        opens;  ///< the kind that its value must have as a member if that is an object or array
-    std::uint8_t size_bits;   ///< a string that is settled at once has one to 1 << size_bits bytes
+        opens;  ///< the kind that the member's value must have, if that is an object or array
+    std::uint8_t size_bits;   ///< a string not checked further has 1 to 1 << size_bits bytes
     std::uint8_t space_mask;  ///< 0xff if there must be no white space in such a string, else 0
 };
 
@@ -60,46 +63,52 @@ static_assert(sizeof(Expectation) == 64);
 
 inline constexpr std::size_t kStringBytesMax = 1 << 20;
 
-/// The kind of JSON value that a primitive of `type` is.
+/// The kind of JSON value of a primitive of `type`.
 constexpr json::Kind kind_of(Primitive type) noexcept {
     return type == Primitive::boolean ? json::Kind::boolean
            : is_json_number(type)     ? json::Kind::number
                                       : json::Kind::string;
 }
 
-/// The place of resourceType, which is no element.
+/// The place of resourceType, which is not an element.
 inline constexpr std::uint8_t kResourceTypePlace = 255;
 
-/// That of an unknown element's value, and the start of the members of an object there: below it, nothing is expected.
-/// The start of the members of an object of a type whose Expectation is there already is as far behind it as the type's
-/// number: the start's `next` is that of the member which came first last time.
+/// The expectation for the value of an unknown element, and the start of an object's members there: below it, nothing
+/// is
+/// expected. The start for an object of a known type lies as far behind it as the type's number; its `next` is the
+/// member
+/// that came first last time.
 Expectation* anything() noexcept;
 
-/// The start of a resource whose resourceType's value stands at `name`; anything() unless that is one of R4 between
-/// quotes. Requires: 66 readable bytes.
+/// The start for a resource whose resourceType's value is at `name`; anything() unless that is an R4 type in
+/// quotes.
+/// Requires: 66 readable bytes.
 Expectation* start_of_resource(const char* name) noexcept;
 
-/// That of the member called `key` in an object which `start` begins and whose last member was `before`; anything()
-/// if its type has no such element. `_name` of a primitive that does not repeat counts as seen, and is an object.
+/// The expectation for the member `key` of an object that began with `start` and whose last member was `before`;
+/// anything() if the type has no such element. `_name` of a primitive that does not repeat sets `seen`, too, and
+/// must be an object.
 ///
 /// Requires: 32 readable bytes from `key` on, no escapes in it.
 Expectation* expect(Expectation* start, Expectation* before, const char* key, std::uint32_t size,
                     std::uint32_t& seen) noexcept;
 
-/// Whether a scalar is in order that was not settled at once. `in_array`: as an array's element.
+/// Whether a scalar that needs a further check is valid. `in_array`: as an array's element.
 bool is_plain(const Expectation& expected, bool in_array, const json::Node& node,
               const char* text) noexcept;
 
-/// Whether the characters of a string, as they stand between its quotes, are a value of `type`. Requires: 64 readable
-/// bytes; the string has no control character that FHIR's don't have.
+/// Whether a string's characters, as they are between its quotes, are a value of `type`. Requires: 64 readable bytes;
+/// the
+/// string has no control character that FHIR does not allow.
 ///
-/// `reference`: of Reference.reference. False, too, where resolving the escapes might make it one.
+/// `reference`: whether it is a Reference.reference. Also false if only resolving the escapes could make it a
+/// value.
 bool is_value(Primitive type, bool reference, std::string_view text, bool escaped) noexcept;
 
-/// Whether a contained resource has an id and contains none; `places` are those of its members, as bits.
+/// Whether a contained resource has an id and contains no others; `places` are its members, as bits.
 bool is_contained_well(const Expectation& start, const std::uint64_t* places) noexcept;
 
-/// Whether the key at `key`, behind its quote, is what is expected. Requires: 32 readable bytes.
+/// Whether the key at `key`, after its quote, is the expected one. Requires: 32 readable bytes.
 inline bool has_name(const Expectation& expected, const char* key) noexcept {
     const __m256i own = _mm256_load_si256(reinterpret_cast<const __m256i*>(expected.name.data()));
     const __m256i its = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(key));
@@ -108,7 +117,7 @@ inline bool has_name(const Expectation& expected, const char* key) noexcept {
     return (expected.name_bits & ~same) == 0;
 }
 
-/// The bytes of the 64 at `at` that are a space or below, as bits.
+/// Which of the 64 bytes at `at` are a space or below, as bits.
 inline std::uint64_t low_bytes(const char* at) noexcept {
     const __m256i spaces = _mm256_set1_epi8(' ');
     const auto low = [spaces](const char* from) {
@@ -119,7 +128,8 @@ inline std::uint64_t low_bytes(const char* at) noexcept {
     return low(at) | low(at + 32) << 32;
 }
 
-/// Whether a string of those bytes, without escapes, is settled at once; `kind` is the one that is asked of it.
+/// Whether a string of those bytes, without escapes, needs no further check; `kind` is the kind to compare
+/// with.
 /// Requires: 64 readable bytes.
 inline bool is_settled(const Expectation& expected, std::uint8_t kind, const char* at,
                        std::uint32_t size) noexcept {

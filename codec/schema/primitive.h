@@ -1,7 +1,7 @@
 // Recognisers of FHIR's primitive types: whether a text is a value of the type.
 //
 // Layer:   codec; depends on core/base only.
-// Spec:    FHIR R4 datatypes.html#primitive: the regular expressions and what the text says beyond them (real
+// Spec:    FHIR R4 datatypes.html#primitive: the regular expressions and what the prose adds to them (real
 //          calendar days, 32 bits, lengths). Written by hand: one pass over the text, no allocation.
 // Threads: plain functions.
 
@@ -14,11 +14,11 @@
 namespace annals::schema {
 
 /// Whether `text` (UTF-8, escapes resolved) is a value of `type`, as XML's value attribute or a JSON string,
-/// number or literal would have it. Of xhtml only that it is text: its markup is another matter.
+/// number or literal has it. An xhtml is only checked to be text, not for its markup.
 /// Requires: `type` is not Primitive::none.
 bool is_valid(Primitive type, std::string_view text) noexcept;
 
-/// Whether JSON writes values of `type` as a number (else as a string, but for boolean).
+/// Whether JSON writes values of `type` as a number (else as a string, except for boolean).
 constexpr bool is_json_number(Primitive type) noexcept {
     return type == Primitive::decimal || type == Primitive::integer ||
            type == Primitive::positive_int || type == Primitive::unsigned_int;
@@ -55,7 +55,7 @@ bool is_uuid(std::string_view text) noexcept;
 /// Groups of four of the base64 alphabet, padded at the end; white space anywhere.
 bool is_base64_binary(std::string_view text) noexcept;
 
-/// YYYY, YYYY-MM or YYYY-MM-DD, a day that there is.
+/// YYYY, YYYY-MM or YYYY-MM-DD; the day must exist.
 bool is_date(std::string_view text) noexcept;
 
 /// A date, or a day with a time to the second or finer and a zone.

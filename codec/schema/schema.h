@@ -1,4 +1,4 @@
-// Schema: what FHIR R4 defines of its types and their elements, as constant tables with O(1) look-up.
+// Schema: FHIR R4's types and their elements, as constant tables with O(1) look-up.
 //
 // Layer:   codec; depends on core/base only.
 // Spec:    FHIR R4 (4.0.1) structuredefinition.html, elementdefinition.html, searchparameter.html, valueset.html.
@@ -91,7 +91,7 @@ class Range {
     std::uint16_t last_ = 0;
 };
 
-/// A short list of handles out of a table: `for (Type target : element.targets())`.
+/// A short list of handles from a table: `for (Type target : element.targets())`.
 template <typename Handle>
 class List {
   public:
@@ -129,7 +129,7 @@ class List {
     const std::uint16_t* counted_;
 };
 
-/// A rule of a type or an element in FHIRPath.
+/// A rule of a type or an element, in FHIRPath.
 class Invariant {
   public:
     Invariant() = default;
@@ -149,7 +149,7 @@ class Invariant {
         return {tables::kInvariantText + row().expression, row().expression_size};
     }
 
-    /// Its severity: an error, or else a warning.
+    /// Its severity: true for an error, false for a warning.
     bool is_error() const noexcept { return row().error != 0; }
 
     std::uint16_t index() const noexcept { return index_; }
@@ -246,7 +246,7 @@ class Type {
         return TypeId{static_cast<std::uint16_t>(id)};
     }
 
-    /// What it is derived from; missing for Element and Resource.
+    /// The type that it is derived from; missing for Element and Resource.
     Type base() const noexcept { return Type(row().base); }
 
     /// Whether it is `ancestor` or derived from it.
@@ -258,8 +258,8 @@ class Type {
         return type && ancestor;
     }
 
-    /// All elements, inherited ones included, in XML order; of a choice one for each type it may have
-    /// (valueBoolean, valueQuantity...), beside each other.
+    /// All elements, inherited ones included, in XML order; a choice has one for each of its types
+    /// (valueBoolean, valueQuantity...), next to each other.
     Range<Element> elements() const noexcept;
 
     /// The element that JSON calls `name` ("valueQuantity", "family"; never with an underscore); missing if
@@ -267,10 +267,10 @@ class Type {
     Element find(std::string_view name) const noexcept;
 
     /// The elements that FHIRPath and XML paths call `base_name`: one, or the options of a choice; empty if
-    /// there is none. Cost: constant, and the options counted.
+    /// there is none. Cost: constant, plus the number of options.
     Range<Element> find_base(std::string_view base_name) const noexcept;
 
-    /// Rules of every value of this type, what it inherits included.
+    /// Rules for every value of this type, inherited ones included.
     List<Invariant> invariants() const noexcept {
         return List<Invariant>(tables::kLists + row().invariants);
     }
@@ -313,31 +313,31 @@ class Element {
 
     bool operator==(const Element&) const = default;
 
-    /// As JSON and XML have it: "valueQuantity".
+    /// The name in JSON and XML: "valueQuantity".
     std::string_view name() const noexcept {
         return {tables::kNames + row().name, row().name_size};
     }
 
-    /// As FHIRPath has it: "value".
+    /// The name in FHIRPath: "value".
     std::string_view base_name() const noexcept {
         return {tables::kNames + row().name, row().base_size};
     }
 
-    /// The type of its values; of contained and Bundle.entry.resource: Resource. A contentReference leads
-    /// to the type of the element referred to.
+    /// The type of its values; for contained and Bundle.entry.resource: Resource. A contentReference has the
+    /// type of the element that it refers to.
     Type type() const noexcept { return Type(row().type); }
 
-    /// 0 or 1. Of a choice: of all options together.
+    /// 0 or 1. For a choice: of all options together.
     int min() const noexcept { return row().flags & tables::kRequired; }
 
-    /// Whether its max is "*" (JSON has an array), and not 1.
+    /// Whether its max is "*" (an array in JSON) rather than 1.
     bool repeats() const noexcept { return (row().flags & tables::kRepeats) != 0; }
 
     bool is_summary() const noexcept { return (row().flags & tables::kSummary) != 0; }
 
     bool is_modifier() const noexcept { return (row().flags & tables::kModifier) != 0; }
 
-    /// Whether XML has it as an attribute: id of elements, Extension.url, a primitive's value.
+    /// Whether it is an attribute in XML: id of elements, Extension.url, a primitive's value.
     bool is_attribute() const noexcept { return (row().flags & tables::kAttribute) != 0; }
 
     /// Whether it is one type of a choice (value[x]).
@@ -350,7 +350,7 @@ class Element {
     /// options of a choice share one.
     unsigned mark() const noexcept { return row().mark; }
 
-    /// The types that a Reference may lead to or a canonical may name; "Resource" is any. Empty if the
+    /// The types that a Reference may refer to or a canonical may name; "Resource" is any. Empty if the
     /// definition names none.
     List<Type> targets() const noexcept { return List<Type>(tables::kLists + extra().targets); }
 
@@ -363,7 +363,7 @@ class Element {
         return ValueSet(tables::kBindings[extra().binding].value_set);
     }
 
-    /// Rules of this element beyond those of its type.
+    /// Rules for this element in addition to those of its type.
     List<Invariant> invariants() const noexcept {
         return List<Invariant>(tables::kLists + extra().invariants);
     }
@@ -414,30 +414,30 @@ class SearchParameter {
 
     bool operator==(const SearchParameter&) const = default;
 
-    /// What stands in a URL: "birthdate".
+    /// The name in a URL: "birthdate".
     std::string_view code() const noexcept {
         return {tables::kSearchText + row().code, row().code_size};
     }
 
-    /// "individual-birthdate"; its url is http://hl7.org/fhir/SearchParameter/ and this.
+    /// "individual-birthdate"; its url is http://hl7.org/fhir/SearchParameter/ followed by this.
     std::string_view id() const noexcept { return {tables::kSearchText + row().id, row().id_size}; }
 
     SearchType type() const noexcept { return static_cast<SearchType>(row().type); }
 
-    /// FHIRPath over the whole of its bases; empty for _text, _content and _query.
+    /// The FHIRPath expression for all of its bases; empty for _text, _content and _query.
     std::string_view expression() const noexcept {
         return {tables::kSearchText + row().expression, row().expression_size};
     }
 
-    /// The types it is for; Resource and DomainResource are there as such.
+    /// The types it applies to; Resource and DomainResource are listed as such.
     List<Type> bases() const noexcept { return List<Type>(tables::kSearchLists + row().bases); }
 
-    /// The types that a reference may lead to.
+    /// The types that a reference may refer to.
     List<Type> targets() const noexcept { return List<Type>(tables::kSearchLists + row().targets); }
 
     struct Component;
 
-    /// Of a composite: how many components it has.
+    /// The number of components of a composite.
     std::size_t component_count() const noexcept { return row().component_count; }
 
     /// Requires: i < component_count().
@@ -455,13 +455,14 @@ class SearchParameter {
 
 struct SearchParameter::Component {
     SearchParameter parameter;
-    std::string_view expression;  ///< FHIRPath over what the composite's own expression gives
+    std::string_view expression;  ///< FHIRPath on the results of the composite's expression
 };
 
 /// All search parameters, by code.
 Range<SearchParameter> search_parameters() noexcept;
 
-/// Those that name `type` itself as a base, by code; Resource's and DomainResource's are asked for apart.
+/// Those that have `type` itself as a base, by code; Resource's and DomainResource's must be requested
+/// separately.
 List<SearchParameter> search_parameters(Type type) noexcept;
 
 }  // namespace annals::schema

@@ -13,7 +13,7 @@
 
 namespace annals::schema {
 
-/// "number", "token"...: as a SearchParameter says it.
+/// "number", "token"...: as in a SearchParameter.
 std::string_view search_type_name(SearchType type) noexcept;
 
 /// None if R4 has no such type.

@@ -1,8 +1,8 @@
-// check_structure: whether a JSON resource is built as FHIR R4 defines its type.
+// check_structure: whether a JSON resource has the structure that FHIR R4 defines for its type.
 //
 // Layer:   codec; depends on core/base only.
 // Spec:    FHIR R4 json.html, datatypes.html, references.html, domainresource.html; docs/validation.md says what
-//          is looked at and what is not.
+//          is and isn't checked.
 // Threads: plain functions.
 
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace annals::schema {
 
-/// Faults of one resource that are told; the walk ends there.
+/// The most faults reported for one resource; the walk ends there.
 inline constexpr std::size_t kFaultsMax = 100;
 
 struct StructureRules {
     bool allow_unknown_elements = true;
-    /// Also check what stands in the resource's own id, meta.versionId and meta.lastUpdated, which a write
+    /// Also check the values of the resource's own id, meta.versionId and meta.lastUpdated, which a write
     /// replaces by the server's.
     bool as_stored = false;
 };
@@ -29,10 +29,11 @@ struct StructureRules {
 /// choices, formats of primitives, null and the members with an underscore, emptiness, contained resources,
 /// references.
 ///
-/// `prefix` begins the expressions instead of the resource's type: "Bundle.entry[3].resource".
+/// `prefix` replaces the resource's type at the start of expressions: "Bundle.entry[3].resource".
 ///
 /// Errors: structure, value, required: the first fault in text order, all others in Error::others.
-/// Cost:   linear; no allocation but for faults and for strings with escapes in formats that know none.
+/// Cost:   linear; no allocation except for faults and for strings with escapes in formats that don't expect
+///         any.
 Result<void> check_structure(json::Value resource, const StructureRules& rules,
                              std::string_view prefix = {});
 

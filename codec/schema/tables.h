@@ -1,4 +1,4 @@
-// The rows that tools/generate_schema makes of FHIR R4's definitions. Read them through schema.h.
+// The rows that tools/generate_schema makes from FHIR R4's definitions. Read them through schema.h.
 //
 // Layer:   codec; depends on core/base only.
 // Spec:    FHIR R4 structuredefinition.html. How they are made: docs/schema.md.
@@ -30,7 +30,7 @@ enum : std::uint8_t {
 struct ElementRow {
     std::uint16_t name;
     std::uint8_t name_size;
-    std::uint8_t base_size;  // the base name is so much of the name: "value" of "valueQuantity"
+    std::uint8_t base_size;  // the base name's part of the name: "value" of "valueQuantity"
     std::uint16_t type;
     std::uint8_t flags;
     std::uint8_t
@@ -51,7 +51,7 @@ struct BindingRow {
 
 struct TypeRow {
     std::uint32_t slots;     // first of its slots
-    std::uint32_t seed;      // that makes them perfect
+    std::uint32_t seed;      // the hash seed with which they don't collide
     std::uint32_t required;  // bits of the marks that must be set
     std::uint16_t name;
     std::uint16_t first;  // element
@@ -110,7 +110,7 @@ struct SearchComponentRow {
     std::uint16_t expression_size;
 };
 
-// Where types stand; the generated tables assert them. Primitives are 1 to 20.
+// The places of the types, asserted by the generated tables. Primitives are 1 to 20.
 inline constexpr std::uint16_t kLastPrimitive = 20;
 inline constexpr std::uint16_t kResourceType = 23;
 inline constexpr std::uint16_t kDomainResourceType = 24;
@@ -146,17 +146,17 @@ extern const SearchComponentRow kSearchComponents[];
 extern const std::uint16_t kSearchParametersOfType[];
 extern const std::uint16_t kSearchLists[];
 
-// Code systems and value sets: a line each of type, url, version and JSON between tabs; deflated (zlib), then base64, in
-// two pieces.
+// Code systems and value sets: a line for each, with type, url, version and JSON separated by tabs; deflated
+// (zlib), then base64, in two pieces.
 extern const std::uint32_t kTerminologySize;  // of the lines
 extern const std::uint32_t kTerminology1Size;
 extern const std::uint32_t kTerminology2Size;
 extern const char kTerminology1[];
 extern const char kTerminology2[];
 
-/// A name as words, by which it is found and compared without branching on its size.
+/// A name as two words, so that it can be hashed and compared without branches on its size.
 struct Name {
-    std::uint64_t first;  // its first eight bytes, zeros behind them if there are fewer
+    std::uint64_t first;  // its first eight bytes, padded with zeros if there are fewer
     std::uint64_t last;   // its last eight bytes, or 0 if there are fewer
     std::size_t size;
 
@@ -169,7 +169,7 @@ inline std::uint64_t load_word(const char* at) noexcept {
     return word;
 }
 
-/// Requires: eight bytes from `at` can be read, whatever `size` is.
+/// Requires: eight bytes from `at` are readable, whatever `size` is.
 inline Name padded_name(const char* at, std::size_t size) noexcept {
     const bool short_one = size < 8;
     const std::uint64_t mask = short_one ? (std::uint64_t{1} << size * 8) - 1 : ~std::uint64_t{0};
@@ -192,7 +192,7 @@ inline Name name_of(std::string_view text) noexcept {
     return name;
 }
 
-/// The hash by which the generator has laid out the slots.
+/// The hash by which the generator laid out the slots.
 inline std::uint64_t hash_of(const Name& name) noexcept {
     const std::uint64_t hash = name.first * 0x9e37'79b9'7f4a'7c15 +
                                name.last * 0xc2b2'ae3d'27d4'eb4f +
@@ -200,7 +200,7 @@ inline std::uint64_t hash_of(const Name& name) noexcept {
     return hash ^ hash >> 32;
 }
 
-/// The element of `type` that has `name`, whose characters are at `text`; null if there is none.
+/// The element of `type` called `name`, whose characters are at `text`; null if there is none.
 inline const ElementRow* find_element(const TypeRow& type, const Name& name,
                                       const char* text) noexcept {
     const std::uint8_t place = kSlots[type.slots + (hash_of(name) * type.seed >> type.shift)];

@@ -1,4 +1,4 @@
-// Cursor: the markup of XML 1.0, one tag at a time, over a text; no document types.
+// Cursor: reads the markup of XML 1.0, one tag at a time; no document types.
 //
 // Layer:   codec, inside codec/xml.
 // Spec:    XML 1.0 (fifth edition) sections 2 and 3; FHIR R4 xml.html.
@@ -18,13 +18,13 @@ namespace annals::xml {
 /// An attribute of a start tag.
 struct Attribute {
     std::string_view name;   ///< with its prefix
-    std::string_view value;  ///< between the quotes, as it stands
+    std::string_view value;  ///< between the quotes, verbatim
     bool plain = true;       ///< no reference, no tab or line break, no " and no backslash
 };
 
 inline constexpr std::size_t kAttributesMax = 32;  ///< of one tag
 
-/// A start tag, or one of an empty element.
+/// A start tag or empty-element tag.
 struct Tag {
     std::size_t begin = 0;   ///< offset of '<'
     std::string_view name;   ///< with its prefix
@@ -39,10 +39,10 @@ struct Tag {
     }
 };
 
-/// Reads what stands at its place and goes behind it. Every function but at() and text() answers false, or
-/// not, once there is a fault.
+/// Reads the construct at its place and moves past it. After a fault, every function except at() and text()
+/// returns false or does nothing.
 ///
-/// Requires: check_characters() has passed the text. Lifetime: views point into the text.
+/// Requires: the text passed check_characters(). Lifetime: views point into the text.
 class Cursor {
   public:
     explicit Cursor(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
@@ -64,32 +64,32 @@ class Cursor {
     /// <!-- ... -->
     bool skip_comment();
 
-    /// <?target ... ?>, but for an XML declaration.
+    /// <?target ... ?>, except an XML declaration.
     bool skip_instruction();
 
-    /// <![CDATA[ ... ]]>; `data` is what is inside.
+    /// <![CDATA[ ... ]]>; `data` is the content.
     bool read_cdata(std::string_view& data);
 
     /// Characters up to the next '<' or the end; references are checked.
     bool skip_text(bool& blank);
 
-    /// <name attribute="value"...> or <name/>. No attribute is there twice.
+    /// <name attribute="value"...> or <name/>. Attributes must be unique.
     bool read_start_tag(Tag& tag);
 
-    /// </name>, which must be the end of `name`.
+    /// </name>, which must close `name`.
     bool read_end_tag(std::string_view name);
 
-    /// Makes a fault; false.
+    /// Records a fault; returns false.
     bool fail(std::size_t offset, const char* message, Errc code = Errc::invalid);
 
-    /// Lets flaw() go on from here on, or not.
+    /// Whether flaw() continues from now on.
     void set_lenient(bool lenient) noexcept { lenient_ = lenient; }
 
-    /// What is well-formed, but not what FHIR's XML has: a fault. Where the cursor is lenient it goes on, true, and the first
-    /// flaw is kept.
+    /// For what is well-formed, but not allowed in FHIR's XML: a fault. If the cursor is lenient, returns
+    /// true instead, and the first flaw is kept.
     bool flaw(std::size_t offset, const char* message, Errc code);
 
-    /// The flaw that was kept, which is forgotten.
+    /// Returns the flaw that was kept, and forgets it.
     Fault take_flaw() noexcept { return std::exchange(flaw_, {}); }
 
   private:
@@ -105,7 +105,7 @@ class Cursor {
     bool lenient_ = false;
 };
 
-/// Goes behind a byte-order mark and the XML declaration, which must say 1.0 and UTF-8.
+/// Skips a byte-order mark and the XML declaration, which must say 1.0 and UTF-8.
 bool read_declaration(Cursor& cursor);
 
 }  // namespace annals::xml

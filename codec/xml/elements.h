@@ -1,9 +1,9 @@
-// Elements: one pass over a text of FHIR XML into a flat array of elements over the text itself.
+// Elements: parses FHIR XML in one pass into a flat array of elements over the text itself.
 //
 // Layer:   codec, inside codec/xml.
 // Spec:    FHIR R4 xml.html. Refused: document types, entities but the predefined, processing of anything but
 //          UTF-8, text between elements, namespaces other than FHIR's (and XHTML's for narratives),
-//          attributes other than id, url and value. Passed over: comments, processing instructions,
+// attributes other than id, url and value. Ignored: comments, processing instructions,
 //          xsi:schemaLocation.
 // Threads: an ElementParser belongs to one thread.
 
@@ -20,16 +20,16 @@
 
 namespace annals::xml {
 
-/// An attribute's value as it stands in the text.
+/// An attribute's value, verbatim.
 struct Value {
     std::uint32_t begin = 0;  ///< 0: the attribute is not there (nothing can begin at 0)
     std::uint32_t size = 0;
-    bool plain = true;  ///< needs no change to be a JSON string's characters
+    bool plain = true;  ///< can be copied into a JSON string as it is
 
     explicit operator bool() const noexcept { return begin != 0; }
 };
 
-/// An element; in pre-order, followed by those inside of it.
+/// An element; in pre-order, followed by the elements inside it.
 struct Element {
     std::uint32_t begin = 0;  ///< offset of its '<'
     std::uint32_t name = 0;   ///< offset of its name without a prefix
@@ -39,7 +39,7 @@ struct Element {
     std::uint32_t narrative = 0;  ///< 1 + index in narratives() of an XHTML div; else 0
 };
 
-/// The first that is wrong in an entry of a Bundle.
+/// The first flaw in an entry of a Bundle.
 struct EntryFlaw {
     std::uint32_t element;  ///< the entry
     Fault fault;
@@ -48,14 +48,14 @@ struct EntryFlaw {
 /// Parses texts, reusing its buffers.
 class ElementParser {
   public:
-    /// Reads `text`, whose views it keeps until the next call. With `lenient`, structure and value inside of an entry of
-    /// the Bundle that the root is are no errors but in flaws().
+    /// Reads `text`, to which it keeps views until the next call. If `lenient`, errors of structure and value
+    /// inside an entry of a Bundle are not returned, but listed in flaws().
     ///
     /// Errors: invalid (not well-formed XML; too many levels), structure (what FHIR's XML does not have),
-    ///         value (narratives); the detail says line and column. body_too_large beyond kXmlBytesMax.
+    ///         value (narratives); the detail has line and column. body_too_large beyond kXmlBytesMax.
     Result<void> parse(std::string_view text, bool lenient = false);
 
-    /// Gives back what an unusually large text has needed; what was parsed may be gone.
+    /// Frees memory that an unusually large text needed; the parsed elements may be gone.
     void trim();
 
     std::string_view text() const noexcept { return text_; }

@@ -1,4 +1,4 @@
-// Namespaces: what the prefixes of an XML text mean, where the reader is.
+// Namespaces: what the prefixes of an XML text mean at the reader's place.
 //
 // Layer:   codec, inside codec/xml.
 // Spec:    Namespaces in XML 1.0; FHIR R4 xml.html.
@@ -14,16 +14,16 @@
 
 namespace annals::xml {
 
-/// The namespaces that FHIR's XML knows.
+/// The namespaces that FHIR's XML uses.
 enum class Namespace : std::uint8_t { none, fhir, xhtml, schema_instance, xml, other, unbound };
 
 inline constexpr std::string_view kFhirNamespace = "http://hl7.org/fhir";
 inline constexpr std::string_view kXhtmlNamespace = "http://www.w3.org/1999/xhtml";
 
-/// Declarations that hold at one place: all of them are looked through for a prefix.
+/// The most declarations in force at one place: each look-up of a prefix goes through all of them.
 inline constexpr std::size_t kNamespacesMax = 100;
 
-/// What the prefixes mean where the reader is.
+/// What the prefixes mean at the reader's place.
 class Namespaces {
   public:
     void clear() {
@@ -31,23 +31,23 @@ class Namespaces {
         default_ = Namespace::none;
     }
 
-    /// Takes in the declarations of the tag of an element at `depth`.
+    /// Adds the declarations in the tag of an element at `depth`.
     bool open(Cursor& cursor, const Tag& tag, std::uint32_t depth);
 
-    /// Forgets those of the element at `depth`.
+    /// Removes those of the element at `depth`.
     void close(std::uint32_t depth) noexcept {
         if (!bindings_.empty() && bindings_.back().depth == depth) {
             forget(depth);
         }
     }
 
-    /// Lets the default namespace be `space` outside of all elements.
+    /// Makes `space` the default namespace outside all elements.
     void declare_default(Namespace space) {
         bindings_.push_back({{}, space, 0});
         default_ = space;
     }
 
-    /// What `prefix` means; the empty one is the default namespace's.
+    /// The namespace of `prefix`; the empty prefix means the default namespace.
     Namespace find(std::string_view prefix) const noexcept {
         return prefix.empty() ? default_ : find_prefix(prefix);
     }

@@ -71,7 +71,7 @@ class Reader {
                            std::size_t end, bool& first);
     bool append_value(std::string& out, schema::Type type, std::uint32_t index);
     bool append_extra(std::string& out, schema::Type type, std::uint32_t index);
-    /// A comma before all members but the first, and the key.
+    /// A comma before every member but the first, and the key.
     static void append_key(std::string& out, std::string_view name, bool& first,
                            bool extra = false);
     void append_string(std::string& out, Value value) const;
@@ -94,16 +94,16 @@ class Reader {
                                  std::uint32_t index) const;
 
     ElementParser parser_;
-    std::vector<Child> children_;  // of the elements that are being written, inner ones last
+    std::vector<Child> children_;  // of the elements being written, inner ones last
     std::uint32_t fault_element_ = 0;
     Fault fault_;
     std::vector<WrongValue> wrong_values_;
-    std::vector<UnreadableEntry>* unreadable_ = nullptr;  // null: a fault is everybody's
+    std::vector<UnreadableEntry>* unreadable_ = nullptr;  // null: entries don't fail alone
     json::Place place_;                                   // of the last fault of an entry
     std::size_t place_offset_ = 0;
 };
 
-/// The same with buffers of its own.
+/// The same, with its own buffers.
 Result<std::string> json_from_xml(std::string_view xml);
 
 }  // namespace annals::xml

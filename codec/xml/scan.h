@@ -14,8 +14,8 @@
 
 namespace annals::xml {
 
-/// A set of bytes as two tables by nibble: a byte is in it if the entries of its two halves share a bit. So it
-/// holds bytes of at most eight different upper halves.
+/// A set of bytes as two tables by nibble: a byte is in it if the entries of its two halves share a bit. So
+/// the bytes of a set have at most eight different upper halves.
 class ByteSet {
   public:
     constexpr explicit ByteSet(std::string_view bytes) {
@@ -31,7 +31,7 @@ class ByteSet {
             low_[byte & 15] = static_cast<std::uint8_t>(low_[byte & 15] | bit);
         }
         if (used > 8) {
-            throw "too many different upper halves";  // while compiling
+            throw "too many different upper halves";  // fails at compile time
         }
     }
 

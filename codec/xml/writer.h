@@ -1,7 +1,7 @@
-// Writer: FHIR JSON to the XML that means the same.
+// Writer: converts FHIR JSON to the equivalent XML.
 //
 // Layer:   codec; depends on core/base, codec/json and codec/schema.
-// Spec:    FHIR R4 xml.html, json.html; docs/xml.md says what XML has no place for.
+// Spec:    FHIR R4 xml.html, json.html; docs/xml.md says what XML can't express.
 // Threads: a Writer belongs to one thread.
 
 #pragma once
@@ -26,18 +26,19 @@ class Writer {
   public:
     explicit Writer(bool pretty = false) : pretty_(pretty) {}
 
-    /// Appends the XML declaration and the resource. What is no resource of R4 gives the declaration alone.
+    /// Appends the XML declaration and the resource; of a value that is not an R4 resource, the declaration
+    /// alone.
     void write(std::string& out, json::Value resource);
 
-    /// The same in parts, for a Bundle whose entries come one by one: the declaration, the start tag, and
-    /// the elements that stand before `element` ("entry").
+    /// The same in parts, for a Bundle whose entries come one by one: the declaration, the start tag, and the
+    /// elements before `element` ("entry").
     void write_head(std::string& out, json::Value resource, std::string_view element);
 
-    /// One element of a resource of the type `type`, at the place where head and tail leave off: an entry.
+    /// One element of a resource of type `type`, between head and tail: an entry.
     void write_element(std::string& out, std::string_view type, std::string_view element,
                        json::Value value);
 
-    /// The elements that stand behind `element`, and the end tag.
+    /// The elements after `element`, and the end tag.
     void write_tail(std::string& out, json::Value resource, std::string_view element);
 
   private:
@@ -55,18 +56,18 @@ class Writer {
                        std::size_t depth);
     void write_primitive(std::string& out, const schema::Element& definition, json::Value value,
                          json::Value extra, std::size_t depth);
-    /// Ends the start tag of `name`: with the entries from `base` on as its content, if there are any.
+    /// Ends the start tag of `name`, with the entries from `base` on as its content, if there are any.
     void write_content(std::string& out, std::string_view name, std::size_t base,
                        std::size_t depth);
     void write_narrative(std::string& out, json::Value value, std::size_t depth);
     void begin_line(std::string& out, std::size_t depth) const;
 
     bool pretty_;
-    std::vector<Entry> entries_;  // of the objects that are being written, inner ones last
+    std::vector<Entry> entries_;  // of the objects being written, inner ones last
     std::string narrative_;
 };
 
-/// The XML of `resource` with buffers of its own.
+/// The XML of `resource`, with its own buffers.
 std::string xml_from_json(json::Value resource, bool pretty = false);
 
 }  // namespace annals::xml
