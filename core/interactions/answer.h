@@ -27,8 +27,8 @@ std::string resource_name(TypeId type, std::string_view id);
 /// Sets ETag and Last-Modified.
 void set_version(Response& response, VersionNumber version, Instant instant);
 
-/// Answers 200 with the stored bytes of `info`, or 304 if the request is conditional and the client has
-/// them; or the failure. If the bytes are not in memory and the request may not block, returns that of answer_later().
+/// Answers 200 with the stored bytes of `info`, 304 if the request is conditional and the client has them, or the
+/// failure. If the bytes are not in memory and the request may not block, returns what answer_later() does.
 Response answer_version(const Service& service, const Request& request,
                         const storage::VersionInfo& info);
 
@@ -37,11 +37,11 @@ Response answer_version(const Service& service, const Request& request,
 std::optional<Response> answer_later(const Service& service, const Request& request,
                                      std::span<const storage::VersionInfo> versions);
 
-/// The versions that must be read to answer with `info`, a version of the resource `id`, and to decide whether it is shown.
+/// The versions that are read to answer with `info`, a version of the resource `id`, and to decide whether it is shown.
 std::vector<storage::VersionInfo> looked_at(const Service& service, const Request& request,
                                             std::string_view id, const storage::VersionInfo& info);
 
-/// Fetches what looked_at() returns, for callers that are about to load it.
+/// Fetches what looked_at() returns, for callers that will load it next.
 asio::awaitable<void> fetch_version(const Service& service, const Request& request,
                                     std::string_view id, storage::VersionInfo info);
 
@@ -49,8 +49,8 @@ asio::awaitable<void> fetch_version(const Service& service, const Request& reque
 asio::awaitable<void> fetch_newest(const Service& service, const Request& request, TypeId type,
                                    std::string_view id);
 
-/// The newest version of a resource, durable or not, if `view` shows it, otherwise a Head of nothing. None: whether it is shown
-/// could only be decided once it was durable, which has been awaited; call again.
+/// The newest version of a resource, durable or not, if `view` shows it, otherwise an empty Head. None: this could only be
+/// decided once the version was durable, which it now is; call again.
 asio::awaitable<std::optional<storage::Head>> newest_shown(const Service& service,
                                                            const Request& request,
                                                            const ScopedView& view, TypeId type,

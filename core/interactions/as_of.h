@@ -20,19 +20,21 @@
 
 namespace annals::core {
 
-/// The position that a value of `_asOf` means: itself if it is an integer, else the last one before the first version
-/// that is younger than the date or time; 0 if there was nothing then. Errors: invalid (neither, or a position that
-/// isn't there yet).
+/// The position meant by a value of `_asOf`: an integer is the position itself; for a date or time it is the last one
+/// before the first version that is younger, or 0 if there was none. Errors: invalid (neither, or a position that
+/// does not exist yet).
 Result<Position> read_as_of(const storage::Store& store, std::string_view text);
 
-/// The same of a query; none if it has no _asOf. Errors: invalid (also if there are several).
+/// The same for the `_asOf` of a query; none if it has none. Errors: as read_as_of(), and invalid if there are
+/// several.
 Result<std::optional<Position>> find_as_of(const storage::Store& store, std::string_view query);
 
-/// What a resource was at `position`, deleted or not; none also where that deletion was removed from the history since.
+/// The version of a resource that was current at `position`, which may be a deletion; none if there was none, or if it
+/// was a deletion that has been removed from the history since.
 std::optional<storage::VersionInfo> current_as_of(const storage::Store& store, TypeId type,
                                                   std::string_view id, Position position);
 
-/// Makes `snapshot` answer for each of `types`, be it by looking at the bodies that were current then.
+/// Enables `snapshot` to answer for each of `types`, if necessary by reading the bodies that were current then.
 /// Errors: too_costly, timeout.
 asio::awaitable<Result<void>> reach_back(const Service& service,
                                          std::shared_ptr<const search::ParameterSet> parameters,

@@ -16,11 +16,10 @@
 
 namespace annals::core {
 
-/// Answers a batch: 200 with one response entry per entry, in order. Entries that don't touch the same
-/// resource wait for durability together. What they are answered with has the room of one AnswerBudget. Those that have not
-/// begun by `end` are not done.
+/// Answers a batch: 200 with one response entry per entry, in order. Entries that don't touch the same resource wait for
+/// durability together. All answers share one AnswerBudget. Entries that have not begun by `end` are not carried out.
 ///
-/// Requires: `bundle` has a batch with an array `entry`, or none.
+/// Requires: `bundle` is a batch; its `entry` is an array or absent.
 /// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> run_batch(const Service& service, const Request& request,
                                     const json::Document& bundle,

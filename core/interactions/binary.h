@@ -1,4 +1,5 @@
-// Binary by its content: what is sent to it without a FHIR type, and what is read from it as itself.
+// Binary by its content: bodies that are sent in other formats than FHIR's, and answers that are the content
+// itself.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 binary.html, "Serving Binary Resources using the RESTful API"; docs/api/binary.md.
@@ -14,17 +15,18 @@
 
 namespace annals::core {
 
-/// True if `target` is a Binary, or the place where they are created.
+/// True if `target` is a Binary, or the URL where Binaries are created.
 bool is_binary(const Target& target) noexcept;
 
-/// The JSON of the Binary that holds the request's body: contentType by Content-Type, securityContext by
-/// X-Security-Context, the id of `target` where it has one.
+/// The JSON of a Binary that contains the request's body: contentType from Content-Type, securityContext from
+/// X-Security-Context, the id from `target` if it has one.
 Result<std::string> binary_json(const Request& request, const Target& target);
 
 /// Turns `response`, the JSON of a Binary, into its content, with headers that keep a browser from running it.
-/// False, and nothing changed, if the resource itself is what the request asks for or the content can't be had.
+/// Returns false and changes nothing if the request asks for the resource itself or the content is not
+/// available.
 ///
-/// `asked`: what Accept says of FHIR's own formats; null if it takes none of them.
+/// `asked`: the FHIR format that Accept asks for; null if it accepts none.
 bool make_raw(const Request& request, const AnswerFormat* asked, Response& response);
 
 }  // namespace annals::core

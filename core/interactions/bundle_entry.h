@@ -28,7 +28,7 @@ struct EntryRequest {
     std::optional<std::string> if_none_exist;
     std::optional<Instant> if_modified_since;
 
-    // Of a PATCH, whose body is not the entry's resource itself.
+    // Of a PATCH, whose body is not the entry's resource.
     std::string patch;
     std::string patch_type;  ///< its Content-Type
 };
@@ -38,34 +38,34 @@ struct EntryRequest {
 /// Errors: structure, required, value, invalid.
 Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url);
 
-/// Refuses the entry at `index` of the Bundle in `outer` if it could not be read (Request::unreadable).
+/// Refuses the entry at `index` of the Bundle in `outer` if the entry could not be read (Request::unreadable).
 Result<void> check_readable(const Request& outer, std::size_t index);
 
-/// The Request of an entry inside `outer`, whose Prefer it inherits. A PATCH has its own body.
+/// The Request of an entry inside `outer`, from which it inherits Prefer. A PATCH has its own body.
 /// Lifetime: points into `asked`, `outer` and `body`.
 Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body);
 
-/// The audit trace of an entry whose answer comes later: what it asks for.
+/// The audit trace of an entry that is answered later: what it asks for.
 EntryTrace trace_asked(json::Value entry, int status);
 
 /// Writes a response Bundle, entry by entry.
 class ResponseBundle {
   public:
-    /// `type` is batch-response or transaction-response. `traced`: fills in Response::entries.
+    /// `type` is batch-response or transaction-response. `traced`: whether to fill in Response::entries.
     ResponseBundle(std::string_view type, std::string_view base_url, bool traced);
 
-    /// Adds the entry for the `response` to a request by `method`. `entry` is the request's entry (its fullUrl is
-    /// echoed), or missing. `outcome_preferred`: an OperationOutcome in the response goes to response.outcome; otherwise it
-    /// is the resource that was asked for. Requires: the response is complete (draw_answer()).
+    /// Adds the entry for the `response` to a request by `method`. `entry` is the request's entry (its fullUrl is copied),
+    /// or missing. `outcome_preferred`: an OperationOutcome in the response goes to response.outcome; otherwise it is the
+    /// requested resource. Requires: the response is complete (draw_answer()).
     void add(json::Value entry, HttpMethod method, Response response, bool outcome_preferred);
 
-    /// Adds an entry that is already serialized: a JSON object.
+    /// Adds an entry that is serialized already: a JSON object.
     void add_text(std::string_view entry_json);
 
-    /// Adds the audit trace of an entry that was added as text.
+    /// Adds the audit trace of an entry added by add_text().
     void trace(HttpMethod method, int status, std::string reference);
 
-    /// The whole answer.
+    /// The complete answer.
     Response finish();
 
   private:
@@ -77,17 +77,17 @@ class ResponseBundle {
     std::vector<EntryTrace> traces_;
 };
 
-/// Prefetches `entry`, which is read next, into the processor's caches: a bundle is parsed as a whole, and by then its beginning
-/// has left them.
+/// Prefetches `entry`, which is read next, into the processor's caches: a bundle is parsed as a whole, which has pushed its
+/// beginning out of them.
 void fetch_ahead(json::Value entry) noexcept;
 
-/// The members of Bundle.entry.response but `outcome`, without braces:
+/// Appends the members of Bundle.entry.response except `outcome`, without braces:
 /// "status":"201 Created","location":"...","etag":"W/\"1\"","lastModified":"...". Empty parts are left out.
 void append_entry_response(std::string& out, int status, std::string_view location,
                            std::optional<VersionNumber> etag, std::optional<Instant> last_modified);
 
-/// The same for a version that was written, with its URL below `escaped_base`, which is already escaped for JSON; `created`: it
-/// created or revived its resource.
+/// The same for a version that was written. `escaped_base`: the base URL, escaped for JSON. `created`: the write created or
+/// revived the resource.
 void append_version_response(std::string& out, bool created, std::string_view escaped_base,
                              TypeId type, std::string_view id, VersionNumber version,
                              Instant instant);

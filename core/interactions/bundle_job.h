@@ -1,4 +1,4 @@
-// A Bundle that is answered later: its kick-off, and the job that does what it asks for.
+// A Bundle that is answered asynchronously: its kick-off, and the job that carries it out.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 async.html; docs/api/async-bundles.md. Format: docs/format.md, "Jobs".
@@ -20,15 +20,16 @@ namespace annals::core {
 
 enum class BundleType : std::uint8_t { batch, transaction, history };
 
-/// 202 with Content-Location: the Bundle, which was found fit to be begun, is kept and done by a job. 429 when too much is
-/// under way. Lifetime: `bundle` lives in the caller's frame.
+/// 202 with Content-Location: the Bundle, whose checks have passed, is stored and carried out by a job. 429 if too many
+/// jobs are running. Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> begin_bundle_job(const Service& service, const Request& request,
                                            BundleType type, const json::Document& bundle);
 
-/// JobWork of "bundle". Its one file is the answer: a Bundle of type batch-response with one entry.
+/// The JobWork of "bundle". Its only file is the answer: a Bundle of type batch-response with one entry.
 Result<JobResult> bundle_job(const Service& service, JobRun& run);
 
-/// What a Bundle is answered with, at once. What is not begun by `end` of a batch, or committed of a transaction, is not done.
+/// Carries out a Bundle at once and answers it. Entries of a batch that have not begun by `end`, or a transaction that is not
+/// committed by then, are not carried out.
 /// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> answer_bundle(const Service& service, const Request& request,
                                         BundleType type, const json::Document& bundle,

@@ -1,4 +1,4 @@
-// The change feed as bytes: lines of ndjson that end, or Server-Sent Events that don't.
+// The change feed as bytes: ndjson lines, which end, or Server-Sent Events, which don't.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/changes.md; WHATWG HTML, Server-sent events.
@@ -17,11 +17,11 @@
 
 namespace annals::core {
 
-/// A line for each version. Lifetime: `service` outlives it.
+/// One line per version. Lifetime: `service` outlives it.
 std::unique_ptr<BodySource> change_lines(const Service& service, std::string_view base_url,
                                          std::vector<Change> changes);
 
-/// An event for each commit, now and as they come, without an end. Lifetime: `service` outlives it.
+/// One event per commit, existing and new ones, without end. Lifetime: `service` outlives it.
 std::unique_ptr<BodySource> change_events(const Service& service, std::string_view base_url,
                                           ChangeReader reader);
 

@@ -1,4 +1,4 @@
-// GET [base]/_changes: every version in commit order, as far as it goes or as long as the client listens.
+// GET [base]/_changes: every version in commit order, up to the newest or for as long as the client listens.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/changes.md.
@@ -12,7 +12,7 @@
 
 namespace annals::core {
 
-/// 200 with ndjson or Server-Sent Events; 400 (parameters; inside of a Bundle); 406.
+/// 200 with ndjson or Server-Sent Events; 400 (parameters; inside a Bundle); 406.
 asio::awaitable<Response> changes(const Service& service, const Request& request,
                                   const Target& target);
 

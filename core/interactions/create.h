@@ -1,4 +1,4 @@
-// POST [base]/[type]: a new resource under an id of the server's, conditional by If-None-Exist.
+// POST [base]/[type]: a new resource with an id chosen by the server, conditional by If-None-Exist.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#create, #ccreate; docs/api/create.md.
@@ -20,7 +20,7 @@ namespace annals::core {
 asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target);
 
-/// The same without criteria, where nothing stands in the way of the commit.
+/// The same without criteria; none if the commit would have to wait for another (EarlyHandler).
 std::optional<Response> create_early(const Service& service, const Request& request,
                                      const Target& target);
 

@@ -29,20 +29,21 @@ struct Criteria {
     TypeId type;
     std::shared_ptr<const search::ParameterSet> parameters;  ///< what the plan refers to
     search::Plan plan;
-    search::Watch watch;  ///< what new versions must not bring for a decision to stay true
-    /// Used as well where no term tells; begun by the first search for matches. Null: there is none (yet).
+    search::Watch watch;  ///< what new versions must not contain for a decision to remain valid
+    /// Also used, if no term decides; created by the first search for matches. Null: there is none (yet).
     mutable std::shared_ptr<storage::WriteWatch> writes = {};
 };
 
 /// Reads the query of a conditional interaction, percent-encoded, without '?'. Conditional interactions are always
-/// strict, whatever Prefer says. `_format`, `_pretty`, `_summary` and `_elements` concern the answer and are
-/// skipped. References below the request's base URL are local, and the sender must be permitted to search the types
-/// that chains look at.
+/// strict, whatever Prefer says. `_format`, `_pretty`, `_summary` and `_elements` are about the answer and skipped.
+/// References below the request's base URL are local, and the sender must be permitted to search the types that
+/// chains lead to.
 ///
 /// `unread`: receives the positions of resources that the query names and that are not in memory; if there are any, the result
 /// is meaningless. Null: waits for the device.
-/// Errors: invalid, not_supported: no criterion, a parameter, modifier or value that search does not take (named);
-///         unauthenticated, forbidden.
+/// Errors: invalid, not_supported: no criterion, or a parameter, modifier or value that search does not accept
+/// (named);
+/// unauthenticated, forbidden.
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
                                 std::string_view query, std::vector<Position>* unread);
 
@@ -51,18 +52,20 @@ asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Re
                                                 TypeId type, std::string_view query);
 
 /// Reads an If-None-Exist header or Bundle.entry.request.ifNoneExist: `identifier=x`, also with
-/// `?`, `Patient?` or an absolute URL before it. Errors: as parse_criteria(); another type.
+/// `?`, `Patient?` or an absolute URL before it. Errors: as parse_criteria(); invalid if the type is another
+/// one.
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
                                      std::string_view text, std::vector<Position>* unread);
 
-/// Refuses criteria on a create or on a write that names its resource: their sender expects something other than what would be
-/// written. Only `_format`, `_pretty`, `_summary` and `_elements` may be in the query. Errors: invalid, naming the first other.
+/// Refuses criteria on a create, or on a write to a resource that is named in the URL: the sender expects something else than
+/// would be written. Only `_format`, `_pretty`, `_summary` and `_elements` may be in the query. Errors: invalid, naming the
+/// first other parameter.
 Result<void> check_no_criteria(const Request& request, const Target& target);
 
 /// True for a reference of the form `Type?query`: it names a resource by criteria.
 bool is_conditional_reference(std::string_view reference) noexcept;
 
-/// Reads a conditional reference. Errors: as parse_criteria(), of its own type as well.
+/// Reads a conditional reference. Errors: as parse_criteria(), also for the type that it names.
 Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
                                              std::string_view reference,
                                              std::vector<Position>* unread);
@@ -70,17 +73,17 @@ Result<Criteria> parse_conditional_reference(const Service& service, const Reque
 /// Matches are counted at least up to this, for messages.
 inline constexpr std::size_t kMatchesCountedMax = 100;
 
-/// The matches among everything durable.
+/// The matches among all durable resources.
 struct CriteriaMatches {
     std::vector<storage::StoredVersion> found;  ///< newest first; at most as many as were wanted
     std::size_t count = 0;  ///< of all matches, up to kMatchesCountedMax or the number wanted
     bool more = false;      ///< there are more than were wanted
     Position as_of;         ///< everything durable up to here was searched
-    std::uint64_t hard_deletes = 0;  ///< those seen at that time: Guard::hard_deletes
+    std::uint64_t hard_deletes = 0;  ///< the count seen at that time: Guard::hard_deletes
 
-    /// To be put into the commit that acts on the decision: it is then accepted only if the same resources still
-    /// match; otherwise the submission is `busy`: await its ticket and find the matches again. A match itself is
-    /// protected by Expect::version. Lifetime: that of the criteria.
+    /// For the commit that is based on these matches: it is accepted only if the same resources still match;
+    /// otherwise the submission is `busy`: await its ticket and search again. A match itself is protected by
+    /// Expect::version. Lifetime: that of the criteria.
     std::vector<storage::Guard> guards;
 };
 
@@ -89,7 +92,8 @@ asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Lo
                                                       const Criteria& criteria,
                                                       std::size_t limit = 1);
 
-/// The same within one turn. None if that is not enough, or if something it reads is not in memory: use find_matches() then.
+/// The same within one turn. None if that is not enough, or if something to be read is not in memory: then use
+/// find_matches().
 Result<std::optional<CriteriaMatches>> find_matches_now(const Service& service,
                                                         const Criteria& criteria,
                                                         std::size_t limit);

@@ -12,12 +12,13 @@
 
 namespace annals::core {
 
-/// 204, or 200 with an OperationOutcome if preferred: a deletion version (hard_delete off) or no version left
-/// (hard_delete on). A deleted resource is deleted again without a new version. 404 (delete_absent), 412.
+/// 204, or 200 with an OperationOutcome if preferred: writes a deletion version (hard_delete off) or leaves no
+/// version (hard_delete on). Deleting a deleted resource again writes no new version. 404 (delete_absent), 412.
 asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
                                           const Target& target);
 
-/// The same for a deletion version that no references and no scopes have a say in, where nothing stands in the way of the commit.
+/// The same for a deletion version, if no references or scopes need to be checked; none if it would have to wait for another
+/// commit.
 std::optional<Response> delete_early(const Service& service, const Request& request,
                                      const Target& target);
 
@@ -25,15 +26,15 @@ std::optional<Response> delete_early(const Service& service, const Request& requ
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
                                              const Target& target);
 
-/// What a client who asks for an outcome is told of one deletion: "1 resource deleted: Patient/1 version 2"; with `version` 0 all
-/// `versions_erased` are gone.
+/// The outcome's text for one deletion: "1 resource deleted: Patient/1 version 2"; `version` 0: all `versions_erased` versions
+/// are gone.
 std::string describe_deletion(TypeId type, std::string_view id, VersionNumber version,
                               std::uint64_t versions_erased);
 
-/// The same where there was nothing to delete; `head`: of the resource.
+/// The same if there was nothing to delete; `head` is the resource's.
 std::string describe_no_deletion(TypeId type, std::string_view id, const storage::Head& head);
 
-/// The same where the criteria matched nothing.
+/// The same if the criteria matched nothing.
 inline constexpr std::string_view kNothingMatched = "Nothing matches: nothing deleted";
 
 }  // namespace annals::core

@@ -1,4 +1,5 @@
-// What an entry of a batch or transaction is answered with, held to what one response bundle may draw together.
+// The answers to the entries of a batch or transaction, and the budget that limits their size within one
+// response bundle.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/batch.md, Room.
@@ -17,26 +18,26 @@
 
 namespace annals::core {
 
-/// How many bytes the answers inside one response bundle may have together: so many times `limits.max_body`. What the
-/// largest bundle of writes stores is told whole.
+/// The bytes that all answers inside one response bundle may have together, as a multiple of `limits.max_body`:
+/// enough to return everything that the largest bundle of writes stores.
 inline constexpr std::uint64_t kAnswerBodies = 4;
 
-/// What is left of that for one bundle.
+/// What is left of this for one bundle.
 class AnswerBudget {
   public:
     explicit AnswerBudget(const Config& config) noexcept;
 
-    /// False if there are not so many left: from then on there are none.
+    /// False if fewer than `bytes` are left; from then on nothing is.
     bool take(std::size_t bytes) noexcept {
         spent_ = spent_ || bytes > left_;
         left_ -= spent_ ? 0 : bytes;
         return !spent_;
     }
 
-    /// Whether something was too much for it. Then nothing more is worth drawing.
+    /// Whether take() has failed. Then there is no point in producing further answers.
     bool is_spent() const noexcept { return spent_; }
 
-    /// Why a read has no answer.
+    /// The error for a read whose answer did not fit.
     Error error() const;
 
   private:
@@ -45,18 +46,19 @@ class AnswerBudget {
     bool spent_ = false;
 };
 
-/// What an entry's request is for: it decides what is told of it where there is no room for its answer.
+/// The purpose of an entry's request: decides what is returned if its answer does not fit.
 enum class EntryUse : std::uint8_t {
-    read,   ///< the answer is all that is wanted: an error takes its place
-    write,  ///< what it did is done: the answer stays as it is, without a resource
+    read,   ///< only the answer matters: an error replaces it
+    write,  ///< it has been carried out: the answer is kept, without its body
 };
 
-/// Tells a failure, takes the body of `response` to `request`, an entry's, from `budget`, and drops what a bundle has no place for. An
-/// error keeps its status, and its outcome too unless that is long.
-/// Requires: nothing is to come (Response::more).
+/// Completes a failure (tell_failure()), takes the body of `response` from `budget`, and drops the body if it has no place in a
+/// bundle. `request` is the entry's. An error keeps its status, and its outcome unless that is long.
+/// Requires: the body is complete (no Response::more).
 void fit_answer(const Request& request, EntryUse use, AnswerBudget& budget, Response& response);
 
-/// Draws what is to come, as far as `budget` goes, with others' turns in between, then does the same.
+/// Reads Response::more, as far as `budget` goes and in turns with other work, and applies the budget as
+/// fit_answer() does.
 /// Lifetime: everything outlives the await.
 asio::awaitable<void> draw_answer(const Request& request, EntryUse use, AnswerBudget& budget,
                                   Turns& turns, Response& response);

@@ -1,4 +1,4 @@
-// What a history bundle has come to, read from the answer to it, for those who send bundles of their own making.
+// The results of a history bundle, read from the answer to it, for clients that submit bundles.
 //
 // Layer:   core.
 // Threads: a plain function.
@@ -14,21 +14,21 @@
 
 namespace annals::core {
 
-/// What has become of one entry.
+/// The result of one entry.
 struct HistoryVerdict {
     enum class Kind : std::uint8_t {
         stored,
-        there,    ///< it is what is stored already
-        differs,  ///< another version of that number is stored, and stays
+        there,    ///< exactly this version is stored already
+        differs,  ///< another version with that number is stored, and kept
         refused,
     };
 
     Kind kind = Kind::stored;
-    std::string code;         ///< of the issue that says so; empty: there is none
-    std::string diagnostics;  ///< the same
+    std::string code;         ///< of the issue that explains it; empty: there is none
+    std::string diagnostics;  ///< of the same issue
 };
 
-/// The verdicts of a batch-response to a history bundle (core/interactions/history_bundle.h), in the order of its entries.
+/// The results in a batch-response to a history bundle (core/interactions/history_bundle.h), in the order of its entries.
 /// Errors: as json::Parser::parse().
 Result<std::vector<HistoryVerdict>> read_history_answer(std::string_view answer);
 

@@ -15,11 +15,11 @@
 namespace annals::core {
 
 /// Applies the entries in order, one commit each, and answers when all of them are durable: 200 with one
-/// response entry per entry. An entry that can't be used gets its own 400 and the rest go on.
+/// response entry per entry. An entry that is invalid gets its own 400; the rest are applied.
 ///
-/// Requires: `bundle` has the type history with an array `entry`, or none.
-/// Durability: if the store stops taking writes on the way, the whole answer is 503 and the entries before may
-///             have been applied; submitting the bundle again is safe, for what is there is ignored.
+/// Requires: `bundle` is of type history; its `entry` is an array or absent.
+/// Durability: if the store stops accepting writes meanwhile, the whole answer is 503, and earlier entries may
+/// have been applied; submitting the bundle again is safe, because existing versions are ignored.
 /// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> apply_history(const Service& service, const Request& request,
                                         const json::Document& bundle);

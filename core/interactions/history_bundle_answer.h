@@ -1,4 +1,4 @@
-// The answer to an entry of a history bundle: what became of it.
+// The answer to an entry of a history bundle: its result.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/history-bundle.md.
@@ -16,33 +16,33 @@
 
 namespace annals::core {
 
-/// What became of an entry.
+/// The result of an entry.
 enum class HistoryFate : std::uint8_t {
     created,
     updated,
     deleted,
-    gone_already,  ///< a deletion of what is deleted or absent
-    ignored,       ///< older than what is there, or the same version
-    differs,       ///< the same version with other content
+    gone_already,  ///< a deletion of a resource that is deleted or absent
+    ignored,       ///< older than the current version, or the same version
+    differs,       ///< the same version number with other content
     refused,       ///< `fault` says why
 };
 
-/// What an entry has come to.
+/// The result of an entry, in detail.
 struct HistoryOutcome {
     TypeId type;
     HistoryFate fate = HistoryFate::refused;
-    bool missing = false;       ///< ignored, and its version is not stored
-    VersionNumber version;      ///< the one written, or the current one if nothing was
-    Instant instant;            ///< of that
-    std::string_view full_url;  ///< as it stands there, with its quotes; empty if it is no string
-    std::unique_ptr<Error> fault;  ///< where it is refused
+    bool missing = false;          ///< ignored, and the version is not stored here
+    VersionNumber version;         ///< the one written, otherwise the current one
+    Instant instant;               ///< of that version
+    std::string_view full_url;     ///< as sent, with its quotes; empty if it is no string
+    std::unique_ptr<Error> fault;  ///< why it is refused
 };
 
-/// Appends the response entry for what has become of the resource `id`. `escaped_base`: the base_url as it stands in a JSON string.
+/// Appends the response entry for the resource `id`. `escaped_base`: base_url escaped for a JSON string.
 void append_history_answer(std::string& text, const Request& request, std::string_view escaped_base,
                            const HistoryOutcome& outcome, std::string_view id);
 
-/// Says the same to those who write accesses down.
+/// Adds the same to the bundle's audit traces.
 void trace_history_answer(ResponseBundle& bundle, const HistoryOutcome& outcome,
                           std::string_view id);
 

@@ -1,4 +1,4 @@
-// One entry of a history bundle: which version of which resource it is.
+// One entry of a history bundle: which version of which resource it contains.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/history-bundle.md.
@@ -21,10 +21,11 @@
 
 namespace annals::core {
 
-/// How deep a line may nest that goes into a Bundle with others: the entry, the entries and the Bundle stand around it.
+/// The maximum depth of a line that is put into a Bundle with others: the entry, the array of entries and the Bundle
+/// enclose it.
 inline constexpr std::size_t kLineDepthMax = kJsonWrappedDepthMax - 3;
 
-/// An entry, read. Lifetime: `facts` and `full_url` point into the bundle's Document.
+/// A parsed entry. Lifetime: `facts` and `full_url` point into the bundle's Document.
 struct HistoryEntry {
     TypeId type;
     std::string id;
@@ -33,23 +34,24 @@ struct HistoryEntry {
     std::optional<Instant> instant;        ///< none: the commit's
     std::string last_updated;              ///< the text of `instant`; empty with it
     json::ResourceFacts facts;             ///< of the resource; meaningless for a deletion
-    json::Value full_url;                  ///< a string, if it is there
+    json::Value full_url;                  ///< a string or missing
 };
 
-/// Reads an entry into `entry`, whatever was there (its memory is used again): who it is by `resource`, else `request.url`, else `fullUrl`; its number by
-/// `meta.versionId`, else `response.etag`, else `_history/N` of `fullUrl` or `response.location`; its instant by
-/// `meta.lastUpdated`, else `response.lastModified` (of a deletion the other way round). A deletion has the response status 410 or the method DELETE.
-/// Errors: structure, required, value, invalid; `entry` is meaningless then.
+/// Reads `value` into `entry` and overwrites what that held (its memory is reused). The resource is identified by
+/// `resource`, else `request.url`, else `fullUrl`; the version number by `meta.versionId`, else `response.etag`,
+/// else `_history/N` in `fullUrl` or `response.location`; the instant by `meta.lastUpdated`, else
+/// `response.lastModified` (for a deletion the other way round). A deletion has the response status 410 or the
+/// method DELETE. Errors: structure, required, value, invalid; `entry` is meaningless then.
 Result<void> read_history_entry(json::Value value, HistoryEntry& entry);
 
-/// What a URL such as "http://a/fhir/Patient/1/_history/2" or "Patient/1" names.
+/// The parts of a URL such as "http://a/fhir/Patient/1/_history/2" or "Patient/1".
 struct ResourceUrl {
     TypeId type;
     std::string_view id;
     std::string_view version;  ///< empty: none
 };
 
-/// Lifetime: views point into `url`. None if it doesn't end in the name of a resource or a version.
+/// None if `url` doesn't end in the name of a resource or a version. Lifetime: views point into `url`.
 std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept;
 
 }  // namespace annals::core

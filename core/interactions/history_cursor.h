@@ -1,4 +1,4 @@
-// The continuation of a history: what stands in `_cursor`, opaque to clients.
+// The continuation of a history: the contents of `_cursor`, opaque to clients.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/history.md.
@@ -19,23 +19,23 @@
 
 namespace annals::core {
 
-/// Where a history goes on, and everything that the request which began it had decided.
+/// Where a history continues, and everything that its first request has decided.
 struct HistoryCursor {
     storage::HistoryOrder order = storage::HistoryOrder::newest_first;
     bool backwards = false;  ///< the page ends before `edge` instead of beginning after it
     std::optional<storage::VersionInfo>
         edge;        ///< position and instant only; none: an end of the history
-    Position bound;  ///< 0: what is written later shows, too
+    Position bound;  ///< 0: what is written later is included, too
     std::optional<Instant> since;
     std::optional<Instant> at;
     std::uint64_t total = 0;
-    bool counted = false;  ///< `total` is what was counted for the first page
+    bool counted = false;  ///< `total` was counted for the first page
 };
 
-/// Only unreserved characters. `target` is the history that it belongs to.
+/// Uses only unreserved characters. `target` is the history that the cursor belongs to.
 std::string write_cursor(const HistoryCursor& cursor, const Target& target);
 
-/// Errors: invalid (not one of write_cursor(), or of another history).
+/// Errors: invalid (not made by write_cursor(), or for another history).
 Result<HistoryCursor> read_cursor(std::string_view text, const Target& target);
 
 }  // namespace annals::core

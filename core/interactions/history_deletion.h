@@ -1,4 +1,4 @@
-// DELETE of one old version or of a whole history, and what $purge-history does; only with hard_delete.
+// DELETE of one old version or of a whole history, and the work of $purge-history; only with hard_delete.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/history-deletion.md.
@@ -14,7 +14,7 @@
 
 namespace annals::core {
 
-/// Whether the configuration lets history be deleted.
+/// Whether the configuration permits deleting history.
 bool hard_delete_on(const Config& config);
 
 /// DELETE [base]/[type]/[id]/_history/[vid]: 204; 404; 409 for the current version of a live resource.
@@ -25,10 +25,10 @@ asio::awaitable<Response> delete_version(const Service& service, const Request& 
 asio::awaitable<Response> delete_history(const Service& service, const Request& request,
                                          const Target& target);
 
-/// Removes all versions of the resource but the current one of a live resource. Returns how many there were, when no byte
-/// of them is left. What the request says of preconditions holds.
+/// Removes all versions of the resource, except the current one if it is live, and returns how many there were once no
+/// byte of them is left. The request's preconditions apply.
 ///
-/// Errors: invalid, precondition (the preconditions); not_found; those of a write.
+/// Errors: invalid, precondition; not_found; those of a write.
 asio::awaitable<Result<std::uint64_t>> erase_history(const Service& service, const Request& request,
                                                      const Target& target);
 

@@ -19,7 +19,7 @@
 
 namespace annals::core {
 
-/// What a page says.
+/// The contents of a page.
 struct HistoryPageContent {
     std::uint64_t total = 0;
     std::vector<std::pair<std::string_view, std::string>> links;  ///< relation (static text), URL
@@ -30,12 +30,13 @@ struct HistoryPageContent {
 Response answer_history(const Service& service, std::string_view base_url,
                         HistoryPageContent content);
 
-/// What a version's method is in history: POST for version 1, DELETE for a deletion, PUT for all others.
+/// A version's request.method in a history: POST for version 1, DELETE for a deletion, PUT for all others.
 std::string_view history_method(const storage::VersionInfo& info) noexcept;
 
-/// Appends one entry, which begins with `opening`: its brace, what stands before it, and members that it has beside
-/// FHIR's. Its resource is a view of the stored bytes. False if the version was erased meanwhile: nothing is appended.
-/// A damaged version gives an entry with status 500 and an outcome. `base_url` is escaped for a JSON string already.
+/// Appends one entry, which begins with `opening`: what precedes its brace, the brace, and any members that FHIR
+/// doesn't define. The resource is a view of the stored bytes. If the version was erased meanwhile, appends nothing
+/// and returns false. A damaged version becomes an entry with status 500 and an outcome. `base_url` is escaped for a
+/// JSON string.
 bool append_history_entry(Body& body, const Service& service, std::string_view base_url,
                           const storage::VersionInfo& info, std::string_view opening);
 

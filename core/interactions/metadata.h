@@ -1,4 +1,4 @@
-// GET [base]/metadata, OPTIONS [base] and GET [base]/openapi.json: what the server says of itself.
+// GET [base]/metadata, OPTIONS [base] and GET [base]/openapi.json: the server's descriptions of itself.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#capabilities; docs/api/metadata.md, docs/api/openapi.md.
@@ -10,12 +10,11 @@
 
 namespace annals::core {
 
-/// 200 with a weak ETag that changes with what is told; 304 by If-None-Match. With mode=terminology the TerminologyCapabilities.
+/// 200 with a weak ETag that changes with the contents; 304 by If-None-Match. With mode=terminology the TerminologyCapabilities.
 asio::awaitable<Response> metadata(const Service& service, const Request& request,
                                    const Target& target);
 
-/// 200 or 304, too, with the OpenAPI document, which is JSON whatever is accepted of FHIR's formats. As an entry of a Bundle:
-/// 400.
+/// 200 or 304 with the OpenAPI document, which is JSON whichever FHIR format is accepted. As an entry of a Bundle: 400.
 Response openapi(const Service& service, const Request& request, const Target& target);
 
 }  // namespace annals::core

@@ -1,4 +1,4 @@
-// X-Annals-Min-Position: a reader who wrote elsewhere, or earlier, waits until that is visible here.
+// X-Annals-Min-Position: waits until what the client wrote earlier, or on another server, is visible here.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/changes.md, Positions.
@@ -16,11 +16,12 @@
 
 namespace annals::core {
 
-/// Waits until the position that `request` asks for is visible, five seconds or half of limits.request_timeout at
-/// most. It is one of the server that this one follows, if it follows one. Requires: there is one. Errors: invalid (it is no position), timeout.
+/// Waits until the position in `request`'s header is visible, at most five seconds or half of limits.request_timeout.
+/// If this server follows another one, it is a position of that server. Requires: the request has the header.
+/// Errors: invalid (not a position), timeout.
 asio::awaitable<Result<void>> await_min_position(const Service& service, const Request& request);
 
-/// A position as headers and parameters have it: decimal digits alone.
+/// A position as written in headers and parameters: only decimal digits.
 std::optional<Position> parse_position(std::string_view text) noexcept;
 
 }  // namespace annals::core

@@ -1,4 +1,4 @@
-// What a request says of representations and answers: Accept, _format, Content-Type, Prefer.
+// What a request says about representations and answers: Accept, _format, Content-Type, Prefer.
 //
 // Layer:   core/interactions.
 // Spec:    RFC 9110 sections 8.3, 12.5.1; RFC 7240; FHIR R4 http.html#mime-type, #ops;
@@ -18,9 +18,9 @@ namespace annals::core {
 
 enum class Format : std::uint8_t { json, xml };
 
-/// How a format was asked for.
+/// How explicitly a format was asked for.
 enum class Naming : std::uint8_t {
-    range,    ///< not at all, by */* and the like, or by a browser's text/html
+    range,    ///< not at all: */* or the like, or a browser's text/html
     generic,  ///< application/json, text/xml
     fhir,     ///< application/fhir+json, _format
 };
@@ -29,27 +29,27 @@ enum class Naming : std::uint8_t {
 struct AnswerFormat {
     Format format = Format::json;
     Naming close = Naming::range;
-    bool says_version = false;  ///< fhirVersion was asked for: Content-Type repeats it
+    bool says_version = false;  ///< fhirVersion was asked for: Content-Type includes it
     int quality = kQualityMax;
 };
 
-/// Chooses by the Accept headers: the highest q, then the range that names it most closely, then JSON.
+/// Chooses by the Accept headers: the highest q, then the most specific range, then JSON.
 /// Errors: not_acceptable.
 Result<AnswerFormat> read_accept(const Request& request);
 
 /// Chooses by the value of `_format`, which overrides Accept. Errors: not_acceptable.
 Result<AnswerFormat> read_format_parameter(std::string_view value);
 
-/// What a request's body is, by Content-Type; a body without it is taken for FHIR JSON.
+/// The format of a request's body, by Content-Type; without one it is taken as FHIR JSON.
 enum class BodyFormat : std::uint8_t { json, xml, other };
 
 /// Errors: unsupported_media (a FHIR type of another version or character set).
 Result<BodyFormat> read_content_type(const Request& request);
 
-/// Are version and character set of a body's media type what is taken here? Errors: unsupported_media.
+/// Checks that version and character set of a body's media type are supported. Errors: unsupported_media.
 Result<void> check_parameters(const MediaType& media);
 
-/// Is the body FHIR JSON? Errors: unsupported_media.
+/// Checks that the body is FHIR JSON. Errors: unsupported_media.
 Result<void> check_content_type(const Request& request);
 
 /// What a Prefer header asks for.

@@ -1,4 +1,4 @@
-// PATCH [base]/[type]/[id] and PATCH [base]/[type]?criteria: the next version, made of the newest one.
+// PATCH [base]/[type]/[id] and PATCH [base]/[type]?criteria: the next version, computed from the newest one.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#patch, #concurrency; docs/api/patch.md.
@@ -12,8 +12,8 @@
 
 namespace annals::core {
 
-/// 200; 400, 404, 410, 412, 415, 422. Computed from one version and written only over that one: without If-Match it
-/// is computed again if another write was faster.
+/// 200; 400, 404, 410, 412, 415, 422. Computed from one version and written only if that is still the newest:
+/// without If-Match it is computed again if another write came first.
 asio::awaitable<Response> patch_resource(const Service& service, const Request& request,
                                          const Target& target);
 

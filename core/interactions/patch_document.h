@@ -1,4 +1,4 @@
-// A patch as a request or a bundle's entry brings it: which format it has, and what it makes of a version.
+// A patch in a request or in a bundle's entry: its format, and applying it to a version.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#patch, fhirpatch.html; RFC 6902; docs/api/patch.md.
@@ -13,21 +13,21 @@
 
 namespace annals::core {
 
-/// What a PATCH takes, for Accept-Patch.
+/// The formats that PATCH accepts, for Accept-Patch.
 inline constexpr std::string_view kPatchTypes =
     "application/json-patch+json, application/fhir+json, application/fhir+xml";
 
-/// A patch, parsed once and applied to as many versions as it takes.
+/// A patch, parsed once and applied as often as necessary.
 class PatchDocument {
   public:
-    /// Reads the body of `request` by its Content-Type: a JSON Patch, or FHIR JSON: Parameters that are a FHIRPath
-    /// Patch. Errors: unsupported_media (another Content-Type, or none), invalid.
+    /// Reads the body of `request` by its Content-Type: a JSON Patch, or Parameters in FHIR JSON (a FHIRPath
+    /// Patch). Errors: unsupported_media (another Content-Type, or none), invalid.
     Result<void> read(const Request& request);
 
-    /// The resource that the patch makes of the stored `body`; not validated.
+    /// The stored `body` with the patch applied; not validated.
     ///
-    /// Errors: processing (a test failed); invalid: anything else that is wrong with the patch, also if it
-    ///         would change resourceType, id, meta.versionId or meta.lastUpdated.
+    /// Errors: processing (a test failed); invalid: anything else that is wrong with the patch, including a
+    /// change of resourceType, id, meta.versionId or meta.lastUpdated.
     Result<json::Document> apply(const Config& config, std::string_view body) const;
 
   private:
@@ -37,8 +37,8 @@ class PatchDocument {
     json::Document document_;
 };
 
-/// What a fault of a resource is to a client that did not send it, but a patch or what else makes it of the one before:
-/// not its body is wrong, but what it would leave. The 400s of a PUT become business_rule (422), all else stays.
+/// Converts a fault of a resource that was not sent but computed, as by a patch: the client's body is not at fault, but
+/// what it would result in. The 400s of a PUT become business_rule (422); other errors are unchanged.
 Error fault_of_patched(Error error);
 
 }  // namespace annals::core

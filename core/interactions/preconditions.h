@@ -1,4 +1,4 @@
-// If-Match, If-None-Match, If-Modified-Since and If-Unmodified-Since: is the version that stands there the one meant?
+// If-Match, If-None-Match, If-Modified-Since and If-Unmodified-Since, checked against the current version.
 //
 // Layer:   core/interactions.
 // Spec:    RFC 9110 section 13; FHIR R4 http.html#concurrency, #cread.
@@ -25,7 +25,7 @@ namespace annals::core {
 /// Lifetime: views point into the request.
 struct EntityTags {
     bool any = false;                      ///< *
-    std::vector<std::string_view> opaque;  ///< what stands between the quotes
+    std::vector<std::string_view> opaque;  ///< the parts between the quotes
 
     /// True if one of the tags names `version` (not for *).
     bool names(VersionNumber version) const;
@@ -38,33 +38,33 @@ struct EntityTags {
 struct Preconditions {
     std::optional<EntityTags> match;
     std::optional<EntityTags> none_match;
-    std::optional<Instant> unmodified_since;  ///< whole seconds; counts for nothing beside `match`
+    std::optional<Instant> unmodified_since;  ///< whole seconds; ignored if `match` is set
 
     bool none() const noexcept { return !match && !none_match && !unmodified_since; }
 };
 
-/// Errors: invalid (a malformed tag). A date that is none counts for nothing (RFC 9110 section 13.1.4).
+/// Errors: invalid (a malformed tag). An invalid date is ignored (RFC 9110 section 13.1.4).
 Result<Preconditions> read_preconditions(const Request& request);
 
 /// The same as read_preconditions()->none(), without reading them.
 bool has_preconditions(const Request& request) noexcept;
 
-/// What a head says of `newest`, which is durable; not what was erased before it.
+/// The Head of a resource with the durable newest version `newest`; without erased_through.
 storage::Head head_of(const storage::VersionInfo& newest) noexcept;
 
-/// Is `head`, where `type`/`id` stands, what `required` asks for? A deletion is a version like others, but not one that `*` means.
+/// Checks that `head`, of `type`/`id`, meets `required`. A deletion is a version like others, but `*` doesn't match it.
 /// Errors: precondition: "If-Match: expected version 3, actual version 5".
 Result<void> check_preconditions(const Preconditions& required, TypeId type, std::string_view id,
                                  const storage::Head& head);
 
-/// True if If-None-Match says that the client has what has the tag `version`, in the representation that it asks for.
+/// True if If-None-Match says that the client has the version `version` in the representation that it asks for.
 bool is_kept(const Request& request, VersionNumber version);
 
-/// True if the request's conditions say that the client has this version already: 304.
-/// A malformed condition is no condition.
+/// True if the request's conditions say that the client has this version already (304). A malformed condition
+/// is ignored.
 bool not_modified(const Request& request, VersionNumber version, Instant last_updated);
 
-/// The same of a file, whose tag is of its bytes and no number; `tag` without the quotes.
+/// The same for a file, whose tag is a hash of its bytes instead of a number; `tag` is without quotes.
 bool file_not_modified(const Request& request, std::string_view tag, Instant written);
 
 }  // namespace annals::core

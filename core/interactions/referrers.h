@@ -1,4 +1,4 @@
-// Referrers: who refers to what is to be deleted, where referential_integrity.on_delete holds.
+// Referrers: the resources that refer to those to be deleted, if referential_integrity.on_delete is set.
 //
 // Layer:   core/interactions.
 // Spec:    contract.md, referential_integrity.on_delete; docs/api/delete.md.
@@ -25,10 +25,10 @@
 
 namespace annals::core {
 
-/// One decision whether resources may be deleted together. Does not move: the guard points into it.
+/// Decides whether a set of resources may be deleted. Not movable: the guard points into it.
 class Referrers {
   public:
-    /// Where the configuration does not ask for integrity, everything may be deleted at no cost. Lifetime: service
+    /// If the configuration does not ask for integrity, everything may be deleted at no cost. Lifetime: service
     /// and request outlive this.
     Referrers(const Service& service, const Request& request)
         : service_(service), request_(request), asked_(service.config().integrity_on_delete) {}
@@ -36,24 +36,25 @@ class Referrers {
     Referrers(const Referrers&) = delete;
     Referrers& operator=(const Referrers&) = delete;
 
-    /// This live resource is to be deleted: what it refers to itself is held no more.
+    /// This live resource is to be deleted: its own references no longer count.
     void add_deleted(TypeId type, std::string_view id);
 
-    /// The same commit writes this resource: what is stored of it holds nothing.
+    /// The same commit writes this resource: the references in its stored version don't count.
     void add_rewritten(TypeId type, std::string_view id);
 
-    /// A version that the same commit writes: whether it refers to anything that is to be deleted; which, by the order
-    /// of add_deleted().
+    /// Whether a version written by the same commit refers to a resource to be deleted: its index in the order of
+    /// add_deleted().
     std::optional<std::size_t> referred_to(const storage::SearchEntries& written) const;
 
-    /// Looks for live resources that refer to any that is to be deleted.
-    /// Errors: conflict (they are named), timeout.
+    /// Searches live resources that refer to any of those to be deleted.
+    /// Errors: conflict (naming them), timeout.
     asio::awaitable<Result<void>> check();
 
-    /// After an error of check(): which resource is referred to, by the order of add_deleted().
+    /// After an error of check(): the resource that is referred to, as an index in the order of add_deleted().
     std::size_t held() const noexcept { return held_; }
 
-    /// Puts into the commit that what was found out still holds: else the submission is `busy`. Lifetime: of this.
+    /// Adds to the commit that what check() found still holds: otherwise the submission is `busy`. Lifetime: that
+    /// of this.
     void guard(std::vector<storage::Guard>& guards) const;
 
   private:
@@ -71,7 +72,7 @@ class Referrers {
     std::vector<Deleted> deleted_;
     std::unordered_map<search::Term, std::size_t> deleted_by_term_;
     std::unordered_set<std::uint64_t> exempt_;  ///< Store::search_key()
-    std::vector<search::Term> terms_;           ///< of all, ascending once checked
+    std::vector<search::Term> terms_;           ///< of all to be deleted, ascending after check()
     Position as_of_;
     std::size_t held_ = 0;
 };

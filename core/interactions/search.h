@@ -12,8 +12,8 @@
 
 namespace annals::core {
 
-/// 200 with a searchset Bundle; 400 (parameters); 404 (no such compartment); 410 (a page that can't be given any
-/// more); 413 (too costly); 503 (took too long).
+/// 200 with a searchset Bundle; 400 (parameters); 404 (no such compartment); 410 (a page that is no longer
+/// available); 413 (too costly); 503 (took too long).
 asio::awaitable<Response> search_resources(const Service& service, const Request& request,
                                            const Target& target);
 

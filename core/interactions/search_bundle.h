@@ -27,17 +27,17 @@ struct ContainedMatch {
     std::string resource;  ///< its JSON
 };
 
-/// What a page says.
+/// The contents of a page.
 struct SearchBundleContent {
     std::optional<std::uint64_t> total;
     std::vector<BundleLink> links;
     std::vector<storage::VersionInfo> matches;
     std::vector<std::string>
-        match_ends;  ///< of each match, how its entry ends; empty: as in a search
-    std::vector<ContainedMatch> contained;  ///< after the matches
+        match_ends;  ///< how the entry of each match ends; empty: as in a search
+    std::vector<ContainedMatch> contained;  ///< listed after the matches
     std::vector<storage::VersionInfo> included;
     std::shared_ptr<const search::Carried>
-        carried;                        ///< what matches may be besides versions; or null
+        carried;                        ///< where matches may come from beside the store; or null
     std::vector<std::string> warnings;  ///< one issue each, in an outcome entry at the end
     std::string_view warning_code = "not-supported";  ///< of all of them
 };

@@ -23,8 +23,8 @@
 
 namespace annals::core {
 
-/// Contained resources are in no index: every body is looked at for them. Lifetime: the plans that widen() makes
-/// point into this, which stays where it is; the store outlives it.
+/// Contained resources are not indexed: every body is searched for them. Lifetime: the plans made by widen()
+/// point into this, which must not move; the store outlives it.
 class ContainedSearch {
   public:
     ContainedSearch(const storage::Store& store,
@@ -32,20 +32,21 @@ class ContainedSearch {
     ContainedSearch(const ContainedSearch&) = delete;
     ContainedSearch& operator=(const ContainedSearch&) = delete;
 
-    /// Makes the query find resources of any type that contain a match, besides or instead of matches themselves.
+    /// Makes the query find resources of any type that contain a match, in addition to or instead of the matches
+    /// themselves.
     void widen(search::Query& query);
 
-    /// Answers the chains of what is asked, before anything else is asked of the query. Lifetime: the snapshot outlives
-    /// this. Errors: as Execution; timeout.
+    /// Resolves the chains of the original plans, before the query is executed. Lifetime: the snapshot outlives this.
+    /// Errors: as Execution; timeout.
     asio::awaitable<Result<void>> resolve_chains(search::Snapshot& snapshot, Turns& turns);
 
-    /// Puts the contained resources that match in the place of the resources that contain them. What matches itself
-    /// stays, be it that it contains matches, too. Errors: as Execution; timeout.
+    /// Replaces the resources that contain matches by the contained resources that match. A resource that matches
+    /// itself stays, even if it contains matches, too. Errors: as Execution; timeout.
     asio::awaitable<Result<void>> take_out(search::Snapshot& snapshot, std::string_view base_url,
                                            SearchBundleContent& content, Turns& turns);
 
   private:
-    // Of one type that is asked for.
+    // A type that is searched.
     struct Asked {
         search::Query::TypePlan of;
         std::unique_ptr<search::Execution> execution;

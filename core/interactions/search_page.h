@@ -1,4 +1,4 @@
-// One page of a search: its matches, how many there are in all, and whether there are pages around it.
+// One page of a search: its matches, the total number, and whether there are pages before and after it.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 search.html#sort, #count, #total; docs/search.md, How a search is answered.

@@ -1,4 +1,4 @@
-// The types that a search is about: those that its path names, and those that decide what it finds.
+// The types of a search: those that its path names, and those that affect what it finds.
 //
 // Layer:   core/interactions.
 // Threads: plain functions.
@@ -15,20 +15,21 @@
 
 namespace annals::core {
 
-/// The types that the path names; none: all of them. Errors: not_found: what it names has no compartments.
+/// The types that the path names; empty: all. Errors: not_found: the type named has no compartments.
 Result<std::vector<TypeId>> searched_types(const Target& target);
 
-/// Whether the path leads to resources of several types. `_type` may say which.
+/// Whether the path finds resources of several types, which `_type` may restrict.
 bool finds_several_types(const Target& target) noexcept;
 
-/// Where the path names a compartment: of each type, only what belongs to it. Errors: not_found: nothing of a type can.
+/// If the path names a compartment, restricts each type to what belongs to it. Errors: not_found: a type is not part of
+/// it.
 Result<void> enter_compartment(const storage::Store& store, const search::ParameterSet& parameters,
                                const Target& target, search::Query& query);
 
-/// The types whose resources, or links, decide what is found, and what of it `view` sees.
+/// The types whose resources or links affect what is found, and what `view` shows of it.
 std::vector<TypeId> types_looked_at(const search::Query& query, const search::View& view);
 
-/// Those that are looked at and that a package may define resources of.
+/// Those that are searched and that a package may define resources of.
 std::vector<TypeId> carried_types(const search::Query& query);
 
 }  // namespace annals::core

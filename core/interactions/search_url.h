@@ -15,13 +15,13 @@
 
 namespace annals::core {
 
-/// What `_cursor` says of the first page, where a URL has to have one.
+/// The value of `_cursor` for the first page, if the URL must have one.
 inline constexpr std::string_view kFirstPageCursor = "first";
 
 /// The path of the search, without the server's base.
 std::string search_path(const Target& target);
 
-/// Of the page at `cursor`; of the first one if it is empty. `used`: the search's parameters.
+/// The URL of the page at `cursor`; of the first one if it is empty. `used`: the search's parameters.
 std::string search_url(std::string_view base_url, const Target& target,
                        std::span<const search::QueryPair> used, std::string_view cursor);
 

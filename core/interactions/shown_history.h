@@ -1,5 +1,5 @@
-// A page of a history that not all versions are shown of: those that the asker's scopes permit, and with `_at` those that
-// were current then; and how many there are.
+// A page of a history of which not all versions are shown: those that the client's scopes permit, and with `_at` those
+// that were current then; and their number.
 //
 // Layer:   core/interactions.
 // Spec:    docs/security.md, Scopes of a patient, and granular ones; docs/api/history.md.
@@ -18,17 +18,18 @@
 
 namespace annals::core {
 
-/// Looks at every version that `query` asks for, in turns (Turns::finish()). Lifetime: the arguments outlive it.
+/// Checks every version that `query` asks for, in turns (Turns::finish()). Lifetime: the arguments outlive it.
 class ShownHistory {
   public:
-    /// `at`: only what was live then, as `query.bound` knows. `query.total`: how many are shown of all, if that is known.
+    /// `at`: shows only what was live then, as known at `query.bound`. `query.total`: the number of shown versions, if
+    /// known.
     ShownHistory(const storage::Store& store, const ScopedView& view,
                  const storage::HistoryQuery& query, std::optional<Instant> at = {});
 
-    /// Goes on until the turn is over (false) or all is found (true).
+    /// Continues until the turn is over (false) or everything is found (true).
     Result<bool> advance(const search::Pace& pace);
 
-    /// As Store::history() gives it.
+    /// As returned by Store::history().
     storage::HistoryPage& page() noexcept { return page_; }
 
   private:
@@ -42,15 +43,14 @@ class ShownHistory {
     const ScopedView& view_;
     const storage::HistoryQuery& query_;
     const std::optional<Instant> at_;
-    bool fills_;   ///< the page; else all are counted
-    bool counts_;  ///< what is found is counted
+    bool fills_;   ///< fills the page; otherwise only counts
+    bool counts_;  ///< counts what is shown
     bool then_counts_ = false;
     std::uint64_t skip_;
     std::optional<storage::VersionInfo> after_;
-    std::optional<storage::HistoryWalk> walk_;  ///< to the next ones; none: to be begun
-    int asked_ =
-        0;  ///< whether what it came to has to be fetched: versions, then what deletions among them deleted
-    std::size_t taken_ = 0;  ///< of what it came to
+    std::optional<storage::HistoryWalk> walk_;  ///< through the next versions; none: to be begun
+    int asked_ = 0;          ///< fetches done: of the versions, then of what deletions deleted
+    std::size_t taken_ = 0;  ///< of these versions
     storage::HistoryPage page_;
 };
 

@@ -23,21 +23,21 @@
 
 namespace annals::core {
 
-/// The parser of the calling thread for resources and, with their greater depth, for what contains them.
+/// The calling thread's parser for resources and for the deeper documents that contain them.
 json::Parser& thread_parser();
 
-/// Parses what was sent, with needless escapes in keys and types removed, so that names can be compared byte by byte.
-/// `checked`: collects on the way what check_resource() needs.
+/// Parses what was sent, removing needless escapes from keys and types, so that names can be compared byte by byte.
+/// `checked`: also collects what check_resource() needs.
 /// Errors: invalid, body_too_large.
 Result<json::Document> parse_plain(json::Parser& parser, std::string_view text,
                                    bool checked = false);
 
-/// The same for what is to be stored, checked unless `validation` is off.
+/// The same for a resource to be stored; `checked` unless `validation` is off.
 /// Errors: invalid, body_too_large.
 Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
                                        std::string_view text);
 
-/// Parses a planned body as it will be stored, except for what is not known yet. Errors: invalid.
+/// Parses a planned body as it will be stored, except for values that are not known yet. Errors: invalid.
 Result<json::Document> parse_planned(const json::BodyPlan& plan);
 
 /// As SubmittedResource::check_whole().
@@ -77,12 +77,12 @@ class SubmittedResource {
     /// True if read() needed stored definitions that are not in memory: await read_fetched() instead.
     bool is_unread() const noexcept { return !unread_.empty(); }
 
-    /// As read(), after fetching the definitions that it needs.
+    /// As read(), but fetches the definitions that it needs first.
     /// Lifetime: this and the arguments outlive the await. Errors: those of read().
     asio::awaitable<Result<void>> read_fetched(const Service& service, const Request& request,
                                                TypeId type);
 
-    /// As read(), for a document that is parsed already.
+    /// As read(), for a document that has been parsed already.
     /// Errors: invalid, structure, required, value; too_costly.
     Result<void> take(const Service& service, const Request& request, TypeId type,
                       json::Document document, std::vector<Position>* unread = nullptr);
