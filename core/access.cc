@@ -15,13 +15,13 @@ namespace annals::core {
 
 namespace {
 
-/// More in one token are passed over.
+/// Further scopes in a token are ignored.
 constexpr int kScopesMax = 1000;
 constexpr std::size_t kGrantsMax = 100;
 
 constexpr std::string_view kLetters = "cruds";
 
-/// The bits of "cruds", any of them in this order; 0 if it is something else.
+/// The bits of a subset of "cruds" in this order; 0 for anything else.
 std::uint8_t read_letters(std::string_view text) noexcept {
     std::uint8_t bits = 0;
     std::size_t from = 0;
@@ -74,7 +74,7 @@ bool may_search_anything(const Principal& principal) {
     return false;
 }
 
-/// A write by criteria tells by its answer what there is.
+/// Whether the request is a conditional create, update, patch or delete, whose answer reveals whether something matches.
 bool is_conditional(const Request& request, const Target& target) {
     return target.level == Level::type &&
            (request.method == HttpMethod::post ? request.header("If-None-Exist").has_value()
@@ -106,7 +106,7 @@ std::optional<Scope> read_scope(std::string_view text) noexcept {
         return std::nullopt;
     }
     scope.type = rest.substr(0, dot);
-    // Version 1 knows no queries.
+    // SMART 1 scopes have no query.
     const std::string_view letters = rest.substr(dot + 1);
     scope.permissions = granular ? read_letters(letters) : read_permissions(letters);
     if (scope.permissions == 0 || (granular && scope.query.empty())) {
@@ -134,11 +134,11 @@ Principal::Principal(std::string name, std::string_view scopes, std::string_view
     }
     std::erase_if(grants_,
                   [this](const Grant& grant) { return may(grant.permissions, grant.type); });
-    // A name of two lines would read as that of somebody who is held to something.
+    // A name that contains a newline could be mistaken for the identity of a restricted principal.
     if (is_held() || name_.find('\n') != std::string::npos) {
         std::uint64_t hash = 0;
         for (const Grant& grant : grants_) {
-            // In whatever order they came.
+            // A sum, so that the order of the grants doesn't matter.
             hash +=
                 hash64(fmt::format("{} {} {}", grant.permissions,
                                    grant.type ? resource_type_name(*grant.type) : "*", grant.query),
@@ -244,7 +244,7 @@ Error beyond_scopes(std::uint8_t permissions, TypeId type) {
 }
 
 bool is_public(const Config& config, const Interaction& row, Access access) {
-    // Of operations only what is the same for everybody is public.
+    // Of the operations, only those that are the same for everybody are public.
     const std::string_view name = row.access == Access::operation && access != Access::open
                                       ? ""
                                       : public_name(access, row.level);
@@ -286,7 +286,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
             needed = kMayRead;
             break;
         case Access::search:
-            // The query or a form may say of which types: search_resources() asks for these.
+            // The types may be given in the query or a form: search_resources() checks access to them.
             if (finds_several_types(target) && may_search_anything(*request.principal)) {
                 return {};
             }
@@ -334,7 +334,7 @@ void add_challenge(const Service& service, const Error& error, Response& respons
         default:
             return;
     }
-    // Bearer also where only keys are taken: spec.md's clients look for it.
+    // Bearer is sent even if only API keys are accepted: the clients in spec.md look for it.
     response.headers.emplace_back("WWW-Authenticate", std::move(bearer));
     if (service.config().auth.takes_keys()) {
         response.headers.emplace_back("WWW-Authenticate", R"(ApiKey realm="fhir")");

@@ -1,4 +1,4 @@
-// A canonical URL, and the version that it may name.
+// A canonical URL and its optional version.
 //
 // Layer:   core.
 // Spec:    FHIR R4 references.html#canonical.
@@ -12,10 +12,10 @@ namespace annals::core {
 
 struct Canonical {
     std::string_view url;
-    std::string_view version;  ///< empty: none is named
+    std::string_view version;  ///< empty: none given
 };
 
-/// Takes "http://url|version" apart. Lifetime: of `canonical`.
+/// Splits "http://url|version". Lifetime: points into `canonical`.
 inline Canonical split_canonical(std::string_view canonical) noexcept {
     const std::size_t bar = canonical.find('|');
     return bar == std::string_view::npos

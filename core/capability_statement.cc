@@ -27,7 +27,7 @@ bool offers(const Config& config, Level level, HttpMethod method) {
     });
 }
 
-// [{"code":"read"},...] of the rows at these levels; each code once.
+// [{"code":"read"},...] for the rows at these levels; each code once.
 std::string interaction_codes(const Config& config, std::initializer_list<Level> levels) {
     std::vector<std::string_view> codes;
     for (const Interaction& row : interactions()) {
@@ -52,7 +52,7 @@ std::string interaction_codes(const Config& config, std::initializer_list<Level>
     return out + "]";
 }
 
-// What every resource type has in common: everything but "type" and "profile".
+// What all resource types have in common: everything except "type" and "profile".
 std::string resource_abilities(const Config& config) {
     const auto yes_no = [](bool yes) { return yes ? "true" : "false"; };
     return fmt::format(
@@ -93,15 +93,15 @@ std::string search_abilities(const search::ParameterSet& parameters, TypeId type
     return includes + "]," + params + "]";
 }
 
-// What may lead to so many types is not told of each of them.
+// A parameter with more target types than this is not listed as a reverse include of each of them.
 constexpr std::size_t kToldTargetsMax = 20;
 
-// But for what US Core asks of every type.
+// An exception: US Core asks for it on every type.
 bool is_told_of_all(TypeId source, const search::Parameter& parameter) {
     return resource_type_name(source) == "Provenance" && parameter.code == "target";
 }
 
-// By type: what refers to it, "Observation:patient".
+// For each type, the parameters that refer to it, such as "Observation:patient".
 std::vector<std::string> reverse_includes(const search::ParameterSet& parameters) {
     std::vector<std::string> out(kResourceTypeCount);
     for (std::uint16_t number = 0; number < kResourceTypeCount; ++number) {
@@ -135,7 +135,7 @@ std::string compartments() {
     return out + "]";
 }
 
-// The extension that says where websockets of subscriptions are opened.
+// The extension that gives the websocket URL of subscriptions.
 std::string websocket_json(const Config& config) {
     if (!config.subscriptions.enabled || config.read_only) {
         return {};
@@ -148,7 +148,7 @@ std::string websocket_json(const Config& config) {
 constexpr std::string_view kSmartDefinitions =
     "http://fhir-registry.smarthealthit.org/StructureDefinition";
 
-// The extensions by which SMART's first clients find the authorization server, and what is done with scopes.
+// The extensions by which clients of SMART 1 find the authorization server, and the capabilities for scopes.
 std::string smart_extensions(const Config& config) {
     const Config::Auth::Smart& smart = config.auth.smart;
     const std::string token = config.token_url();
@@ -226,7 +226,7 @@ std::string limits_text(const Config& config) {
         kHeaderCountMax, search::kSearchPairsMax);
 }
 
-// No code of `interaction` stands for it.
+// There is no code in `interaction` for it.
 std::string_view history_bundle_text(const Config& config) {
     return config.allow_history_bundles && config.interactions.system_history_bundle &&
                    !config.read_only
@@ -236,7 +236,8 @@ std::string_view history_bundle_text(const Config& config) {
                : "";
 }
 
-// CapabilityStatement's operation[] of the system (no type), or of a type and its instances; with its name and comma.
+// CapabilityStatement's operation[] of the system (no type), or of a type and its instances, with member name and leading
+// comma.
 std::string operations_json(const Config& config, std::optional<TypeId> type) {
     std::string out;
     for (const Operation& operation : operations()) {
@@ -248,7 +249,7 @@ std::string operations_json(const Config& config, std::optional<TypeId> type) {
             const std::string entry =
                 fmt::format(R"({{"name":"{}","definition":"{}"}})", operation.name.substr(1),
                             definition_url(operation));
-            // Of several levels it may have several rows.
+            // An operation at several levels may have several rows.
             if (out.find(entry) == std::string::npos) {
                 out += (out.empty() ? R"(,"operation":[)" : ",") + entry;
             }
@@ -257,7 +258,7 @@ std::string operations_json(const Config& config, std::optional<TypeId> type) {
     return out.empty() ? out : out + "]";
 }
 
-// By type: the profiles of it that packages define.
+// For each type, the profiles of it that packages define.
 std::vector<std::vector<std::string_view>> profiles(
     const std::vector<packages::PackagePointer>& packages) {
     std::vector<std::vector<std::string_view>> out(kResourceTypeCount);
@@ -274,7 +275,7 @@ std::vector<std::vector<std::string_view>> profiles(
     return out;
 }
 
-// A list of texts with its name and comma; empty if there are none.
+// A list of strings with member name and leading comma; empty if there are none.
 template <typename List>
 std::string texts_json(std::string_view name, const List& texts) {
     std::string out;
@@ -285,10 +286,10 @@ std::string texts_json(std::string_view name, const List& texts) {
     return out.empty() ? out : out + "]";
 }
 
-// What all types are searched by as well. R4 has no SearchParameter of these.
+// Further search parameters of all types, for which R4 has no SearchParameter.
 constexpr std::string_view kUndefinedParameters[] = {"_filter", "_has", "_list", "_type"};
 
-// "searchParam" of all types together: what Resource has.
+// "searchParam" common to all types: the parameters of Resource.
 std::string common_parameters() {
     std::string out = R"("searchParam":[)";
     for (const schema::SearchParameter parameter :
@@ -307,7 +308,7 @@ std::string common_parameters() {
     return out + "]";
 }
 
-// What a read-only server has no part in: it exports nothing and patches nothing.
+// Left out on a read-only server, which neither exports nor patches.
 constexpr std::string_view kBulkData =
     "http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data";
 constexpr std::string_view kPatchFormat =
@@ -345,7 +346,7 @@ std::string make_capability_statement(const Described& described) {
     const std::vector<std::string> referrers = reverse_includes(described.parameters);
     const std::vector<std::vector<std::string_view>> profiles_of = profiles(described.packages);
     for (const std::string_view name : resource_type_names()) {
-        // Parameters exists to be sent, not to be stored.
+        // Parameters can be sent, but not stored.
         if (name == "Parameters") {
             continue;
         }

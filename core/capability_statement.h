@@ -1,4 +1,4 @@
-// The CapabilityStatement, made from the tables that dispatch.
+// The CapabilityStatement, generated from the tables that dispatch requests.
 //
 // Layer:   core.
 // Spec:    FHIR R4 capabilitystatement.html; docs/api/metadata.md.
@@ -14,11 +14,11 @@
 
 namespace annals::core {
 
-/// JSON with kBaseUrlMark in it.
+/// JSON that contains kBaseUrlMark.
 std::string make_capability_statement(const Described& described);
 
-/// The SMART capabilities that clients are told of: what is done with scopes here, what the token endpoint does where there is
-/// one, and those of the authorization server, which the configuration says.
+/// The SMART capabilities listed for clients: those for scopes, those of the token endpoint if there is one, and those of the
+/// authorization server as configured.
 std::vector<std::string> smart_capabilities(const Config& config);
 
 }  // namespace annals::core

@@ -66,7 +66,7 @@ std::vector<terminology::ListedCodeSystem> Definitions::code_systems(bool stored
         out = stored_.code_systems(kStoredListedMax);
     }
     const std::vector<packages::PackagePointer> installed = packages_.installed();
-    // Of several packages the last one is asked first.
+    // The package that was installed last takes precedence.
     for (auto package = installed.rbegin(); package != installed.rend(); ++package) {
         for (const packages::Package::Resource& resource : (*package)->resources()) {
             if (resource.type == "CodeSystem") {

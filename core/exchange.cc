@@ -6,7 +6,7 @@ namespace annals::core {
 
 namespace {
 
-/// Nearly all spell a name as we do.
+/// Header names are nearly always spelled as ours.
 bool same_name(std::string_view a, std::string_view b) noexcept {
     return a == b || equal_ignoring_case(a, b);
 }
@@ -73,7 +73,7 @@ std::string_view content_type_name(ContentType type) noexcept {
         case ContentType::prometheus:
             return "text/plain; version=0.0.4; charset=utf-8";
         case ContentType::event_stream:
-            return "text/event-stream; charset=utf-8";  // without: Latin-1 to Python's requests
+            return "text/event-stream; charset=utf-8";  // without it, Python's requests assumes Latin-1
     }
     return "";
 }

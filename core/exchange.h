@@ -1,4 +1,4 @@
-// Request and Response: one FHIR interaction as net hands it to core, and back.
+// Request and Response: one FHIR interaction, as net passes it to core and gets it back.
 //
 // Layer:   core. HTTP syntax stays in net; a batch entry makes the same Request without a socket.
 // Threads: plain values, on the connection's thread.

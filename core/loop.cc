@@ -27,24 +27,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long gathered commits wait at most for a loop that never runs dry: a round of two hundred clients.
+/// The longest time that gathered commits wait in a loop that is never idle: about one round of two hundred clients.
 constexpr std::chrono::milliseconds kFlushDelayMax{3};
 
-/// How often a loop that never runs dry looks whether they have.
+/// How often a loop that is never idle checks kFlushDelayMax.
 constexpr std::chrono::milliseconds kFlushLookInterval{1};
 
-/// How many handlers run between two looks at the clock.
+/// The number of handlers run between two looks at the clock.
 constexpr unsigned kHandlersPerClockLook = 8;
 
 }  // namespace
 
-/// What the store was asked to fetch for this loop.
+/// The fetches that the store is carrying out for this loop.
 struct Loop::Fetches {
     std::mutex mutex;
     std::condition_variable ended;
     std::size_t under_way = 0;
 
-    /// Calls `done` on `loop` when `what`, a Position or bytes of a mapping, is in memory.
+    /// Calls `done` on `loop` once `what`, a Position or mapped bytes, is in memory.
     template <typename What, typename Done>
     void begin(const storage::Store& store, Loop& loop, What what, Done done) {
         {
@@ -52,7 +52,7 @@ struct Loop::Fetches {
             ++under_way;
         }
         store.fetch(what, [this, &loop, done] {
-            // Under the lock: when the last has ended, this is gone.
+            // Holds the lock to the end: once the last fetch has ended, this object may be destroyed.
             const std::lock_guard lock(mutex);
             loop.post(done);
             if (--under_way == 0) {
@@ -69,7 +69,7 @@ struct Loop::Fetches {
 
 Loop::Loop(storage::Store& store)
     : store_(store),
-      context_(ASIO_CONCURRENCY_HINT_UNSAFE),  // its own thread's alone: no locks
+      context_(ASIO_CONCURRENCY_HINT_UNSAFE),  // used by its own thread only: no locks
       posts_(std::make_unique<Posts>(context_)),
       waiters_(std::make_unique<Waiters>(context_,
                                          "the write was not made durable and has been dropped")),
@@ -135,7 +135,8 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
     }
     Result<void> erased = co_await erased_->wait(ticket, nullptr);
     if (!erased) {
-        // Of such a status the answer says in general words what is wrong: that nothing was written, which isn't so.
+        // For such a status tell_failure() would give a general text, which says that nothing was written; that would be wrong
+        // here.
         Error& error = erased.error();
         error.others.push_back({error.code, error.detail, ""});
     }
@@ -143,7 +144,7 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
 }
 
 asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {
-    // The timer ends with the last of them, for which there is no other limit.
+    // The last fetch cancels the timer; there is no other limit.
     asio::steady_timer all(context_, Clock::time_point::max());
     std::size_t left = positions.size();
     for (const Position position : positions) {
@@ -203,7 +204,7 @@ asio::awaitable<bool> Loop::news_after(Position seen, std::chrono::milliseconds 
             const std::lock_guard lock(waiters_->mutex);
             waiters_->watched = true;
         }
-        // What became visible before the flag was set is seen here, what does later wakes us.
+        // A version that became visible before the flag was set is seen here; a later one wakes us.
         if (store_.last_position() <= seen) {
             watcher.timer.expires_at(end);
             asio::error_code cancelled;

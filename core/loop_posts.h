@@ -1,4 +1,4 @@
-// Loop::Posts: how other threads have work run on a loop, and wake one that sleeps.
+// Loop::Posts: work that other threads post to a loop, and how they wake it when it sleeps.
 //
 // Layer:   core; of loop.cc alone.
 // Threads: add() from any, the rest the loop's.
@@ -24,10 +24,10 @@
 
 namespace annals::core {
 
-/// What other threads want to have run. The loop looks between two handlers, and only one that sleeps is woken by a
-/// system call.
+/// Work posted by other threads. The loop checks for it between two handlers; the system call that wakes it is made only if it
+/// sleeps.
 struct Loop::Posts {
-    /// Throws std::system_error, and nothing is left open then.
+    /// Throws std::system_error; then nothing is left open.
     explicit Posts(asio::io_context& context) : bell(context) {
         const int event = make_event();
         asio::error_code failed;
@@ -44,7 +44,7 @@ struct Loop::Posts {
     std::atomic<bool> any{false};             ///< `work` has something; changed under mutex
     std::atomic<bool> asleep{false};
 
-    // The loop's thread alone.
+    // Used by the loop's thread only.
     std::vector<std::function<void()>> running;
     asio::posix::stream_descriptor bell;
     std::uint64_t rings = 0;
@@ -72,14 +72,14 @@ struct Loop::Posts {
             work.push_back(std::move(more));
             any.store(true);
         }
-        // The loop says that it sleeps before it looks for the last time: one of the two sees the other.
+        // The loop sets `asleep` before its last check of `any`, so either it sees the work, or this sees that it sleeps.
         if (asleep.exchange(false)) {
             const std::uint64_t one = 1;
             static_cast<void>(::write(bell.native_handle(), &one, sizeof one));
         }
     }
 
-    /// True if there was something.
+    /// Runs the posted work. Returns whether there was any.
     bool run() {
         if (!any.load(std::memory_order_acquire)) {
             return false;
@@ -96,7 +96,7 @@ struct Loop::Posts {
         return true;
     }
 
-    /// False if there is something to run.
+    /// Returns false if there is work to run.
     bool fall_asleep() {
         asleep.store(true);
         if (any.load()) {

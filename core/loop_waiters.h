@@ -1,4 +1,4 @@
-// Loop::Waiters: the coroutines of a loop that wait for the store, and how a settled batch resumes them.
+// Loop::Waiters: the coroutines of a loop that wait for the store, and how they are resumed when a batch has settled.
 //
 // Layer:   core; of loop.cc alone.
 // Threads: note() from any, the rest the loop's.
@@ -25,18 +25,18 @@
 
 namespace annals::core {
 
-/// A coroutine that waits for news, in its frame. Its timer ends the wait, whatever the reason.
+/// A coroutine that waits for news; lives in its frame. Cancelling the timer ends the wait, for whatever reason.
 struct Watcher {
     Position seen;
     asio::steady_timer timer;
 };
 
-/// Who waits for tickets to settle, and who for news.
+/// The coroutines that wait for tickets to settle or for news.
 struct Loop::Waiters {
     using ResumeHandler =
         asio::async_result<asio::use_awaitable_t<>, void(Result<void>)>::handler_type;
 
-    /// A coroutine that waits. What begins the wait lives in the frame of the wait, so waiting needs no other memory.
+    /// A waiting coroutine. The initiation of the wait is stored in the coroutine's frame, so waiting allocates nothing.
     struct Waiter {
         Waiters* waiters;
         storage::Ticket ticket;
@@ -58,11 +58,10 @@ struct Loop::Waiters {
     bool watched = false;  ///< `watchers` has one
     bool wake_posted = false;
 
-    // The loop's thread alone.
+    // Used by the loop's thread only.
     Waiter* first = nullptr;
     Waiter* last = nullptr;
-    Waiter* unprepared =
-        nullptr;  ///< the first that has something to do meanwhile; none before it has
+    Waiter* unprepared = nullptr;  ///< the first waiter with work to do meanwhile; none precedes it
     std::vector<Watcher*> watchers;
     bool waits_ended = false;
 
@@ -74,7 +73,7 @@ struct Loop::Waiters {
         }
     }
 
-    /// Has those who came since the last time do what they can while they wait.
+    /// Runs the `meanwhile` of all waiters added since the last call.
     void prepare() {
         for (Waiter* waiter = std::exchange(unprepared, nullptr); waiter != nullptr;
              waiter = waiter->next) {
@@ -84,7 +83,7 @@ struct Loop::Waiters {
         }
     }
 
-    /// Of what has settled. Requires: `mutex` is held.
+    /// The outcome of a settled ticket. Requires: `mutex` is held.
     Result<void> outcome_of(storage::Ticket ticket) const {
         if (const auto why = dropped.why(ticket)) {
             return Error{*why, std::string(text_of_failure), {}};
@@ -94,7 +93,7 @@ struct Loop::Waiters {
 
     static asio::awaitable<Result<void>> ready(Result<void> result) { co_return result; }
 
-    /// Waits until `ticket` has settled; at once if it has.
+    /// Waits until `ticket` has settled; returns at once if it has.
     asio::awaitable<Result<void>> wait(storage::Ticket ticket, Meanwhile* meanwhile) {
         if (ticket <= through.load(std::memory_order_acquire)) {
             const std::lock_guard lock(mutex);
@@ -104,7 +103,7 @@ struct Loop::Waiters {
             Waiter{this, ticket, meanwhile}, asio::use_awaitable);
     }
 
-    /// The coroutine is suspended. What has settled since wait() is answered in a turn of its own.
+    /// Called once the coroutine is suspended. If the ticket has settled since wait(), the result is posted.
     void begin(Waiter& waiter, ResumeHandler handler) {
         const std::lock_guard lock(mutex);
         if (waiter.ticket > through.load(std::memory_order_relaxed)) {
@@ -119,11 +118,11 @@ struct Loop::Waiters {
                    });
     }
 
-    /// True if wake() must be posted.
+    /// Returns whether the caller must post wake().
     bool note(storage::Ticket now, bool ok, Errc why) {
         const std::lock_guard lock(mutex);
         const storage::Ticket before = through.load(std::memory_order_relaxed);
-        if (!ok && now > before) {  // What is tried again fails again, and was told of.
+        if (!ok && now > before) {  // A retry that fails again has been reported already.
             dropped.add({before.value + 1}, now, why);
         }
         through.store(std::max(before, now), std::memory_order_release);
@@ -132,7 +131,7 @@ struct Loop::Waiters {
         return post;
     }
 
-    /// A handler owns its coroutine's frame, and here the frame holds the handler: taken out, it hands the
+    /// A handler owns its coroutine's frame, and the frame holds the handler. Moved out and destroyed, the handler passes the
     /// frame to the context, which destroys it.
     void abandon() {
         Waiter* waiter = first;
@@ -144,7 +143,7 @@ struct Loop::Waiters {
         }
     }
 
-    /// Resumes whoever waits for what has settled, in the order in which they came.
+    /// Resumes the waiters whose tickets have settled, in the order in which they came.
     void wake() {
         Waiter* ready = nullptr;
         Waiter** ready_end = &ready;
@@ -170,7 +169,7 @@ struct Loop::Waiters {
             anyone = first != nullptr;
         }
         while (ready != nullptr) {
-            // The waiter dies with its frame, which may happen inside the call.
+            // The waiter is destroyed with its frame, possibly during the call.
             Waiter* next = ready->next;
             ResumeHandler resume = std::move(*ready->resume);
             ready->resume.reset();

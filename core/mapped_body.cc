@@ -7,11 +7,11 @@ namespace annals::core {
 
 namespace {
 
-/// Sent between two looks at what is in memory; what net compresses as a whole is smaller.
+/// Size of a slice, sent between two checks of what is in memory. Anything that net compresses as a whole is smaller.
 constexpr std::size_t kMappedSliceBytes = 512 << 10;
 
-/// Brought into memory before a slice is drawn: as much as is drawn at once to be transformed (core/transform.cc), and the
-/// device has something to do while a slice is sent.
+/// How much is brought into memory before a slice is drawn: as much as core/transform.cc draws at once, so that the device is
+/// busy while a slice is sent.
 constexpr std::size_t kAheadBytes = 2 << 20;
 
 class MappedSlices final : public BodySource {

@@ -17,7 +17,7 @@ namespace annals::core {
 
 namespace {
 
-/// Takes the first word off a list of words.
+/// Removes and returns the first word of a list.
 std::string_view next_word(std::string_view& list) noexcept {
     const std::string_view word = list.substr(0, list.find(' '));
     list.remove_prefix(std::min(list.size(), word.size() + 1));
@@ -83,15 +83,15 @@ std::string responses_json(std::string_view responses, bool guarded) {
     return out;
 }
 
-/// One operation of a path.
+/// An operation of a path, as OpenAPI means it.
 struct Told {
     std::string id;
     std::string summary;
     std::string tag;
     std::string parameters;  ///< JSON, without brackets
-    std::string body;        ///< key; empty: none
+    std::string body;        ///< key of a component; empty: none
     std::string_view responses;
-    bool everybody = false;  ///< may do it without credentials
+    bool everybody = false;  ///< no credentials needed
 };
 
 class Paths {
@@ -175,7 +175,7 @@ void add_interaction(Paths& paths, const Interaction& row, const Described& desc
         }
         for (const std::string_view type : resource_type_names()) {
             if (type == "Parameters") {
-                continue;  // it exists to be sent
+                continue;  // can be sent, but not stored
             }
             told.id = fmt::format("{}{}", shape->id, type);
             told.tag = type;
@@ -210,17 +210,17 @@ std::string camel(std::string_view name) {
     return out;
 }
 
-/// Those of `signature` that stand in the query of a GET at a level.
+/// The parameters of `signature` that can be in the query of a GET at `level`.
 std::string query_parameters(const Signature& signature, std::uint8_t level) {
     std::string out;
     std::string_view parameters = signature.parameters;
     while (const auto parameter = next_parameter(parameters)) {
-        // $document's: it is stored by POST alone, and the path of an instance says which it is.
+        // $document's `persist` is only accepted by POST; for an instance, the path gives its `id`.
         const bool names_instance = parameter->name == "id";
         if (parameter->name == "persist" || (names_instance && level == kOnInstance)) {
             continue;
         }
-        // $docref's type may be a token as well.
+        // $docref's `type` can also be given as a token.
         if (!parameter->is_primitive() && parameter->name != "type") {
             continue;
         }
@@ -240,8 +240,8 @@ std::string query_parameters(const Signature& signature, std::uint8_t level) {
     return out;
 }
 
-/// What an operation goes by at a level beside its own parameters: an answer that comes later is to be asked for, who writes may
-/// say over what, and $lastn searches.
+/// Further parameters of an operation at a level: Prefer if it can answer later, preconditions if it writes, and search
+/// criteria for $lastn.
 std::string_view more_of(const Operation& operation, std::uint8_t level,
                          HttpMethod method) noexcept {
     if (operation.name == "$export" || operation.name == "$import") {
@@ -258,7 +258,7 @@ std::string_view more_of(const Operation& operation, std::uint8_t level,
                                         : "If-Match If-None-Match If-Unmodified-Since";
 }
 
-/// Where an operation may be asked for.
+/// A level at which an operation can be invoked.
 struct OperationPlace {
     std::uint8_t level;
     Level row;
@@ -272,13 +272,15 @@ constexpr OperationPlace kOperationPlaces[] = {
     {kOnInstance, Level::instance_operation, "/{type}/{id}/", "Instance"},
     {kOnVersion, Level::version_operation, "/{type}/{id}/_history/{vid}/", "Version"}};
 
-/// An operation at one place, of one type or (empty) of any, by GET or POST.
+/// Describes an operation at one place, for one type or (empty) for any, by GET or POST.
 Told tell_operation(const Operation& operation, const OperationPlace& place, std::string_view type,
                     HttpMethod method, const Config& config) {
     const Signature* const signature = find_signature(operation.definition);
-    const bool is_graphql = operation.name == "$graphql";  // the one that is not in FHIR's formats
+    const bool is_graphql =
+        operation.name == "$graphql";  // the only one that doesn't use FHIR's formats
     const bool by_get = method == HttpMethod::get;
-    // By GET nothing is changed: what an operation that changes something takes is taken by POST alone.
+    // A GET never changes anything: it takes none of the parameters of an operation that changes something, and asks for its
+    // progress.
     const bool asks = by_get && operation.affects_state;
     Interaction row{};
     row.level = place.row;
@@ -313,7 +315,7 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
         if ((operation.levels & place.level) == 0) {
             continue;
         }
-        // What is for some types only has paths of its own, so that no two rows share one.
+        // An operation that exists only for some types gets a path for each, so that no two rows share a path.
         std::string_view types = place.level == kOnSystem ? std::string_view() : operation.types;
         do {
             const std::string_view type = next_word(types);

@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the tables that dispatch.
+// The OpenAPI document, generated from the tables that dispatch requests.
 //
 // Layer:   core.
 // Spec:    OpenAPI 3.1.0; docs/api/openapi.md.
@@ -12,8 +12,8 @@
 
 namespace annals::core {
 
-/// JSON with kBaseUrlMark in it. Each type has paths of its own for what depends on it, its search above all; the rest
-/// are templates.
+/// JSON that contains kBaseUrlMark. What depends on the resource type, such as its search, has a path for each type; all other
+/// paths are templates.
 std::string make_openapi(const Described& described);
 
 }  // namespace annals::core

@@ -17,7 +17,7 @@ struct Line {
     std::string_view schema;
 };
 
-// Parameters that are the same wherever they are.
+// Parameters that are the same everywhere.
 constexpr Line kParameters[] = {
     {"type", "path", "A resource type", R"({"$ref":"#/components/schemas/type"})"},
     {"id", "path", "A resource's id", R"({"$ref":"#/components/schemas/id"})"},
@@ -87,14 +87,14 @@ std::string fhir_content(std::string_view schema) {
     return out;
 }
 
-/// The same, or what a Binary holds, of whatever type.
+/// The same, or the content of a Binary in any media type.
 std::string fhir_or_any_content(std::string_view schema) {
     std::string out = fhir_content(schema);
     out.insert(out.size() - 1, R"(,"*/*":{})");
     return out;
 }
 
-/// A response with its comma, in FHIR's formats or as JSON that is no resource.
+/// A response with leading comma, in FHIR's formats or as JSON that is no resource.
 std::string fhir_or_json(std::string_view key, std::string_view description,
                          std::string_view schema) {
     std::string content = fhir_content(schema);

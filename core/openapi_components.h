@@ -1,8 +1,8 @@
-// The parts of the OpenAPI document that its paths refer to.
+// The components that the paths of the OpenAPI document refer to.
 //
 // Layer:   core.
 // Spec:    OpenAPI 3.1.0, "Components Object".
-// Threads: plain functions; SearchComponents belongs to its maker.
+// Threads: plain functions; a SearchComponents belongs to one thread.
 
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace annals::core {
 
-/// Search parameters, of which many types share one: same name, same kind.
+/// The search parameters. Those with the same name and kind are shared by all types that have them.
 class SearchComponents {
   public:
-    /// The key below components/parameters.
+    /// The key of `parameter` in components/parameters; adds it if it is new.
     const std::string& key(const search::Parameter& parameter);
 
-    /// Members of components/parameters.
+    /// The members of components/parameters.
     const std::string& json() const noexcept { return json_; }
 
   private:
@@ -34,7 +34,7 @@ class SearchComponents {
 /// components: parameters, requestBodies, responses, schemas and securitySchemes.
 std::string openapi_components(const SearchComponents& parameters, const Config& config);
 
-/// "security" of what needs credentials, and of what doesn't: alternatives.
+/// The "security" of an operation, a list of alternatives. `everybody`: it needs no credentials.
 std::string openapi_security(const Config& config, bool everybody);
 
 }  // namespace annals::core

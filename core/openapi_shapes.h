@@ -1,4 +1,4 @@
-// How the OpenAPI document tells the rows of THE table: where they are, what they take, what they answer.
+// How the rows of the table of interactions appear in the OpenAPI document: paths, parameters, bodies and responses.
 //
 // Layer:   core.
 // Threads: constant data, plain functions.
@@ -11,25 +11,26 @@
 
 namespace annals::core {
 
-/// How a row of THE table is told. Lists are keys of components, separated by blanks; of responses "200=resource", or
-/// "404" where the key is the status.
+/// Describes a row of the table of interactions. Lists contain keys of components, separated by blanks; an entry of `responses`
+/// is "200=resource", or "404" if the key is the status.
 struct Shape {
     Level level;
     HttpMethod method;
-    std::string_view id;  ///< operationId; of paths that each type has, the type's name follows
+    std::string_view
+        id;  ///< operationId; for paths that exist per type, the type's name is appended
     std::string_view summary;
     std::string_view parameters;
     std::string_view body;
     std::string_view responses;
 };
 
-/// Shape::body of what takes a resource of the path's type.
+/// Shape::body of an interaction that takes a resource of the path's type.
 inline constexpr std::string_view kOwnBody = "{type}";
 
-/// Null: the row has no shape; operations have none.
+/// The shape of `row`; null if it has none, as is the case for operations.
 const Shape* find_shape(const Interaction& row) noexcept;
 
-/// Where a level is; what stands in braces is a parameter. Several are separated by blanks. Empty: of operations.
+/// The paths of a level, separated by blanks, with parameters in braces. Empty for the levels of operations.
 std::string_view paths_of(Level level) noexcept;
 
 }  // namespace annals::core

@@ -45,13 +45,13 @@ constexpr std::string_view kStatusTexts[] = {
     "505 HTTP Version Not Supported",
 };
 
-// What a server's own failure says to a client: the table's words and a number to ask for.
+// The text that a client gets for a server error: the table's text and the request id.
 std::string own_fault(const ErrorMeaning& meaning, std::string_view request_id) {
     return request_id.empty() ? std::string(meaning.text)
                               : fmt::format("{} (request {})", meaning.text, request_id);
 }
 
-// What is taken where a body's type was not (RFC 9110 section 15.5.16, RFC 5789 section 2.2).
+// Adds the accepted media types for a 415 (RFC 9110 section 15.5.16, RFC 5789 section 2.2).
 void add_accepted(const Request& request, Response& response) {
     if (request.method == HttpMethod::patch) {
         response.headers.emplace_back("Accept-Patch", kPatchTypes);
@@ -62,7 +62,7 @@ void add_accepted(const Request& request, Response& response) {
     }
 }
 
-// In a second, unless who made the error knows better.
+// Adds "Retry-After: 1", unless the header is already set.
 void ask_again_later(Response& response) {
     const bool told = std::ranges::any_of(
         response.headers, [](const auto& header) { return header.first == "Retry-After"; });
@@ -71,7 +71,7 @@ void ask_again_later(Response& response) {
     }
 }
 
-// Which scope is lacking, as far as the error names one (RFC 6750 section 3.1).
+// Names the missing scope if the error does (RFC 6750 section 3.1).
 void add_scope_challenge(const Error& error, Response& response) {
     std::string challenge = R"(Bearer realm="fhir", error="insufficient_scope")";
     const std::string_view detail = error.detail;

@@ -11,10 +11,10 @@ namespace annals::core {
 
 namespace {
 
-/// How long it takes at most until an answer that is to be given up has heard of it.
+/// The longest time until an abandoned answer is stopped.
 constexpr std::chrono::milliseconds kStopPause{50};
 
-// Parameters of the coroutines, so that they live as long as their frames.
+// The arguments are passed as parameters of the coroutines, so that they live as long as their frames.
 asio::awaitable<void> answer_and_stop(Loop& loop, asio::awaitable<Response> answer,
                                       std::optional<Response>& response) {
     response = co_await std::move(answer);
@@ -53,7 +53,7 @@ Result<Response> OwnLoop::run(const char* name, Request& request, asio::awaitabl
     }
     loop_->run();
     if (watched) {
-        // One of the two is still there, and refers to what is not.
+        // One of the two coroutines is still suspended and refers to locals of this function.
         loop_.reset();
     }
     request.loop = nullptr;

@@ -13,7 +13,7 @@ namespace annals::core {
 
 namespace {
 
-// Windows programs put it before JSON; a reader may pass over it (RFC 8259 section 8.1).
+// Written before JSON by some Windows programs; a reader may ignore it (RFC 8259 section 8.1).
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_read(const Request& request, const Target& target) {
@@ -21,7 +21,7 @@ bool is_read(const Request& request, const Target& target) {
            (target.level == Level::instance || target.level == Level::version);
 }
 
-// True if the answer is a Bundle of what was found.
+// Whether the answer is a Bundle of matches or versions.
 bool has_count(const Request& request, const Target& target) {
     switch (target.level) {
         case Level::system_history:
@@ -51,7 +51,7 @@ bool has_count(const Request& request, const Target& target) {
     return false;
 }
 
-// True if the query may have one of our parameters, be their names escaped.
+// Whether the query may have one of these parameters; their names might be percent-encoded.
 bool may_say_something(std::string_view query) {
     for (const std::string_view name : {"_format", "_pretty", "_summary", "_elements", "%"}) {
         if (query.find(name) != std::string_view::npos) {
@@ -69,13 +69,13 @@ Result<bool> read_pretty(std::string_view value) {
     return value == "true";
 }
 
-// What the query says of all but the format.
+// Reads all parameters except the format.
 Result<void> read_parameters(const Parameters& parameters, const Request& request,
                              Representation& out) {
     std::optional<std::string_view> summary;
     for (const auto& [name, value] : parameters) {
         if (value.empty()) {
-            continue;  // Forms send what nobody has filled in.
+            continue;  // Forms send fields that were left empty.
         }
         if (name == "_pretty" && !request.inside_bundle) {
             ANNALS_TRY(out.pretty, read_pretty(value));
@@ -96,7 +96,7 @@ Result<void> read_parameters(const Parameters& parameters, const Request& reques
     return {};
 }
 
-// The format of the answer to a query that can't be read: by _format where it can be told from the rest, else by Accept.
+// The format of the answer to a malformed query: from _format if that can be read on its own, else from Accept.
 void read_format_of_malformed(const Request& request, Representation& out) {
     Result<AnswerFormat> chosen = read_accept(request);
     std::string_view rest = request.query;
@@ -125,7 +125,7 @@ void name_type(const Representation& asked, Response& response) {
     }
 }
 
-// The request of a search by POST with all its parameters in the query.
+// Moves all parameters of a search by POST to the query.
 Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
     auto converted = std::make_unique<ConvertedRequest>();
     converted->request = request;
@@ -156,7 +156,8 @@ bool is_form(const Request& request) {
 }
 
 bool is_search_form(const Request& request) {
-    // HAPI's client names none once it compresses the form. What begins like a resource is none, and as one it would find all.
+    // HAPI's client sends no Content-Type when it compresses the form. A body that begins like a resource is no form; read as
+    // one, it would match everything.
     return is_form(request) || (!request.header("Content-Type") && !request.body.starts_with('{') &&
                                 !request.body.starts_with('<'));
 }
@@ -164,17 +165,17 @@ bool is_search_form(const Request& request) {
 Result<void> read_representation(const Request& request, const Target& target,
                                  Representation& out) {
     if (target.level == Level::changes) {
-        return {};  // no resource: core/interactions/changes.cc knows what it can be
+        return {};  // no resource: core/interactions/changes.cc determines the format
     }
     if (target.level == Level::job_file || target.level == Level::openapi) {
-        // It is what it is; what is said in its place is an OperationOutcome like any other.
+        // The file itself is never converted; an OperationOutcome sent instead of it is.
         if (const Result<AnswerFormat> format = read_accept(request);
             format && !request.inside_bundle) {
             out.format = *format;
         }
         return {};
     }
-    // A search of Binary and a history of it are Bundles like any other.
+    // Searches and histories of Binary return Bundles, as for any other type.
     const bool gets = request.method == HttpMethod::get || request.method == HttpMethod::head;
     const bool binary = is_binary(target) && (target.level != Level::type || !gets);
     if (request.query.empty() && !binary && !request.inside_bundle) {
@@ -220,7 +221,7 @@ Result<void> read_representation(const Request& request, const Target& target,
         out.raw = Representation::Raw::no;
     }
     if (out.subset.summary == Summary::count) {
-        // Whoever makes a Bundle of what was found leaves its entries out.
+        // The handler of the search or history leaves the entries out.
         out.subset.summary = Summary::none;
         if (!has_count(request, target)) {
             return Error{Errc::invalid, "_summary=count is for searches and histories", ""};
@@ -247,7 +248,7 @@ void represent_changed(const Representation& asked, const Request& request, Resp
     if (wanted.subset.whole() && !wanted.pretty && wanted.format.format == Format::json) {
         return;
     }
-    // An answer that has no version of its own is a Bundle of resources, if it is a Bundle at all.
+    // A response without a version of its own is a Bundle of resources, if it is a Bundle at all.
     Look look{.format = wanted.format.format,
               .pretty = wanted.pretty,
               .bundle = !response.etag &&
@@ -263,7 +264,7 @@ void represent_changed(const Representation& asked, const Request& request, Resp
 void represent_error(const Request& request, Response& response) {
     Representation asked;
     const Result<void> read = read_representation(request, Target(), asked);
-    static_cast<void>(read);  // what could be read counts
+    static_cast<void>(read);  // what could be read applies
     asked.subset = {};
     represent(asked, request, response);
 }

@@ -18,7 +18,7 @@ namespace {
 
 using search::Plan;
 
-/// Deletions in a row that are passed over to find what was deleted.
+/// The maximum number of consecutive deletions to skip in search of the deleted version.
 constexpr std::size_t kDeletionsMax = 16;
 
 TypeId provenance_type() {
@@ -86,9 +86,9 @@ Plan ScopedView::make_plan(TypeId type) const {
     return search::any_of(std::move(any));
 }
 
-/// The Provenances of what is these patients' and shown: R4's compartment has those of the Patient himself alone.
+/// The Provenances of shown resources of these patients: R4's compartment only has those of the Patient resource itself.
 Plan ScopedView::about_what_is_shown(std::span<const std::uint64_t> patients) const {
-    // Who may write Provenances writes about what he may read.
+    // The right to write Provenances covers those about resources that may be read.
     const bool searches = permission_ == kMaySearch;
     ScopedView shown(service_, request_, searches ? kMaySearch : kMayRead,
                      searches ? "search" : "read");
@@ -110,7 +110,7 @@ Plan ScopedView::about_what_is_shown(std::span<const std::uint64_t> patients) co
     return search::any_of(std::move(any));
 }
 
-/// None if it is not made of criteria of the type alone, chains not among them.
+/// None if the query has anything but criteria on the type itself; chains aren't allowed.
 std::optional<Plan> ScopedView::read_query(TypeId type, std::string_view query) const {
     const auto pairs = search::decode_pairs(query);
     if (!pairs) {
@@ -118,13 +118,14 @@ std::optional<Plan> ScopedView::read_query(TypeId type, std::string_view query) 
     }
     search::Snapshot snapshot(service_.store());
     const search::SnapshotResources stored(snapshot, service_.definitions().carried());
-    const search::QueryContext context{.stored = stored,
-                                       .view = search::unheld(),
-                                       .parameters = parameters_,
-                                       // Not the request's, for which its sender may name any host.
-                                       .base_url = service_.config().base_url,
-                                       .strict = true,
-                                       .conditional = true};
+    const search::QueryContext context{
+        .stored = stored,
+        .view = search::unheld(),
+        .parameters = parameters_,
+        // Not the request's base URL, in which the client may name any host.
+        .base_url = service_.config().base_url,
+        .strict = true,
+        .conditional = true};
     Result<search::Query> read = search::parse_query(context, {type}, *pairs);
     if (!read || read->types.empty() || !search::related_types(read->types.front().plan).empty()) {
         return {};
@@ -171,11 +172,11 @@ bool ScopedView::shows_deletion(const storage::VersionInfo& info) const {
     return deleted && shows(*deleted);
 }
 
-/// False of what doesn't even have the patient's id in it, where nothing but a patient's scopes counts: for the sake of
-/// histories, which look at what is everybody's.
+/// False if only patient scopes apply and `body` doesn't even contain the patient's id: speeds up histories, which look at
+/// everybody's versions.
 bool ScopedView::may_be_of_patient(TypeId type, std::string_view body) const {
     if (type == provenance_type()) {
-        return true;  // It is by what others say that it may be.
+        return true;  // The resources that it refers to decide.
     }
     const Principal& principal = *request_.principal;
     const bool only_patient = std::ranges::all_of(principal.grants(), [&](const Grant& grant) {
@@ -197,7 +198,7 @@ bool ScopedView::is_match(const Plan& plan, TypeId type, std::string_view id, In
     const storage::Store& store = service_.store();
     search::Extractor& extractor =
         search::thread_extractor(parameters_, store.search_seed(), service_.config().base_url);
-    search::Related related;  // A view has no chains but those of about_what_is_shown().
+    search::Related related;  // The only chains in a view are those of about_what_is_shown().
     if (type == provenance_type()) {
         related = [this, targets = targets_of(resource)](const Plan& part,
                                                          const storage::SearchEntries&) {
@@ -209,7 +210,7 @@ bool ScopedView::is_match(const Plan& plan, TypeId type, std::string_view id, In
                             related);
 }
 
-/// Once for the chains to all types: of a Provenance of all that one import brought these are thousands.
+/// Read once for the chains to all types: a Provenance of an import may have thousands of targets.
 ScopedView::Targets ScopedView::targets_of(json::Value provenance) const {
     Targets targets;
     for (const json::Value target : provenance["target"].elements()) {
@@ -222,7 +223,7 @@ ScopedView::Targets ScopedView::targets_of(json::Value provenance) const {
     return targets;
 }
 
-/// Whether one of these matches what a chain leads to: by what is there now.
+/// Whether one of `targets` matches the chain's criteria in the current state.
 bool ScopedView::is_about(const Plan& part, const std::vector<search::Term>& targets) const {
     std::vector<Plan> both;
     both.push_back(search::carrying(targets));
@@ -231,7 +232,7 @@ bool ScopedView::is_about(const Plan& part, const std::vector<search::Term>& tar
     search::Snapshot snapshot(service_.store());
     search::Execution execution(snapshot, part.type, asked);
     execution.want({.limit = 1});
-    // A pace without an end is never over.
+    // Without a limit, a single advance() runs to the end.
     const Result<bool> done = execution.advance(search::Pace());
     return done && !execution.matches().empty();
 }

@@ -27,7 +27,7 @@ search::References references_of(const Config& config) noexcept {
     return config.integrity_on_delete ? search::References::all : search::References::as_searched;
 }
 
-// check_config() has loaded it.
+// check_config() has checked that it can be loaded.
 std::shared_ptr<const TimeZone> zone_of(const Config& config) {
     return TimeZone::load(config.search_time_zone).value();
 }
@@ -45,14 +45,14 @@ HttpMethod as_dispatched(HttpMethod method) noexcept {
     return method == HttpMethod::head ? HttpMethod::get : method;
 }
 
-// The answer to `error` in what the request asked for, as far as that can be told.
+// The answer to `error` in the representation asked for, as far as that can be read.
 Response refusal_of(Error error, const Request& request) {
     Response response = std::move(error);
     represent_error(request, response);
     return response;
 }
 
-// The answer to a request that no row takes. Where somebody has to be known, nobody is told what there is and what is not.
+// The answer to a request that matches no row. If credentials are needed, those without any don't learn what exists.
 [[gnu::cold, gnu::noinline]] Response refusal_of_route(const Service& service,
                                                        const Request& request, Error error,
                                                        std::string allow) {
@@ -66,12 +66,12 @@ Response refusal_of(Error error, const Request& request) {
     return response;
 }
 
-// Finds the row that takes the request and what its answer is to look like, or the answer that says why none does.
+// Finds the row for the request and the representation of its answer; returns a response only if the request is refused.
 std::optional<Response> refuse(const Service& service, const Request& request, Route& route) {
     Result<Target> parsed = parse_target(request.path);
     if (!parsed) {
         Error error = std::move(parsed.error());
-        // An id that cannot be: for a reader there is nothing, a writer has made a mistake.
+        // No resource can have such an id: a read answers 404, a PUT 400.
         if (error.code == Errc::value && request.method != HttpMethod::put) {
             error.code = Errc::not_found;
         }
@@ -100,7 +100,7 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     return {};
 }
 
-// Answers plainly what is asked for a position, or what has to be fetched from the device first.
+// Answers a request with a plain handler that has to wait for a position or for the device.
 asio::awaitable<Response> handle_later(const Service& service, const Request& request,
                                        const Route& route) {
     if (request.min_position) {
@@ -120,7 +120,7 @@ asio::awaitable<Response> handle_later(const Service& service, const Request& re
     co_return response;
 }
 
-// Awaits the row's answer to what was sent, which may stand in another format or in a form.
+// Awaits the answer of the row's handler, after the body has been converted from another format or a form.
 asio::awaitable<Response> handle_converted(const Service& service, const Request& request,
                                            const Route& route,
                                            Result<std::unique_ptr<ConvertedRequest>> converted) {
@@ -132,7 +132,8 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
     }
     if (!converted) {
         Response refused(converted.error());
-        // What JSON could say for $validate to find it wrong, and XML that is read as JSON can't, is its answer as well.
+        // $validate reports these faults as its result: JSON would reach it and be found invalid, while such XML fails when it
+        // is read.
         if (route.target.operation == "$validate" &&
             (converted.error().code == Errc::structure || converted.error().code == Errc::value)) {
             refused.status = 200;
@@ -144,7 +145,7 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
     const Request& as_read = changed ? (*converted)->request : request;
     Representation asked = route.asked;
     if (changed && !(*converted)->query.empty()) {
-        // What the answer is to look like may stand in the form.
+        // The form may specify the representation.
         asked = Representation();
         if (Result<void> read = read_representation(as_read, route.target, asked); !read) {
             co_return refusal_of(read.error(), as_read);
@@ -154,7 +155,7 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
     represent(asked, as_read, response);
     if (service.config().read_only && response.failure &&
         response.failure->code == Errc::no_store) {
-        // It will not be otherwise later.
+        // Retrying is useless on a read-only server.
         std::erase_if(response.headers,
                       [](const auto& header) { return header.first == "Retry-After"; });
     }

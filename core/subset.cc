@@ -23,7 +23,7 @@ bool is_name(std::string_view text) {
     });
 }
 
-// A JSON name without the underscore of a primitive's sibling.
+// The element's name: that of a primitive's sibling without the underscore.
 std::string_view element_name(json::Value key) {
     std::string_view name = key.raw_string();
     if (name.starts_with('_')) {
@@ -43,8 +43,8 @@ bool must_stay(const schema::Element& element) {
     return element && (element.min() > 0 || element.is_modifier());
 }
 
-// What the definitions mark as summary, inside of resources and data types alike. False, and nothing appended,
-// if nothing is left.
+// Appends the elements marked as summary, within resources and data types alike. Returns false, and appends nothing, if none
+// are left.
 bool append_summary(json::Value value, schema::Type type, std::string& out);
 
 bool append_summary_object(json::Value object, schema::Type type, std::string& out) {
@@ -77,7 +77,7 @@ bool append_summary_object(json::Value object, schema::Type type, std::string& o
 
 bool append_summary(json::Value value, schema::Type type, std::string& out) {
     const std::size_t before = out.size();
-    // A primitive's extensions may be all there is of it. What modifies, modifies by its value.
+    // A primitive may consist of its extensions only, and a modifier extension has its meaning in its value.
     if (!type || type.is_primitive() || type.is_resource() || type.name() == "Extension") {
         out += value.raw();
         return true;
@@ -120,7 +120,7 @@ bool is_listed(const ElementNames& elements, std::string_view type, std::string_
     return has(name) || (element && has(element.base_name()));
 }
 
-// Does an element of the resource itself stay?
+// Whether an element of the resource itself stays.
 bool stays(const Subset& subset, std::string_view type, std::string_view name,
            const schema::Element& element) {
     if (!subset.elements.empty()) {
@@ -244,7 +244,7 @@ void append_subset(json::Value resource, const Subset& subset, std::string& out)
         return;
     }
 
-    // Without a meta, the tag's goes behind the id or, without that too, behind the type.
+    // If there is no meta, one with the tag is inserted after the id or, if that is missing too, after resourceType.
     const bool has_meta = static_cast<bool>(resource["meta"]);
     const std::string_view meta_follows = resource["id"] ? "id" : "resourceType";
     out += '{';

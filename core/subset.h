@@ -1,4 +1,4 @@
-// Subset: what `_summary` and `_elements` leave of a resource.
+// Subset: the part of a resource that `_summary` and `_elements` ask for.
 //
 // Layer:   core.
 // Spec:    FHIR R4 search.html#summary, #elements; docs/api/representation.md.
@@ -20,38 +20,38 @@ namespace annals::core {
 
 enum class Summary : std::uint8_t {
     none,
-    summary,  ///< `true`: what the definitions mark as summary
-    text,     ///< text, id, meta and what is mandatory
-    data,     ///< all but text
-    count,    ///< of a Bundle all but its entries
+    summary,  ///< `true`: the elements that the definitions mark as summary
+    text,     ///< text, id, meta and mandatory elements
+    data,     ///< everything except text
+    count,    ///< a Bundle without its entries
 };
 
-/// What `_elements` names: types, empty for all of them, and the names of elements.
+/// The pairs of type (empty: any) and element name listed in `_elements`.
 using ElementNames = std::set<std::tuple<std::string, std::string>, std::less<>>;
 
-/// Names that `_elements` may give.
+/// The maximum number of names in `_elements`.
 inline constexpr std::size_t kElementNamesMax = 1000;
 
-/// What is to be left of each resource.
+/// The part of each resource that is returned.
 struct Subset {
     Summary summary = Summary::none;
     ElementNames elements;
 
-    /// True if nothing is taken away.
+    /// Whether nothing is removed.
     bool whole() const noexcept { return summary == Summary::none && elements.empty(); }
 };
 
 /// Reads the value of `_summary`. Errors: invalid.
 Result<Summary> read_summary(std::string_view value);
 
-/// Adds the names of a value of `_elements` to `elements`. Errors: invalid.
+/// Adds the names in a value of `_elements` to `elements`. Errors: invalid.
 Result<void> read_elements(std::string_view value, ElementNames& elements);
 
-/// Appends the JSON of what `subset` leaves of `resource`, tagged SUBSETTED, to `out`. Mandatory elements and
-/// modifiers stay. What is no resource of a type that R4 has, and an OperationOutcome, stays as it is.
+/// Appends `resource` to `out` as JSON, reduced to `subset` and tagged SUBSETTED. Mandatory elements and modifiers stay. An
+/// OperationOutcome, and anything that is no resource of a type in R4, is appended unchanged.
 void append_subset(json::Value resource, const Subset& subset, std::string& out);
 
-/// True if `meta` has the tag SUBSETTED: the resource was not read as a whole.
+/// Whether `meta` has the tag SUBSETTED, so that the resource was not returned as a whole.
 bool is_subsetted(json::Value meta);
 
 }  // namespace annals::core

@@ -20,7 +20,7 @@ Error unknown_path() {
     return {Errc::not_found, "There is nothing at this path", ""};
 }
 
-// The path's segments; more than kSegmentsMax or an empty one inside are no FHIR path.
+// Splits the path into segments; a path with more than kSegmentsMax or with an empty segment inside is unknown.
 Result<std::size_t> split(std::string_view path, Segments& segments) {
     if (path.starts_with('/')) {
         path.remove_prefix(1);
@@ -74,7 +74,7 @@ Result<std::string> percent_decode(std::string_view text) {
     return out;
 }
 
-// The place of a job, or of a file of one.
+// A job, or a file of a job.
 Result<Target> job_target(std::span<const std::string_view> segments) {
     const bool is_job = segments.size() == 2;
     const bool is_file = segments.size() == 3 && segments[0] == "_jobs";
@@ -92,7 +92,7 @@ bool names_operation(std::string_view segment) noexcept {
     return segment.size() > 1 && segment[0] == '$';
 }
 
-// What stands alone below the base.
+// A single segment below the base that is no type.
 Result<Target> system_target(std::string_view name) {
     Target target;
     if (name == "metadata") {
@@ -114,7 +114,7 @@ Result<Target> system_target(std::string_view name) {
     return target;
 }
 
-// What stands alone below a type and is no id.
+// A single segment below a type that is no id.
 Result<Target> type_target(TypeId type, std::string_view name) {
     Target target;
     target.type = type;
@@ -131,7 +131,7 @@ Result<Target> type_target(TypeId type, std::string_view name) {
     return target;
 }
 
-// Of the instance in `target`: its history, or a version there.
+// The history, a version, or an operation on a version of the instance in `target`.
 Result<Target> version_target(Target target, const Segments& segments, std::size_t count) {
     target.level = count == 3   ? Level::instance_history
                    : count == 4 ? Level::version
@@ -144,7 +144,7 @@ Result<Target> version_target(Target target, const Segments& segments, std::size
     return target;
 }
 
-// Of the instance in `target`: what an operation makes of it, or what is in its compartment.
+// An operation on the instance in `target`, or its compartment.
 Result<Target> member_target(Target target, const Segments& segments, std::size_t count) {
     const std::string_view third = segments[2];
     if (count == 3 && names_operation(third)) {
@@ -153,7 +153,7 @@ Result<Target> member_target(Target target, const Segments& segments, std::size_
         return target;
     }
     const bool by_post = segments[count - 1] == "_search";
-    // /Patient/1/_search is of all its types.
+    // /Patient/1/_search searches all types of the compartment.
     const std::string_view member = by_post && count == 3 ? "*" : third;
     if (count <= (by_post ? 4U : 3U) && (member == "*" || find_resource_type(member))) {
         target.level = by_post ? Level::compartment_search : Level::compartment;

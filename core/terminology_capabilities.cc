@@ -17,7 +17,7 @@ namespace {
 
 using terminology::ListedCodeSystem;
 
-/// All of one url, the first to be taken first.
+/// The code systems with the same url; the first takes precedence.
 using Same = std::vector<const ListedCodeSystem*>;
 
 void append_code_system(std::string& out, const Same& same, bool default_known) {
@@ -28,7 +28,7 @@ void append_code_system(std::string& out, const Same& same, bool default_known) 
             told.push_back(one);
         }
     }
-    // Without a version it can only be asked for as the default, and beside others it can't be told (tcp-1).
+    // A code system without a version can only be used as the default, and can't be listed beside others (tcp-1).
     const bool several = told.size() > 1;
     std::erase_if(told, [&](const ListedCodeSystem* one) {
         return one->version.empty() && (several || one != same.front());

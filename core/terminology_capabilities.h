@@ -1,4 +1,4 @@
-// The TerminologyCapabilities: what operations of terminology can do here, and of which code systems the codes are known.
+// The TerminologyCapabilities: what the terminology operations support, and the code systems whose codes are known.
 //
 // Layer:   core.
 // Spec:    FHIR R4 terminologycapabilities.html; docs/api/metadata.md.
@@ -12,11 +12,11 @@
 
 namespace annals::core {
 
-/// JSON with kBaseUrlMark in it, for who may not know what is stored: of R4's own code systems and those of packages.
-/// None is called the default, since one that is stored goes first.
+/// JSON that contains kBaseUrlMark, for callers that may not know what is stored: lists R4's own code systems and those of
+/// packages. None is marked as the default, since a stored one would take precedence.
 std::string make_carried_terminology(const Described& described);
 
-/// The same of those that are stored as well.
+/// The same, including the stored code systems.
 std::string make_whole_terminology(const Described& described);
 
 }  // namespace annals::core

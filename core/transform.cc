@@ -18,7 +18,7 @@ constexpr std::size_t kPortionBytes = 64 << 10;       // taken from the stored b
 constexpr std::size_t kDrawnBytes = 1 << 20;          // taken between two writes
 constexpr std::size_t kTransformedBytes = 256 << 10;  // made between two writes
 
-// Turns the JSON of one answer, drawn portion by portion, into what was asked for.
+// Converts the JSON of one answer, read portion by portion, to the representation asked for.
 class Transform final : public BodySource {
   public:
     Transform(Look look, Body body, std::unique_ptr<BodySource> more)
@@ -61,13 +61,13 @@ class Transform final : public BodySource {
     }
 
   private:
-    // Its buffers serve all answers of the thread.
+    // Its buffers are reused for all answers of the thread.
     static json::Parser& parser() {
         thread_local json::Parser parser(kJsonWrappedDepthMax);
         return parser;
     }
 
-    // The next portion of the JSON; false at its end.
+    // Reads the next portion of the JSON; false at its end.
     bool draw(std::string_view& portion) {
         while (piece_ == body_.piece_count()) {
             if (more_ == nullptr) {
@@ -166,7 +166,7 @@ class Transform final : public BodySource {
         writer_.write_element(out_, "Bundle", kEntry, parsed ? parsed->root() : json::Value());
     }
 
-    // `_elements` is not for what was included, and nothing of this for what the server says.
+    // `_elements` doesn't apply to included resources, and no subset to the server's own OperationOutcome.
     bool applies_to(json::Value entry) const {
         const json::Value mode = entry["search"]["mode"];
         return !mode.equals("outcome") &&
@@ -195,7 +195,7 @@ class Transform final : public BodySource {
         }
     }
 
-    // A resource, in the format asked for.
+    // Writes a resource in the format asked for.
     void put_value(const std::string& text) {
         if (!is_xml_) {
             put(text);
@@ -211,7 +211,7 @@ class Transform final : public BodySource {
 
     Body body_;
     std::unique_ptr<BodySource> more_;
-    std::size_t piece_ = 0;   // of body_: those before have been taken
+    std::size_t piece_ = 0;   // index into body_: earlier pieces have been consumed
     std::size_t offset_ = 0;  // in that piece
 
     json::BundleParts parts_;
