@@ -1,4 +1,4 @@
-// PeerAddress: whom a socket leads to, as a key and as text.
+// PeerAddress: the peer of a socket, as a key and as text.
 //
 // Layer:   net.
 // Threads: plain values.
@@ -13,7 +13,7 @@
 
 namespace annals::net {
 
-/// An IPv6 address, or an IPv4 one as IPv6 maps it.
+/// An IPv6 address, or an IPv4 address mapped to IPv6.
 struct PeerAddress {
     std::array<unsigned char, 16> bytes{};
 
@@ -21,14 +21,14 @@ struct PeerAddress {
 
     bool is_v4() const noexcept;
 
-    /// What one subscriber has: of IPv6 the first 64 bits, the rest 0.
+    /// The network of one subscriber: of IPv6 the first 64 bits, the rest 0.
     PeerAddress network() const noexcept;
 
     /// "192.0.2.1", "2001:db8::1".
     std::string text() const;
 };
 
-/// The peer of a connected socket; all zeros if there is none any more.
+/// The peer of a connected socket; all zeros if it is no longer connected.
 PeerAddress peer_address(int fd) noexcept;
 
 struct AddressHash {

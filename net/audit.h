@@ -4,7 +4,7 @@
 //
 // Layer:   net.
 // Spec:    FHIR R4 auditevent.html; docs/security.md, "Audit".
-// Threads: reserve(), release() and add() from any thread; a thread of its own writes.
+// Threads: reserve(), release() and add() from any thread; a thread of its own writes the file.
 
 #pragma once
 
@@ -29,27 +29,27 @@ class AuditLog {
     /// How many lines may be reserved or waiting to be written.
     static constexpr std::size_t kLinesMax = 16'384;
 
-    /// Whether open() will succeed, as far as can be told before the data directory, which may hold the file, exists. Changes
-    /// nothing. Errors: those of open(); also if the file can't be synced.
+    /// Whether open() would succeed, as far as that is known before the data directory, which may hold the
+    /// file, exists. Changes nothing. Errors: those of open(); also if the file can't be synced.
     static Result<void> check(const core::Config& config, storage::FileSystem& files);
 
-    /// Opens `config.file` to append to it, on a new line whatever a crash has left there. Lifetime: `files` outlives the log.
-    /// Errors: usage, naming the key and the file (also if another log has it open).
+    /// Opens `config.file` for appending, on a new line even if a crash left a partial one. Lifetime: `files`
+    /// outlives the log. Errors: usage, naming the key and the file (also if another log has it open).
     static Result<std::unique_ptr<AuditLog>> open(const core::Config::Audit& config,
                                                   storage::FileSystem& files);
 
-    /// Writes the waiting lines, as far as the device takes them.
+    /// Writes the waiting lines, as far as the device accepts them.
     ~AuditLog();
     AuditLog(const AuditLog&) = delete;
     AuditLog& operator=(const AuditLog&) = delete;
 
-    /// Reserves one line. Returns false if there is no room.
+    /// Reserves one line; false if there is no room.
     bool reserve() noexcept;
 
-    /// Gives back a reservation without a line.
+    /// Releases a reservation that was not used.
     void release() noexcept { taken_.fetch_sub(1); }
 
-    /// Adds a line, without its end. Requires: it was reserved.
+    /// Adds a line, without a line break. Requires: it was reserved.
     void add(std::string_view line);
 
     /// Whether there is no room for another line.
@@ -74,34 +74,34 @@ class AuditLog {
     storage::FileSystem& files_;
     const std::string path_;
     const std::uint64_t bytes_max_;
-    // Of the writing thread, once it runs.
+    // Used by the writing thread only, once it runs.
     std::unique_ptr<storage::File>
-        file_;  ///< null: it was put aside, and the next one is to be opened
+        file_;  ///< null: it was moved away, and a new one must be opened
     std::uint64_t size_ = 0;
-    bool is_named_ = false;  ///< its name is durable; whoever made the file may not have seen to it
-    bool is_torn_ = false;   ///< what is there does not end with a line's end
-    std::string unsynced_;   ///< the last of what was written: what no sync has covered
+    bool is_named_ = false;  ///< its name is durable; its creator may not have synced that
+    bool is_torn_ = false;   ///< the file does not end with a line break
+    std::string unsynced_;   ///< the lines last written, which no sync has covered yet
     bool sync_failed_ = false;
-    bool failing_ = false;  ///< it has been logged
+    bool failing_ = false;  ///< a failure has been logged
 
     std::atomic<std::size_t> taken_{0};
     std::atomic<std::uint64_t> lines_{0};
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::string waiting_;  ///< lines, with their ends
+    std::string waiting_;  ///< lines, with their line breaks
     std::size_t waiting_lines_ = 0;
     bool stopping_ = false;
     std::thread thread_;
 };
 
-/// Where an access came from; one of the two is set.
+/// The origin of an access; one of the two is set.
 struct AccessOrigin {
     std::string_view address;  ///< of the connection
     std::string_view job;      ///< the id of the job that acted on an earlier request
 };
 
-/// Sets `line` to that of one request and its answer, an AuditEvent without an id. It has only the names of the query's
-/// parameters, and nothing of bodies.
+/// Sets `line` to an AuditEvent without an id for one request and its response. Of the query it has only the names of
+/// the parameters, of the bodies nothing.
 void audit_line(std::string& line, const core::Request& request, const core::Response& response,
                 const AccessOrigin& origin, Instant time);
 

@@ -1,4 +1,4 @@
-// Auditor: has every access written down, by requests and by jobs: as a line, and where that is wished as a resource.
+// Auditor: records every access by requests and jobs, as a line and, if configured, as a resource.
 //
 // Layer:   net.
 // Spec:    docs/security.md, "Audit".
@@ -28,17 +28,17 @@ class Auditor : public core::AccessLog {
 
     void release() noexcept override { log_->release(); }
 
-    /// What a job has done.
+    /// Records what a job did.
     void record(const core::Request& request, const core::Response& response,
                 std::string_view job) override;
 
-    /// What came from `address`.
+    /// Records a request from `address`.
     void record_access(const core::Request& request, const core::Response& response,
                        std::string_view address);
 
     const AuditLog& log() const noexcept { return *log_; }
 
-    /// Null: no resources are written.
+    /// Null if no resources are written.
     const AuditEvents* events() const noexcept { return events_.get(); }
 
   private:

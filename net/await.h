@@ -1,4 +1,4 @@
-// The completion token of this project: an operation is awaited for a tuple of its results.
+// The completion token of this project: awaiting an operation gives a tuple of its results.
 //
 // Layer:   net. In Asio 1.22 as_tuple is experimental; only this file names it.
 // Threads: constant data.

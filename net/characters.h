@@ -1,4 +1,4 @@
-// Which characters the texts of a request's head may have.
+// The characters that are allowed in a request's head.
 //
 // Layer:   net; used by RequestReader alone.
 // Spec:    RFC 9110 section 5.6.2, RFC 3986 section 3.2.
@@ -17,10 +17,10 @@ namespace annals::net {
 
 inline constexpr std::size_t kAuthorityBytesMax = 255;
 
-/// For each byte, whether it is in.
+/// For each byte, whether it is in the set.
 using CharacterSet = std::array<bool, 256>;
 
-/// ASCII's letters and digits, and what is in `others`.
+/// ASCII's letters and digits, and the characters in `others`.
 constexpr CharacterSet letters_digits_and(std::string_view others) {
     CharacterSet set{};
     for (const std::string_view part :
@@ -46,17 +46,18 @@ inline bool all_in(const CharacterSet& set, std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [&set](char c) { return is_in(set, c); });
 }
 
-/// Whether a Host, or the authority of a request's target, may be this: by its characters, not by their order.
+/// Whether `text` may be a Host or the authority of a request's target: checks the characters, not their
+/// order.
 inline bool is_authority(std::string_view text) noexcept {
     return !text.empty() && text.size() <= kAuthorityBytesMax && all_in(kAuthority, text);
 }
 
-/// Whether an X-Request-Id is taken from the client as it is; another is given in its place.
+/// Whether a client's X-Request-Id is used; otherwise the request gets another.
 inline bool is_request_id(std::string_view text) noexcept {
     return !text.empty() && text.size() <= kRequestIdBytesMax && all_in(kRequestId, text);
 }
 
-/// Compares with `lower`, which is in lower case.
+/// Compares without case. Requires: `lower` is in lower case.
 inline bool same(std::string_view text, std::string_view lower) noexcept {
     if (text.size() != lower.size()) {
         return false;

@@ -17,38 +17,38 @@ namespace annals::net {
 
 enum class Coding : std::uint8_t { identity, gzip, zstd };
 
-/// What requests may be encoded with, as Accept-Encoding says it.
+/// The codings accepted for requests, as in Accept-Encoding.
 inline constexpr std::string_view kCodingsTaken = "gzip, zstd";
 
 /// "gzip", "zstd"; "identity".
 std::string_view coding_name(Coding coding) noexcept;
 
-/// The coding that Content-Encoding names; none if it isn't one of ours, or several.
+/// The coding that Content-Encoding names; none if it is unknown, or there are several.
 std::optional<Coding> coding_named(std::string_view value) noexcept;
 
-/// The coding that an Accept-Encoding header likes best: highest q, then zstd before gzip; identity where it is
-/// liked better than both, or none of them is taken.
+/// The coding that an Accept-Encoding header prefers: highest q, then zstd before gzip; identity if it is
+/// preferred to both, or neither is accepted.
 Coding choose_coding(std::string_view accept_encoding);
 
 /// Encodes one body.
 class Encoder {
   public:
     enum class Then : std::uint8_t {
-        more,   ///< what comes out may lag behind
+        more,   ///< the output may lag behind
         flush,  ///< everything so far can be decoded
         end,    ///< nothing follows
     };
 
     virtual ~Encoder() = default;
 
-    /// Appends what comes of `text` to `out`. Never fails.
+    /// Encodes `text` and appends the output to `out`. Never fails.
     virtual void add(std::string_view text, Then then, std::string& out) = 0;
 
-    /// Makes it ready for another body.
+    /// Prepares for another body.
     virtual void reset() = 0;
 };
 
-/// Gives an encoder back to the calling thread, which keeps a few: they are large.
+/// Returns an encoder to the calling thread, which keeps a few, because they are large.
 struct ReturnEncoder {
     Coding coding = Coding::identity;
     void operator()(Encoder* encoder) const noexcept;
@@ -56,18 +56,17 @@ struct ReturnEncoder {
 
 using EncoderPointer = std::unique_ptr<Encoder, ReturnEncoder>;
 
-/// An encoder of the calling thread; null if there is no memory for one.
+/// An encoder from the calling thread's stock; null if there is no memory for one.
 EncoderPointer take_encoder(Coding coding);
 
-/// Decodes one body, and no more of it than the caller wants.
+/// Decodes one body, no further than the caller wants.
 class Decoder {
   public:
     enum class Step : std::uint8_t { taken, corrupt, too_large };
 
     virtual ~Decoder() = default;
 
-    /// Decodes `bytes` and appends what comes of them to `out`; stops as soon as `out` is longer than
-    /// `bytes_max`.
+    /// Decodes `bytes` and appends the output to `out`; stops as soon as `out` is longer than `bytes_max`.
     virtual Step add(std::string_view bytes, std::size_t bytes_max, std::string& out) = 0;
 
     /// True if the body may end here.

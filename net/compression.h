@@ -14,12 +14,11 @@
 
 namespace annals::net {
 
-/// How many answers are encoded slice by slice at a time; further ones are sent unencoded.
+/// The most responses that are encoded slice by slice at a time; further ones are sent unencoded.
 inline constexpr std::size_t kEncodedSourcesMax = 128;
 
-/// Encodes the body of `response` in the coding that `accept_encoding` prefers, and sets the headers. Tiny bodies, and
-/// those of compressed formats, stay as they are. The contents of a streamed body's slice can be decoded as soon as
-/// the slice has arrived.
+/// Encodes the body of `response` in the coding that `accept_encoding` prefers, and sets the headers. Tiny bodies and
+/// compressed formats stay as they are. Each slice of a streamed body can be decoded as soon as it has arrived.
 /// `lasts`: the same bytes will be requested again, so if they are many this thread caches the encoded form.
 void compress(core::Response& response, std::string_view accept_encoding, bool lasts = false);
 

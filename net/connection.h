@@ -22,7 +22,7 @@
 
 namespace annals::net {
 
-/// Reads requests, has them answered in order, and sends the answers of one turn with one write.
+/// Reads requests, has them handled in order, and sends the responses of one turn with one write.
 ///
 /// Its coroutine waits for one thing at a time: `phase_` says for what and `deadline_` until when. The worker's
 /// sweep checks both, so that no request needs its own timer.
@@ -50,7 +50,7 @@ class Connection final : private core::Meanwhile {
     /// Lets a websocket check whether it has something to send.
     void wake_websocket();
 
-    /// Ends the connection whatever its phase; a running handler finishes, but is not answered.
+    /// Ends the connection in any phase; a running handler finishes, but its response is not sent.
     void abandon();
 
   private:
@@ -69,7 +69,7 @@ class Connection final : private core::Meanwhile {
     /// What the connection does next.
     enum class Turn : std::uint8_t {
         read,             ///< nothing more to answer
-        await,            ///< the request under way needs a coroutine
+        await,            ///< the current request needs a coroutine
         settle,           ///< `early_` is sent once its ticket has settled
         slices,           ///< the rest of `slices_` must be sent
         yield,            ///< there is more to answer, after others have had their turn
@@ -171,14 +171,14 @@ class Connection final : private core::Meanwhile {
     bool closing_ = false;                              ///< the last response has been added
     std::shared_ptr<const core::Principal> principal_;  ///< of the current request
     auth::Authenticator::Memo memo_;
-    std::string certificate_;  ///< x5t#S256 of the client's, if one is requested
+    std::string certificate_;  ///< the client certificate's x5t#S256, if one is requested
     core::Route route_;        ///< of the request to be awaited
     std::optional<core::Response>
-        early_;                       ///< the answer to the current request, before it may be sent
-    std::optional<Turn> early_turn_;  ///< the turn after `early_`; set: it is already in `output_`
-    auth::Settled settled_;           ///< not null: becomes true when the sender is known
+        early_;  ///< the response to the current request, before it may be sent
+    std::optional<Turn> early_turn_;  ///< the turn after `early_`; if set, that is in `output_`
+    auth::Settled settled_;           ///< if not null: becomes true when the sender is known
     std::string request_id_;
-    std::string_view cors_lines_;  ///< for the current answer; lives as long as the server
+    std::string_view cors_lines_;  ///< for the current response; valid as long as the server
     std::string base_url_;
     std::string base_url_host_;
 };

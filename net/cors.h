@@ -1,4 +1,4 @@
-// Cors: which answers the scripts of other origins may read.
+// Cors: which responses scripts from other origins may read.
 //
 // Layer:   net.
 // Spec:    the Fetch standard, "CORS protocol"; docs/security.md, "Browsers".
@@ -17,33 +17,34 @@
 
 namespace annals::net {
 
-/// All methods that any path takes, as Allow has them.
+/// All methods in use on any path, as in an Allow header.
 inline constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 
-/// The methods that `path` below /fhir takes, as Allow has them; all there are where it leads nowhere, so that whoever asks sees the
-/// answer that says so.
+/// The methods allowed on `path` below /fhir, as in an Allow header; all of them if the path leads nowhere,
+/// so that the script sees the response that says so.
 std::string methods_of(const core::Config& config, std::string_view path);
 
 class Cors {
   public:
-    /// `origins` as configured; none: every method here does nothing.
+    /// `origins` as configured; if there are none, every method here does nothing.
     explicit Cors(const std::vector<std::string>& origins);
 
-    /// The header lines that every answer to `request` below /fhir gets; empty if its origin is none of those, or it
-    /// has none. With `*` whoever asks gets them: a browser keeps an answer that it asked for without an origin, and
-    /// may not give it to a script of one without them. Lifetime: of this.
+    /// The header lines for every response to `request` below /fhir; empty if its origin is not configured, or it
+    /// has none. With `*` every request gets them: a browser may cache a response requested without an origin, and
+    /// could not give it to a script later if they were missing. Lifetime: as long as this.
     std::string_view lines(const core::Request& request) const noexcept;
 
-    /// Whether what is answered depends on who asks, so that caches must know.
+    /// Whether responses depend on the request's origin, which caches must be told.
     bool varies() const noexcept { return !by_origin_.empty(); }
 
-    /// The answer to a preflight request (OPTIONS of an origin that may call): what the path takes. None: it is none.
+    /// The response to a preflight request (OPTIONS from a configured origin): what the path allows. None if it isn't
+    /// one.
     std::optional<core::Response> preflight(const core::Config& config,
                                             const core::Request& request) const;
 
   private:
-    std::string any_lines_;                                       ///< those of `*`
-    std::vector<std::pair<std::string, std::string>> by_origin_;  ///< their lines
+    std::string any_lines_;                                       ///< those for `*`
+    std::vector<std::pair<std::string, std::string>> by_origin_;  ///< origins and their lines
 };
 
 }  // namespace annals::net

@@ -1,7 +1,7 @@
-// FileWatch: which of the files that a running server was given have changed.
+// FileWatch: which of a running server's files have changed.
 //
 // Layer:   net.
-// Threads: belongs to one thread; it asks the file system.
+// Threads: belongs to one thread; accesses the file system.
 
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace annals::net {
 
-/// Small files that are read again once they have changed. They are looked at before they are read, so that what changes
-/// meanwhile is found at the next look.
+/// Small files that are read again after a change. They are checked before they are read, so that a change
+/// while reading is found by the next check.
 class FileWatch {
   public:
-    /// Watches `file`, too, which need not be there; one without a name never changes.
+    /// Adds `file`, which need not exist; an empty name never changes.
     void add(std::string file);
 
-    /// Watches none any more.
+    /// Stops watching all files.
     void clear() noexcept { files_.clear(); }
 
-    /// Whether one of them has been written, has come or has gone since it was added or looked at last.
+    /// Whether one of them was written, created or removed since it was added or last checked.
     bool look();
 
   private:
     using Time = std::filesystem::file_time_type;
 
-    std::vector<std::pair<std::string, Time>> files_;  ///< and when each was written last
+    std::vector<std::pair<std::string, Time>> files_;  ///< and when each was last written
 };
 
 }  // namespace annals::net

@@ -1,6 +1,6 @@
 // Handlers: the functions that answer requests below /fhir.
 //
-// Layer:   net; core's functions unless a test says otherwise.
+// Layer:   net; core's functions, except in tests.
 // Threads: called on the loop of the request.
 
 #pragma once
@@ -20,7 +20,7 @@ struct Handlers {
     /// Answers a write that `plain` did not answer, before it is durable (core::Response::unsettled).
     std::optional<core::Response> (*early)(const core::Service&, const core::Request&,
                                            const core::Route&) = core::handle_early;
-    /// Refuses a request before its body has arrived.
+    /// Rejects a request before its body has arrived.
     std::optional<core::Response> (*head)(const core::Service&,
                                           const core::Request&) = core::refuse_at_head;
     asio::awaitable<core::Response> (*awaiting)(const core::Service&, const core::Request&,

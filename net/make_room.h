@@ -1,4 +1,4 @@
-// make_room: the bound of a table whose entries are of use for a while only.
+// make_room: bounds a table whose entries are useful only for a while.
 //
 // Layer:   net.
 // Threads: the caller's.
@@ -10,7 +10,8 @@
 
 namespace annals::net {
 
-/// Before one more comes into `map`, which has `max` at most: if it is full, those that are over go; if none is, all.
+/// Makes room for one more entry in `map`, which has at most `max`: if it is full, drops those that are over, or else
+/// all.
 template <typename Map, typename IsOver>
 void make_room(Map& map, std::size_t max, IsOver is_over) {
     if (map.size() < max) {

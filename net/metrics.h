@@ -1,7 +1,7 @@
 // Metrics: the counters of a loop, and the Prometheus page that sums them over all loops.
 //
 // Layer:   net.
-// Threads: a LoopMetrics is written by its loop alone and read by any; no counter is contended.
+// Threads: a LoopMetrics is written only by its loop and read by any thread; no counter is contended.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace annals::net {
 inline constexpr std::size_t kMethodCount = 8;       // of core::HttpMethod
 inline constexpr std::size_t kStatusClassCount = 5;  // 1xx to 5xx
 
-/// Upper bounds of the latency buckets in microseconds; one more bucket takes the rest.
+/// Upper bounds of the latency buckets in microseconds; one more bucket takes anything longer.
 inline constexpr std::array<std::uint32_t, 14> kLatencyBucketsUs{
     50,     100,    250,    500,     1'000,   2'500,     5'000,
     10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000, 10'000'000};
@@ -61,7 +61,7 @@ class alignas(64) LoopMetrics {
     Counter throttled;           ///< requests over limits.rate
 };
 
-/// The part of that page about subscriptions.
+/// The part of the page about subscriptions.
 std::string subscription_metrics(const core::SubscriptionStats& stats);
 
 /// The page of GET /metrics.

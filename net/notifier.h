@@ -1,8 +1,8 @@
-// Notifier: sends the notifications of subscriptions, each to its endpoint.
+// Notifier: sends the notifications of subscriptions to their endpoints.
 //
-// Layer:   net; with net/auth/fetch.cc the users of libcurl.
+// Layer:   net; it and net/auth/fetch.cc are the users of libcurl.
 // Spec:    docs/api/subscriptions.md.
-// Threads: has its own thread, which waits for all receivers at once; members from any thread.
+// Threads: has its own thread, which waits for all receivers at once; members may be called from any thread.
 
 #pragma once
 
@@ -19,7 +19,8 @@ namespace annals::net {
 
 class Notifier {
   public:
-    /// Starts the thread. `shown`: the certificate for receivers that ask for one. Lifetime: all arguments outlive it.
+    /// Starts the thread. `shown`: the certificate for receivers that ask for one. Lifetime: all arguments outlive
+    /// it.
     /// Errors: those of core::Dispatcher::saved().
     static Result<std::unique_ptr<Notifier>> begin(const core::Service& service,
                                                    storage::FileSystem& files, core::Pings& pings,
@@ -42,7 +43,7 @@ class Notifier {
     std::unique_ptr<Impl> impl_;
 };
 
-/// How many bytes of an answer's body are read, so that the connection can be reused; a longer answer is a failure.
+/// How much of a response's body is read, so that the connection can be reused; a longer response is a failure.
 inline constexpr std::size_t kReceiptBytesMax = 64 << 10;
 
 }  // namespace annals::net

@@ -31,7 +31,7 @@ struct Framing {
 };
 
 /// Header blocks and bodies in order. Bodies stay where they are (mappings, buffers) until they are sent,
-/// except small pieces, which are cheaper to copy than to put into an iovec.
+/// except small ones, which are cheaper to copy than to put into an iovec.
 class Output {
   public:
     enum class Sent : std::uint8_t {
@@ -40,7 +40,7 @@ class Output {
         broken,   ///< the connection is gone
     };
 
-    /// Adds the whole response, or, where `response.more` is set, its beginning.
+    /// Adds the whole response or, if `response.more` is set, its beginning.
     void add(core::Response& response, const Framing& framing);
 
     /// Adds one slice of response.more.

@@ -1,4 +1,4 @@
-// What the server answers outside of /fhir: /healthz, /readyz, /metrics.
+// The responses of paths outside /fhir: /healthz, /readyz, /metrics.
 //
 // Layer:   net.
 // Spec:    docs/operations.md.

@@ -1,4 +1,4 @@
-// What can be read of a head that was refused, so that the refusal is told in what the client asked for.
+// What can be read of a refused head, so that the refusal comes in the format that the client asked for.
 //
 // Layer:   net; knows no socket.
 // Threads: plain function.
@@ -11,8 +11,8 @@
 
 namespace annals::net {
 
-/// Puts into `request` the query and the headers of `head`, as much of it as has arrived and whatever is wrong with it. A
-/// header line that has not ended is left out, and so is a parameter at the end of a target that has not. The method is
+/// Puts the query and headers of `head` into `request`, as far as they have arrived, whatever is wrong with them. An
+/// incomplete header line is left out, and so is the last parameter of an incomplete target. The method is set to
 /// `head` or left as it is. Lifetime: the views point into `head`.
 void read_refused_head(std::string_view head, core::Request& request);
 

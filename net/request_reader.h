@@ -1,6 +1,6 @@
-// RequestReader: turns bytes, in any portions, into whole HTTP/1.1 requests or refusals.
+// RequestReader: turns bytes, in portions of any size, into complete HTTP/1.1 requests or refusals.
 //
-// Layer:   net; knows no socket, so that tests and fuzzers feed it bytes.
+// Layer:   net; independent of sockets, so that tests and fuzzers can feed it bytes.
 // Spec:    RFC 9110 and 9112. llhttp frames the message; this class rejects what llhttp is too lenient about.
 // Threads: belongs to one connection.
 
@@ -21,7 +21,7 @@
 
 namespace annals::net {
 
-/// Why a request is answered by net itself, without core; the connection ends with that answer.
+/// Why net answers a request itself, without core; the connection ends with that response.
 struct Refusal {
     int status = 0;  ///< if it differs from the status of `code`; else 0
     Errc code = Errc::invalid;
@@ -56,7 +56,7 @@ class RequestReader {
     /// one, except what most requests need.
     std::span<char> room();
 
-    /// The first `count` bytes of room() have been filled.
+    /// Tells that the first `count` bytes of room() have been filled.
     void filled(std::size_t count);
 
     /// Continues with what has arrived.
@@ -65,7 +65,7 @@ class RequestReader {
     /// Limits decoded bodies to `bytes` from now on; exceeding it, where it is below `body_bytes_max`, counts as a lack of memory.
     void set_decoded_bytes_max(std::uint64_t bytes) noexcept { decoded_bytes_max_ = bytes; }
 
-    /// Whether the body of the request under way is decoded.
+    /// Whether the body of the current request is decoded.
     bool decodes() const noexcept { return decoder_ != nullptr; }
 
     /// Frees the memory of the request. If it was incomplete, bytes read into room() afterwards can only be discarded.
@@ -86,7 +86,8 @@ class RequestReader {
         return capacity_ + decoded_.capacity() + (decoder_ != nullptr ? decoder_->memory() : 0);
     }
 
-    /// Of a refused request: query and headers, as far as they have arrived; the path only if it could be read.
+    /// The query and headers of a refused request, as far as they have arrived; the path only if it could be
+    /// read.
     core::Request& refused_request();
 
     /// The Accept-Encoding header of the request, all lines of it; empty if there is none.
@@ -112,7 +113,7 @@ class RequestReader {
   private:
     struct Parser;
 
-    /// Offsets from begin_: the buffer may move until the request is whole.
+    /// Offsets from begin_: the buffer may move until the request is complete.
     struct HeaderPlace {
         std::uint32_t name;
         std::uint32_t name_size;
@@ -125,9 +126,9 @@ class RequestReader {
     int body_arrived(const char* bytes, std::size_t count);
     int chunk_announced(std::uint64_t bytes);
     int ignored_arrived(std::size_t count);
-    /// How long the target may be with which the head begins.
+    /// How long a target may be, given the head that begins with it.
     static std::size_t target_bytes_max(std::string_view head) noexcept;
-    /// How long that head may be.
+    /// How long the head may be.
     static std::size_t head_bytes_max(std::string_view head) noexcept;
     bool read_request_line(std::size_t& position);
     bool read_headers(std::size_t& position);
@@ -148,7 +149,7 @@ class RequestReader {
     bool refuse(Errc code, std::string_view text, int status = 0);
 
     std::uint64_t body_bytes_max_;
-    std::uint64_t body_limit_;  ///< of the request under way: more where it may be a Bundle
+    std::uint64_t body_limit_;  ///< of the current request: larger if it may be a Bundle
     bool tells_head_;
     std::unique_ptr<Parser> parser_;
 
@@ -158,11 +159,11 @@ class RequestReader {
 
     std::unique_ptr<char, Free> buffer_;
     std::size_t capacity_ = 0;
-    std::size_t begin_ = 0;   ///< of the request under way
+    std::size_t begin_ = 0;   ///< of the current request
     std::size_t parsed_ = 0;  ///< llhttp has seen everything before
     std::size_t end_ = 0;     ///< of what has arrived
 
-    // Of the request under way.
+    // Of the current request.
     bool started_ = false;
     bool headers_read_ = false;
     bool head_done_ = false;
@@ -171,25 +172,25 @@ class RequestReader {
     bool expects_continue_ = false;
     bool chunked_ = false;
     bool keep_alive_ = false;
-    bool closes_ = false;  ///< Connection says so
+    bool closes_ = false;  ///< the Connection header says so
     bool http_1_0_ = false;
     std::uint64_t announced_bytes_ = 0;  ///< Content-Length
     std::size_t ignored_bytes_ = 0;      ///< chunk extensions and trailers
-    char last_byte_ = '\0';              ///< of what has been read of a chunked body
+    char last_byte_ = '\0';              ///< of the chunked body read so far
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
     std::vector<HeaderPlace> places_;
     std::size_t path_place_ = 0, path_size_ = 0, query_place_ = 0, query_size_ = 0;
-    std::string unescaped_path_;  ///< empty where nothing in it was escaped
+    std::string unescaped_path_;  ///< empty if nothing in it was escaped
     std::size_t host_place_ = 0, host_size_ = 0, id_place_ = 0, id_size_ = 0;
     std::size_t coding_place_ = 0, coding_size_ = 0, coding_count_ = 0;
-    std::string joined_codings_;  ///< where there are several lines of Accept-Encoding
+    std::string joined_codings_;  ///< if there are several lines of Accept-Encoding
     std::size_t position_place_ = 0, position_size_ = 0;
     bool has_min_position_ = false;
     std::size_t host_count_ = 0;
     bool host_from_target_ = false;
-    std::unique_ptr<Decoder> decoder_;  ///< null: the body is taken as it comes
-    std::string decoded_;               ///< what has come of the body
+    std::unique_ptr<Decoder> decoder_;  ///< null: the body is not decoded
+    std::string decoded_;               ///< the decoded part of the body
     std::uint64_t encoded_bytes_ = 0;
     std::uint64_t decoded_bytes_max_;
 

@@ -1,7 +1,7 @@
 // Server: listens, reads HTTP/1.1, hands requests to core and writes the responses.
 //
 // Layer:   net; depends on core. tools/commands/serve.cc and tests start it.
-// Threads: start(), stop() and the destructor from the owner's thread; the loops run on their own threads.
+// Threads: start(), stop() and the destructor from the owner's thread; the loops have threads of their own.
 
 #pragma once
 
@@ -31,7 +31,7 @@ class Server {
     /// Errors: usage; one line that names the key and the file.
     static Result<void> check(const core::Config& config);
 
-    /// Stops at once, without the grace of stop(), if that was not called.
+    /// Stops at once, without the grace period of stop(), if that was not called.
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
@@ -40,7 +40,7 @@ class Server {
     std::string url() const;
     std::uint16_t port() const noexcept;
 
-    /// Graceful: stops accepting, lets requests in flight finish (at most shutdown_timeout), closes idle
+    /// Graceful: stops accepting, lets current requests finish (at most shutdown_timeout), closes idle
     /// connections, joins the threads.
     void stop();
 

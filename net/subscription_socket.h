@@ -1,6 +1,7 @@
-// SubscriptionSocket: the protocol of one websocket: a client binds to subscriptions and is pinged for them.
+// SubscriptionSocket: the protocol of one websocket: a client binds to subscriptions and gets a ping for each
+// event.
 //
-// Layer:   net; knows no sockets.
+// Layer:   net; independent of sockets.
 // Spec:    FHIR R4 subscription.html, websocket; docs/api/subscriptions.md, websocket.
 // Threads: belongs to one connection.
 
@@ -25,14 +26,14 @@ class SubscriptionSocket {
     SubscriptionSocket(const core::Service& service, core::Pings& pings)
         : service_(service), pings_(pings), reader_(kMessageBytesMax) {}
 
-    /// Takes bytes that have arrived, and appends the answers to `out`, up to the message for which unread() is set.
+    /// Reads bytes that have arrived, and appends the responses to `out`, up to the message that needs unread().
     void take(std::string_view bytes, std::string& out);
 
-    /// Not 0: the Subscription that the next message names is not in memory. Fetch it and call go_on() before anything else is
-    /// taken.
+    /// If not 0: the next message names this Subscription, which is not in memory. Fetch it and call go_on()
+    /// before the next take().
     Position unread() const noexcept { return unread_; }
 
-    /// Appends the answers that had to wait for unread().
+    /// Appends the responses that had to wait for unread().
     void go_on(std::string& out);
 
     /// Appends the pings that are due, as far as they fit.
@@ -62,8 +63,8 @@ class SubscriptionSocket {
     core::Pings& pings_;
     FrameReader reader_;
     std::map<std::string, Binding, std::less<>> bindings_;
-    std::string waiting_;  ///< the message that is answered next
-    Position unread_;      ///< what it is about
+    std::string waiting_;  ///< the next message to answer
+    Position unread_;      ///< the Subscription it names
     bool ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Throttle: limits on each client: connections per address, requests per principal or address.
+// Throttle: limits for each client: connections per address, requests per principal or address.
 //
 // Layer:   net.
 // Threads: every member from any thread.
@@ -25,18 +25,20 @@ class Throttle {
 
     static constexpr std::size_t kBucketsMax = 100'000;
 
-    /// `rate` requests a second, `burst` at once (0: as many as in a second), `connections` per address. A rate or number of
-    /// 0 means no limit.
+    /// `rate` requests a second, `burst` at once (0: as many as in a second), `connections` per address. 0
+    /// for rate or connections means no limit.
     Throttle(std::uint64_t rate, std::uint64_t burst, std::uint64_t connections);
 
     bool limits_requests() const noexcept { return rate_ > 0; }
 
-    /// Adds the headers of a 429: nothing is left of `burst`, and there will be after `wait`, rounded up to seconds.
+    /// Adds the headers of a 429: none of `burst` is left, and the next is available after `wait`, rounded up to
+    /// seconds.
     void tell(core::Response& response, std::chrono::milliseconds wait) const;
 
     bool limits_connections() const noexcept { return connections_max_ > 0; }
 
-    /// Takes one request of `who` (a principal's name or an address). None if it is permitted; otherwise the time to wait.
+    /// Takes one request of `who` (a principal's name or an address). None if it is allowed; otherwise the
+    /// time to wait.
     std::optional<std::chrono::milliseconds> take(std::string_view who, Clock::time_point time);
 
     /// Undoes a take(), for a request that should not count.

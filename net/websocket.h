@@ -1,6 +1,6 @@
-// WebSocket: the handshake's answer, frames as bytes, and messages from bytes.
+// WebSocket: the handshake's response, and encoding and decoding of frames.
 //
-// Layer:   net; knows no sockets.
+// Layer:   net; independent of sockets.
 // Spec:    RFC 6455, the server's side; no extensions, no subprotocols.
 // Threads: plain functions; a FrameReader belongs to one connection.
 
@@ -26,7 +26,7 @@ enum class Opcode : std::uint8_t {
     pong = 10
 };
 
-/// Codes of section 7.4.1 that this server says.
+/// The codes of section 7.4.1 that this server sends.
 enum class CloseCode : std::uint16_t {
     normal = 1000,
     going_away = 1001,
@@ -37,28 +37,28 @@ enum class CloseCode : std::uint16_t {
     too_large = 1009,
 };
 
-/// Appends a whole message or a control frame, as a server sends it: unmasked.
-/// Requires: of a control frame at most 125 bytes, else less than 2^16.
+/// Appends a whole message or a control frame as servers send it: unmasked. Requires: a control frame has at
+/// most 125 bytes, a message less than 2^16.
 void append_frame(std::string& out, Opcode opcode, std::string_view payload);
 
-/// Appends a close frame, without a reason in words.
+/// Appends a close frame without a reason text.
 void append_close(std::string& out, CloseCode code);
 
-/// Reads what a client sends. Keeps no more than a message, a control frame and what was fed last.
+/// Reads a client's frames. Keeps no more than a message, a control frame and the bytes last fed.
 class FrameReader {
   public:
     enum class Event : std::uint8_t {
         need_bytes,
         text,  ///< a whole message; payload()
-        ping,  ///< payload() belongs into the pong
+        ping,  ///< payload() is to be sent back in a pong
         pong,
-        close,   ///< the client has ended it; nothing more comes
-        failed,  ///< fault() says why; nothing more comes
+        close,   ///< the client closes; nothing more follows
+        failed,  ///< fault() says why; nothing more follows
     };
 
     explicit FrameReader(std::size_t message_bytes_max) : message_bytes_max_(message_bytes_max) {}
 
-    /// The next bytes that have arrived.
+    /// Adds bytes that have arrived.
     void feed(std::string_view bytes) { buffer_ += bytes; }
 
     Event next();
@@ -76,8 +76,8 @@ class FrameReader {
     Event take(const Head& head, std::string payload);
 
     std::size_t message_bytes_max_;
-    std::string buffer_;   ///< fed, and not taken yet
-    std::string message_;  ///< of a message in fragments, those that have come
+    std::string buffer_;   ///< fed, but not consumed yet
+    std::string message_;  ///< the fragments so far of a message
     bool in_message_ = false;
     bool ended_ = false;
     Event end_ = Event::failed;

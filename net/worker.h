@@ -1,7 +1,8 @@
 // Worker: one network thread, its loop and its connections; Shared: what all workers share.
 //
 // Layer:   net.
-// Threads: a Worker belongs to the thread that runs its loop; Shared is const except for its atomics and what locks itself.
+// Threads: a Worker belongs to the thread that runs its loop; Shared is const except for atomics and members
+//          with locks.
 
 #pragma once
 
@@ -58,25 +59,25 @@ struct Shared {
     const Handlers handlers;
     const Cors cors;
     Throttle throttle;
-    /// limits.max_connections, or fewer if the descriptors do not suffice.
+    /// limits.max_connections, or fewer if there are not enough file descriptors.
     std::uint64_t connections_max;
     std::uint64_t overloaded_max = 64;  ///< further connections, which get only health and metrics
     std::shared_ptr<Auditor> audit;     ///< null: no audit log
-    core::Pings pings;                  ///< of websocket subscriptions
+    core::Pings pings;                  ///< for websocket subscriptions
     std::unique_ptr<auth::ClientCertificate> outgoing;    ///< for requests that the server makes
     std::unique_ptr<Notifier> notifier;                   ///< null: subscriptions are off
     std::atomic<std::uint64_t> memory{0};                 ///< of requests that are being read
-    std::string header_lines;                             ///< sent with every answer
+    std::string header_lines;                             ///< sent with every response
     std::unique_ptr<TlsContext> tls;                      ///< null: plain HTTP
     std::unique_ptr<auth::Credentials> credentials;       ///< null: no authentication
     std::unique_ptr<auth::TokenEndpoint> token_endpoint;  ///< null: no token endpoint
-    std::string base_url;  ///< for requests without a Host: that of the listening address
+    std::string base_url;  ///< for requests without a Host: the listening address
     std::vector<std::unique_ptr<Worker>> workers;  ///< const once the threads run
 
     std::atomic<bool> stopping{false};
-    std::atomic<std::uint64_t> connections{0};  ///< open now, those to be refused included
+    std::atomic<std::uint64_t> connections{0};  ///< open now, including those to be refused
     std::mutex mutex;
-    std::condition_variable all_closed;  ///< `connections` has come down to 0 while stopping
+    std::condition_variable all_closed;  ///< `connections` dropped to 0 while stopping
 };
 
 struct Worker : private core::Pings::Listener {
@@ -97,7 +98,8 @@ struct Worker : private core::Pings::Listener {
     /// Closes all connections, and ends long work for them (Loop::give_up()).
     void close_all();
 
-    /// Updates `date` if its second is over at `now`, so that no answer is dated before the events it reports.
+    /// Updates `date` if its second is over at `now`, so that no response is dated before the events it
+    /// reports.
     void keep_date(Clock::time_point now) {
         if (now >= date_ends_) {
             set_time();
@@ -112,7 +114,7 @@ struct Worker : private core::Pings::Listener {
     Clock::time_point time;              ///< of the last sweep
     std::array<char, kHttpDateChars> date;
     bool quit = false;
-    std::atomic<bool> pings_posted{false};  ///< the loop has been told to look
+    std::atomic<bool> pings_posted{false};  ///< the loop has been told to check
     // Last, so that they are destroyed before what their coroutines refer to.
     core::Loop loop;
     asio::steady_timer timer;

@@ -1,8 +1,8 @@
-// Authenticator: from a request's headers to a Principal.
+// Authenticator: finds the Principal for a request's headers.
 //
 // Layer:   net/auth.
 // Spec:    RFC 6750; contract.md, auth.mode; spec.md, Authentication.
-// Threads: one for each network thread: nothing is locked for a token that was seen before.
+// Threads: one for each network thread: a token that was seen before needs no lock.
 
 #pragma once
 
@@ -21,7 +21,8 @@ namespace annals::net::auth {
 
 class Authenticator {
   public:
-    /// The credentials that a connection brought last, if they were good: it mostly brings the same again. The connection's.
+    /// The last valid credentials of a connection, which mostly sends the same again. Belongs to the
+    /// connection.
     struct Memo {
         std::string credentials;
         bool is_key = false;
@@ -31,24 +32,24 @@ class Authenticator {
         std::shared_ptr<const core::Principal> principal;
     };
 
-    /// Where a request comes from.
+    /// The origin of a request.
     struct Peer {
         std::string_view address;
-        /// x5t#S256 of the client certificate that the connection showed. Empty: it was not asked for one, so that what a token is
-        /// bound to is for whoever stands before this server to look at.
+        /// x5t#S256 of the connection's client certificate. Empty: none was requested, so a certificate that
+        /// a token is bound to must be checked by the proxy in front of this server.
         std::string_view certificate = {};
     };
 
     /// Lifetime: `credentials` outlives it.
     Authenticator(const core::Config::Auth& config, Credentials& credentials);
 
-    /// Who of `peer` sends `request`; null if it brings no credentials.
+    /// The sender of `request`, which came from `peer`; null if it has no credentials.
     ///
-    /// Where that depends on what must be asked elsewhere (newer keys, introspection) it asks, and sets `later`: the result is
-    /// an error that says nothing, and once that is settled another call knows more. With `later` null it asks nothing.
+    /// If that depends on others (newer keys, introspection), it asks them and sets `later`: the result is a
+    /// meaningless error, and another call once `later` is settled knows more. If `later` is null, it asks nobody.
     ///
-    /// Errors: bad_credentials, credentials_expired; overloaded: it can't be found out at present; throttled: nothing more is
-    ///         found out for that address at present.
+    /// Errors: bad_credentials, credentials_expired; overloaded: it can't be found out now; throttled:
+    ///         nothing more is found out for that address now.
     Result<std::shared_ptr<const core::Principal>> authenticate(const core::Request& request,
                                                                 const Peer& peer, Instant now,
                                                                 Settled* later, Memo& memo);

@@ -1,8 +1,8 @@
-// ClientCertificate: who this server is where it asks others, by TLS.
+// ClientCertificate: this server's own certificate for the TLS requests that it makes.
 //
-// Layer:   net/auth; given to libcurl by net/auth/fetch.cc and net/notifier.cc.
+// Layer:   net/auth; passed to libcurl by net/auth/fetch.cc and net/notifier.cc.
 // Spec:    docs/operations.md, "TLS"; RFC 8705 for introspection.
-// Threads: for all threads, reload_if_changed() for one; what current() gives is immutable.
+// Threads: any thread; reload_if_changed() from one only; what current() returns is immutable.
 
 #pragma once
 
@@ -18,24 +18,24 @@ namespace annals::net::auth {
 
 class ClientCertificate {
   public:
-    /// What is shown: both as PEM, the certificate with those between it and its root behind it.
+    /// Both as PEM; the certificate is followed by the intermediate ones.
     struct Pem {
         std::string chain;
         std::string key;
     };
 
-    /// Reads the certificate and its key; none is shown where `files` names none.
-    /// Errors: usage: one line that names the key of the configuration, the file and what is wrong with it.
+    /// Reads the certificate and its key; there is none if `files` names none. Errors: usage: one line that
+    /// names the key of the configuration, the file and what is wrong with it.
     static Result<std::unique_ptr<ClientCertificate>> open(const core::Config::Outgoing& files);
 
     ClientCertificate(const ClientCertificate&) = delete;
     ClientCertificate& operator=(const ClientCertificate&) = delete;
 
-    /// For a request that begins now. Null: there is none.
+    /// The certificate for a new request. Null: there is none.
     std::shared_ptr<const Pem> current() const;
 
-    /// Reads the files again if one of them has changed since. If they are of no use, a warning is logged, the old ones stay,
-    /// and each call tries again.
+    /// Reads the files again if one has changed. If they can't be used, a warning is logged, the old ones
+    /// stay, and each call tries again.
     void reload_if_changed();
 
   private:
@@ -44,8 +44,8 @@ class ClientCertificate {
     Result<std::shared_ptr<const Pem>> read() const;
 
     const core::Config::Outgoing files_;
-    FileWatch watch_;      ///< of the thread that reloads
-    bool unread_ = false;  ///< likewise: the files were of no use
+    FileWatch watch_;      ///< used by the thread that reloads
+    bool unread_ = false;  ///< likewise: the files could not be used
     mutable std::mutex mutex_;
     std::shared_ptr<const Pem> current_;
 };

@@ -1,8 +1,9 @@
-// Clients: those who may get tokens of this server, with the keys by which they are known, kept up to date while it runs.
+// Clients: the clients that may get tokens from this server, with their public keys, kept up to date while it
+// runs.
 //
 // Layer:   net/auth.
 // Spec:    SMART App Launch 2.0, Backend Services, registration; docs/security.md, "Tokens of its own".
-// Threads: for all threads, reload_if_changed() for one; a Client is immutable.
+// Threads: any thread; reload_if_changed() from one only; a Client is immutable.
 
 #pragma once
 
@@ -23,35 +24,35 @@
 namespace annals::net::auth {
 
 struct Client {
-    core::TokenClient said;  ///< in the file of clients
+    core::TokenClient said;  ///< as in the file of clients
     KeySet keys;
-    std::uint64_t fetched = 0;  ///< KeyFetcher's number of the keys; 0: none have been fetched
+    std::uint64_t fetched = 0;            ///< KeyFetcher's number of the keys; 0: none fetched yet
     std::shared_ptr<KeyFetcher> fetcher;  ///< null: its keys are in a file
 };
 
 class Clients {
   public:
-    /// Reads `file` (auth.token_endpoint.clients_file), and whatever files of keys it names. Errors: usage: one line; overloaded:
-    /// there is no thread to fetch keys of a URL.
-    /// Lifetime: `shown`, the certificate for whom it asks for keys, outlives it.
+    /// Reads `file` (auth.token_endpoint.clients_file) and the key files that it names. Errors: usage: one
+    /// line; overloaded: no thread could be started to fetch keys from a URL. Lifetime: `shown`, the
+    /// certificate used for fetching keys, outlives it.
     static Result<std::unique_ptr<Clients>> open(const std::string& file,
                                                  const ClientCertificate* shown = nullptr);
 
-    /// Whether the files are of use. Errors: as open().
+    /// Whether the files can be used. Errors: as open().
     static Result<void> check(const std::string& file);
 
     ~Clients();
     Clients(const Clients&) = delete;
     Clients& operator=(const Clients&) = delete;
 
-    /// Null: there is none of that name.
+    /// Null if there is no client of that name.
     std::shared_ptr<const Client> find(std::string_view id) const;
 
-    /// An assertion names a key that isn't among those of `client`: asks for newer ones. Null: none are to be expected.
+    /// Asks for newer keys, after an assertion named a key that `client` doesn't have. Null: none are expected.
     static Settled ask_for_keys(const Client& client);
 
-    /// Reads files again that have changed. If one is of no use, a warning is logged, the old state stays, and each call
-    /// tries again.
+    /// Reads files again that have changed. If one can't be used, a warning is logged, the old state stays,
+    /// and each call tries again.
     void reload_if_changed();
 
   private:
@@ -66,9 +67,9 @@ class Clients {
 
     const std::string file_;
     const ClientCertificate* const shown_;
-    FileWatch watch_;      ///< of the thread that reloads: the files that were read
-    bool unread_ = false;  ///< likewise: they were of no use
-    std::vector<std::shared_ptr<KeyFetcher>> retired_;  ///< likewise: on their way to end
+    FileWatch watch_;      ///< used by the thread that reloads: the files that were read
+    bool unread_ = false;  ///< likewise: they could not be used
+    std::vector<std::shared_ptr<KeyFetcher>> retired_;  ///< likewise: stopped, about to end
 
     mutable std::mutex mutex_;
     All all_;

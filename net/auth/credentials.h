@@ -1,8 +1,8 @@
-// Credentials: what presented tokens and API keys are held against, kept up to date while the server runs.
+// Credentials: what tokens and API keys are checked against, kept up to date while the server runs.
 //
 // Layer:   net/auth.
 // Spec:    contract.md, auth.*.
-// Threads: for all threads; what current() gives is immutable.
+// Threads: any thread; what current() returns is immutable.
 
 #pragma once
 
@@ -21,34 +21,33 @@
 
 namespace annals::net::auth {
 
-/// Whoever signs tokens, and what they are held to. Its keys are good for tokens with its name as iss alone.
+/// An issuer of tokens and the rules for them. Its keys verify only tokens that have its name as iss.
 struct TrustedIssuer {
     TokenRules rules;
     KeySet keys;
-    std::uint64_t fetched = 0;  ///< KeyFetcher's number of the keys; 0: none have been fetched
+    std::uint64_t fetched = 0;  ///< KeyFetcher's number of the keys; 0: none fetched yet
 };
 
-/// One state of everything.
+/// One state of all credentials.
 struct Trusted {
     std::vector<TrustedIssuer>
-        issuers;  ///< that of auth.jwt.* first, if there is one, then auth.jwt.issuers, then this server
+        issuers;  ///< the one of auth.jwt.* first, if any, then auth.jwt.issuers, then this server
     std::vector<core::ApiKey> api_keys;
     std::string introspection_secret;
-    std::uint64_t number = 0;  ///< greater than that of every earlier state
+    std::uint64_t number = 0;  ///< greater than in every earlier state
 };
 
 class Credentials {
   public:
-    /// Reads the files that `config` names. Keys of URLs are fetched in the background (KeyFetcher); until they are
-    /// there the tokens of that issuer are refused.
-    /// Errors: usage: one line that names the key of the configuration and what is wrong.
-    /// `own_keys`: of the tokens that this server gives itself.
-    /// Lifetime: `shown`, the certificate for whom it asks, outlives it.
+    /// Reads the files that `config` names. Keys at URLs are fetched in the background (KeyFetcher); until then,
+    /// that issuer's tokens are rejected. Errors: usage: one line that names the key of the configuration and what
+    /// is wrong. `own_keys`: for the tokens that this server issues. Lifetime: `shown`, the certificate used for
+    /// fetching, outlives it.
     static Result<std::unique_ptr<Credentials>> open(const core::Config& config,
                                                      KeySet own_keys = {},
                                                      const ClientCertificate* shown = nullptr);
 
-    /// Whether the files are of use. Errors: as open().
+    /// Whether the files can be used. Errors: as open().
     static Result<void> check(const core::Config& config);
 
     Credentials(const Credentials&) = delete;
@@ -56,18 +55,18 @@ class Credentials {
 
     std::shared_ptr<const Trusted> current() const;
 
-    /// The number of the newest state; a load.
+    /// The number of the newest state. Cost: one atomic load.
     std::uint64_t number() const noexcept { return number_.load(std::memory_order_acquire); }
 
-    /// A token of the issuer at `index` names a key that isn't among those of the number `seen` (TrustedIssuer::fetched):
-    /// asks for newer keys. Null: none are to be expected.
+    /// Asks for newer keys, after a token of the issuer at `index` named a key that isn't in its keys of
+    /// number `seen` (TrustedIssuer::fetched). Null: none are expected.
     Settled ask_for_keys(std::size_t index, std::uint64_t seen);
 
-    /// Who is asked about opaque tokens; null: nobody.
+    /// For opaque tokens; null: they are rejected.
     Introspector* introspector() const noexcept { return introspector_.get(); }
 
-    /// Reads files again that have changed. If one is of no use, a warning is logged, the old state stays, and each call
-    /// tries again.
+    /// Reads files again that have changed. If one can't be used, a warning is logged, the old state stays,
+    /// and each call tries again.
     void reload_if_changed();
 
   private:
@@ -80,13 +79,13 @@ class Credentials {
     const core::Config::Auth config_;
     const std::vector<core::Config::Auth::Issuer> issuers_;  ///< as Trusted::issuers
     const KeySet own_keys_;
-    FileWatch watch_;      ///< of the thread that reloads
-    bool unread_ = false;  ///< likewise: the files were of no use
+    FileWatch watch_;      ///< used by the thread that reloads
+    bool unread_ = false;  ///< likewise: the files could not be used
     std::atomic<std::uint64_t> number_{0};
 
     mutable std::mutex mutex_;
     std::shared_ptr<const Trusted> current_;
-    // The last members: their threads end before the rest goes.
+    // Last, so that their threads end before the other members are destroyed.
     std::vector<std::unique_ptr<KeyFetcher>>
         fetchers_;  ///< as issuers_; null: its keys are in a file
     std::unique_ptr<Introspector> introspector_;

@@ -1,7 +1,7 @@
 // Fetching a small document by HTTP.
 //
-// Layer:   net/auth; with net/notifier.cc the users of libcurl.
-// Threads: blocks the calling thread; any.
+// Layer:   net/auth; it and net/notifier.cc are the users of libcurl.
+// Threads: any; blocks the calling thread.
 
 #pragma once
 
@@ -18,24 +18,24 @@ namespace annals::net::auth {
 
 inline constexpr std::size_t kFetchedBytesMax = 1 << 20;
 
-/// The file of authorities that the environment names (SSL_CERT_FILE), which OpenSSL goes by and libcurl alone does not.
-/// Null: none.
+/// The file of certificate authorities named by the environment (SSL_CERT_FILE), which OpenSSL uses, but
+/// libcurl by itself does not. Null: none.
 const char* named_authorities() noexcept;
 
-/// What `url` (http or https, the server's certificate verified) answers with 200; redirections are not followed.
-/// A server that asks who we are is `shown` its certificate, if there is one.
-/// Ends early when `stop` becomes true. Errors: io, timeout, body_too_large.
+/// The body of a 200 response from `url` (http or https, the server's certificate verified); redirects are not
+/// followed. `shown` is presented to a server that requests a certificate, if there is one. Ends early when
+/// `stop` becomes true. Errors: io, timeout, body_too_large.
 Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,
                           const std::atomic<bool>& stop, const ClientCertificate* shown = nullptr);
 
-/// What a client sends that has a name and a secret (RFC 6749 section 2.3.1).
+/// A form from a client with a name and a secret (RFC 6749 section 2.3.1).
 struct Form {
     std::vector<std::pair<std::string, std::string>> fields;
-    std::string client;  ///< empty: the certificate says who it is
+    std::string client;  ///< empty: the certificate identifies the client
     std::string secret;
 };
 
-/// The same for a form that is posted to `url`; errors name neither fields nor secret.
+/// The same for a form that is posted to `url`; errors contain neither fields nor secret.
 Result<std::string> post_form(const std::string& url, const Form& form,
                               std::chrono::milliseconds limit, const std::atomic<bool>& stop,
                               const ClientCertificate* shown = nullptr);

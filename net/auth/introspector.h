@@ -1,9 +1,10 @@
-// Introspector: asks the authorization server about tokens that say nothing themselves.
+// Introspector: asks the authorization server about opaque tokens.
 //
 // Layer:   net/auth.
 // Spec:    RFC 7662; RFC 6749 section 2.3.1 (client id and secret); docs/security.md, Opaque tokens.
-// Threads: for all threads. It asks on threads of its own; a look-up takes a lock, once for each token and network thread.
-// Memory:  at most kAnswersMax answers of each kind and kWaitingMax tokens that wait to be asked about.
+// Threads: any. It has its own threads for asking; a look-up takes a lock, once for each token and network
+//          thread.
+// Memory:  at most kAnswersMax answers of each kind and kWaitingMax tokens waiting to be asked about.
 
 #pragma once
 
@@ -32,7 +33,8 @@ class Introspector {
     static constexpr std::size_t kWaitingMax = 256;
     static constexpr std::size_t kThreadsMax = 4;
 
-    /// `shown`: for post_form(); without a secret it says who asks. Lifetime: it outlives the introspector.
+    /// `shown`: for post_form(); without a secret, it identifies this server. Lifetime: it outlives the
+    /// introspector.
     Introspector(const core::Config::Auth& config, std::string secret,
                  const ClientCertificate* shown = nullptr);
 
@@ -40,25 +42,25 @@ class Introspector {
     Introspector(const Introspector&) = delete;
     Introspector& operator=(const Introspector&) = delete;
 
-    /// Questions of one address that may be under way at once.
+    /// The most questions in progress for one address.
     static constexpr std::size_t kOfOneAddressMax = 64;
 
-    /// What the authorization server says of `token`, which came from `address`; expires: when it must be asked again.
+    /// The authorization server's answer about `token`, which came from `address`; its `expires` is when to ask
+    /// again.
     ///
-    /// Errors: bad_credentials, credentials_expired; not_found: it is being asked, and `later` tells when to look again;
-    ///         overloaded: it can't be found out at present, or not without waiting and `later` is null; throttled: too many
-    ///         of that address were no good.
+    /// Errors: bad_credentials, credentials_expired; not_found: it is being asked, and `later` tells when to
+    ///         call again; overloaded: it can't be found out now, or not without waiting, and `later` is
+    ///         null; throttled: too many tokens from that address were invalid.
     Result<Claims> find_out(std::string_view token, std::string_view address, Instant now,
                             Settled* later);
 
-    /// From now on this secret is sent.
+    /// Sets the secret to send from now on.
     void set_secret(std::string secret);
 
   private:
     struct Good {
         Claims claims;
-        Instant
-            for_who_waited;  ///< until then it is also the answer to those who had to wait for it
+        Instant for_who_waited;  ///< until then also valid for those who waited for this answer
     };
 
     struct Refused {
@@ -83,20 +85,20 @@ class Introspector {
     const TokenRules rules_;
     const ClientCertificate* const shown_;
     Throttle throttle_;
-    Throttle of_addresses_;  ///< what was asked for each, but for good tokens
+    Throttle of_addresses_;  ///< counts the questions for each address, except for valid tokens
     std::atomic<bool> quit_{false};
 
     std::mutex mutex_;
     std::condition_variable wake_;
     std::string secret_;
-    // By the SHA-256 of the token: neither its length nor it itself is kept.
+    // By the SHA-256 of the token; the token itself and its length are not kept.
     std::unordered_map<std::string, Good> good_;
     std::unordered_map<std::string, Refused> refused_;
     Instant last_now_;
-    std::unordered_map<std::string, Settled> asked_;  ///< waiting or under way
+    std::unordered_map<std::string, Settled> asked_;  ///< waiting or in progress
     std::deque<Question> waiting_;
     std::chrono::steady_clock::time_point next_warning_;
-    std::vector<std::jthread> threads_;  ///< the last member: they end before the rest goes
+    std::vector<std::jthread> threads_;  ///< last: they end before the other members are destroyed
 };
 
 }  // namespace annals::net::auth

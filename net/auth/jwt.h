@@ -1,4 +1,5 @@
-// JSON Web Tokens: whether a bearer token was signed by whom it should be, for this server, and still holds.
+// JSON Web Tokens: whether a bearer token was signed by a trusted issuer, is meant for this server, and is
+// still valid.
 //
 // Layer:   net/auth.
 // Spec:    RFC 7515, 7518, 7519, 8725 (best current practices); contract.md, auth.jwt.*.
@@ -16,27 +17,27 @@
 
 namespace annals::net::auth {
 
-/// Longer tokens are refused unread.
+/// Longer tokens are rejected unread.
 inline constexpr std::size_t kTokenBytesMax = 16 << 10;
 
-/// Whether `token` looks like one, that is not some other kind of bearer token.
+/// Whether `token` looks like a JWT rather than another kind of bearer token.
 bool is_jwt(std::string_view token);
 
-/// The iss that `token` claims, empty if none: good for choosing whose keys it is held against, and for nothing else.
-/// Errors: bad_credentials.
+/// The iss that `token` claims, empty if none: use it only to choose the issuer whose keys to verify with. Errors:
+/// bad_credentials.
 Result<std::string> unverified_issuer(std::string_view token);
 
-/// The claims of `token`, JSON as it stands, if it is signed with one of `keys` or the secret of `rules`: nothing of what
-/// they say has been checked. `key_url`: where the keys are from, if they are: the one jku that its header may have.
+/// The claims of `token` as JSON, if it is signed with one of `keys` or the secret of `rules`; the claims themselves
+/// are not checked. `key_url`: the URL of the keys, if any: the only jku that the header may have.
 ///
 /// Errors: bad_credentials, not_found: as verify_token().
 Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
                                      const TokenRules& rules, std::string_view key_url = {});
 
-/// Reads `token` and checks everything: its signature first.
+/// Verifies `token` completely: its signature first.
 ///
-/// Errors: bad_credentials (the detail says what is wrong, and nothing of the token), credentials_expired,
-///         not_found: it names a key that `keys` does not have, which newer ones may.
+/// Errors: bad_credentials (the detail says what is wrong, without quoting the token), credentials_expired,
+///         not_found: it names a key that `keys` does not have, but newer ones may.
 Result<Claims> verify_token(std::string_view token, const KeySet& keys, const TokenRules& rules,
                             Instant now);
 

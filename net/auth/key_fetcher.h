@@ -1,7 +1,7 @@
-// KeyFetcher: the keys of one issuer, fetched from its URL in the background.
+// KeyFetcher: fetches the keys of one issuer from its URL in the background.
 //
 // Layer:   net/auth.
-// Threads: for all threads; it fetches on one of its own, so that an issuer which is away delays no other.
+// Threads: any; it fetches on a thread of its own, so that an unreachable issuer delays no other.
 
 #pragma once
 
@@ -22,23 +22,24 @@ namespace annals::net::auth {
 
 class KeyFetcher {
   public:
-    /// Gets keys that have changed, and their number: 1, 2, ... Called on the fetching thread with the fetcher locked: it
-    /// must not ask().
+    /// Receives keys that have changed, and their number: 1, 2, ... Called on the fetching thread with the
+    /// fetcher locked: it must not call ask().
     using Take = std::function<void(KeySet keys, std::uint64_t number)>;
 
-    /// Fetches now and every five minutes; `name` is for logs, `shown` for fetch(). Throws std::system_error where there is no
-    /// thread for it. Lifetime: `shown` outlives it.
+    /// Fetches now and every five minutes; `name` is for logs, `shown` for fetch(). Throws std::system_error
+    /// if its thread can't be started. Lifetime: `shown` outlives it.
     KeyFetcher(std::string name, std::string url, const ClientCertificate* shown, Take take);
 
     ~KeyFetcher();
     KeyFetcher(const KeyFetcher&) = delete;
     KeyFetcher& operator=(const KeyFetcher&) = delete;
 
-    /// No keys are taken from now on, and its thread ends soon.
+    /// No keys are passed on from now on, and the thread ends soon.
     void stop();
 
-    /// Asks for newer keys than those of the number `seen` (0: none yet): settled once they have been taken, which is at once
-    /// if they have come meanwhile, or can't be had. Null: that was asked less than ten seconds ago.
+    /// Asks for newer keys than those of number `seen` (0: none yet): settled once they were passed on, which
+    /// is at once if that has happened meanwhile, or could not be fetched. Null: less than ten seconds ago it
+    /// was asked already.
     Settled ask(std::uint64_t seen);
 
   private:
@@ -52,10 +53,10 @@ class KeyFetcher {
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::uint64_t taken_ = 0;                              ///< number of the keys taken last
-    bool wanted_ = true;                                   ///< at once
-    std::shared_ptr<std::atomic<bool>> question_;          ///< not answered yet; null: none
-    std::chrono::steady_clock::time_point next_question_;  ///< not before
+    std::uint64_t taken_ = 0;                              ///< number of the last keys
+    bool wanted_ = true;                                   ///< fetch at once
+    std::shared_ptr<std::atomic<bool>> question_;          ///< not settled yet; null: none
+    std::chrono::steady_clock::time_point next_question_;  ///< not earlier
     std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// KeySet: the public keys that tokens are signed with, read from a JWK Set.
+// KeySet: the public keys that verify tokens, read from a JWK Set.
 //
 // Layer:   net/auth.
 // Spec:    RFC 7517 (JWK), RFC 7518 section 6, RFC 8037 (OKP).
@@ -17,7 +17,7 @@
 
 namespace annals::net::auth {
 
-/// Which signatures a key can make.
+/// The kind of signatures that a key can verify.
 enum class KeyKind : std::uint8_t { rsa, p256, p384, p521, ed25519, ed448 };
 
 struct Key {
@@ -29,23 +29,23 @@ struct Key {
 
 inline constexpr std::size_t kKeysMax = 100;
 inline constexpr int kRsaBitsMin = 2048;
-// Others publish such keys, and every key of a set may be tried: what one costs is bounded.
+// The keys come from others, and all keys of a set may be tried: this bounds the cost of each.
 inline constexpr int kRsaBitsMax = 8192;
 inline constexpr int kRsaExponentBitsMax = 32;
 
 class KeySet {
   public:
-    /// Reads `{"keys":[...]}`. Keys that can't verify signatures here are passed over: other types and curves, for
-    /// encryption, symmetric, RSA below kRsaBitsMin or above kRsaBitsMax, and beside others such whose numbers make no key;
-    /// `passed_over` counts them.
-    /// Errors: invalid (no JWK Set; more than kKeysMax keys; nothing but keys that are none).
+    /// Reads `{"keys":[...]}`. Keys that can't verify signatures here are skipped: other types and curves, encryption
+    /// keys, symmetric ones, RSA below kRsaBitsMin or above kRsaBitsMax, and, if there are others, those whose numbers are not
+    /// a valid key; `passed_over` counts them.
+    /// Errors: invalid (not a JWK Set; more than kKeysMax keys; no key that can be used, and an invalid one).
     static Result<KeySet> read(std::string_view text);
 
     const std::vector<Key>& keys() const noexcept { return keys_; }
 
     std::size_t passed_over() const noexcept { return passed_over_; }
 
-    /// Whether any key has this id.
+    /// Whether some key has this id.
     bool has(std::string_view id) const noexcept;
 
   private:

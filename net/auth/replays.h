@@ -1,13 +1,15 @@
-// Replays: the assertions that were taken and could be sent again, also to the next process.
+// Replays: the assertions that were taken and could be replayed, also to the next process.
 //
-// What is taken is written to a file before it counts, without a sync: so it outlasts the process, however that ends, and
-// the network threads don't wait for the device. What a machine that ended had not written yet is made up for: what could
-// have been taken before it began again is refused.
+// An assertion is written to a file before it is accepted, without a sync: so it survives the process,
+// however that ends, and
+// network threads don't wait for the device. If the machine itself failed, lines may be missing: then
+// assertions that
+// could have been taken before it booted are rejected.
 //
 // Layer:   net/auth.
 // Format:  docs/format.md, "Assertions".
 // Threads: any.
-// Memory:  kAllMax at most.
+// Memory:  at most kAllMax assertions.
 
 #pragma once
 
@@ -25,7 +27,7 @@
 
 namespace annals::net::auth {
 
-/// When this run of the machine began, by the clock of today.
+/// When the machine was booted, by the present clock.
 Instant machine_begin(Instant now) noexcept;
 
 class Replays {
@@ -33,33 +35,33 @@ class Replays {
     static constexpr std::size_t kAllMax = 100'000;
     static constexpr std::size_t kOfOneClientMax = 10'000;
 
-    /// In memory alone, with nothing of before.
+    /// In memory only, with nothing from before.
     Replays() = default;
 
-    /// Goes on with `file`, if it is there. `began`: machine_begin(). `life_max`: assertion_life_max(). Lifetime: `files`
-    /// outlives it. Errors: no_store, io.
+    /// Continues with `file`, if it exists. `began`: machine_begin(). `life_max`: assertion_life_max().
+    /// Lifetime: `files` outlives it. Errors: no_store, io.
     static Result<std::unique_ptr<Replays>> open(storage::FileSystem& files, std::string file,
                                                  Instant began, std::chrono::microseconds life_max,
                                                  Instant now);
 
-    /// In memory alone, beside a process that nothing is known of, or after one.
+    /// In memory only, when another process may have taken assertions before or may still take some.
     static std::unique_ptr<Replays> without_memory(std::chrono::microseconds life_max, Instant now);
 
-    /// Says in the file that it is whole, whatever becomes of the machine.
+    /// Marks the file as complete, durably.
     ~Replays();
     Replays(const Replays&) = delete;
     Replays& operator=(const Replays&) = delete;
 
-    /// Keeps `assertion` in mind until it expires.
-    /// Errors: bad_credentials: it was seen before, or may have been; overloaded: there is no room for more, and it is not
-    ///         taken.
+    /// Remembers `assertion` until it expires.
+    /// Errors: bad_credentials: it was seen before, or may have been; overloaded: there is no room, and it is
+    ///         not taken.
     Result<void> take(const std::string& client, const Assertion& assertion, Instant now);
 
   private:
-    // By client: the digest of the jti, and when it is over.
+    // By client: the digest of the jti, and when it expires.
     using Seen = std::unordered_map<std::string, std::unordered_map<std::string, Instant>>;
 
-    /// False: it may not be all that was taken.
+    /// False if assertions that were taken may be missing.
     bool read(std::string_view text, Instant now);
     Result<void> write_anew(std::string_view state, bool durable);
     Result<void> append(const std::string& client, const std::string& digest, Instant expires);
@@ -69,14 +71,14 @@ class Replays {
     Seen seen_;
     std::size_t count_ = 0;
     Instant next_look_{};
-    /// What expires before this may have been taken by somebody.
+    /// Assertions that expire before this may have been taken unnoticed.
     Instant known_from_{};
 
-    storage::FileSystem* files_ = nullptr;  ///< null: in memory alone
+    storage::FileSystem* files_ = nullptr;  ///< null: in memory only
     std::string path_;
     std::unique_ptr<storage::File> file_;
     std::uint64_t file_bytes_ = 0;
-    std::size_t lines_ = 0;  ///< of the file
+    std::size_t lines_ = 0;  ///< in the file
 };
 
 }  // namespace annals::net::auth

@@ -1,4 +1,4 @@
-// Settled: how whoever asked something of another thread learns that it is answered.
+// Settled: tells when a question to another thread has been answered.
 //
 // Layer:   net/auth.
 // Threads: any.
@@ -10,7 +10,7 @@
 
 namespace annals::net::auth {
 
-/// True once the question is answered, or can't be; null: nothing was asked.
+/// Becomes true once the question is answered, or can't be; null: nothing was asked.
 using Settled = std::shared_ptr<const std::atomic<bool>>;
 
 }  // namespace annals::net::auth

@@ -1,4 +1,4 @@
-// SMART configuration: where clients get their tokens.
+// SMART configuration: tells clients where to get tokens.
 //
 // Layer:   net/auth.
 // Spec:    SMART App Launch 2.0, conformance; docs/security.md.
@@ -13,9 +13,9 @@
 
 namespace annals::net::auth {
 
-/// The answer to a request for {base}/.well-known/smart-configuration: JSON whatever it accepts, and no credentials are
-/// asked for; 404 where no tokens are taken, 405 for what doesn't read. None: it is for something else. `request` has its
-/// path below /fhir.
+/// The response to a request for {base}/.well-known/smart-configuration: JSON whatever it accepts, without
+/// credentials; 404 if no tokens are accepted, 405 for methods that don't read. None: it is for something else.
+/// `request` has its path below /fhir.
 std::optional<core::Response> answer_smart_configuration(const core::Config& config,
                                                          const core::Request& request);
 

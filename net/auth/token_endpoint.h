@@ -1,9 +1,10 @@
-// TokenEndpoint: gives access tokens of this server to clients that it knows, for assertions which they sign.
+// TokenEndpoint: issues access tokens of this server to known clients, in exchange for assertions that they
+// sign.
 //
 // Layer:   net/auth.
 // Spec:    RFC 6749 sections 4.4 and 5, RFC 7521 to 7523, RFC 9068; SMART App Launch 2.0, Backend Services;
 //          docs/security.md, "Tokens of its own".
-// Threads: for all threads, reload_if_changed() for one.
+// Threads: any; reload_if_changed() from one only.
 
 #pragma once
 
@@ -26,40 +27,42 @@ namespace annals::net::auth {
 
 class TokenEndpoint {
   public:
-    /// A request for a token has no more bytes.
+    /// Larger requests for a token are rejected.
     static constexpr std::size_t kRequestBytesMax = 32 << 10;
     static constexpr std::chrono::seconds kTokenLife{300};
 
-    /// Reads the files that `config` names, and what was taken before in the data directory, which is this process's unless it
-    /// is read-only. Lifetime: `files` outlives it, and so does `shown`, the certificate for whom it asks for keys of clients.
-    /// Errors: usage: one line that names the setting and what is wrong; no_store, io.
+    /// Reads the files that `config` names, and the assertions taken before, from the data directory, which
+    /// belongs to this process unless it is read-only. Lifetime: `files` outlives it, and so does `shown`,
+    /// the certificate used for fetching clients' keys. Errors: usage: one line that names the setting and
+    /// what is wrong; no_store, io.
     static Result<std::unique_ptr<TokenEndpoint>> open(const core::Config& config,
                                                        storage::FileSystem& files, Instant now,
                                                        const ClientCertificate* shown = nullptr);
 
-    /// Whether the files are of use. Errors: as open().
+    /// Whether the files can be used. Errors: as open().
     static Result<void> check(const core::Config& config);
 
     /// Whether `request`, its path below /fhir, is for the endpoint.
     static bool is_for(const core::Request& request) noexcept;
 
-    /// What is told of a request for the endpoint by its head: that it is too large, or doesn't say how large.
+    /// Refuses a request for the endpoint by its head if it is too large, or doesn't say how large it is.
     static std::optional<core::Response> refuse_at_head(const core::Request& request);
 
-    /// Answers a request for the endpoint that came from `address`. In `client` is who got a token.
+    /// Answers a request for the endpoint that came from `address`. `client` is set to the client that got a
+    /// token.
     ///
-    /// Where that depends on newer keys of the client it asks for them and sets `later`: there is no answer yet, and once that is
-    /// settled another call knows more. With `later` null it asks nothing.
+    /// If that depends on newer keys of the client, it asks for them and sets `later`: there is no response
+    /// yet, and another call once that is settled knows more. If `later` is null, it asks nobody.
     std::optional<core::Response> answer(const core::Request& request, std::string_view address,
                                          Instant now, Settled* later, std::string& client);
 
-    /// The answer to a request for the keys of its tokens. None: it is for something else.
+    /// The response to a request for the public keys of its tokens. None: it is for something else.
     std::optional<core::Response> answer_keys(const core::Request& request) const;
 
-    /// What its tokens are verified with.
+    /// The keys that verify its tokens.
     KeySet keys() const;
 
-    /// Reads the files of clients again that have changed.
+    /// Reads the clients' files again if they have changed.
     void reload_if_changed() { clients_->reload_if_changed(); }
 
     std::uint64_t issued() const noexcept { return issued_.load(std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// TokenSigner: the private key that this server's own tokens are signed with.
+// TokenSigner: the private key that signs this server's own tokens.
 //
 // Layer:   net/auth.
 // Spec:    RFC 7515, 7517, 7518 (ES256, ES384), 7638 (the key's id).
@@ -21,13 +21,14 @@ class TokenSigner {
     /// A new key on the curve P-256.
     static Result<TokenSigner> generate();
 
-    /// The key of a PEM file's text: of P-256 or P-384, without a password. Errors: invalid, with nothing of the text.
+    /// The key in the text of a PEM file: P-256 or P-384, without a password. Errors: invalid, without quoting the
+    /// text.
     static Result<TokenSigner> read(const std::string& pem);
 
     /// The public key as a JWK Set.
     const std::string& jwk_set() const noexcept { return jwk_set_; }
 
-    /// A JSON Web Token with these claims, the JSON of an object. `type`: its typ. Errors: io (the library failed).
+    /// A JSON Web Token with these claims, a JSON object. `type`: its typ. Errors: io (the library failed).
     Result<std::string> sign(std::string_view type, std::string_view claims) const;
 
   private:
