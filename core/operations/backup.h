@@ -1,4 +1,4 @@
-// $backup: a backup of the store while it is being served.
+// $backup: makes a backup of the store while the server runs.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/backup.md.
@@ -14,12 +14,12 @@
 
 namespace annals::core {
 
-/// By POST it begins: 202, or 409 while one is under way; by GET it says how far that is: 202 with X-Progress, then 200
-/// with Parameters, or what went wrong; 404 before the first.
+/// POST starts it: 202, or 409 while one is running. GET tells its progress: 202 with X-Progress, then 200 with
+/// Parameters, or the error; 404 before the first.
 asio::awaitable<Response> backup_operation(const Service& service, const Request& request,
                                            const Target& target);
 
-/// The name of a backup that `parameter` gives. Errors: required, invalid.
+/// The name of a backup in `parameter`. Errors: required, invalid.
 Result<std::string> read_backup_name(const OperationInput& input, std::string_view parameter);
 
 }  // namespace annals::core

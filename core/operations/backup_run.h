@@ -1,7 +1,7 @@
-// BackupRun: one backup at a time of the store that is being served, on a thread of its own.
+// BackupRun: makes backups of the running store, one at a time, on a thread of its own.
 //
 // Layer:   core/operations.
-// Threads: any; the backup is made by a thread that begins with it and ends with it.
+// Threads: any; each backup is made by a thread that lives as long as it runs.
 
 #pragma once
 
@@ -18,10 +18,10 @@
 
 namespace annals::core {
 
-/// Where backups lie, each in a directory of its name.
+/// Where backups are, each in a directory of its name.
 std::string backup_folder(const Config& config);
 
-/// Lifetime: `store` outlives it. Its end ends a backup that is under way, which the next one goes on with.
+/// Lifetime: `store` outlives it. Its destructor stops a running backup; the next run continues it.
 class BackupRun {
   public:
     BackupRun(const Config& config, const storage::Store& store);
@@ -29,7 +29,7 @@ class BackupRun {
     BackupRun(const BackupRun&) = delete;
     BackupRun& operator=(const BackupRun&) = delete;
 
-    /// What is, or was last, being made.
+    /// The current backup, or else the last one.
     struct Status {
         std::string name;  ///< empty: none since the server was started
         bool running = false;
@@ -39,8 +39,8 @@ class BackupRun {
         std::optional<Error> error;
     };
 
-    /// Begins the backup called `name`, below backup_dir.
-    /// Errors: conflict: one is under way; overloaded: there is no thread for it.
+    /// Starts the backup called `name`, below backup_dir. Errors: conflict: one is running; overloaded: no
+    /// thread could be started.
     Result<void> start(const std::string& name);
 
     Status status() const;

@@ -1,4 +1,4 @@
-// CodedInput: the codes that an operation of terminology is asked about.
+// CodedInput: the codes that a request to a terminology operation gives.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 terminology-service.html: code and system, coding, or codeableConcept.
@@ -16,16 +16,16 @@ namespace annals::core {
 
 /// A code as a request gives it.
 struct GivenCode {
-    std::optional<std::string> system;  ///< nothing: it wasn't said
+    std::optional<std::string> system;  ///< nothing: not given
     std::string version;
     std::string code;
     std::string display;
 };
 
-/// What a Coding says; empty where it says nothing.
+/// The code in a Coding; empty members for what it lacks.
 GivenCode given_coding(json::Value coding);
 
-/// The names of the parameters that say a code.
+/// The names of the parameters that give a code.
 struct CodedNames {
     std::string_view code = "code";
     std::string_view system = "system";

@@ -1,4 +1,4 @@
-// $compact: gives back the room of what was erased.
+// $compact: frees the disk space of what was erased.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/compact.md.
@@ -12,8 +12,8 @@
 
 namespace annals::core {
 
-/// By POST it begins: 202; with dryRun it says what would go: 200 with Parameters. By GET it says how far that is: 202
-/// with X-Progress, or 200 with Parameters once nothing is left to do. 503 no-store where nothing can be written.
+/// POST starts it: 202; with dryRun it reports what would be freed: 200 with Parameters. GET tells its progress: 202
+/// with X-Progress, or 200 with Parameters once nothing is left to do. 503 no-store if the store is not writable.
 asio::awaitable<Response> compact_operation(const Service& service, const Request& request,
                                             const Target& target);
 

@@ -1,4 +1,4 @@
-// OperationDefinitions of the operations that are ours alone.
+// OperationDefinitions of this server's own operations.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 operationdefinition.html; docs/api/operations.md, "Definitions".
@@ -14,10 +14,10 @@
 
 namespace annals::core {
 
-/// Where the definition of an operation is found: HL7's URL, or below {base_url} (kBaseUrlMark).
+/// The URL of an operation's definition: HL7's, or one below {base_url} (kBaseUrlMark).
 std::string definition_url(const Operation& operation);
 
-/// The OperationDefinition that is read by `id`; none if no operation of ours that is on has it.
+/// The OperationDefinition with that `id`; none if no enabled operation of this server's own has it.
 std::optional<std::string> operation_definition(std::string_view id, std::string_view base_url,
                                                 const Config& config);
 

@@ -1,4 +1,4 @@
-// $diff: what makes one version another, as a FHIRPath Patch.
+// $diff: the difference between two versions, as a FHIRPath Patch.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 fhirpatch.html; docs/api/diff.md.
@@ -13,7 +13,8 @@ namespace annals::core {
 /// type/id/$diff between two versions of a resource, $diff between two resources or versions of one type: 200 with
 /// Parameters.
 ///
-/// Status: 400 (parameters; two types; a deletion has no content); 404, 410 without resource or version.
+/// Status: 400 (parameters; two types; a deletion, which has no content); 404, 410 without resource or
+/// version.
 asio::awaitable<Response> diff_operation(const Service& service, const Request& request,
                                          const Target& target);
 

@@ -1,8 +1,8 @@
-// $digest: what the store holds, in a form that two stores can compare in a few exchanges.
+// $digest: a summary of the store's contents, by which two stores can be compared in a few exchanges.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/digest.md.
-// Threads: runs on the loop of its request; what was written since is read by a thread of its own.
+// Threads: runs on the loop of its request; recent writes are read by a thread of its own.
 
 #pragma once
 

@@ -1,9 +1,9 @@
-// DigestTree: what a store holds, as sums of hashes over a tree of its resources, to be compared with another's.
+// DigestTree: sums of hashes over a tree of the store's resources, to be compared with another store's.
 //
 // Layer:   core/operations.
-// Spec:    docs/api/digest.md says what is hashed, so that two programs come to the same.
-// Memory:  12 bytes a version and 8 a resource, once it has been asked for.
-// Threads: any; the versions are read by a thread of its own, which lives while there is something to read.
+// Spec:    docs/api/digest.md says what is hashed, so that two programs get the same results.
+// Memory:  12 bytes a version and 8 a resource, after the first request.
+// Threads: any; versions are read by a thread of its own, which lives while there is something to read.
 
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace annals::core {
 
-/// Where a resource stands in the tree: XXH3-64 of `Type/id`, seed 0. Its hexadecimal digits, the highest first, are the
-/// way from the root.
+/// A resource's place in the tree: XXH3-64 of `Type/id`, seed 0. Its hexadecimal digits, the highest first,
+/// are the path from the root.
 std::uint64_t digest_key(std::string_view name) noexcept;
 
 /// The hash of one version.
@@ -30,7 +30,7 @@ std::uint64_t version_digest(const storage::StoredVersion& version);
 
 class DigestTree {
   public:
-    /// Versions, and the sum (modulo 2^64) of their hashes.
+    /// A number of versions, and the sum (modulo 2^64) of their hashes.
     struct Sum {
         std::uint64_t versions = 0;
         std::uint64_t digest = 0;
@@ -53,15 +53,16 @@ class DigestTree {
         std::uint64_t digest = 0;
     };
 
-    /// What stands below a prefix of the key: its sixteen children, or, where they are few, its versions.
+    /// The part of the tree below a prefix of the key: its sixteen children or, if there are few, its
+    /// versions.
     struct Node {
-        Position position;  ///< the newest that it knows of
+        Position position;  ///< the newest that it includes
         Sum sum;
-        bool lists = false;  ///< `versions` has them all, and `children` nothing
+        bool lists = false;  ///< `versions` has all of them, and `children` none
         std::array<Sum, 16> children;
         std::vector<Version> versions;
         std::vector<Position>
-            unread;  ///< versions that are missing there: they are on the device only
+            unread;  ///< versions missing there, because they are on the device only
     };
 
     /// A node with no more versions lists them.
@@ -71,25 +72,26 @@ class DigestTree {
     /// Lifetime: `store` outlives the tree.
     explicit DigestTree(const storage::Store& store) : store_(store) {}
 
-    /// Ends reading.
+    /// Stops reading.
     ~DigestTree();
     DigestTree(const DigestTree&) = delete;
     DigestTree& operator=(const DigestTree&) = delete;
 
-    /// True if it knows everything that is visible; otherwise begins to read what it doesn't know, unless it does already.
-    /// Errors: overloaded: there is no thread to read with.
-    /// Cost:   each version is read once while the tree lives; all are looked at in memory each time.
+    /// True if it includes everything visible; otherwise starts to read the rest, unless that is running
+    /// already.
+    /// Errors: overloaded: no thread could be started.
+    /// Cost:   each version is read once in the tree's life; each call scans all of them in memory.
     Result<bool> refresh();
 
-    /// True if nothing that refresh() began is under way.
+    /// True if nothing that refresh() started is running.
     bool idle();
 
-    /// The newest position that has been read; of what refresh() began.
+    /// The newest position read so far by what refresh() started.
     Position reading() const noexcept { return {reading_.load(std::memory_order_relaxed)}; }
 
-    /// The node below the first `digits` hexadecimal digits of `prefix`, whose others are zero. None while it is being
-    /// brought up to date. Unless it may block, Node::unread tells what has to be fetched first, if anything.
-    /// Requires: digits <= kDigitsMax.
+    /// The node for the first `digits` hexadecimal digits of `prefix`, whose others are zero. None while the tree is
+    /// being updated. If it must not block, Node::unread lists the versions to fetch first, if any. Requires: digits
+    /// <= kDigitsMax.
     std::optional<Node> node(std::uint64_t prefix, std::size_t digits, bool may_block) const;
 
   private:
@@ -109,10 +111,10 @@ class DigestTree {
     bool running_ = false;
     std::jthread thread_;
 
-    mutable std::mutex mutex_;           ///< guards all below; held while it is brought up to date
-    std::vector<std::uint64_t> hashes_;  ///< of versions by position; 0: there was none any more
-    std::vector<std::uint64_t> keys_;    ///< of resources by number; 0: not known
-    std::vector<std::uint32_t> positions_;    ///< of versions that are there, bucket by bucket
+    mutable std::mutex mutex_;                ///< guards all below; held during an update
+    std::vector<std::uint64_t> hashes_;       ///< of versions by position; 0: it no longer existed
+    std::vector<std::uint64_t> keys_;         ///< of resources by number; 0: unknown
+    std::vector<std::uint32_t> positions_;    ///< of existing versions, bucket by bucket
     std::vector<std::uint32_t> bucket_ends_;  ///< in `positions_`
     std::vector<Sum> sums_;                   ///< of buckets
     std::atomic<std::uint64_t> known_through_{0};

@@ -12,14 +12,14 @@
 
 namespace annals::core {
 
-/// A document has at most so many resources.
+/// The most resources in a document.
 inline constexpr std::size_t kDocumentEntriesMax = 10'000;
 
-/// GET or POST Composition/id/$document, Composition/$document?id=: 200 with a Bundle of type document, of one state of
-/// the store; stored as well with `persist`.
+/// GET or POST Composition/id/$document, Composition/$document?id=: 200 with a Bundle of type document, from one
+/// state of the store; with `persist` it is also stored.
 ///
-/// Status: 400 (a parameter), 403 (a type that a document of it must have), 404, 410 without the Composition, 422 (what it
-///         refers to isn't here; too many resources or bytes).
+/// Status: 400 (a parameter), 403 (no access to a type that the document must have), 404, 410 without the
+/// Composition, 422 (a reference's target is missing; too many resources or bytes).
 asio::awaitable<Response> document_operation(const Service& service, const Request& request,
                                              const Target& target);
 

@@ -1,4 +1,4 @@
-// What a GraphDefinition adds to a document.
+// The resources that a GraphDefinition adds to a document.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 graphdefinition.html; docs/api/document.md.
@@ -20,15 +20,17 @@
 
 namespace annals::core {
 
-/// A graph has at most so many links, those inside of links included.
+/// The most links in a graph, nested ones included.
 inline constexpr std::size_t kGraphLinksMax = 1000;
 
-/// The versions that `graph`, a GraphDefinition, leads to from `start`, none twice, `start` not among them; only of types
-/// that `wanted` says yes to. What `view` doesn't show is not there: it counts for no link.
+/// The versions that `graph`, a GraphDefinition, reaches from `start`, without duplicates and without
+/// `start`; only of types for which `wanted` returns true. What `view` does not show is treated as missing,
+/// also in link counts.
 ///
 /// Lifetime: the arguments outlive the call.
-/// Errors:   processing (the graph can't be used; a link has fewer or more targets than it says), not_computable
-///           (it asks for what isn't supported), answer_too_costly (more than `limit`), timeout, expired.
+/// Errors:   processing (the graph can't be used; a link has fewer or more targets than it allows),
+///           not_computable (it uses something unsupported), answer_too_costly (more than `limit`), timeout,
+///           expired.
 asio::awaitable<Result<std::vector<storage::VersionInfo>>> follow_graph(
     const Service& service, const Request& request, search::Snapshot& snapshot, json::Value graph,
     const storage::VersionInfo& start, const std::function<bool(TypeId)>& wanted,

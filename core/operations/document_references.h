@@ -18,8 +18,9 @@ struct DocumentReference {
     std::string expression;
 };
 
-/// Those of subject, encounter, author, attester, custodian and event, and of the sections, however deep: author, focus and
-/// entry; in this order. What is contained and what only says who it is (identifier, display) is left out.
+/// In this order: those of subject, encounter, author, attester, custodian and event, then of all sections,
+/// nested ones included: author, focus and entry. References to contained resources, and those with only an
+/// identifier or display, are left out.
 std::vector<DocumentReference> document_references(json::Value composition);
 
 }  // namespace annals::core

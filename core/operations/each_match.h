@@ -1,4 +1,4 @@
-// All that matches criteria, or is known already, one after the other: for operations that look at each.
+// Visits all resources that match criteria, or are known already, one by one.
 //
 // Layer:   core/operations.
 // Threads: runs on the loop of its request.
@@ -16,24 +16,25 @@
 
 namespace annals::core {
 
-/// At most so many resources are looked at.
+/// The most resources that are visited.
 inline constexpr std::size_t kMatchesTakenMax = 50'000;
 
 using TakeMatch =
     std::function<Result<void>(json::Value resource, const storage::VersionInfo& info)>;
 
-/// Calls `take` with each resource of `type` that is shown and meets the criteria of a search; in turns, with an end to them.
-/// The value lives until `take` returns.
+/// Calls `take` with each resource of `type` that is visible and matches a search's criteria; in turns, with
+/// a time limit. The value lives until `take` returns.
 ///
-/// Errors: of the criteria; of `take`; too_costly where more match than kMatchesTakenMax; timeout; corrupt (one is damaged).
+/// Errors: of the criteria; of `take`; too_costly if more than kMatchesTakenMax match; timeout; corrupt (a
+///         resource is damaged).
 /// Lifetime: all arguments outlive it.
 asio::awaitable<Result<void>> for_each_match(const Service& service, const Request& request,
                                              TypeId type,
                                              const std::vector<search::QueryPair>& criteria,
                                              const TakeMatch& take);
 
-/// Calls `take` with each of `versions` that is there still, in their order, in turns; those that are on the device only have been
-/// fetched. The value lives until `take` returns.
+/// Calls `take` with each of `versions` that still exists, in their order, in turns; those that are on the
+/// device only are fetched. The value lives until `take` returns.
 ///
 /// Errors: of `take`; timeout; corrupt (one of them is damaged).
 /// Lifetime: all arguments outlive it.

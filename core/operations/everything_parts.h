@@ -1,4 +1,4 @@
-// The parts of an $everything: what of each type belongs to it, in the order in which it is told.
+// The parts of an $everything: the resources of each type that belong to it, in the order of the response.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 patient-operation-everything.html, encounter-operation-everything.html; docs/api/everything.md.
@@ -17,19 +17,18 @@
 
 namespace annals::core {
 
-/// What is asked for.
+/// What the request asks for.
 struct EverythingScope {
     TypeId compartment;
-    std::optional<std::uint64_t>
-        key;            ///< SearchRun::key() of the one resource; none: of all of the type
-    std::string start;  ///< dates of care as they were given; empty: open
+    std::optional<std::uint64_t> key;  ///< SearchRun::key() of the resource; none: all of the type
+    std::string start;                 ///< dates of care as given; empty: open
     std::string end;
-    std::string since;          ///< _since, as it was given
-    std::vector<TypeId> types;  ///< none but these, if there are any
+    std::string since;          ///< _since, as given
+    std::vector<TypeId> types;  ///< if not empty, only these
 };
 
-/// The resource itself, then others of its type, then the members of its compartment by type; a type that can't have
-/// any is left out. Errors: invalid (a date).
+/// The resource itself, then others of its type, then the members of its compartment by type; types that can't have
+/// any are left out. Errors: invalid (a date).
 Result<std::vector<search::Query::TypePlan>> everything_parts(const search::QueryContext& context,
                                                               const EverythingScope& scope);
 

@@ -12,8 +12,8 @@ namespace annals::core {
 
 /// GET or POST ValueSet/$expand (`url`, or `valueSet`) and ValueSet/[id]/$expand.
 ///
-/// Status: 200 with a ValueSet; 400; 404 if the value set isn't known; 422 if what it is made of isn't here, or if it
-///         has too many codes.
+/// Status: 200 with a ValueSet; 400; 404 if the value set is unknown; 422 if something it is built on is missing, or
+/// if it has too many codes.
 asio::awaitable<Response> expand_operation(const Service& service, const Request& request,
                                            const Target& target);
 

@@ -1,4 +1,4 @@
-// $graphql: queries in GraphQL, of the system or of one resource. core/graphql reads and carries them out.
+// $graphql: GraphQL queries on the system or one resource. core/graphql parses and executes them.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 graphql.html, resource-operation-graphql.html; docs/api/graphql.md.
@@ -10,9 +10,9 @@
 
 namespace annals::core {
 
-/// GET or POST $graphql: 200 with {"data":...,"errors":[...]}, be the query valid or not.
+/// GET or POST $graphql: 200 with {"data":...,"errors":[...]}, whether the query is valid or not.
 ///
-/// Status: 400 (no query, a malformed body); 404, 410 (the resource of an instance); 415; 503 when it takes too long.
+/// Status: 400 (no query, a malformed body); 404, 410 (the resource of an instance); 415; 503 if it takes too long.
 asio::awaitable<Response> graphql_operation(const Service& service, const Request& request,
                                             const Target& target);
 

@@ -1,4 +1,4 @@
-// OperationInput: what an operation was given, in its query and in its body, read in one place.
+// OperationInput: the parameters of an operation, from its query and its body, read in one place.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 operations.html#request, parameters.html; docs/api/operations.md.
@@ -23,65 +23,65 @@ namespace annals::core {
 
 /// The parameters of the query and of the Parameters resource in the body, or the bare resource of the body.
 ///
-/// Lifetime: Values that it gives point into it, also when it has been moved.
+/// Lifetime: the Values that it returns point into it, even after it has been moved.
 class OperationInput {
   public:
-    /// Reads query and body (JSON; handle() has turned XML into it).
+    /// Reads query and body (JSON; handle() has converted XML to it).
     /// Errors: invalid (malformed query or body, a parameter without a name or with no value or several),
     ///         unsupported_media.
     static Result<OperationInput> read(const Request& request);
 
     /// The same for an operation that takes any resource: Parameters with a name that isn't among `known` are
-    /// that resource, and not looked into; without any they say nothing.
+    /// that resource, and their contents aren't parameters; an empty Parameters gives none.
     static Result<OperationInput> read_any(const Request& request,
                                            std::initializer_list<std::string_view> known);
 
-    /// Is a parameter of that name there?
+    /// Whether there is a parameter of that name.
     bool has(std::string_view name) const;
 
-    /// All values under that name, the query's first, as text; numbers and booleans as JSON has them.
-    /// Errors: invalid (a value that is no primitive).
+    /// All values of that name, the query's first, as text; numbers and booleans as in JSON. Errors: invalid
+    /// (a value that is not a primitive).
     Result<std::vector<std::string>> texts(std::string_view name) const;
 
-    /// The one text of that name. Errors: invalid (several, or a value that is no primitive).
+    /// The only text of that name. Errors: invalid (several, or a value that is not a primitive).
     Result<std::optional<std::string>> text(std::string_view name) const;
 
     /// Errors: invalid (several, or neither true nor false).
     Result<std::optional<bool>> boolean(std::string_view name) const;
 
-    /// An integer from 0 on. Errors: invalid.
+    /// A non-negative integer. Errors: invalid.
     Result<std::optional<std::uint64_t>> number(std::string_view name) const;
 
-    /// A date, dateTime or instant; of a whole day, month or year its beginning. Errors: invalid.
+    /// A date, dateTime or instant; for a whole day, month or year its beginning. Errors: invalid.
     Result<std::optional<Instant>> instant(std::string_view name) const;
 
     /// The first resource of that name; missing if there is none.
     json::Value resource(std::string_view name) const;
 
-    /// The first value of that name that is no primitive (a Coding, a Meta); missing if there is none.
+    /// The first value of that name that is not a primitive (a Coding, a Meta); missing if there is none.
     json::Value value(std::string_view name) const;
 
-    /// The parameter elements of that name themselves; those of the query aren't among them.
+    /// The parameter elements of that name in the body; the query's are not included.
     std::vector<json::Value> parts(std::string_view name) const;
 
-    /// The body, if it isn't the operation's Parameters; missing if it is, or if there is none.
+    /// The body, if it isn't the operation's Parameters; missing if it is, or if there is no body.
     json::Value bare_resource() const;
 
-    /// Refuses names that aren't `known`; what says how the answer is to look (_format, _pretty, _summary,
-    /// _elements) passes. Errors: invalid, naming the first; a body that is not Parameters.
+    /// Rejects names that aren't `known`; parameters of representation (_format, _pretty, _summary,
+    /// _elements) are allowed. Errors: invalid, naming the first; a body that is not Parameters.
     Result<void> only(std::initializer_list<std::string_view> known) const;
 
-    /// The same for an operation that takes a bare resource, too.
+    /// The same for an operation that also takes a bare resource.
     Result<void> only_beside_resource(std::initializer_list<std::string_view> known) const;
 
-    /// The names that are there, each once, in the order of their characters; without what says how the answer is to look.
-    /// Errors: invalid (a body that is not Parameters).
+    /// The names that are there, without duplicates, in the order of their characters; without those of
+    /// representation. Errors: invalid (a body that is not Parameters).
     Result<std::vector<std::string>> names() const;
 
-    /// Refuses all parameters: of a request that only asks how far an operation is. Errors: invalid.
+    /// Rejects all parameters: for a request that only asks for an operation's progress. Errors: invalid.
     static Result<void> none(const Request& request);
 
-    /// Refuses these names when they are there more than once. Errors: invalid, naming the first.
+    /// Rejects these names if they are there more than once. Errors: invalid, naming the first.
     Result<void> once(std::initializer_list<std::string_view> names) const;
 
   private:
@@ -90,11 +90,12 @@ class OperationInput {
 
     Parameters query_;
     json::Document body_;
-    json::Value parameters_;  // of the body's Parameters: its array
+    json::Value parameters_;  // of the body's Parameters: the array
     bool bare_ = false;
 };
 
-/// Whether a parameter of that name says how the answer is to look: _format, _pretty, _summary, _elements.
+/// Whether a parameter of that name controls the representation of the response: _format, _pretty, _summary,
+/// _elements.
 bool is_of_representation(std::string_view name) noexcept;
 
 /// value[x] of a parameter (or of one of its parts); missing if it has none.

@@ -12,8 +12,9 @@ namespace annals::core {
 
 /// POST $install-package with `name` and `version`, or `package`.
 ///
-/// Status: 200 with Parameters (name, version, installed, skipped, dependency); 400 for what is no package; 404 if it isn't
-///         offered; 409 if another one of that name and version is there; 422 if it, or what it needs, can't be installed.
+/// Status: 200 with Parameters (name, version, installed, skipped, dependency); 400 if it is not a package;
+/// 404 if it isn't available; 409 if a different one of that name and version is installed; 422 if it, or a
+/// dependency, can't be installed.
 asio::awaitable<Response> install_package_operation(const Service& service, const Request& request,
                                                     const Target& target);
 

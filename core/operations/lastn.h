@@ -10,9 +10,9 @@
 
 namespace annals::core {
 
-/// GET or POST Observation/$lastn: 200 with a searchset Bundle, of each code the `max` last, and what ties with them.
+/// GET or POST Observation/$lastn: 200 with a searchset Bundle of the `max` last of each code, and ties with these.
 ///
-/// Status: 400 (parameters); 413 where the criteria match too many; 503 when it takes too long.
+/// Status: 400 (parameters); 413 if the criteria match too many; 503 if it takes too long.
 asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
                                           const Target& target);
 

@@ -1,4 +1,4 @@
-// CodeSystem/$lookup and $subsumes: what is known of a code, and which of two stands above the other.
+// CodeSystem/$lookup and $subsumes: what is known about a code, and which of two codes subsumes the other.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 codesystem-operation-lookup.html, codesystem-operation-subsumes.html; docs/api/lookup.md,
@@ -11,8 +11,8 @@
 
 namespace annals::core {
 
-/// Status: 200 with Parameters (name, version, display, designation, property); 400; 404 if the code system or the code
-///         isn't known; 422 if the code system's codes aren't here.
+/// Status: 200 with Parameters (name, version, display, designation, property); 400; 404 if the code system or the
+/// code is unknown; 422 if the code system's codes aren't on this server.
 asio::awaitable<Response> lookup_operation(const Service& service, const Request& request,
                                            const Target& target);
 

@@ -1,4 +1,4 @@
-// Patient/$match: which patients of the store one may be.
+// Patient/$match: the stored patients that may be the given one.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 patient-operation-match.html; docs/api/match.md.
@@ -10,12 +10,12 @@
 
 namespace annals::core {
 
-/// Of what one criterion finds, at most so many are compared, the newest.
+/// The most candidates compared for each criterion: the newest ones.
 inline constexpr std::size_t kMatchCandidatesMax = 1000;
 
-/// POST Patient/$match: 200 with a searchset Bundle, the likeliest first.
+/// POST Patient/$match: 200 with a searchset Bundle, the most likely first.
 ///
-/// Status: 400 (parameters); 422 (nothing to match by); 503 when it takes too long.
+/// Status: 400 (parameters); 422 (nothing to match by); 503 if it takes too long.
 asio::awaitable<Response> match_operation(const Service& service, const Request& request,
                                           const Target& target);
 

@@ -1,4 +1,4 @@
-// How alike two patients are, in points.
+// The similarity of two patients, in points.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 patient-operation-match.html; docs/api/match.md, The score.
@@ -12,16 +12,16 @@
 
 namespace annals::core {
 
-/// Elements of one kind that are compared; what is behind them counts for nothing.
+/// The most elements of one kind that are compared; the rest are ignored.
 inline constexpr std::size_t kMatchElementsMax = 20;
 
-/// From 0 (nothing in common) to 100. What one of the two doesn't say counts neither way.
+/// From 0 (nothing in common) to 100. An element that one of them lacks counts neither way.
 int match_points(json::Value asked, json::Value candidate);
 
 /// The code of match-grade for so many points.
 std::string_view match_grade(int points);
 
-/// Fewer points are no match.
+/// Patients with fewer points do not match.
 inline constexpr int kMatchPossible = 35;
 inline constexpr int kMatchProbable = 65;
 inline constexpr int kMatchCertain = 90;

@@ -1,7 +1,7 @@
-// Measurements: numbers with their units, brought together where one unit can be had from another.
+// Measurements: numbers with units, grouped by units that can be converted to each other.
 //
 // Layer:   core/operations.
-// Spec:    FHIR R4 datatypes.html#quantity; UCUM as codec/fhirpath/ucum.h knows it.
+// Spec:    FHIR R4 datatypes.html#quantity; UCUM as in codec/fhirpath/ucum.h.
 // Threads: plain values.
 
 #pragma once
@@ -15,14 +15,14 @@
 
 namespace annals::core {
 
-/// So many units of one code are told apart.
+/// The most units that are distinguished for one code.
 inline constexpr std::size_t kUnitsMax = 100;
 
-/// What the values of a group are in; all of it may be empty.
+/// The unit of a group's values; all members may be empty.
 struct MeasuredUnit {
     std::string system;
     std::string code;
-    std::string unit;  ///< for people
+    std::string unit;  ///< human-readable
 
     bool is_ucum() const;
 };
@@ -35,11 +35,12 @@ struct Measured {
 
 class Measurements {
   public:
-    /// Takes a Quantity that says one number; false if it is none: without a value, or with a comparator.
-    /// Errors: too_costly, if that makes more than kUnitsMax units.
+    /// Adds a Quantity that is one number; false if it isn't: without a value, or with a comparator. Errors:
+    /// too_costly if there are then more than kUnitsMax units.
     Result<bool> add(json::Value quantity);
 
-    /// All values, of the unit that most of them had first; what can be converted to that is. Nothing is left here.
+    /// All values, in the unit that most of them had originally; those that can be converted to it are. Leaves this
+    /// empty.
     std::vector<Measured> by_unit();
 
   private:

@@ -1,4 +1,4 @@
-// Meta as the sets that it is: tags and security labels by system and code, profiles by URL.
+// Meta as sets: tags and security labels by system and code, profiles by URL.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 resource.html#Meta, resource-operation-meta-add.html, resource-operation-meta-delete.html.
@@ -18,18 +18,18 @@ namespace annals::core {
 
 enum class MetaChange : std::uint8_t { add, remove };
 
-/// The JSON of `meta` with the profiles, tags and labels of `change` added or taken out; none if that changes nothing.
-/// Everything else stays as it is. Errors: structure (`change` is no Meta, as far as this looks at it).
+/// The JSON of `meta` with the profiles, tags and labels of `change` added or removed; none if nothing changes.
+/// Everything else stays as it is. Errors: structure (`change` is not a Meta, as far as it is read here).
 Result<std::optional<std::string>> change_meta(json::Value meta, json::Value change,
                                                MetaChange what);
 
-/// The union of many.
+/// The union of several.
 class MetaUnion {
   public:
     /// Errors: too_costly (more than kMetaUnionMax different values).
     Result<void> add(json::Value meta);
 
-    /// A Meta with all of it, in the order of URLs, systems and codes.
+    /// A Meta with all values, ordered by URL, system and code.
     std::string json() const;
 
   private:

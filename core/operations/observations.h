@@ -1,4 +1,4 @@
-// What the operations about Observations share: all that match, one after the other, and when each was made.
+// Common parts of the operations on Observations: visiting all that match, and when each was made.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 observation-operation-lastn.html, observation-operation-stats.html.
@@ -24,13 +24,13 @@ struct Made {
 /// The later one first.
 bool made_later(const Made& a, const Made& b);
 
-/// When it was made: the effective time, else when it was issued, else when it was `written`. Of dates without a zone
-/// `zone` is meant; null: UTC.
+/// When it was made: the effective time, else when it was issued, else when it was `written`. Dates without a zone
+/// are in `zone`; null: UTC.
 Instant made_at(json::Value observation, Instant written, const TimeZone* zone);
 
 using TakeObservation = std::function<Result<void>(json::Value observation, const Made& made)>;
 
-/// Calls `take` with each Observation that is shown and meets the criteria of a search; in turns, with an end to them.
+/// Calls `take` with each Observation that is visible and matches a search's criteria; in turns, with a time limit.
 /// The value lives until `take` returns.
 ///
 /// Errors: of for_each_match().

@@ -1,4 +1,4 @@
-// ParametersWriter: the answer of an operation that is a Parameters resource.
+// ParametersWriter: writes an operation's response, a Parameters resource.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 parameters.html.
@@ -12,21 +12,21 @@
 
 namespace annals::core {
 
-/// The body of an answer of Parameters, parameter by parameter.
+/// The body of a Parameters response, parameter by parameter.
 class ParametersWriter {
   public:
-    /// `value` is JSON as it stands, `type` as in valueString.
+    /// `value` is JSON, inserted verbatim; `type` as in valueString.
     void add(std::string_view name, std::string_view type, std::string_view value);
     void add_text(std::string_view name, std::string_view type, std::string_view text);
     void add_flag(std::string_view name, bool value);
 
-    /// A whole number that may be beyond R4's integers, which end at 2^31: a decimal.
+    /// A whole number that may exceed R4's integers, which end at 2^31: a decimal.
     void add_number(std::string_view name, std::uint64_t value);
 
-    /// A parameter of parts.
+    /// A parameter with parts.
     void add_parts(std::string_view name, const ParametersWriter& parts);
 
-    /// All parameters of another.
+    /// Appends all parameters of another.
     void append(const ParametersWriter& other);
 
     bool empty() const noexcept { return json_.empty(); }

@@ -1,4 +1,4 @@
-// $purge: takes everything that is stored of a patient out of the store, and says what that was.
+// $purge: erases everything stored about a patient, and reports what that was.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 compartmentdefinition-patient.html; docs/api/purge.md.
@@ -12,18 +12,18 @@
 
 namespace annals::core {
 
-/// At most so many versions go at once.
+/// The most versions that are erased at once.
 inline constexpr std::size_t kPurgeVersionsMax = 250'000;
 
-/// So many resources are named that refer to what goes; the others are counted.
+/// The most resources referring to erased ones that are named; others are only counted.
 inline constexpr std::size_t kPurgeReferrersTold = 1000;
 
-/// POST Patient/id/$purge: erases the patient, his compartment, and those versions of other resources that named him, in
-/// one commit. 200 with Parameters, the receipt, when no byte of their bodies is left; with dryRun the same and
-/// nothing is done.
+/// POST Patient/id/$purge: erases the patient, his compartment, and the versions of other resources that named
+/// him, in one commit. 200 with Parameters, the receipt, once no byte of their bodies is left; with dryRun the
+/// same, but nothing is erased.
 ///
-/// Status: 400 (a parameter), 404 without the patient, 409 where a live resource refers to what would go and
-///         referential_integrity.on_delete holds, 413 (more than kPurgeVersionsMax).
+/// Status: 400 (a parameter), 404 without the patient, 409 if a live resource refers to something to be
+/// erased and referential_integrity.on_delete is set, 413 (more than kPurgeVersionsMax).
 asio::awaitable<Response> purge_operation(const Service& service, const Request& request,
                                           const Target& target);
 

@@ -1,4 +1,4 @@
-// $purge-history: what DELETE of a whole history does, by POST; only with hard_delete.
+// $purge-history: erases a whole history by POST, as DELETE on it does; only with hard_delete.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/history-deletion.md.
@@ -10,7 +10,7 @@
 
 namespace annals::core {
 
-/// POST [type]/[id]/$purge-history: 200 with Parameters that say by `count` how many versions were removed; 404.
+/// POST [type]/[id]/$purge-history: 200 with Parameters, `count` being the number of versions removed; 404.
 asio::awaitable<Response> purge_history_operation(const Service& service, const Request& request,
                                                   const Target& target);
 

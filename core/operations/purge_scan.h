@@ -1,7 +1,8 @@
-// What a purge looks for in the log: versions that are a patient's, and references to what goes.
+// Scans the log for a purge: for versions that belong to a patient, and references to what is erased.
 //
-// The search index knows what is current. What was, and whom it named then, only the bodies say: so all of them are
-// looked at, those that can't name him by a search for the characters of a reference.
+// The search index only knows current versions. Whom older versions named is only in their bodies, so all of them
+// are
+// checked; those that can't name him are found by a search for the characters of a reference.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/purge.md, What goes.
@@ -33,10 +34,10 @@ namespace annals::core {
 /// A resource by type and id.
 using ResourceName = std::pair<TypeId, std::string>;
 
-/// Goes through the versions of the log in turns, newer ones as they come.
+/// Walks through the versions of the log in turns, including those that are written meanwhile.
 class LogWalk {
   public:
-    /// Of versions that `wanted` says yes to.
+    /// Over the versions for which `wanted` returns true.
     LogWalk(const storage::Store& store, bool every_version,
             std::function<bool(const storage::VersionInfo&)> wanted)
         : store_(store), wanted_(std::move(wanted)), what_{.every_version = every_version} {}
@@ -44,7 +45,7 @@ class LogWalk {
     /// The next version; none if nothing newer is visible, or the turn is over.
     const storage::VersionInfo* next(const search::Pace& pace);
 
-    /// All versions at or before it have been seen. Requires: next() gave none at the end.
+    /// All versions at or before it have been visited. Requires: next() returned none last.
     Position through() const noexcept { return after_; }
 
     bool at_end() const noexcept {
@@ -69,18 +70,18 @@ class PatientVersions {
                     std::shared_ptr<const search::ParameterSet> parameters,
                     std::string_view base_url, std::string_view id);
 
-    /// Goes on until the turn is over (false) or all that is visible has been looked at (true). Errors: corrupt;
-    /// too_costly (more than kPurgeVersionsMax).
+    /// Continues until the turn is over (false) or everything visible has been checked (true).
+    /// Errors: corrupt; too_costly (more than kPurgeVersionsMax).
     Result<bool> advance(const search::Pace& pace);
 
-    /// Everything at or before it has been looked at. Requires: advance() was true.
+    /// Everything at or before it has been checked. Requires: advance() returned true.
     Position through() const noexcept { return walk_.through(); }
 
-    /// Whether the resource of a version is another patient's, too: by what says whose a resource is (its subject), not
-    /// who had to do with it (its author).
+    /// Whether a version's resource also belongs to another patient: by its owner (the subject), not by participants
+    /// (the author).
     enum class Share : bool { none, others };
 
-    /// Found so far, the patient's own among them, by resource and position.
+    /// The versions found so far, the patient's own included, by resource and position.
     const std::map<ResourceName, std::map<Position, Share>>& found() const noexcept {
         return found_;
     }
@@ -92,7 +93,7 @@ class PatientVersions {
   private:
     struct Member {
         std::vector<const search::Parameter*> parameters;  ///< of the compartment
-        std::vector<const search::Parameter*> owners;      ///< those that say whose it is
+        std::vector<const search::Parameter*> owners;      ///< those that name its owner
     };
 
     bool is_candidate(const storage::VersionInfo& info) const;
@@ -105,7 +106,7 @@ class PatientVersions {
     std::shared_ptr<const search::ParameterSet> parameters_;
     const std::string base_url_;
     const std::string id_;
-    const std::string needle_;  ///< how every reference to him ends, or goes on
+    const std::string needle_;  ///< how every reference to him ends or continues
     const TypeId patient_;
     const std::uint64_t key_;
     std::array<Member, kResourceTypeCount> members_;
@@ -117,20 +118,20 @@ class PatientVersions {
     std::size_t count_ = 0;
 };
 
-/// Finds live resources that refer to what goes.
+/// Finds live resources that refer to erased ones.
 class PurgeReferrers {
   public:
     struct Referrer {
         ResourceName name;
         VersionNumber version;
-        std::string target;  ///< "Patient/1"; of several the first
+        std::string target;  ///< "Patient/1"; the first of several
     };
 
-    /// `gone`: resources of which nothing is left. Lifetime: `store` outlives this.
+    /// `gone`: resources that are erased completely. Lifetime: `store` outlives this.
     PurgeReferrers(const storage::Store& store, std::string_view base_url,
                    const std::vector<ResourceName>& gone);
 
-    /// Goes on until the turn is over (false) or all is found (true). Errors: corrupt.
+    /// Continues until the turn is over (false) or everything has been checked (true). Errors: corrupt.
     Result<bool> advance(const search::Pace& pace);
 
     const std::vector<Referrer>& found() const noexcept { return found_; }

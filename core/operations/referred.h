@@ -1,4 +1,4 @@
-// What resources refer to, and what that refers to in turn.
+// The resources that others refer to, directly or through further references.
 //
 // Layer:   core/operations.
 // Threads: on the loop of its request.
@@ -17,16 +17,17 @@
 namespace annals::core {
 
 struct Referred {
-    std::vector<storage::VersionInfo> versions;  ///< none twice
+    std::vector<storage::VersionInfo> versions;  ///< no duplicates
     bool cut_short = false;                      ///< there were more than `limit`
 };
 
 struct ReferredLimits {
-    std::size_t limit;  ///< of resources
-    int steps;          ///< how far: 1 is what `from` refers to
+    std::size_t limit;  ///< on the number of resources
+    int steps;          ///< how many references in a row: 1 is what `from` refers to
 };
 
-/// Live resources that `wanted` and `shown` say yes to, to which `from` refer, or what these refer to; none of `from`.
+/// Live resources for which `wanted` and `shown` return true, to which `from` refer directly or indirectly; none of
+/// `from`.
 /// Lifetime: the arguments outlive the call. Errors: timeout.
 asio::awaitable<Result<Referred>> find_referred(
     search::Snapshot& snapshot, std::string_view base_url,

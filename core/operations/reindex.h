@@ -1,4 +1,4 @@
-// $reindex: makes what is stored findable anew, in the background.
+// $reindex: rebuilds the search index in the background.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/reindex.md.
@@ -12,8 +12,8 @@
 
 namespace annals::core {
 
-/// By POST it begins: 202, or 409 while one is under way; by GET it says how far that is: 202 with X-Progress, or 200
-/// with Parameters once nothing is left to do.
+/// POST starts it: 202, or 409 while one is running. GET tells its progress: 202 with X-Progress, or 200 with
+/// Parameters once nothing is left to do.
 asio::awaitable<Response> reindex_operation(const Service& service, const Request& request,
                                             const Target& target);
 

@@ -1,8 +1,8 @@
-// RestoreRun: one backup at a time brought back into the store that is being served, on a thread of its own.
+// RestoreRun: restores backups into the running store, one at a time, on a thread of its own.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/restore.md.
-// Threads: any; the versions are read and submitted by a thread that begins with it and ends with it.
+// Threads: any; each run has a thread that reads and submits the versions.
 
 #pragma once
 
@@ -20,22 +20,22 @@ namespace annals::core {
 
 class Service;
 
-/// What became of the versions of a backup.
+/// What happened to the versions of a backup.
 struct RestoreCounts {
     std::uint64_t restored = 0;
-    std::uint64_t ignored = 0;    ///< here already, older than what is here, or erased here
-    std::uint64_t differing = 0;  ///< of them, those whose content here is another
-    std::uint64_t failed = 0;     ///< not taken, as a history bundle's entry wouldn't be
+    std::uint64_t ignored = 0;    ///< already here, older than what is here, or erased here
+    std::uint64_t differing = 0;  ///< of them, those with other content here
+    std::uint64_t failed = 0;     ///< not accepted, as in a history bundle's entry
 };
 
-/// Up to where a backup is brought back: both hold, if both are given.
+/// How far a backup is restored: if both are given, both apply.
 struct RestoreBound {
     std::optional<Position>
-        position;                    ///< the last commit that ends at or before it is the last one
-    std::optional<Instant> instant;  ///< the last commit of it or before is the last one
+        position;  ///< the last commit that ends at or before it is the last one restored
+    std::optional<Instant> instant;  ///< the last commit at or before it is the last one restored
 };
 
-/// Lifetime: `service` outlives it. Its end ends what is under way; what was restored stays.
+/// Lifetime: `service` outlives it. Its destructor stops a current run; what was restored stays.
 class RestoreRun {
   public:
     explicit RestoreRun(const Service& service);
@@ -43,25 +43,25 @@ class RestoreRun {
     RestoreRun(const RestoreRun&) = delete;
     RestoreRun& operator=(const RestoreRun&) = delete;
 
-    /// What is, or was last, being restored.
+    /// The current run, or else the last one.
     struct Status {
         std::uint64_t number = 0;  ///< of the run, from 1 on; 0: none since the server was started
         std::string name;
         bool running = false;
-        bool found = false;  ///< there is such a backup, and nobody writes it
+        bool found = false;  ///< such a backup exists, and is not being written
         Position done;
-        Position total;  ///< of the newest version in the backup, or of those that are brought back
+        Position total;  ///< the newest version in the backup, or the last to be restored
         RestoreCounts counts;
         std::optional<Error> error;
     };
 
-    /// Begins to restore the backup called `name`, below backup_dir; the number of the run.
-    /// Errors: conflict: one is under way; overloaded: there is no thread for it.
+    /// Starts to restore the backup called `name`, below backup_dir; returns the number of the run.
+    /// Errors: conflict: one is running; overloaded: no thread could be started.
     Result<std::uint64_t> start(const std::string& name, const RestoreBound& bound);
 
     Status status() const;
 
-    /// The same, but of the one before while, and if, the last one was not begun: no such backup was found.
+    /// The same for the last run that found its backup.
     Status last_begun() const;
 
   private:

@@ -1,4 +1,4 @@
-// $restore of the system: a backup brought back into the store while it is being served.
+// $restore on the system: restores a backup into the running store.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/restore.md.
@@ -10,8 +10,8 @@
 
 namespace annals::core {
 
-/// By POST it begins: 202, 404 without such a backup, or 409 while one is under way; by GET it says how far that is: 202
-/// with X-Progress, then 200 with Parameters, or what went wrong; 404 before the first.
+/// POST starts it: 202, 404 if there is no such backup, or 409 while one is running. GET tells its progress:
+/// 202 with X-Progress, then 200 with Parameters, or the error; 404 before the first.
 asio::awaitable<Response> restore_store_operation(const Service& service, const Request& request,
                                                   const Target& target);
 

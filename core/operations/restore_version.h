@@ -1,4 +1,4 @@
-// $restore: an earlier version's content as a new version.
+// $restore: makes an earlier version's content a new version.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/restore.md.
@@ -10,11 +10,11 @@
 
 namespace annals::core {
 
-/// POST type/id/$restore with `version`: 200, or 201 if the resource was deleted, with what is there then. No new version
-/// if that is the newest one already.
+/// POST type/id/$restore with `version`: 200, or 201 if the resource was deleted, with the resulting
+/// resource. No new version if that is already the newest one.
 ///
-/// Status: 400 without `version`, or if that is a deletion; 404 without resource or version; 412 by If-Match; 422 for what
-///         validation refuses.
+/// Status: 400 without `version`, or if that is a deletion; 404 without resource or version; 412 by If-Match;
+/// 422 if validation rejects it.
 asio::awaitable<Response> restore_operation(const Service& service, const Request& request,
                                             const Target& target);
 

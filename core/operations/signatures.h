@@ -1,7 +1,9 @@
-// Signatures: what each operation does and takes, in words and types: for OperationDefinitions and the OpenAPI document.
+// Signatures: what each operation does and takes, in words and types, for OperationDefinitions and the
+// OpenAPI document.
 //
-// Layer:   core/operations. A new operation has a line in signatures.cc besides its row in table.cc.
-// Spec:    FHIR R4 operationdefinition.html. What an operation really takes, its own file says; tests compare.
+// Layer:   core/operations. A new operation needs a line in signatures.cc in addition to its row in table.cc.
+// Spec:    FHIR R4 operationdefinition.html. An operation's own file determines what it accepts; tests
+//          compare.
 // Threads: constant data, plain functions.
 
 #pragma once
@@ -15,10 +17,10 @@ namespace annals::core {
 struct Signature {
     std::string_view definition;  ///< Operation::definition
     std::string_view summary;
-    /// "url:uri concept:Coding* name:string! input*(type:code url:url)": `*` repeats, `!` is required; what has parts
-    /// has no type.
+    /// "url:uri concept:Coding* name:string! input*(type:code url:url)": `*` repeats, `!` is required; a parameter
+    /// with parts has no type.
     std::string_view parameters;
-    std::string_view result = "Parameters";  ///< its out parameter's type; empty: no body of FHIR's
+    std::string_view result = "Parameters";  ///< its out parameter's type; empty: no FHIR body
 };
 
 /// The whole table.
@@ -34,13 +36,13 @@ struct SignatureParameter {
     bool required = false;
     bool repeats = false;
 
-    /// Whether it can stand in a query.
+    /// Whether it can be in a query.
     bool is_primitive() const noexcept {
         return !type.empty() && type.front() >= 'a' && type.front() <= 'z';
     }
 };
 
-/// Takes the first one off `parameters`; none if that is empty.
+/// Removes the first one from `parameters` and returns it; none if that is empty.
 std::optional<SignatureParameter> next_parameter(std::string_view& parameters) noexcept;
 
 }  // namespace annals::core

@@ -1,7 +1,7 @@
-// Statistics: what FHIR's StatisticsCodes say of some numbers.
+// Statistics: computes FHIR's StatisticsCodes for some numbers.
 //
 // Layer:   core/operations; depends on nothing.
-// Spec:    FHIR R4 codesystem-observation-statistics.html; which of several usual definitions: docs/api/stats.md.
+// Spec:    FHIR R4 codesystem-observation-statistics.html; where definitions vary: docs/api/stats.md.
 // Threads: plain values.
 
 #pragma once
@@ -44,13 +44,13 @@ struct StatisticName {
     std::string_view display;
 };
 
-/// All that can be computed, in the order of the code system.
+/// All that can be computed, in the code system's order.
 std::span<const StatisticName> statistics() noexcept;
 
-/// Null if there is none of that code.
+/// Null if there is none with that code.
 const StatisticName* find_statistic(std::string_view code) noexcept;
 
-/// Numbers, and what holds of them.
+/// Numbers, and statistics about them.
 class Sample {
   public:
     /// Cost: sorts them.
@@ -58,8 +58,8 @@ class Sample {
 
     std::size_t size() const noexcept { return sorted_.size(); }
 
-    /// Nothing where it isn't defined for so few numbers, or for such that don't differ. Requires: not total_count, which
-    /// numbers don't tell.
+    /// Nothing if it isn't defined for so few numbers, or if all are equal. Requires: not total_count, which
+    /// the numbers don't determine.
     std::optional<long double> value(Statistic statistic) const;
 
   private:

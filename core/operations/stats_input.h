@@ -1,4 +1,4 @@
-// What $stats is asked.
+// The input of $stats.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 observation-operation-stats.html; docs/api/stats.md.
@@ -20,17 +20,17 @@ namespace annals::core {
 struct StatsInput {
     std::string subject;
     std::vector<GivenCode> codes;
-    std::vector<const StatisticName*> statistics;  ///< each once, as they were asked for
-    std::string start;                             ///< of the time; empty: since ever
-    std::string end;                               ///< empty: for ever
-    std::size_t sources_max = 0;                   ///< observations to show; 0: none are asked for
+    std::vector<const StatisticName*> statistics;  ///< without duplicates, in the given order
+    std::string start;                             ///< of the period; empty: open
+    std::string end;                               ///< empty: open
+    std::size_t sources_max = 0;                   ///< observations to include; 0: none
 
-    /// Errors: invalid; required. `page_max`: so many sources are shown at most. Dates without a zone are in `zone`; null:
-    /// in UTC.
+    /// Errors: invalid; required. `page_max`: the most sources to include. Dates without a zone are in
+    ///         `zone`; null: in UTC.
     static Result<StatsInput> read(const Request& request, std::size_t page_max,
                                    const TimeZone* zone);
 
-    /// The search for what may be counted.
+    /// The search criteria for the observations to use.
     std::vector<search::QueryPair> criteria() const;
 };
 

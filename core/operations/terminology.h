@@ -1,8 +1,8 @@
-// What the operations of terminology share: which definition is meant, and where long answers are made.
+// Common parts of the terminology operations: which definition is meant, and where long responses are made.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 terminology-service.html.
-// Threads: on the loop of the request; what make() runs, perhaps on the worker's thread.
+// Threads: on the loop of the request; what make() runs may be on the worker's thread.
 
 #pragma once
 
@@ -18,47 +18,48 @@
 
 namespace annals::core {
 
-/// The definition that an operation is about: a stored one (instance level), one that was sent, or a canonical URL.
+/// The definition that an operation is about: a stored one (instance level), one in the request, or a canonical
+/// URL.
 struct Meant {
-    terminology::Definition definition;  ///< null: `url` says which
+    terminology::Definition definition;  ///< null: it is named by `url`
     std::string url;
     std::string version;
 };
 
-/// Reads which ValueSet, CodeSystem or ConceptMap is meant. On the instance level it is the stored resource, and
-/// `by_url` and `by_version` may name no other; else the parameter `by_value` has it, or the body is it, or `by_url` and
-/// `by_version` name it. Nothing if none of that is there.
-/// Errors: not_found, deleted (of the instance); invalid.
+/// Reads which ValueSet, CodeSystem or ConceptMap is meant. At instance level it is the stored resource, and
+/// `by_url` and `by_version` must not name another; otherwise it is in the parameter `by_value` or the body, or
+/// `by_url` and `by_version` name it. Nothing if none of these is there. Errors: not_found, deleted (of the
+/// instance); invalid.
 Result<std::optional<Meant>> read_meant(const Service& service, const Target& target,
                                         const OperationInput& input, std::string_view by_value,
                                         std::string_view by_url, std::string_view by_version);
 
-/// Why nothing is meant: no parameter names it, or only `context`, which no definition here says what it is bound to.
+/// The error if nothing is meant: no parameter names it, or only `context`, for which no definition states a binding.
 Error nothing_meant(const OperationInput& input);
 
-/// `date`, for which the answer is to hold. Definitions are those of now, so it must not be past; a day is past when it is so
-/// everywhere. Errors: invalid, not_computable.
+/// Checks `date`, for which the response should be valid. Only current definitions are known, so it must not
+/// be past; a day is past once it is so everywhere. Errors: invalid, not_computable.
 Result<void> check_date(const OperationInput& input);
 
-/// `json` as a document of its own. Errors: invalid.
+/// `json` as a separate document. Errors: invalid.
 Result<terminology::Definition> own_document(json::Value json);
 
-/// What is meant, found. Errors: not_found (404, naming the url); of Session.
+/// Finds the definition that is meant. Errors: not_found (404, naming the url); of Session.
 Result<terminology::Definition> find_meant(terminology::Session& session, const Meant& meant,
                                            std::string_view type);
 
-/// Makes the body of an answer: at once if few steps will do, else on the worker's thread, where it is made anew. So
-/// `answer` owns what it works on.
+/// Makes a response's body: immediately if a few steps suffice, else on the worker's thread, where it is started
+/// again. So `answer` must own its data.
 using TerminologyAnswer = std::function<Result<std::string>(terminology::Session& session)>;
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
                                       TerminologyAnswer answer);
 
-/// Has fetched what is looked up without being asked for before: the newest version of an instance, and all that is stored of
-/// definitions since somebody looked for one.
+/// Fetches in advance what would otherwise be read later: the newest version of an instance, and all
+/// definitions stored since the last look-up.
 asio::awaitable<void> fetch_definitions(const Service& service, const Request& request,
                                         const Target& target);
 
-/// The answer to what was asked, or why it can't be asked so.
+/// The response to `asked`, or the error in it.
 template <typename Asked>
 asio::awaitable<Response> answer_asked(const Service& service, const Request& request,
                                        Result<std::shared_ptr<const Asked>> asked,

@@ -1,4 +1,4 @@
-// ConceptMap/$translate: what a code is in another code system.
+// ConceptMap/$translate: translates a code to another code system.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 conceptmap-operation-translate.html; docs/api/translate.md.
@@ -12,7 +12,7 @@ namespace annals::core {
 
 /// Type level by `url` or `conceptMap`, and instance level.
 ///
-/// Status: 200 with Parameters (result, message, match); 400; 404 if the concept map isn't known.
+/// Status: 200 with Parameters (result, message, match); 400; 404 if the concept map is unknown.
 asio::awaitable<Response> translate_operation(const Service& service, const Request& request,
                                               const Target& target);
 

@@ -1,4 +1,4 @@
-// What an operation answers whose work goes on when the request has ended, until it is done.
+// The response of an operation that continues after its request has ended, until it is done.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R4 async.html (the headers of its 202), operations.html; docs/api/operations.md.
@@ -13,8 +13,8 @@
 
 namespace annals::core {
 
-/// 202 with `progress` in X-Progress, when to ask again, where (`operation`: "$name" of the system, with its parameters), and an
-/// OperationOutcome that says `said`.
+/// 202 with `progress` in X-Progress, when and where to ask again (`operation`: "$name" of the system, with
+/// its parameters), and an OperationOutcome with the text `said`.
 Response under_way(const Request& request, std::string_view operation, std::string progress,
                    std::string_view said);
 

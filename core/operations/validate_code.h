@@ -13,8 +13,8 @@ namespace annals::core {
 
 /// ValueSet and CodeSystem, type and instance: `code` and `system`, `coding` or `codeableConcept`.
 ///
-/// Status: 200 with Parameters (result, message, display), also for a code that isn't known; 400; 404 if the value set
-///         or code system that is named isn't known.
+/// Status: 200 with Parameters (result, message, display), also for an unknown code; 400; 404 if the value set or
+/// code system that is named is unknown.
 asio::awaitable<Response> validate_code_operation(const Service& service, const Request& request,
                                                   const Target& target);
 

@@ -1,4 +1,4 @@
-// $versions: which releases of FHIR this server speaks.
+// $versions: the FHIR releases that this server supports.
 //
 // Layer:   core/operations.
 // Spec:    FHIR R5 capabilitystatement-operation-versions.html; docs/api/versions.md.
@@ -10,7 +10,7 @@
 
 namespace annals::core {
 
-/// GET or POST $versions: 200 with Parameters, or with plain JSON for who accepts application/json.
+/// GET or POST $versions: 200 with Parameters, or with plain JSON for clients that accept application/json.
 asio::awaitable<Response> versions_operation(const Service& service, const Request& request,
                                              const Target& target);
 
