@@ -16,21 +16,21 @@
 
 namespace annals::core {
 
-/// How a transaction is run that the server has made itself.
+/// Options for a transaction that the server itself has composed.
 struct TransactionManner {
-    /// References of the form Type?criteria are looked up. False: nobody sent them, they stand in what was stored before.
+    /// References of the form Type?criteria are resolved. False: nobody has sent them, they were in stored resources
+    /// before.
     bool resolves = true;
-    /// Nothing is committed: 200, without a body, says that all of it could be.
+    /// Nothing is committed: 200 without a body means that all of it could be.
     bool rehearsed = false;
-    /// Why it is refused is said in words of the Bundle's entries. False: of their resources, since nobody has sent it.
+    /// Errors refer to the Bundle's entries. False: to their resources, because nobody has sent the Bundle.
     bool sent = true;
 };
 
-/// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; or 400
-/// with an OperationOutcome that names the entry at fault, and nothing is applied; nor is it if it could not be committed by
-/// `end`: 503.
+/// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable. Otherwise nothing is
+/// applied: 400 with an OperationOutcome that names the entry at fault, or 503 if it could not be committed by `end`.
 ///
-/// Requires: `bundle` has the type transaction with an array `entry`, or none.
+/// Requires: `bundle` is a transaction; its `entry` is an array or absent.
 /// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
                                           const json::Document& bundle,

@@ -1,4 +1,4 @@
-// The answer to a transaction: a response entry for each entry, in the order in which they came.
+// The answer to a transaction: one response entry per entry, in the order of the Bundle.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#transaction-response; docs/api/transaction.md.
@@ -21,19 +21,20 @@
 
 namespace annals::core {
 
-/// Answers once `attempt` is durable. All is done by then: what has no room is left out, or refused where it is only read.
+/// Answers once `attempt` is durable. It can't fail any more: what exceeds the budget is left out of a write's answer, and
+/// is an error for a read.
 /// Lifetime: the arguments outlive the await.
 asio::awaitable<Response> answer_transaction(const Service& service, const Request& request,
                                              std::span<const TransactionEntry> entries,
                                              const TransactionAttempt& attempt);
 
-/// Runs an entry that reads, as far as there is room for its answer. `seen_at`: as of Request.
+/// Carries out an entry that reads, as far as `budget` has room for its answer. `seen_at`: as in Request.
 /// Lifetime: the arguments outlive the await.
 asio::awaitable<Response> answer_read_entry(const Service& service, const TransactionEntry& entry,
                                             std::optional<Position> seen_at, AnswerBudget& budget,
                                             Turns& turns);
 
-/// What the answers to the writes will have together, but for numbers and instants in their bodies.
+/// The total size of the bodies that answer the writes, apart from numbers and instants in them.
 std::size_t answered_bytes(const Request& request, const TransactionAttempt& attempt);
 
 }  // namespace annals::core

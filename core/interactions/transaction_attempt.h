@@ -1,4 +1,4 @@
-// TransactionAttempt: one decision of a whole transaction, and the commit that follows from it.
+// TransactionAttempt: one evaluation of a whole transaction, and the resulting commit.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#trules; docs/api/transaction.md.
@@ -28,11 +28,11 @@
 
 namespace annals::core {
 
-/// Entries are decided one after the other by state(), and added to links(); then each one is built. Does not move: the
-/// parts point into each other.
+/// Entries are decided one by one by state() and added to links(); then each one is built. Not movable: the parts point
+/// into each other.
 class TransactionAttempt {
   public:
-    /// `resolves`: conditional references are resolved. Lifetime: the arguments outlive it.
+    /// `resolves`: whether conditional references are resolved. Lifetime: the arguments outlive it.
     TransactionAttempt(const Service& service, const Request& request,
                        std::span<const TransactionEntry> entries,
                        TransactionState::References& references, bool resolves)
@@ -46,41 +46,42 @@ class TransactionAttempt {
           epoch_(service.indexing().epoch()),
           write_of_entry_(entries.size()) {}
 
-    /// Keeps memory for those of its thread that follow.
+    /// Keeps memory for later attempts on this thread.
     ~TransactionAttempt();
 
     TransactionAttempt(const TransactionAttempt&) = delete;
     TransactionAttempt& operator=(const TransactionAttempt&) = delete;
 
-    /// What the entries' references become.
+    /// What the entries' references are replaced by.
     TransactionLinks& links() noexcept { return links_; }
 
-    /// What is decided of the entries so far.
+    /// What has been decided about the entries so far.
     TransactionState& state() noexcept { return state_; }
 
     const TransactionState& state() const noexcept { return state_; }
 
-    /// Adds what the entry writes or erases, its links resolved. Nothing, if state().is_unread() then.
+    /// Adds what the entry writes or erases, with its links resolved. Adds nothing if state().is_unread() afterwards.
     /// Requires: all entries are decided. Errors: those of the entry.
     Result<void> build(std::size_t index);
 
-    /// All entries are built.
+    /// To be called after all entries are built.
     void end_building();
 
-    /// Whether nothing refers to what is deleted once the transaction is done; else whose fault that is.
+    /// Checks that nothing will refer to what the transaction deletes; otherwise returns the fault.
     asio::awaitable<std::optional<TransactionFault>> check_referrers();
 
-    /// What is referred to and not there now, as submit() would find it; none: all of it is.
+    /// The first reference to something that does not exist now, as submit() would find it; none: there are none.
     /// Requires: end_building().
     std::optional<TransactionFault> find_unmet() const;
 
-    /// Submits all of it as one commit. Requires: end_building(), and check_referrers() found nothing.
+    /// Submits everything as one commit. Requires: end_building(), and check_referrers() has found nothing.
     storage::Submission submit();
 
-    /// Whether it was refused since what criteria had found is gone: by now they find something else, or nothing.
+    /// Whether the submission was refused because a match of criteria is gone: another attempt will find other
+    /// matches, or none.
     bool is_outdated_by(const storage::Submission& submission) const;
 
-    /// Whose fault a refusal is that no other attempt can help.
+    /// The fault of a refusal that repeating the attempt would not help.
     TransactionFault fault_of(const storage::Submission& submission) const;
 
     // What was submitted.
@@ -89,7 +90,7 @@ class TransactionAttempt {
 
     bool has_erases() const noexcept { return !erases_.empty(); }
 
-    /// Whether its answer waits for an erasure.
+    /// Whether the answer must wait for an erasure.
     bool erases_versions() const;
 
     /// Requires: the entry's action is write.
@@ -97,10 +98,10 @@ class TransactionAttempt {
         return writes_[write_of_entry_[index]].outcome;
     }
 
-    /// Versions that the entry erased.
+    /// The number of versions that the entry erased.
     std::uint64_t versions_erased(std::size_t index) const;
 
-    /// Of the bodies of all that is written, but for numbers and instants.
+    /// The size of all bodies written, apart from numbers and instants.
     std::size_t body_bytes() const noexcept;
 
   private:
@@ -119,13 +120,13 @@ class TransactionAttempt {
     TransactionState state_;
     bool resolves_;
     Referrers referrers_;
-    std::vector<std::size_t> deleted_;  ///< entries whose resources `referrers_` has
+    std::vector<std::size_t> deleted_;  ///< entries whose resources were added to `referrers_`
     std::vector<storage::Guard> guards_;
     std::deque<std::vector<json::Edit>> edits_;
     json::Substitution substitution_;
     std::deque<json::BodyPlan> plans_;
     std::shared_ptr<const search::Indexing::Epoch> epoch_;
-    std::deque<storage::SearchEntries> search_entries_;  ///< of each write but deletions
+    std::deque<storage::SearchEntries> search_entries_;  ///< of each write except deletions
     std::vector<storage::BodyPiece> pieces_;
     std::vector<std::size_t> pieces_end_;  ///< of each write
     std::vector<storage::VersionWrite> writes_;
@@ -134,7 +135,7 @@ class TransactionAttempt {
     std::deque<std::string> required_names_;          ///< "Patient/1", "Patient/1/_history/2"
     std::vector<storage::Requirement> requirements_;  ///< `writer` is an entry until all are built
     std::vector<std::size_t> requirement_entries_;
-    std::vector<bool> requirement_was_found_;  ///< by criteria, and not named in what was sent
+    std::vector<bool> requirement_was_found_;  ///< found by criteria, not named in what was sent
 };
 
 }  // namespace annals::core

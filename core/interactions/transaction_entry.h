@@ -1,4 +1,4 @@
-// One entry of a transaction: what it asks for, checked as far as it can be without the store.
+// One entry of a transaction: what it asks for, checked as far as possible without the store.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#trules.
@@ -25,30 +25,30 @@
 
 namespace annals::core {
 
-/// Entries that are worked on before other requests of the loop get their turn.
+/// Entries that are processed before the loop's other requests get their turn.
 inline constexpr std::size_t kEntriesPerTurn = 256;
 
-/// In the order in which FHIR applies them; a PATCH is an update.
+/// In the order in which FHIR processes them; a PATCH is an update.
 enum class EntryKind : std::uint8_t { remove, create, update, read };
 
-/// A resource that is written, and what the transaction needs of it.
+/// A resource to be written, and what the transaction needs to know about it.
 struct EntryResource {
     json::ResourceFacts facts;
     std::vector<json::ReferenceSite> sites;
     std::unordered_set<std::string>
-        stood;  ///< of a PATCH: conditional references that it had before, which nobody has sent
+        stood;  ///< of a PATCH: conditional references stored before, which nobody has sent
 };
 
-/// Reads `resource`, whose type the URL says is `type`. `prefix` begins the expressions of its structure's faults
-/// instead of its type. `unread`: as of check_resource(). Errors: those of a PUT.
+/// Reads `resource`, which must be of the `type` in the URL. `prefix` replaces the type at the beginning of
+/// expressions in structural errors. `unread`: as for check_resource(). Errors: those of a PUT.
 Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
                                           std::string_view prefix, std::vector<Position>* unread);
 
-/// An entry. Lifetime: points into the bundle's Document and into itself: it does not move.
+/// An entry. Not movable. Lifetime: points into the bundle's Document and into itself.
 struct TransactionEntry {
     json::Value value;
     EntryRequest asked;
-    Request request;  ///< what it asks for as a request of its own, without a body
+    Request request;  ///< what it asks for, as a request of its own without a body
     Target target;
     EntryKind kind = EntryKind::read;
     std::optional<Criteria> criteria;  ///< of a conditional create, update, patch or delete
@@ -58,28 +58,28 @@ struct TransactionEntry {
     std::string full_url;                ///< empty: none
     EntryResource resource;              ///< not of a PATCH
     std::optional<PatchDocument> patch;  ///< of a PATCH
-    std::string new_id;                  ///< the id if it comes to creating without one
+    std::string new_id;                  ///< the id if a resource is created that has none
 };
 
-/// Reads `value`, the entry at `index`, into `entry`. Errors: any 4xx that the request alone would get; faults of
-/// the resource's structure have expressions below Bundle.entry[index].
-/// `unread`: where the positions go of what it names or is checked by and that is on the device only: once that has been fetched,
-/// it is to be read again. Null: it is waited for.
+/// Reads `value`, the entry at `index`, into `entry`. Errors: any 4xx that the request alone would get; errors in the
+/// resource's structure have expressions below Bundle.entry[index].
+/// `unread`: receives the positions of what the entry names or is validated by and that is not in memory; if there are any,
+/// fetch them and read the entry again. Null: waits for the device.
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry,
                                     std::vector<Position>* unread);
 
-/// A transaction's fault, and whose it is.
+/// An error in a transaction, and the entry that it is in.
 struct TransactionFault {
     std::size_t entry = 0;
     Error error;
 };
 
-/// 400 that names the entry: "Bundle.entry[3] PUT Patient/9: 412 ...; transaction rolled back". Faults of the
-/// server itself keep their own status.
+/// 400 that names the entry: "Bundle.entry[3] PUT Patient/9: 412 ...; transaction rolled back". Errors of the server
+/// itself keep their own status.
 Response transaction_failed(const TransactionFault& fault, json::Value entry);
 
-/// The same of a Bundle that nobody has sent, and nobody knows: "Patient/9: ...", and places in that resource.
+/// The same for a Bundle that nobody has sent or knows: "Patient/9: ...", and expressions within that resource.
 /// Requires: each of `entries` names a resource.
 Response resource_refused(const TransactionFault& fault, std::span<const TransactionEntry> entries);
 

@@ -1,4 +1,4 @@
-// Links between the resources of a transaction: what each one is replaced by.
+// Links between the resources of a transaction, and what they are replaced by.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#trules, bundle.html#references.
@@ -17,30 +17,30 @@
 
 namespace annals::core {
 
-/// What the fullUrls of a bundle stand for, and the edits that follow from it.
+/// The resources that the fullUrls of a bundle stand for, and the edits to the references to them.
 class TransactionLinks {
   public:
-    /// What a conditional reference names: "Patient/1".
+    /// Returns the name of the resource that a conditional reference finds: "Patient/1".
     using Resolve = std::function<Result<std::string>(std::string_view reference)>;
 
-    /// `base_url`: links below it are right already.
+    /// `base_url`: links below it need no change.
     explicit TransactionLinks(std::string_view base_url) : base_url_(base_url) {}
 
-    /// Says that `full_url` is `name`: "Patient/1". Lifetime: `full_url` outlives the object.
+    /// Adds that `full_url` stands for `name`: "Patient/1". Lifetime: `full_url` outlives the object.
     /// Errors: invalid (it stands for two resources).
     Result<void> add(std::string_view full_url, const std::string& name);
 
-    /// The edits of `resource`, which stands in an entry with `full_url`, ascending; none inside of the entries of a
-    /// Bundle. Errors: those of `resolve`.
+    /// The edits to `resource`, whose entry has `full_url`, ascending; none inside the entries of a Bundle. Errors:
+    /// those of `resolve`.
     Result<std::vector<json::Edit>> edits(const EntryResource& resource, std::string_view full_url,
                                           const Resolve& resolve) const;
 
-    /// What an entry to come would have to have as its fullUrl to be meant by a link of `resource`, whichever of them it is.
+    /// The fullUrls that a later entry could have to be the target of an unresolved link of `resource`.
     std::vector<std::string> unknown(const EntryResource& resource,
                                      std::string_view full_url) const;
 
   private:
-    /// What stands instead of `link`, if it names a resource of the bundle; `base` is the referring entry's.
+    /// What replaces `link` if it names a resource of the bundle; `base` is that of the referring entry's fullUrl.
     std::optional<std::string> find(std::string_view link, std::string_view base) const;
 
     std::string_view base_url_;

@@ -1,4 +1,4 @@
-// TransactionNames: what the resources are called that a transaction writes, as others speak of them.
+// TransactionNames: the names of the resources that a transaction writes, by which other entries may refer to them.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/transaction.md, Conditions.
@@ -18,16 +18,16 @@
 
 namespace annals::core {
 
-/// "Patient/1", and of what has a canonical URL that one, too.
+/// "Patient/1", and the canonical URL of resources that have one.
 class TransactionNames {
   public:
     /// Requires: all entries are decided. Lifetime: the arguments outlive it.
     TransactionNames(const storage::Store& store, std::span<const TransactionEntry> entries,
                      const TransactionState& state, std::string_view base_url);
 
-    /// Whether `read`, which came to `refusal` while nothing was written, may come to something else then: it asks for the version
-    /// that is to come, or for one that isn't there yet; the refusal says that one is lacking; or the operation was asked about
-    /// one.
+    /// Whether `read`, answered with `refusal` while nothing was written yet, may get another answer after the transaction: if
+    /// it asks for the version to be written or for a resource that was not found or deleted, if the refusal says that a
+    /// written resource is lacking, or if an operation was asked about one.
     bool concern(const TransactionEntry& read, const Error& refusal) const;
 
   private:

@@ -1,4 +1,4 @@
-// What a transaction makes of the store: the entries applied so far over what is durable.
+// What a transaction does to the store: the entries applied so far, on top of what is durable.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#trules; docs/api/transaction.md.
@@ -29,7 +29,7 @@
 
 namespace annals::core {
 
-/// What one entry comes to.
+/// The decision on one entry.
 struct EntryDecision {
     enum class Action : std::uint8_t {
         none,  ///< a read, a deletion of what is gone, a conditional create that found its resource
@@ -41,20 +41,20 @@ struct EntryDecision {
     storage::Expect expect = storage::Expect::anything;
     VersionNumber expected_version;
     storage::Method method = storage::Method::put;
-    storage::Head head;  ///< what a deletion without an effect found
+    storage::Head head;  ///< what a deletion without effect found
 
-    // Of a PATCH: the resource that it makes, in a document of its own.
+    // Of a PATCH: the resulting resource, in a document of its own.
     json::Document document;
     EntryResource patched;
 };
 
-/// Decides a transaction's entries one after the other, in FHIR's order; each one sees what the earlier ones did.
+/// Decides a transaction's entries one by one, in FHIR's order; each one sees the effects of the earlier ones.
 class TransactionState {
   public:
-    /// Conditional references by their text: what they ask for.
+    /// The parsed criteria of conditional references, by their text.
     using References = std::unordered_map<std::string, Criteria>;
 
-    /// Lifetime: all of these outlive it. `links` may grow meanwhile.
+    /// Lifetime: the arguments outlive it. `links` may grow meanwhile.
     TransactionState(const Service& service, const Request& request,
                      std::span<const TransactionEntry> entries, const TransactionLinks& links,
                      References& references)
@@ -73,25 +73,25 @@ class TransactionState {
     TransactionState(const TransactionState&) = delete;
     TransactionState& operator=(const TransactionState&) = delete;
 
-    /// Decides the entry at `index`, which is no read.
+    /// Decides the entry at `index`, which is not a read.
     /// Errors: any 4xx; meaningless ones if is_unread().
     Result<void> decide(std::size_t index);
 
-    /// What links to `full_url` refer to has become known.
+    /// To be called when links to `full_url` can be resolved.
     void know(std::string_view full_url) { writes_.know(full_url); }
 
-    /// All entries are decided, and what they link to is known.
+    /// To be called when all entries are decided and their links can be resolved.
     void end_decisions() { writes_.forget_read(); }
 
-    /// The one resource that a conditional reference names now: "Patient/1".
+    /// The only resource that a conditional reference finds now: "Patient/1".
     /// Errors: invalid, not_found (none), multiple_matches; meaningless ones if is_unread().
     Result<std::string> resolve(std::string_view reference);
 
-    /// True if the last of these has an error only because what it looks at is on the device, or because others are to have
-    /// their turn: it has done nothing. Await fetch(), and ask it again.
+    /// True if the last decide() or resolve() failed only because what it reads is not in memory, or because others should
+    /// have their turn. It has had no effect: await fetch(), then call it again.
     bool is_unread() const noexcept { return unread_.has_value(); }
 
-    /// Errors: of find_matches().
+    /// Errors: those of find_matches().
     asio::awaitable<Result<void>> fetch();
 
     const EntryDecision& decision(std::size_t index) const { return decisions_[index]; }
@@ -101,42 +101,45 @@ class TransactionState {
         return entries_[index].patch ? decisions_[index].patched : entries_[index].resource;
     }
 
-    /// What must still hold when the commit is decided.
+    /// What must still hold at the commit.
     const std::vector<storage::Guard>& guards() const noexcept { return guards_; }
 
-    /// Not 0: a patch could not be computed while this commit was under way. Await it and start again.
+    /// Not 0: a patch could not be computed because of this commit, which is not durable yet. Await it and start
+    /// again.
     storage::Ticket pending() const noexcept { return pending_; }
 
-    /// Not 0: decisions, refusals too, rest on versions of commits up to this one, which may still be dropped.
+    /// Not 0: decisions, including refusals, are based on commits up to this one, which may still be dropped.
     storage::Ticket seen() const noexcept { return seen_; }
 
-    /// True if the refusal may be for what was written after some of the criteria had been looked at, and before others, or
-    /// the version that it speaks of: start again.
+    /// True if the refusal may be due to a write between the searches for two entries' criteria, or between a search and
+    /// reading the version that it found: start again.
     bool is_torn() const noexcept { return torn_; }
 
     /// The entry that writes or deletes a resource ("Patient/1"), if there is one.
     std::optional<std::size_t> writer_of(const std::string& name) const;
 
   private:
-    /// The matches of `sought_`, or else some versions; nothing, where only others are to have their turn.
+    /// What fetch() is to get: up to `limit` matches of `sought_` or, if that is 0, `positions`; neither: it only
+    /// lets others have their turn.
     struct Unread {
         std::size_t limit = 0;
         std::vector<Position> positions = {};
     };
 
-    /// What criteria come to. The guards are about what comes after `as_of`.
+    /// The result of a search for criteria. The guards are about later commits than `as_of`.
     struct Sought {
-        const Criteria* criteria = nullptr;  ///< as they are in the entry
-        const Criteria* asked = nullptr;     ///< the same, over what the transaction writes
+        const Criteria* criteria = nullptr;  ///< as in the entry
+        const Criteria* asked = nullptr;     ///< the same, adapted to what the transaction writes
         CriteriaMatches matches = {};
         Position as_of = {};
         std::uint64_t hard_deletes = 0;
     };
 
-    /// Whether what `asker` looks at has been fetched: it waits for nothing twice, whatever the system dropped since.
+    /// Whether what `asker` reads has been fetched once: if the system has dropped it since, it is read with
+    /// blocking.
     bool may_block(const void* asker) const { return fetched_.contains(asker); }
 
-    /// The same of what may lead to more of it.
+    /// The same for reads that may lead to further ones, which are fetched several times.
     bool has_looked(const void* asker) const {
         const auto times = fetched_.find(asker);
         return times != fetched_.end() && times->second >= kTimesLookedMax;
@@ -144,10 +147,10 @@ class TransactionState {
 
     Error later(const void* asker, Unread unread);
 
-    /// Takes down how far what is read from now on reaches, whatever it comes to.
+    /// Records in `sought_` the state of the store before a search begins.
     void begin_to_seek();
 
-    /// Whether what the criteria before the last ones came to is no longer so: then what those came to may not go with it.
+    /// Whether results of earlier criteria have changed since: then they must not be combined with those of the last ones.
     bool is_overtaken();
 
     Result<void> decide_remove(const TransactionEntry& entry, EntryDecision& decision);
@@ -156,21 +159,20 @@ class TransactionState {
     Result<void> decide_patch(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> check_head(const TransactionEntry& entry, EntryDecision& decision, bool matched);
 
-    /// The ids of the live resources that match, as the entries decided so far leave them. Lifetime: `criteria`
-    /// outlives the commit.
+    /// The ids of the live resources that match after the entries decided so far. Lifetime: `criteria` outlives the
+    /// commit.
     Result<std::vector<std::string>> find(const Criteria& criteria);
 
-    /// The id of the only one; empty: none matches. Errors: multiple_matches, and those of find().
+    /// The id of the only match; empty: there is none. Errors: multiple_matches, and those of find().
     Result<std::string> find_one(const Criteria& criteria);
 
-    /// The resource that an entry writes; links to what isn't decided yet, and conditional ones, are as they came.
+    /// The resource that an entry writes; links to undecided entries, and conditional ones, are unchanged.
     Result<TransactionWrites::Draft> written(std::size_t index) const;
 
-    /// The newest version of a resource, if `view` shows it; counts in seen(), and in pending() where it can't be looked
-    /// at yet.
+    /// The newest version of a resource, if `view` shows it. Updates seen(), and pending() if it can't be read yet.
     storage::Head head_of(const ScopedView& view, TypeId type, std::string_view id);
 
-    /// Whether a PUT creates.
+    /// Whether a PUT may create.
     bool creates() const noexcept { return config_.update_create && updated_.is_whole(); }
 
     const Service& service_;
@@ -184,22 +186,21 @@ class TransactionState {
     ScopedView removed_;
     std::vector<EntryDecision> decisions_;
     std::vector<storage::Guard> guards_;
-    std::size_t guards_before_ = 0;  ///< so many are of the criteria before the last ones
+    std::size_t guards_before_ = 0;  ///< how many are of earlier criteria than the last ones
     storage::Ticket pending_;
     storage::Ticket seen_;
-    Position looked_;  ///< the last criteria were looked at with all up to here, or more
+    Position looked_;  ///< the last criteria saw everything up to here, or more
     bool torn_ = false;
     std::unordered_map<std::string, std::size_t> writers_;  ///< by "Patient/1"
     TransactionWrites writes_;
-    std::deque<Criteria> overlaid_;        ///< criteria whose chains lead over writes_
-    std::deque<search::Term> identities_;  ///< that guards_ watch
+    std::deque<Criteria> overlaid_;        ///< criteria adapted to writes_
+    std::deque<search::Term> identities_;  ///< watched by guards_
     std::unordered_map<std::string, std::string> resolved_;
-    search::Pace turn_{kLongTurn};  ///< of conditional references: one resource may have very many
+    search::Pace turn_{kLongTurn};  ///< for conditional references, which may be very many
     bool in_turn_ = false;
     std::optional<Unread> unread_;
-    std::optional<Sought> sought_;  ///< not used yet
-    std::unordered_map<const void*, int>
-        fetched_;  ///< how often, for those who asked: criteria and entries
+    std::optional<Sought> sought_;                  ///< not used yet
+    std::unordered_map<const void*, int> fetched_;  ///< how often, by criteria or entry
 };
 
 }  // namespace annals::core

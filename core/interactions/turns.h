@@ -1,4 +1,4 @@
-// Turns: long work on a shared loop, in slices of about a millisecond between which others run, with a deadline for all of it.
+// Turns: long work on a shared loop, in slices of about a millisecond between which others run, with a deadline for the whole.
 //
 // Layer:   core/interactions.
 // Spec:    contract.md, limits.request_timeout.

@@ -16,7 +16,7 @@ namespace annals::core {
 asio::awaitable<Response> update(const Service& service, const Request& request,
                                  const Target& target);
 
-/// The same without conditions, where nothing stands in the way of the commit.
+/// The same without conditions; none if the commit would have to wait for another (EarlyHandler).
 std::optional<Response> update_early(const Service& service, const Request& request,
                                      const Target& target);
 

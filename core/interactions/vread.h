@@ -1,4 +1,4 @@
-// GET and HEAD [base]/[type]/[id]/_history/[vid]: one version, for ever the same.
+// GET and HEAD [base]/[type]/[id]/_history/[vid]: one version, which never changes.
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#vread; docs/api/vread.md.
@@ -17,10 +17,10 @@ namespace annals::core {
 /// 200 with the stored bytes and a year of caching, 304, 404, 410 (the version is a deletion).
 Response vread(const Service& service, const Request& request, const Target& target);
 
-/// The number that a path's [vid] means: decimal digits without leading zeros, at least 1.
+/// The number in a path's [vid]: decimal digits without leading zeros, at least 1.
 std::optional<VersionNumber> read_version_number(std::string_view text) noexcept;
 
-/// 404: the resource has no version that is called so.
+/// 404: the resource has no such version.
 Error no_such_version(TypeId type, std::string_view id, std::string_view version);
 
 }  // namespace annals::core
