@@ -8,14 +8,14 @@ namespace annals::fhirpath {
 
 namespace {
 
-// A compiled regular expression can take up to a megabyte, a thousand times what the rest of an expression does.
+// A compiled regular expression can take up to a megabyte, a thousand times the rest of an expression.
 std::size_t weight(const Expression& expression) {
     return 1 + 16 * expression.program().patterns.size();
 }
 
 }  // namespace
 
-// Least recently used goes first. The views of the map point into the expressions' own texts.
+// Evicts the least recently used first. The map's keys are views into the expressions' own texts.
 struct ExpressionCache::Impl {
     explicit Impl(std::size_t most) : weight_max(most) {}
 

@@ -1,5 +1,5 @@
 // Checks an expression against the schema: which types each part can have, and whether they have the members
-// that are asked for.
+// that it uses.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Type Safety and Strict Evaluation".
@@ -12,7 +12,7 @@
 namespace annals::fhirpath {
 namespace {
 
-// What a part of an expression can be. `open`: also something that isn't known here.
+// The types that a part of an expression can have. `open`: also unknown ones.
 struct Inferred {
     std::vector<schema::Type> types;
     bool open = false;
@@ -183,7 +183,7 @@ class Checker {
                 Inferred found;
                 for (std::uint32_t i = 0; i < node.count; ++i) {
                     if (node.function == Function::repeat) {
-                        break;  // what it finds is its input again, of other types
+                        break;  // its results are its input, with other types
                     }
                     ANNALS_TRY(found, argument(i, item));
                 }

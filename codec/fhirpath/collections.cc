@@ -1,4 +1,4 @@
-// Functions on collections: which of their items there are, what is below these, and what two collections have together.
+// Functions on collections: existence, subsets, children and descendants, and combining two collections.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Existence", "Subsetting", "Combining", "Tree navigation"; FHIR R4 fhirpath.html.
@@ -36,7 +36,7 @@ bool Machine::on_truths(Function function, Range input) {
     return push(Item::boolean(result));
 }
 
-// All items but some first ones, or some first ones alone.
+// A collection without its first items, or only its first items.
 bool Machine::part(const Node& node, const Scope& scope, Range input) {
     std::int64_t count = 1;
     bool present = true;
@@ -126,7 +126,7 @@ bool Machine::two_collections(const Node& node, const Scope& scope, Range input)
 }
 
 bool Machine::below(Function function, Range input) {
-    // Of descendants what is pushed is looked at in its turn.
+    // For descendants, pushed items are visited in their turn.
     const bool deep = function == Function::descendants;
     for (std::uint32_t i = input.begin; i < (deep ? top_ : input.end); ++i) {
         const Item item = at(i);
@@ -166,7 +166,7 @@ bool Machine::type_infos(Range input) {
     return true;
 }
 
-// Whether the one item is a primitive that has a value, or which.
+// hasValue() and getValue(): whether the single item is a primitive with a value, and that value.
 bool Machine::primitive(Function function, Range input) {
     if (input.size() != 1) {
         return function == Function::get_value || push(Item::boolean(false));

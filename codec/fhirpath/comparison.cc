@@ -1,4 +1,4 @@
-// What items are beside each other: equality, equivalence, order.
+// Comparison of items: equality, equivalence, order.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Equality", "Comparison"; FHIR R4 fhirpath.html "Using FHIR types".
@@ -23,8 +23,8 @@ Order order(std::strong_ordering ordering) {
     return ordering < 0 ? Order::less : ordering > 0 ? Order::greater : Order::equal;
 }
 
-// Calendar years and months don't compare with anything that is defined in seconds; the number of months of
-// one, or 0.
+// Calendar years and months can't be compared with durations defined in seconds. The number of months in
+// `quantity`'s unit, or 0.
 int calendar_months(const Quantity& quantity) {
     if (!quantity.calendar) {
         return 0;
@@ -55,7 +55,7 @@ Order compare_quantities(const Quantity& a, const Quantity& b) {
     if (months_a != 0 || months_b != 0 || !unit_a || !unit_b || !unit_a->same_dimension(*unit_b)) {
         return Order::unknown;
     }
-    // a/b compares as a's numerator times b's denominator does: nothing is rounded.
+    // a/b is compared as a's numerator times b's denominator, so nothing is rounded.
     const auto x = Decimal::multiply(a.value, unit_a->numerator);
     const auto y = Decimal::multiply(b.value, unit_b->numerator);
     const auto left = x ? Decimal::multiply(*x, unit_b->denominator) : std::nullopt;
@@ -81,7 +81,7 @@ bool equivalent_quantities(const Quantity& a, const Quantity& b) {
     if (!unit_a || !unit_b || !unit_a->same_dimension(*unit_b)) {
         return false;
     }
-    // In the larger unit, so that the less precise of the two decides.
+    // Compared in the larger unit, so that the less precise of the two decides.
     const bool to_a = compare_size(*unit_a, *unit_b) >= 0;
     const auto converted = to_a ? fhirpath::convert(b.value, *unit_b, *unit_a)
                                 : fhirpath::convert(a.value, *unit_a, *unit_b);
@@ -92,7 +92,7 @@ bool is_date(Item::Kind kind) {
     return kind == Item::Kind::date || kind == Item::Kind::date_time;
 }
 
-// A number as a quantity of unit one, for comparing with quantities.
+// A number as a quantity of unit one, for comparison with quantities.
 Quantity quantity_from(const Item& item) {
     return item.kind() == Item::Kind::quantity ? item.as_quantity()
                                                : Quantity{decimal_of(item), "1", false};
@@ -154,7 +154,7 @@ bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
     if (x.kind() == Item::Kind::quantity || y.kind() == Item::Kind::quantity) {
         const bool comparable = (is_number(x) || x.kind() == Item::Kind::quantity) &&
                                 (is_number(y) || y.kind() == Item::Kind::quantity);
-        // Reading units takes longer than most.
+        // Parsing units is slower than other comparisons.
         if (!step(comparable ? 100 : 1)) {
             return false;
         }
@@ -244,7 +244,7 @@ bool Machine::equal_json(json::Value a, json::Value b, bool equivalence, bool& o
     return true;
 }
 
-// Requires: as many in a as in b; so below.
+// Requires: both have the same size; also for the next function.
 bool Machine::equal_arrays(json::Value a, json::Value b, bool& out) {
     auto other = b.elements().begin();
     for (const json::Value x : a.elements()) {

@@ -1,4 +1,4 @@
-// toX() and convertsToX(), and what the clock says.
+// toX() and convertsToX(), and the functions for the current time.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Conversion", "Current date and time functions".
@@ -69,7 +69,7 @@ std::string_view singular(std::string_view unit) {
     return is_calendar(unit) && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit;
 }
 
-// 4.5, 4.5 'mg' or 4 days; by N1's pattern the blanks are optional, and may stand without a unit, too.
+// 4.5, 4.5 'mg' or 4 days; by N1's pattern the blanks are optional, and allowed even without a unit.
 std::optional<Quantity> quantity_from(std::string_view text) {
     const std::size_t digits = std::min(text.find_first_not_of("+-0123456789."), text.size());
     const std::optional<Decimal> value = number_of(text.substr(0, digits), false);
@@ -253,7 +253,7 @@ bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_uni
 }
 
 bool Machine::push_now(Function function) {
-    // One instant for all of an evaluation.
+    // The same instant throughout an evaluation.
     if (!now_) {
         now_ = annals::now();
     }

@@ -28,7 +28,7 @@ Unsigned128 power_of_ten(int exponent) {
     return kPowers[static_cast<std::size_t>(exponent)];
 }
 
-// A product of two magnitudes, in four words of 64 bits, least first.
+// A product of two magnitudes: four 64-bit words, least significant first.
 struct Wide {
     std::array<std::uint64_t, 4> words{};
 
@@ -45,7 +45,7 @@ struct Wide {
 
     Unsigned128 low() const { return (static_cast<Unsigned128>(words[1]) << 64) | words[0]; }
 
-    // Divides by ten and answers the remainder.
+    // Divides by ten and returns the remainder.
     unsigned divide_by_ten() {
         std::uint64_t rest = 0;
         for (std::size_t i = 4; i-- > 0;) {
@@ -84,7 +84,7 @@ std::optional<Decimal> make(Unsigned128 size, bool negative, int scale) {
     return Decimal(negative ? -coefficient : coefficient, scale);
 }
 
-// What is cut off when the scale shrinks decides which way to round.
+// How to round when the scale shrinks.
 enum class Mode { half_away, floor, ceiling, truncate };
 
 std::optional<Decimal> rescaled(const Decimal& value, int scale, Mode mode) {
@@ -108,10 +108,10 @@ std::optional<Decimal> rescaled(const Decimal& value, int scale, Mode mode) {
     return make(quotient, negative, scale);
 }
 
-// The next digit of a long division, and what is left after it. Requires: rest < divisor < 10^38.
+// The next digit of a long division; updates the remainder. Requires: rest < divisor < 10^38.
 unsigned next_digit(Unsigned128& rest, Unsigned128 divisor) {
     unsigned digit = 0;
-    // rest * 10 may be beyond 128 bits: add ten times instead.
+    // rest * 10 may exceed 128 bits: add ten times instead.
     Unsigned128 next = 0;
     for (int i = 0; i < 10; ++i) {
         next += rest;
@@ -126,17 +126,17 @@ unsigned next_digit(Unsigned128& rest, Unsigned128 divisor) {
 
 struct Division {
     std::optional<Unsigned128> quotient;  // none if it has too many digits
-    Unsigned128 rest;                     // with the decimals of that of the two that has more
+    Unsigned128 rest;                     // with as many decimals as the operand that has more
 };
 
-// The whole times that b goes into a, and what is left of a, both without their signs. Requires: b is not zero.
+// How often b goes into a, and the remainder, both without sign. Requires: b is not zero.
 Division divided(const Decimal& a, const Decimal& b) {
     Unsigned128 rest = magnitude(a.coefficient());
     Unsigned128 divisor = magnitude(b.coefficient());
     if (a.scale() > b.scale()) {
         const Wide wide = product(divisor, power_of_ten(a.scale() - b.scale()));
         if (!wide.fits()) {
-            return {0, rest};  // b is larger than anything with the decimals of a
+            return {0, rest};  // b exceeds any number with a's decimals
         }
         divisor = wide.low();
     }
@@ -267,7 +267,7 @@ std::optional<Decimal> Decimal::add(const Decimal& a, const Decimal& b) {
     std::optional<Decimal> x = rescaled(a, scale, Mode::half_away);
     std::optional<Decimal> y = rescaled(b, scale, Mode::half_away);
     if (!x || !y) {
-        // Trailing zeros of one may be all that is in the way.
+        // Trailing zeros may be the only obstacle.
         const Decimal short_a = a.normalized();
         const Decimal short_b = b.normalized();
         const int least = short_a.scale_ > short_b.scale_ ? short_a.scale_ : short_b.scale_;
@@ -279,7 +279,7 @@ std::optional<Decimal> Decimal::add(const Decimal& a, const Decimal& b) {
     }
     Int128 sum = 0;
     if (__builtin_add_overflow(x->coefficient(), y->coefficient(), &sum)) {
-        return std::nullopt;  // two of the largest are beyond 128 bits
+        return std::nullopt;  // the sum of two of the largest exceeds 128 bits
     }
     return make(magnitude(sum), sum < 0, x->scale_);
 }
@@ -313,7 +313,7 @@ std::optional<Decimal> Decimal::divide(const Decimal& a, const Decimal& b) {
     Unsigned128 quotient = rest / divisor;
     rest %= divisor;
     int scale = x.scale_ - y.scale_;
-    // Long division, digit by digit, until it comes out even or 28 significant digits are there.
+    // Long division, digit by digit, until the remainder is zero or there are 28 significant digits.
     while ((rest != 0 && scale < kScaleMax && quotient < power_of_ten(28)) || scale < 0) {
         if (quotient >= kLimit / 10) {
             return std::nullopt;

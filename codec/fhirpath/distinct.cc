@@ -1,4 +1,4 @@
-// Which items are there once: hashes, membership, distinct.
+// Finding duplicates among items: hashes, membership, distinct.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "distinct", "Collections".
@@ -10,7 +10,7 @@ namespace {
 
 using json::Kind;
 
-// Whatever their values: in other units these can be equal.
+// The same for all values, because they can be equal in different units.
 constexpr std::uint64_t kQuantityHash = 6;
 
 std::uint64_t mix(std::uint64_t hash) {
@@ -59,7 +59,7 @@ std::uint64_t Machine::hash_json(json::Value value) {
             return hash;
         }
         case Kind::object: {
-            // Members count in any order.
+            // Independent of the order of members.
             std::uint64_t hash = 4;
             for (const auto [key, member] : value.members()) {
                 hash += mix(hash_text(key.raw_string()) ^ hash_json(member));
@@ -82,7 +82,7 @@ std::uint64_t Machine::hash_of(const Item& item) {
         }
         if (value.is_string()) {
             const Item::Kind kind = types::system_kind(item.type());
-            // Dates of different texts can be equal; escapes too.
+            // Dates and strings with escapes can be equal though their texts differ.
             return is_temporal(kind)      ? 7
                    : value.node().escaped ? hash_text(value.string())
                                           : hash_text(value.raw_string());
@@ -142,7 +142,7 @@ bool Machine::distinct(Range range, std::uint32_t to) {
         top_ = kept;
         return true;
     }
-    // A number equals a quantity of unit one, or of percent, which all have one hash.
+    // A number equals a quantity of unit one or of percent; all of these have the same hash.
     bool measured = false;
     for (std::uint32_t i = range.begin; i < range.end && !measured; ++i) {
         measured = is_measured(at(i));

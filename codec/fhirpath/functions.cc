@@ -1,4 +1,4 @@
-// Calls of functions: their input, their arguments, and where each function is found.
+// Function calls: input, arguments, and dispatch.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Existence" to "Combining", "Utility functions"; FHIR R4 fhirpath.html.

@@ -1,4 +1,4 @@
-// Functions that ask the caller, or tell him: terminology, profiles, trace().
+// Functions that call the caller's hooks: terminology, profiles, trace().
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Utility functions"; FHIR R4 fhirpath.html.
@@ -56,7 +56,7 @@ bool Machine::check_modifiers(const Node& node, const Scope& scope, Range input)
     return true;
 }
 
-// What only the caller can answer.
+// Functions that only the caller can answer.
 bool Machine::outside(const Node& node, const Scope& scope, Range input) {
     if (input.size() == 0) {
         return true;

@@ -1,4 +1,4 @@
-// Functions that take an expression: evaluated for each item, or for none.
+// Functions whose argument is an expression, evaluated for each item.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Filtering and projection", "Existence", "Aggregates", iif().
@@ -27,7 +27,7 @@ bool Machine::select(const Node& node, const Scope& scope, Range input) {
                 return false;
             }
         } else if (yes == (node.function == Function::exists)) {
-            // exists() has found one, or all() one that isn't.
+            // exists() found an item that matches, or all() one that does not.
             return push(Item::boolean(node.function == Function::exists));
         }
     }
@@ -37,7 +37,7 @@ bool Machine::select(const Node& node, const Scope& scope, Range input) {
 
 bool Machine::repeat(const Node& node, const Scope& scope, Range input) {
     const std::uint32_t body = argument_node(node, 0);
-    // The queue is what was found already, after the input itself.
+    // The queue: the items found so far, after the input.
     const std::uint32_t first = input.end;
     std::vector<std::uint64_t> hashes;
     for (std::uint32_t i = input.begin; i < top_; ++i) {
@@ -45,7 +45,7 @@ bool Machine::repeat(const Node& node, const Scope& scope, Range input) {
         if (!evaluate(body, lambda(scope, input, i))) {
             return false;
         }
-        // Keep what wasn't there before; hashes spare most comparisons.
+        // Keeps only new items; hashes avoid most comparisons.
         std::uint32_t kept = before;
         for (std::uint32_t k = before; k < top_; ++k) {
             const std::uint64_t hash = hash_of(at(k));

@@ -27,7 +27,7 @@ Error Lexer::unexpected() const {
     return error_at(token_.at, "unexpected " + std::string(raw()));
 }
 
-// The token as it stands, not too long and whole characters only.
+// The token's text for messages, shortened to whole characters.
 std::string_view Lexer::raw() const {
     std::size_t length = std::min<std::size_t>(at_ - token_.at, 40);
     while (length > 0 && token_.at + length < text_.size() &&

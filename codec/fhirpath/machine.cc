@@ -7,7 +7,7 @@ namespace annals::fhirpath {
 
 namespace {
 
-// Items are moved as bytes.
+// Items are copied as bytes.
 static_assert(std::is_trivially_copyable_v<Item> && sizeof(Item) == 40);
 
 constexpr std::uint32_t kFirstItems = 256;
@@ -221,7 +221,7 @@ bool Machine::truth_of(Range range, Truth& out) {
         out = item.as_boolean() ? Truth::yes : Truth::no;
         return true;
     }
-    // A single item counts as true, whatever it is, but for a boolean that is false.
+    // A single item counts as true, whatever it is, except for a boolean that is false.
     out = item.value().is(json::Kind::boolean) && item.value().raw() == "false" ? Truth::no
                                                                                 : Truth::yes;
     return true;
@@ -232,7 +232,7 @@ bool Machine::logic(const Node& node, const Scope& scope, Truth& out) {
     if (!evaluate_truth(node.a, scope, left)) {
         return false;
     }
-    // What decides alone leaves the other side alone.
+    // The other side is not evaluated if this one decides.
     if ((node.op == Op::and_ && left == Truth::no) || (node.op == Op::or_ && left == Truth::yes)) {
         out = left;
         return true;

@@ -50,7 +50,7 @@ std::uint32_t Machine::object_of(const Item& item) {
 }
 
 bool Machine::push_element(const Place& place, schema::Type type) {
-    // What is a resource by its place says itself which one it is.
+    // A resource names its own type.
     if (type == schema::resource_base_type() && place.value != Place::kNone) {
         type = types::of_resource(json::Value(*place.tree, place.value));
     }
@@ -64,7 +64,7 @@ bool Machine::push_values(const json::Tree& tree, std::uint32_t parent, std::str
     std::uint32_t key_index = Place::kNone;
     std::uint32_t value = Place::kNone;
     std::uint32_t sibling = Place::kNone;
-    // One walk finds the member and the one beside it that begins with an underscore.
+    // One pass finds the member and its sibling, which begins with an underscore.
     const std::size_t wanted = json_name.size();
     std::uint32_t members = 0;
     for (std::uint32_t i = parent + 1; i < nodes[parent].next; i = nodes[i + 1].next) {
@@ -93,7 +93,7 @@ bool Machine::push_pair(const json::Tree& tree, std::uint32_t parent, std::uint3
                         std::uint32_t value, std::uint32_t sibling, schema::Type type) {
     const json::Node* nodes = tree.nodes().data();
     if (type && !type.is_primitive()) {
-        sibling = Place::kNone;  // no element of FHIR
+        sibling = Place::kNone;  // not an element of FHIR
     }
     Place place;
     place.tree = &tree;
@@ -108,7 +108,7 @@ bool Machine::push_pair(const json::Tree& tree, std::uint32_t parent, std::uint3
         return place.value == Place::kNone && sibling == Place::kNone ? true
                                                                       : push_element(place, type);
     }
-    // Two arrays side by side; either may be shorter or missing.
+    // Two parallel arrays; either may be shorter or missing.
     const auto first = [&](std::uint32_t array) {
         return array != Place::kNone && nodes[array].kind == Kind::array ? array + 1 : Place::kNone;
     };
@@ -189,7 +189,7 @@ bool Machine::member(const Node& node, const Scope& scope) {
         if (!scope.has_self) {
             return true;
         }
-        // A type's name at the start of a path means the context if it is of that type.
+        // A type's name at the start of a path means the context, if that has the type.
         if (name.type && scope.self.is_element() && scope.self.type().is_a(name.type)) {
             return push(scope.self);
         }
@@ -220,7 +220,7 @@ bool Machine::push_children(const Item& item) {
     const json::Tree& tree = *item.place().tree;
     const json::Node* nodes = tree.nodes().data();
     const schema::Type owner = item.type();
-    bool beside = false;  // is there any member that begins with an underscore?
+    bool beside = false;  // whether some member's name begins with an underscore
     for (std::uint32_t i = object + 1; i < nodes[object].next; i = nodes[i + 1].next) {
         beside = beside || key_text(tree, i).starts_with('_');
     }
@@ -248,7 +248,7 @@ bool Machine::push_children(const Item& item) {
             continue;
         }
         if (alone && find(key, "") != Place::kNone) {
-            continue;  // the value beside it brings it along
+            continue;  // it is pushed together with its value
         }
         const std::uint32_t value = alone ? Place::kNone : i + 1;
         const std::uint32_t sibling = alone ? i + 1 : beside ? find(key, "_") : Place::kNone;
@@ -322,7 +322,7 @@ bool Machine::find_local(const Item& resource, std::string_view reference, bool&
 }
 
 bool Machine::resolve(const Item& item) {
-    // A Reference, or a uri, canonical or string that says it itself.
+    // A Reference, or a uri, canonical or string that is the reference itself.
     json::Value text = item.value();
     std::string_view reference;
     if (item.kind() == Item::Kind::string) {

@@ -1,4 +1,4 @@
-// Functions on numbers, and the boundaries and precisions of what isn't exact.
+// Functions on numbers, and boundaries and precision of inexact values.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Math"; its later drafts for lowBoundary(), highBoundary(), precision(), comparable().
@@ -13,7 +13,7 @@ namespace {
 std::optional<Decimal> power(const Decimal& base, const Decimal& exponent) {
     const std::optional<std::int64_t> whole = exponent.integer();
     if (whole && exponent.is_integral() && *whole >= 0 && *whole <= 1024) {
-        // Exact, by squaring, as long as the digits suffice.
+        // Exact, by squaring, as long as there are enough digits.
         std::optional<Decimal> result = Decimal(1);
         std::optional<Decimal> square = base;
         for (std::int64_t rest = *whole; rest > 0; rest /= 2) {
@@ -29,7 +29,7 @@ std::optional<Decimal> power(const Decimal& base, const Decimal& exponent) {
     return Decimal::from_double(std::pow(base.to_double(), exponent.to_double()));
 }
 
-// The least or greatest value that `value` can have been before it was rounded, with `digits` decimals.
+// The least or greatest number with `digits` decimals that rounds to `value`.
 std::optional<Decimal> boundary(const Decimal& value, std::int64_t digits, bool high) {
     if (digits < 0 || digits > Decimal::kScaleMax) {
         return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<Decimal> boundary(const Decimal& value, std::int64_t digits, bool 
     const Decimal half(5, value.scale() + 1);
     const std::optional<Decimal> edge =
         high ? Decimal::add(value, half) : Decimal::subtract(value, half);
-    // A value that has no digit at all in that precision stays zero.
+    // A value without any digit in that precision stays zero.
     const std::optional<Decimal> cut = value.truncated(scale);
     if (!edge || !cut) {
         return std::nullopt;
@@ -121,7 +121,7 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
             result = Decimal::from_double(std::log(number.to_double()));
             break;
         case Function::log:
-            // By the infinite logarithm of 0 it would be 0.
+            // log(0) is minus infinity, by which the result would be 0.
             result = decimal_of(given).is_zero()
                          ? std::nullopt
                          : Decimal::from_double(std::log(number.to_double()) /

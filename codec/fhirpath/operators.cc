@@ -200,7 +200,7 @@ bool Machine::numbers(const Node& node, const Decimal& a, const Decimal& b, bool
         default:
             return fail(std::string(symbol(node.op)) + " takes no numbers");
     }
-    // Overflow and division by zero are empty.
+    // Overflow and division by zero yield an empty collection.
     if (!result) {
         return true;
     }
@@ -232,7 +232,7 @@ bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b)
             if (!x || !y) {
                 return true;
             }
-            // In the finer of the two units.
+            // The result has the finer of the two units.
             if (compare_size(*y, *x) < 0) {
                 left = fhirpath::convert(a.value, *x, *y);
                 result.unit = b.unit;
@@ -257,7 +257,7 @@ bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b)
         } else if (a.unit == b.unit && divide) {
             result.unit = "1";
         } else {
-            // In base units.
+            // The result is in base units.
             const std::optional<Unit> x = unit_of(a);
             const std::optional<Unit> y = unit_of(b);
             const std::optional<Unit> unit = x && y ? combine(*x, *y, divide) : std::nullopt;
@@ -292,7 +292,7 @@ bool Machine::add_duration(const Node& node, const Temporal& value, const Quanti
         Calendar unit;
     };
 
-    // Years and months of UCUM are numbers of seconds, which dates can't be moved by.
+    // UCUM's years and months are numbers of seconds, which can't be added to dates.
     static constexpr auto kRows = std::to_array<Row>({
         {"year", "", Calendar::year},
         {"month", "", Calendar::month},
@@ -328,7 +328,7 @@ bool Machine::negate(const Node& node, const Scope& scope) {
     const Node& inner = program_->nodes[node.a];
     if (node.op == Op::negative && inner.op == Op::literal &&
         program_->constants[inner.value].kind() == Item::Kind::integer) {
-        // Also the least integer, whose positive is none.
+        // Includes the least integer, which has no positive counterpart.
         return push(Item::integer(-program_->constants[inner.value].as_integer()));
     }
     const std::uint32_t mark = top_;

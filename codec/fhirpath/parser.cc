@@ -1,4 +1,4 @@
-// Parses expressions by precedence climbing, straight from the text into Program's nodes.
+// Parses expressions by precedence climbing, directly from the text into Program's nodes.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 grammar, "Precedence".
@@ -42,7 +42,7 @@ class Parser {
   private:
     const Token& token() const { return lexer_.token(); }
 
-    // Building. Depths are kept beside the nodes, so that no tree is deeper than evaluation can go.
+    // Depths are kept next to the nodes, so that no tree is too deep to be evaluated.
 
     Result<std::uint32_t> add(const Node& node, std::initializer_list<std::uint32_t> children) {
         std::uint32_t depth = 1;
@@ -78,7 +78,8 @@ class Parser {
         return static_cast<std::uint32_t>(program_.names.size() - 1);
     }
 
-    // Expressions of at least the precedence `least`: implies 1, or xor 2, and 3, in contains 4, equality 5,
+    // Parses an expression of at least the precedence `least`: implies 1, or xor 2, and 3, in contains 4,
+    // equality 5, inequality 6,
     // inequality 6, union 7, type 8, additive 9, multiplicative 10, unary 11.
 
     struct Binary {
@@ -154,7 +155,7 @@ class Parser {
             if (found->op == Op::is || found->op == Op::as) {
                 ANNALS_TRY(node.value, type_specifier());
                 ANNALS_TRY(left, add(node, {left}));
-                // By the grammar a path may go on behind the type: value is Quantity.not().
+                // By the grammar, a path may continue after the type: value is Quantity.not().
                 ANNALS_TRY(left, steps(left));
                 continue;
             }
@@ -186,7 +187,7 @@ class Parser {
         return steps(first);
     }
 
-    // The invocations and indexers behind `left`.
+    // The invocations and indexers that follow `left`.
     Result<std::uint32_t> steps(std::uint32_t left) {
         while (true) {
             if (lexer_.is_operator(".")) {
@@ -278,7 +279,7 @@ class Parser {
             return add_literal(Item::decimal(*value), position);
         }
         const std::optional<std::int64_t> integer = value->integer();
-        // One more than the greatest, so that the least can be written as its negation.
+        // One more than the maximum, so that the minimum can be written as its negation.
         if (!integer || *integer > std::int64_t{INT32_MAX} + 1) {
             return lexer_.error_at(position, "an integer beyond 32 bits");
         }
@@ -299,7 +300,7 @@ class Parser {
         return add_literal(Item::temporal(*value), position);
     }
 
-    // What follows a dot, or stands alone with the context as its input.
+    // What follows a dot, or stands alone and applies to the context.
     Result<std::uint32_t> invocation(std::uint32_t input) {
         Node node;
         node.a = input;
@@ -325,7 +326,7 @@ class Parser {
         if (!quoted && lexer_.is_operator("(")) {
             return call(node, text);
         }
-        // The words that are operators can't stand as a path's first name, but for as, contains, in and is.
+        // Operators that are words can't be a path's first name, except for as, contains, in and is.
         constexpr auto kReserved = std::to_array<std::string_view>(
             {"and", "div", "implies", "mod", "or", "xor", "true", "false"});
         if (!quoted && input == kNone && std::ranges::find(kReserved, text) != kReserved.end()) {
@@ -458,7 +459,7 @@ TypeSpecifier specify_type(std::string_view space, std::string_view name) {
             type.system_kinds = 0xffff;
         }
     }
-    // A name with a space is taken as it comes: Patient.is(System.Patient) is false and no error.
+    // A qualified name is accepted unchecked: Patient.is(System.Patient) is false, not an error.
     type.known = type.fhir || type.system_kinds != 0 || !space.empty();
     return type;
 }

@@ -1,7 +1,7 @@
-// sort(): by one key, or by one for each argument.
+// sort(): by one key, or by one per argument.
 //
 // Layer:   codec, inside codec/fhirpath.
-// Spec:    FHIRPath 3.0 "sort", as the official tests for R4 have it.
+// Spec:    FHIRPath 3.0 "sort", as in the official tests for R4.
 
 #include "codec/fhirpath/machine.h"
 
@@ -17,7 +17,7 @@ bool Machine::sort(const Node& node, const Scope& scope, Range input) {
     }
     std::vector<std::uint32_t> order(input.size());
     std::iota(order.begin(), order.end(), 0);
-    // A merge of our own, since comparing can fail.
+    // A merge of its own, because comparisons can fail.
     std::vector<std::uint32_t> merged(order.size());
     for (std::size_t width = 1; width < order.size(); width *= 2) {
         for (std::size_t begin = 0; begin < order.size(); begin += 2 * width) {
@@ -76,7 +76,7 @@ bool Machine::find_keys(const Node& node, const Scope& scope, Range input, SortK
     return true;
 }
 
-// A minus before a key turns its order around; what has no key comes first, whichever way.
+// A minus before a key reverses its order; items without the key come first in either case.
 bool Machine::comes_before(const Node& node, const SortKeys& keys, std::uint32_t a, std::uint32_t b,
                            bool& out) {
     out = false;

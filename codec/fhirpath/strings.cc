@@ -22,7 +22,7 @@ re2::StringPiece piece(std::string_view text) {
     return {text.data(), text.size()};
 }
 
-// "(?P<name>" for "(?<name>", which not every RE2 knows.
+// Replaces "(?<name>" by "(?P<name>", because not every RE2 knows the former.
 std::string with_named_groups(std::string_view pattern) {
     std::string out;
     bool in_class = false;
@@ -56,7 +56,7 @@ std::unique_ptr<re2::RE2> compile(std::string_view written, bool full) {
 
 constexpr std::string_view kHex = "0123456789abcdef";
 
-/// "urlbase64" is written with padding, which base64url proper has none of, and read with and without.
+/// "urlbase64" is written with padding, unlike base64url proper, and read with or without.
 std::string encode_base64(std::string_view text, bool url) {
     std::string out;
     append_base64(text, out);
@@ -186,7 +186,7 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
     if (regex == nullptr) {
         return false;
     }
-    // Linear in the text, at worst times the size of the program.
+    // Matching is linear in the text, at worst times the program's size.
     const auto size = static_cast<std::uint64_t>(std::max(regex->ProgramSize(), 1));
     if (!step(1 + text.size() * (1 + size / 64) / 4)) {
         return false;
@@ -233,7 +233,7 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
     if (!regex->CheckRewriteString(rewrite, &problem)) {
         return fail("a substitution that can't be used");
     }
-    // One byte can become the whole substitution: what that would be is known before it is made.
+    // Each byte can be replaced by the whole substitution: the size is checked in advance.
     if ((text.size() + 1) * (rewrite.size() + 1) > 64 * environment_->limits.string_bytes) {
         return fail(Errc::too_costly, "a string is too long");
     }
@@ -263,7 +263,7 @@ bool Machine::encode(Function function, std::string_view text, std::string_view 
             } else if (format == "base64" || format == "urlbase64") {
                 out = decode_base64(text, format == "urlbase64");
             }
-            // Strings are UTF-8; other bytes have none.
+            // Strings are UTF-8; other bytes decode to nothing.
             if (out && !json::is_utf8(*out)) {
                 out.reset();
             }
@@ -423,7 +423,7 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
             }
             return true;
         case Function::substring:
-            return substring(node, scope, text);  // of nothing as of an empty string: nothing
+            return substring(node, scope, text);  // empty if the input is, as an empty string gives
         default:
             break;
     }
@@ -440,7 +440,7 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
     if (!present || !has_first || !has_second) {
         return true;
     }
-    // Looking for one string in another takes their product at worst.
+    // Searching one string in another costs the product of their sizes at worst.
     if (!step(text.size() / 16 + text.size() * first.size() / 1024)) {
         return false;
     }

@@ -1,4 +1,4 @@
-// What instants a Temporal can mean: its order among others, its boundaries.
+// The instants that a Temporal can mean: comparison and boundaries.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Equals", "Comparison"; lowBoundary() and highBoundary() of FHIRPath 3.0.
@@ -14,7 +14,7 @@ namespace {
 
 using Precision = Temporal::Precision;
 
-// Nanoseconds since 1970 need more than 64 bits: days apart from nanoseconds.
+// Nanoseconds since 1970 need more than 64 bits, so days are kept separately.
 struct Point {
     std::int64_t day;
     std::int64_t nanosecond;
@@ -55,7 +55,7 @@ std::array<std::int64_t, 6> parts_of(const Temporal& t) {
             t.hour, t.minute, std::int64_t{t.second} * 1'000'000'000 + t.nanosecond};
 }
 
-// The last instant that `t` can mean: what it doesn't say is at its greatest.
+// The last instant that `t` can mean: missing parts are set to their maximum.
 Temporal widest(Temporal t) {
     if (t.precision < Precision::month) {
         t.month = 12;
@@ -134,10 +134,10 @@ std::optional<Temporal> boundary(const Temporal& value, int digits, bool high) {
     if (high) {
         t = widest(t);
         if (value.precision == Precision::hour) {
-            // An hour alone means its first minute here, as the official tests have it.
+            // An hour alone means its first minute here, as in the official tests.
             t.minute = 0;
         }
-        // Milliseconds are the finest that a boundary has.
+        // Boundaries have no more than milliseconds.
         t.nanosecond = t.nanosecond / 1'000'000 * 1'000'000;
         if (value.precision == Precision::second && value.fraction_digits == 0) {
             t.nanosecond = 999'000'000;

@@ -1,4 +1,4 @@
-// Durations added to Temporals.
+// Addition of durations to Temporals.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Date/Time Arithmetic".
@@ -16,7 +16,7 @@ using Precision = Temporal::Precision;
 constexpr std::int64_t kCountMax = 400'000'000'000'000;  // ten thousand years of milliseconds
 constexpr std::int64_t kDayMilliseconds = 86'400'000;
 
-// Of those that are a number of milliseconds, by Calendar.
+// For units that are a number of milliseconds, by Calendar.
 constexpr std::array<std::int64_t, 8> kMilliseconds{
     0, 0, 7 * kDayMilliseconds, kDayMilliseconds, 3'600'000, 60'000, 1000, 1};
 
@@ -24,7 +24,7 @@ std::int64_t milliseconds_of(Calendar unit) {
     return kMilliseconds[static_cast<std::size_t>(unit)];
 }
 
-// What is less than the value says doesn't count.
+// Anything finer than the value's precision is dropped.
 std::int64_t in_whole_units(std::int64_t milliseconds, Precision precision) {
     const std::int64_t step = precision == Precision::hour     ? 3'600'000
                               : precision == Precision::minute ? 60'000
@@ -51,7 +51,7 @@ std::optional<Temporal> add_months(Temporal t, std::int64_t months) {
     return t;
 }
 
-// A time of day goes around.
+// A time of day wraps around.
 std::optional<Temporal> add_to_time(Temporal t, std::int64_t count, Calendar unit) {
     if (unit < Calendar::hour) {
         return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<Temporal> add_to_time(Temporal t, std::int64_t count, Calendar uni
     return t;
 }
 
-// With a time of day.
+// For a value with a time of day.
 std::optional<Temporal> add_to_instant(Temporal t, std::int64_t milliseconds) {
     std::int64_t day = days_of(t.year, t.month, t.day) + milliseconds / kDayMilliseconds;
     std::int64_t now = nanoseconds_of_day(t) +

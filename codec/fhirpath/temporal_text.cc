@@ -1,4 +1,4 @@
-// Temporals as text, read and written.
+// Parsing and writing of Temporals.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Date", "DateTime", "Time"; FHIR R4 datatypes.html#dateTime.
@@ -25,7 +25,7 @@ class Reader {
         return false;
     }
 
-    /// Exactly `digits` digits that make a number from `least` to `most`.
+    /// Reads exactly `digits` digits, a number from `least` to `most`.
     template <typename Number>
     bool number(int digits, int least, int most, Number& out) {
         const int value = this->digits(digits);
@@ -33,7 +33,7 @@ class Reader {
         return value >= least && value <= most;
     }
 
-    // Exactly `count` digits; -1 if they aren't there.
+    // Reads exactly `count` digits; -1 if there are fewer.
     int digits(int count) {
         int value = 0;
         for (int i = 0; i < count; ++i) {

@@ -9,7 +9,7 @@ bool continues(char c) {
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// The character at `at`, which is moved behind it; a byte that is no UTF-8 stands for itself.
+// The character at `at`, which is moved past it; a byte that is not UTF-8 stands for itself.
 std::uint32_t next_character(std::string_view text, std::size_t& at) {
     const auto first = static_cast<unsigned char>(text[at]);
     if (first < 0x80) {
@@ -33,7 +33,7 @@ bool between(std::uint32_t c, std::uint32_t first, std::uint32_t last) {
     return c >= first && c <= last;
 }
 
-// Ranges in which a capital letter is followed by its small one.
+// Ranges in which every capital letter is followed by its small letter.
 bool paired_even(std::uint32_t c) {
     return between(c, 0x100, 0x12f) || between(c, 0x132, 0x137) || between(c, 0x14a, 0x177) ||
            between(c, 0x1de, 0x1ef) || between(c, 0x1f8, 0x21f) || between(c, 0x222, 0x233) ||
@@ -139,7 +139,7 @@ bool is_space(std::uint32_t c) {
            between(c, 0x2000, 0x200a) || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-// A character for comparing: without case, all white space the same.
+// A character for comparison: case-folded, all white space the same.
 std::uint32_t folded(std::uint32_t c) {
     return is_space(c) ? ' ' : c == 0x3c2 ? 0x3c3 : to_lower(c);
 }

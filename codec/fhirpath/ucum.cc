@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kUnitChars = 64;
 constexpr int kPowerMax = 16;
 
-/// A unit that there is nothing here to compute with, also with a prefix; or one that is too small with its prefix.
+/// A unit that can't be computed with, also with a prefix; or one that is too small with its prefix.
 bool is_unsized(std::string_view code) {
     const auto is_metric = [](std::string_view unit) {
         return std::ranges::find(unsized_metric_units(), unit) != unsized_metric_units().end() ||
@@ -54,7 +54,7 @@ std::optional<Unit> unit_of(const UnitAtom& atom, std::uint32_t index) {
     unit.numerator = *Decimal::parse(atom.numerator);
     unit.denominator = *Decimal::parse(atom.denominator);
     unit.powers = atom.powers;
-    // Both spellings of the international unit are one.
+    // Both spellings of the international unit are the same.
     const bool international = atom.code == "[IU]";
     unit.arbitrary = atom.arbitrary ? index + 1 - (international ? 1 : 0) : 0;
     return unit;
@@ -119,10 +119,10 @@ class UnitReader {
         return at_ == text_.size() ? unit : std::nullopt;
     }
 
-    /// It has a unit that nothing can be computed with: what was read is none.
+    /// It has a unit that can't be computed with; what was parsed is not usable.
     bool unsized() const noexcept { return unsized_; }
 
-    /// It was not read to its end, since it can't be computed with.
+    /// Parsing stopped early, because it is too large to compute with.
     bool too_large() const noexcept { return too_large_; }
 
   private:
@@ -154,7 +154,7 @@ class UnitReader {
         }
     }
 
-    // An annotation counts as one.
+    // An annotation counts as a factor of one.
     bool annotation() {
         if (!more() || text_[at_] != '{') {
             return false;
@@ -303,13 +303,13 @@ std::optional<Unit> combine(const Unit& a, const Unit& b, bool divide) {
         result.powers[i] = static_cast<std::int8_t>(power);
     }
     if (a.arbitrary != 0 && b.arbitrary != 0) {
-        // Like units cancel; anything else has no meaning that could be compared.
+        // Equal arbitrary units cancel; any other combination could not be compared.
         if (!divide || a.arbitrary != b.arbitrary) {
             return std::nullopt;
         }
         return result;
     }
-    // An arbitrary unit below the line is another one than above it.
+    // An arbitrary unit in the denominator differs from the same in the numerator.
     constexpr std::uint32_t kBelow = 0x8000'0000;
     result.arbitrary = a.arbitrary != 0   ? a.arbitrary
                        : b.arbitrary == 0 ? 0

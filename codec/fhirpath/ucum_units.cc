@@ -143,7 +143,7 @@ constexpr auto kUnitAtoms = std::to_array<UnitAtom>({
     {"[oz_tr]", "31.1034768", kOne, {0, 0, 1}},
     {"[lb_tr]", "373.2417216", kOne, {0, 0, 1}},
     {"[car_m]", "0.2", kOne, {0, 0, 1}},
-    // What only compares with itself: arbitrary units, and units on special scales.
+    // Units comparable only with themselves: arbitrary units, and units on special scales.
     {"Cel", kOne, kOne, {}, true, true},
     {"[degF]", kOne, kOne, {}, false, true},
     {"[degRe]", kOne, kOne, {}, false, true},

@@ -1,4 +1,4 @@
-// What items are worth: System values of elements, their texts and types.
+// Values of items: System values of elements, their texts and types.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Types"; FHIR R4 fhirpath.html "Using FHIR types".
@@ -14,7 +14,7 @@ namespace {
 using json::Kind;
 using schema::Primitive;
 
-// The scalar `value` of a primitive type as a System value; `text` is its string, unescaped.
+// Converts the scalar `value` of a primitive type to a System value; `text` is its string, unescaped.
 bool scalar(json::Value value, schema::Type type, std::string_view text, Item& out) {
     switch (value.node().kind) {
         case Kind::boolean:
@@ -51,13 +51,13 @@ bool scalar(json::Value value, schema::Type type, std::string_view text, Item& o
         default:
             break;
     }
-    // What is no date although it should be one is still a string.
+    // An invalid date is still a string.
     out = temporal ? Item::temporal(*temporal) : Item::string(text);
     return true;
 }
 
-// The quantity that an element of type Quantity means: the UCUM code if it has one, else the unit. Nothing if
-// it has no value, or a comparator that makes the value something else than a number.
+// The value of an element of type Quantity: the unit is the UCUM code if it has one, else `unit`. Nothing if
+// it has no value, or a comparator, with which the value is not a number.
 std::optional<Quantity> quantity_parts(json::Value element, json::Value& unit) {
     const json::Value number = element["value"];
     if (!number.is(Kind::number) || element["comparator"]) {

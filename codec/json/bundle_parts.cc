@@ -24,7 +24,8 @@ std::string_view BundleParts::take(std::size_t end) {
 }
 
 bool BundleParts::opens_entries(std::size_t bracket) const {
-    // A member's name comes after a brace or a comma; inside of a longer name, a backslash would.
+    // The quote of a member's name follows a brace or a comma; inside a longer name, it would follow a
+    // backslash.
     const std::string_view before = std::string_view(text_).substr(0, bracket);
     if (depth_ != 1 || !before.ends_with(kEntryName) || before.size() == kEntryName.size()) {
         return false;
@@ -69,7 +70,7 @@ bool BundleParts::next(BundlePart& part) {
                     opens_entries(place)) {
                     part = {kind_, take(at_)};
                     kind_ = BundlePart::Kind::entry;
-                    depth_ = 0;  // from here on, of the entry
+                    depth_ = 0;  // from here on, relative to the entry
                     return true;
                 }
                 ++depth_;

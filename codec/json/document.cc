@@ -40,7 +40,7 @@ bool is_too_deep(Value value) noexcept {
         return false;
     }
     const std::span<const Node> nodes = value.tree().nodes();
-    std::array<std::uint32_t, kJsonDepthMax> ends;  // of what is open
+    std::array<std::uint32_t, kJsonDepthMax> ends;  // of the open objects and arrays
     std::size_t open = 0;
     for (std::uint32_t i = value.index(); i < value.node().next; ++i) {
         while (open > 0 && ends[open - 1] <= i) {

@@ -95,7 +95,7 @@ Fault find_lexical_fault(std::string_view text) noexcept {
         } else if (byte < 0x20) {
             return {i, "a control character in a string must be escaped"};
         } else if (byte == '\\') {
-            // An escaped control character is one still.
+            // An escaped control character is still a control character.
             i += i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) >= 0x20 &&
                  static_cast<unsigned char>(text[i + 1]) < 0x80;
         } else if (byte >= 0x80) {

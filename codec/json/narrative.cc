@@ -17,7 +17,7 @@ struct Link {
 
 constexpr std::string_view kSpace = " \t\r\n";
 
-// The start tags of XHTML, read just far enough to find the links. Stops at what is malformed.
+// Scans the start tags of XHTML just far enough to find the links. Stops at anything malformed.
 class LinkScanner {
   public:
     explicit LinkScanner(std::string_view html) : html_(html) {}
@@ -36,7 +36,7 @@ class LinkScanner {
     }
 
   private:
-    // Goes behind the name of the next start tag.
+    // Moves past the name of the next start tag.
     bool open_tag() {
         for (;;) {
             at_ = html_.find('<', at_);
@@ -67,14 +67,14 @@ class LinkScanner {
         at_ = found == std::string_view::npos ? html_.size() : found + closing.size();
     }
 
-    // Takes one attribute of the open tag, or closes the tag; returns it if it is a link.
+    // Reads one attribute of the open tag, or closes the tag; returns the attribute if it is a link.
     std::optional<Link> next_attribute() {
         at_ = std::min(html_.find_first_not_of(" \t\r\n/", at_), html_.size());
         const std::size_t name_end = std::min(html_.find_first_of(" \t\r\n=/>", at_), html_.size());
         const std::string_view name = html_.substr(at_, name_end - at_);
         const std::size_t equals = html_.find_first_not_of(kSpace, name_end);
         if (name.empty() || equals == std::string_view::npos || html_[equals] != '=') {
-            element_ = {};  // the end of the tag, or no XHTML
+            element_ = {};  // the end of the tag, or not XHTML
             return std::nullopt;
         }
         const std::size_t quote = html_.find_first_not_of(kSpace, equals + 1);
@@ -96,16 +96,16 @@ class LinkScanner {
     }
 
     std::string_view html_;
-    std::string_view element_;  // the tag that is open; empty between tags
+    std::string_view element_;  // the open tag; empty between tags
     std::size_t at_ = 0;
 };
 
-// Walks a JSON string's characters and the text that they stand for side by side.
+// Walks a JSON string's raw characters and the unescaped text in parallel.
 class Alignment {
   public:
     explicit Alignment(std::string_view raw) : raw_(raw) {}
 
-    // The offset in the raw characters of `offset` in the text. Requires: not before the last one.
+    // The offset in the raw characters of `offset` in the text. Requires: not less than in the last call.
     std::size_t raw_offset(std::size_t offset) {
         while (text_at_ < offset) {
             const std::size_t raw_size = raw_[raw_at_] != '\\' ? 1 : escape_size();
@@ -134,7 +134,7 @@ class Alignment {
 constexpr std::pair<std::string_view, char> kEntities[] = {
     {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
 
-// The character that `name` (between & and ;) stands for, appended to `out`.
+// Appends the character that `name` (between & and ;) stands for.
 bool append_entity(std::string& out, std::string_view name) {
     for (const auto& [known, character] : kEntities) {
         if (name == known) {

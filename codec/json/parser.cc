@@ -1,7 +1,7 @@
 // Parsing: simdjson's stage 1 finds the tokens and checks UTF-8, quotes and control characters; the Walk
-// checks everything else and builds the nodes. Tokens are visited in the text as it came, and the
-// white space between them is added up, so that the nodes' offsets are those of the minified text, which
-// simdjson's minify makes last (it would join "1 2" into a valid 12, so it only sees what is valid).
+// checks everything else and builds the nodes. Tokens are visited in the original text, and the white space
+// between them is counted, so that the nodes' offsets are those of the minified text. That is made last, by
+// simdjson's minify, which must only see valid text: it would join "1 2" into a valid 12.
 
 #include "codec/json/document.h"
 #include "codec/json/faults.h"
@@ -25,7 +25,7 @@ namespace annals::json {
 
 namespace {
 
-// What larger texts need is not kept for the next one.
+// Larger buffers are not kept for the next text.
 constexpr std::size_t kKeptTextBytesMax = 4 << 20;
 constexpr std::size_t kKeptTreeBytesMax = 16 << 20;  // all recycled buffers together
 constexpr std::size_t kKeptNodesMax = 1 << 18;
@@ -36,12 +36,12 @@ constexpr std::uint32_t kPairwiseKeysMax = 16;
 static_assert(Tree::kPaddingBytes >= simdjson::SIMDJSON_PADDING);
 static_assert(sizeof(Node) <= 24);
 
-// Room behind a text for what a Substitution makes of its links: a sixteenth of a transaction is links.
+// Room after a text for the replaced links of a Substitution: a sixteenth of a transaction is links.
 constexpr std::size_t substitution_room(std::size_t bytes) noexcept {
     return 1024 + bytes / 16;
 }
 
-// What to allocate for `size` things: powers of two, so that texts of similar size fit the next time.
+// The capacity to allocate for `size` things: powers of two, so that texts of similar size fit the next time.
 std::size_t roomy(std::size_t size, std::size_t kept_max) noexcept {
     return size > kept_max ? size : std::bit_ceil(std::max<std::size_t>(size, 256));
 }
@@ -61,7 +61,7 @@ struct Parser::Impl {
     std::vector<Slot> slots;
     std::vector<std::unique_ptr<Tree>> spare;
     std::size_t spare_bytes = 0;
-    const std::uint64_t seed = random_u64();  // no text can be made to collide
+    const std::uint64_t seed = random_u64();  // so that no text can be made to collide
 
     std::unique_ptr<Tree> take_tree() {
         if (spare.empty()) {
@@ -80,8 +80,9 @@ struct Parser::Impl {
 
 namespace {
 
-/// What takes the white space out. Not simdjson's own choice where that is AVX-512: it stores packed bytes by an instruction
-/// that Zen 4 takes over a hundred cycles for, a sixth of AVX2's rate.
+/// The implementation that removes white space. Replaces simdjson's own choice if that is AVX-512, which
+/// compresses into memory by an instruction that takes Zen 4 over a hundred cycles, six times slower than
+/// AVX2.
 const simdjson::implementation& minifier() noexcept {
     static const simdjson::implementation& chosen = []() -> const simdjson::implementation& {
         const auto* const avx2 = simdjson::get_available_implementations()["haswell"];
@@ -109,7 +110,7 @@ simdjson::error_code Parser::Impl::find_tokens(const char* text, std::size_t siz
                           simdjson::stage1_mode::regular);
 }
 
-// The first key in a suspect object that an earlier member has; or missing.
+// The first key in a suspect object that duplicates an earlier one; or missing.
 Value Parser::Impl::find_repeated_key(const Tree& tree) {
     Value repeated;
     for (const std::uint32_t object : walk.suspects()) {
@@ -124,7 +125,7 @@ Value Parser::Impl::find_repeated_key(const Tree& tree) {
     return repeated;
 }
 
-// The first key of `object` that an earlier member has, escapes resolved; or missing.
+// The first key of `object` that duplicates an earlier one, escapes resolved; or missing.
 Value Parser::Impl::find_repeated_key(Value object) {
     if (object.size() <= kPairwiseKeysMax) {
         for (const Member member : object.members()) {
@@ -204,7 +205,8 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     std::memset(copy + text.size(), 0, Tree::kPaddingBytes);
 
     Fault fault;
-    // Of the copy: what is stored may be blanked meanwhile, and the Walk believes that the tokens are those of its text.
+    // Of the copy: a stored text may be blanked meanwhile, and the Walk relies on the tokens being those of
+    // its text.
     if (impl.find_tokens(copy, text.size()) != simdjson::SUCCESS) {
         fault = find_lexical_fault({copy, text.size()});
     } else {
@@ -225,7 +227,8 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     tree.deep_ = impl.walk.is_deep();
     tree.text_size_ = text.size();
     if (const std::size_t space_count = impl.walk.space_count(); space_count != 0) {
-        // It doesn't read beyond the text: it copies its last block to a padded one. What is stored has no white space.
+        // It doesn't read beyond the text, because it copies its last block to a padded one. Stored texts have no
+        // white space.
         const auto error =
             minifier().minify(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
                               reinterpret_cast<std::uint8_t*>(copy), tree.text_size_);
@@ -253,7 +256,7 @@ std::string Parser::with_plain_names(const Document& document) const {
             look_at(member.key);
         }
     }
-    // What is sound has none: its types are known.
+    // Sound resources have none: their types are known.
     const std::span<const Node> nodes = document.nodes();
     for (std::uint32_t i = 1; !nodes[0].sound && i < nodes.size(); ++i) {
         if (nodes[i].escaped && document.text()[nodes[i].begin - 1] == ':' &&

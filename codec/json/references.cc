@@ -8,7 +8,8 @@ namespace {
 
 enum class Name : std::uint8_t { other, reference, div, url, uri };
 
-// What a string member of this name may be. By size first: most names end there.
+// The kind of reference that a string member of this name may be. Tests the size first, which excludes most
+// names.
 Name classify(std::string_view key) noexcept {
     const auto uri_if = [&](auto... names) {
         return ((key == names) || ...) ? Name::uri : Name::other;
@@ -58,7 +59,7 @@ bool is_attachment(Value object, std::string_view its_key) noexcept {
     for (const auto [key, value] : object.members()) {
         std::string_view name = key.raw_string();
         if (name.starts_with('_')) {
-            name.remove_prefix(1);  // extensions of a primitive
+            name.remove_prefix(1);  // the extensions of a primitive
         }
         if (!is_one_of(name, kAttachmentElements)) {
             return false;
@@ -67,15 +68,15 @@ bool is_attachment(Value object, std::string_view its_key) noexcept {
     return true;
 }
 
-/// What most resources have at most.
+/// Enough for most resources.
 constexpr std::size_t kSitesAtFirst = 6;
 
 class Finder {
   public:
     explicit Finder(std::vector<ReferenceSite>& sites) : sites_(sites) {}
 
-    // Visits `value`, the member `key` of an object or an element of such an array. Recursion is as deep
-    // as the text is nested, which the parser bounds.
+    // Visits `value`, the member `key` of an object or an element of such an array. Recurses as deep as the
+    // text nests, which the parser limits.
     void visit(Value value, std::string_view key) {
         for (const Value element : value.elements()) {
             visit_member(element, Value(), {}, key);

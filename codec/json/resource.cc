@@ -11,7 +11,7 @@ Error fault(Errc code, std::string detail, std::string expression) {
     return {code, std::move(detail), std::move(expression)};
 }
 
-// The name of a member; `resolved` is where one with escapes is put.
+// The name of a member; `resolved` holds one that had escapes.
 std::string_view name_of(Value key, std::string& resolved) {
     const Node& node = key.node();
     if (node.escaped) [[unlikely]] {
@@ -29,7 +29,7 @@ bool is_escaped(Value value) {
     return value && value.node().escaped;
 }
 
-// Some write + as \u002B.
+// Some clients write + as \u002B.
 void resolve(ResourceFacts& facts) {
     const auto resolved = std::make_shared<std::array<std::string, 3>>(std::array{
         facts.id_value.string(), facts.version_value.string(), facts.updated_value.string()});
@@ -50,7 +50,7 @@ class Splicer {
     Splicer(std::vector<Run>& runs, std::string_view text, std::uint32_t begin)
         : runs_(runs), text_(text), at_(begin) {}
 
-    // Goes on with the text up to `offset`.
+    // Copies the text up to `offset`.
     void copy_to(std::uint32_t offset) {
         put(text_.substr(at_, offset - at_));
         at_ = offset;
@@ -78,7 +78,7 @@ class Splicer {
     std::uint32_t at_;
 };
 
-// What BodyPlan writes at one place instead of [begin, end).
+// What BodyPlan puts in place of [begin, end).
 struct Splice {
     enum class What : std::uint8_t {
         id_value,
@@ -116,7 +116,7 @@ Result<ResourceFacts> read_facts(Value resource) {
             continue;
         }
         if (facts.type_value && facts.id_value && facts.meta) {
-            break;  // They mostly come first, and no key is there twice.
+            break;  // They mostly come first, and keys are unique.
         }
     }
     const Value type = facts.type_value;
@@ -177,7 +177,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
     using What = Splice::What;
     std::array<Splice, 4> splices;
     std::size_t count = 0;
-    // In order of the text; what is added first comes first at the same place.
+    // In text order; at the same place, what is added first comes first.
     const auto add = [&](std::uint32_t begin, std::uint32_t end, What what) {
         std::size_t at = count++;
         for (; at > 0 && splices[at - 1].begin > begin; --at) {
@@ -269,7 +269,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
                 out.put("\"");
                 break;
             case What::version_member:
-                // Something follows in meta: it is not empty.
+                // Something follows in meta, which is not empty.
                 out.put("\"versionId\":\"");
                 out.put(Hole::version, keep.version);
                 out.put(facts.last_updated ? "\"," : "\"");

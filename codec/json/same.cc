@@ -20,7 +20,7 @@ NamedMembers sorted_members(Value object) {
     return members;
 }
 
-// In the order of their names, so that what has many of them isn't gone through for each.
+// Sorted by name, so that large objects don't take quadratic time.
 bool is_same_object(Value a, Value b) {
     return std::ranges::equal(
         sorted_members(a), sorted_members(b), [](const auto& one, const auto& other) {

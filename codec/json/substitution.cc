@@ -25,7 +25,7 @@ void Substitution::undo() noexcept {
     if (replaced_.empty()) {
         return;
     }
-    // Backwards: a string may have been replaced twice.
+    // In reverse order, because a string may have been replaced twice.
     for (auto at = replaced_.rbegin(); at != replaced_.rend(); ++at) {
         tree_->nodes_[at->first] = at->second;
     }

@@ -30,7 +30,7 @@ std::size_t utf8_length(std::string_view text) noexcept {
     }
     const unsigned first = byte(0);
     std::size_t length = 0;
-    // The second byte's range shuts out overlong forms, surrogates and what is beyond U+10FFFF.
+    // The second byte's range excludes overlong forms, surrogates and anything beyond U+10FFFF.
     unsigned low = 0x80;
     unsigned high = 0xbf;
     if (first < 0x80) {
@@ -142,7 +142,7 @@ void append_unescaped(std::string& out, std::string_view raw) {
 }
 
 void append_escaped(std::string& out, std::string_view text) {
-    // Without a way out of the loop it is done for many characters at once; most texts have nothing to escape.
+    // A loop without an early exit is vectorized; most texts have nothing to escape.
     bool plain = true;
     for (const char c : text) {
         plain &= static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';

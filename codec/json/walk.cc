@@ -14,19 +14,19 @@ using schema::Expectation;
 
 // An object or array that is open.
 struct Walk::Frame {
-    // Two bits of a word per key: both set already make the object a suspect of a repeated key.
+    // Two bits of a word per key: if both are set already, the object may have a duplicate key.
     std::array<std::uint64_t, 8> keys;
     std::uint32_t node;
     std::uint32_t count;  // members or elements so far
     bool object;
     bool suspect;
-    // What follows is of a checked parse.
+    // The rest is used by a checked parse only.
     bool resource;
     bool contained;
-    std::uint32_t doubts;  // there were before it
-    std::uint32_t seen;    // of Expectation::seen
+    std::uint32_t doubts;  // when it began
+    std::uint32_t seen;    // as in Expectation::seen
     Expectation* start;
-    Expectation* before;  // of the last member; of an array: of its elements
+    Expectation* before;  // of the last member; in an array: of its elements
 };
 
 namespace {
@@ -42,14 +42,14 @@ inline std::uint64_t hash_key(const char* key, std::uint32_t size) noexcept {
     return (word ^ size) * 0x9e37'79b9'7f4a'7c15;
 }
 
-// Where an object begins, of a checked parse.
+// The beginning of an object in a checked parse.
 struct Opening {
     Expectation* start;
     bool resource;
     bool contained;
 };
 
-// Where the value of resourceType stands in the object that begins at the token; null unless it is among the first
+// The value of resourceType in the object that begins at the token; null unless it is among the first
 // kTokensAhead. Requires: the text is padded with NUL, which is the last token.
 const char* find_resource_type(const char* text, const std::uint32_t* token) noexcept {
     constexpr std::string_view kKey = "\"resourceType\"";
@@ -67,7 +67,7 @@ const char* find_resource_type(const char* text, const std::uint32_t* token) noe
     return nullptr;
 }
 
-// Of the resource whose object begins at the token.
+// For the resource that begins at the token.
 [[gnu::noinline]] Opening open_resource(const char* text, const std::uint32_t* token,
                                         bool contained, std::uint32_t& doubts) noexcept {
     const char* const name = find_resource_type(text, token);
@@ -77,7 +77,7 @@ const char* find_resource_type(const char* text, const std::uint32_t* token) noe
     return {start, true, contained};
 }
 
-// Of an object that is not simply what is expected.
+// For an object that is not plainly the expected one.
 [[gnu::noinline]] Opening open_other(const char* text, const std::uint32_t* token,
                                      const Expectation& expected, bool in_array,
                                      std::uint32_t& doubts) noexcept {
@@ -108,14 +108,14 @@ Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool ch
         depth_max_ = depth_max;
         return checked ? run<true>(text, tokens, nodes) : run<false>(text, tokens, nodes);
     };
-    // What is deeper than a resource may be is rare enough to be walked through twice.
+    // Anything nested deeper than a resource may be is rare enough to be walked twice.
     const std::size_t usual = std::min(frames_.size(), kJsonDepthMax);
     const Fault fault = walk(usual);
     deep_ = fault.message == kTooDeep && usual < frames_.size();
     return deep_ ? walk(frames_.size()) : fault;
 }
 
-// A state machine whose states are places in the code: each has its own branches to be predicted.
+// A state machine whose states are places in the code, so that each has its own branches to predict.
 template <bool kChecked>
 Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, Node* const nodes) {
     const std::uint32_t* token = tokens.data();
@@ -123,11 +123,11 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
     Frame* const outermost = frames_.data();
     Frame* const innermost = outermost + depth_max_;
     Frame* frame = outermost - 1;
-    std::uint32_t index = 0;       // the next node to be made
+    std::uint32_t index = 0;       // the next node to make
     std::uint32_t space = *token;  // white space before the token
     std::uint32_t doubts = 0;
     Expectation* const starts = kChecked ? schema::anything() : nullptr;
-    Expectation* expected = starts;  // of the value at hand
+    Expectation* expected = starts;  // for the current value
     Opening opening{starts, false, false};
 
     // The first backslash at or after `from`.
@@ -142,11 +142,11 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
                                   Node& node = nodes[index++];
                                   node = {begin - space, end - space, index, 0, kind, escaped};
                               };
-    bool escaped = false;  // the string that add_string() has seen
-    // Makes a node of the string at the token; its end, or 0 if its escapes are wrong.
+    bool escaped = false;  // of the string last seen by add_string()
+    // Makes a node for the string at the token; returns its end, or 0 if its escapes are invalid.
     const auto add_string = [&]() __attribute__((always_inline)) -> std::uint32_t {
         const std::uint32_t begin = token[0];
-        std::uint32_t end = token[1];  // stage 1 has seen that only white space follows the quote
+        std::uint32_t end = token[1];  // stage 1 ensures that only white space follows the quote
         while (text[end - 1] != '"') [[unlikely]] {
             --end;
         }
@@ -166,12 +166,12 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
         }
         return end;
     };
-    // Goes from the token, which ends at `end`, to the next.
+    // Moves from the token, which ends at `end`, to the next.
     const auto advance = [&](std::uint32_t end)
                              __attribute__((always_inline)) { space += *++token - end; };
     const auto fail = [&](const char* what)
                           __attribute__((always_inline)) { return Fault{*token, what}; };
-    // Counts the scalar that was added last if it isn't plainly what is expected.
+    // Counts a doubt if the scalar added last isn't plainly the expected one.
     const auto doubt_scalar = [&](bool in_array) __attribute__((always_inline)) {
         doubts += !schema::is_plain(*expected, in_array, nodes[index - 1], text + *token);
     };
@@ -183,7 +183,7 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
             }
         }
     };
-    // Makes a node of the string, number or literal at the token and goes on; false if it is wrong.
+    // Makes a node for the string, number or literal at the token and moves on; false if it is invalid.
     const auto take_scalar = [&](bool in_array) __attribute__((always_inline)) {
         const char* const at = text + *token;
         std::uint32_t end = 0;
