@@ -14,7 +14,7 @@ using json::Kind;
 using json::Value;
 using Ref = EditTree::Ref;
 
-// The two high bits of a Ref: what the others index.
+// The two high bits of a Ref say what the others index.
 constexpr std::uint32_t kIndexBits = 30;
 constexpr std::uint32_t kIndexMask = (1U << kIndexBits) - 1;
 enum class Where : std::uint32_t { document, source, container, text };
@@ -140,7 +140,7 @@ bool EditTree::has_key(Ref key, std::string_view name, std::string& quoted_name)
     if (where(key) != Where::text) {
         return value_of(key).equals(name);
     }
-    // Both were quoted by the same function, so the same characters have the same text.
+    // Both were quoted by the same function, so equal characters have equal text.
     if (quoted_name.empty()) {
         quoted_name = json::quoted(name);
     }
@@ -222,7 +222,7 @@ void EditTree::replace(Slot slot, Ref value) {
 
 Ref EditTree::clone(Ref ref) {
     if (where(ref) != Where::container) {
-        return ref;  // never changed in its place: open() leaves what it opens alone
+        return ref;  // never changed in place: open() does not modify what it opens
     }
     const Ref copy = make(containers_[index_of(ref)].object);
     const std::vector<Child>& children = containers_[index_of(ref)].children;
@@ -251,7 +251,8 @@ std::size_t EditTree::depth(Ref ref) {
         return 0;
     }
     const std::span<const json::Node> nodes = value.tree().nodes();
-    std::array<std::uint32_t, kJsonDepthMax> ends;  // of what is open; no document nests deeper
+    std::array<std::uint32_t, kJsonDepthMax>
+        ends;  // of the open objects and arrays; no document nests deeper
     std::size_t open_count = 0;
     step(value.node().next - value.index());
     for (std::uint32_t i = value.index(); i < value.node().next; ++i) {
@@ -325,7 +326,7 @@ bool EditTree::same(Value a, Value b) {
     if (a.size() != b.size()) {
         return false;
     }
-    // Keys are unique in either, so it suffices that b has each of a's. Most often they stand in one order.
+    // Keys are unique in both, so it suffices that b has each of a's. Mostly they are in the same order.
     auto next = b.members().begin();
     for (const auto [key, value] : a.members()) {
         Value other = (*next).value;

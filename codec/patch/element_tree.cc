@@ -217,7 +217,7 @@ void ElementTree::prune(Way way) {
         return;
     }
     if (way.empty() || !way.back().into_object) {
-        return;  // a list inside of a list: FHIR has none
+        return;  // a list inside a list, which FHIR does not have
     }
     const std::string key = way.back().key;
     way.pop_back();
@@ -228,7 +228,7 @@ void ElementTree::prune(Way way) {
         remove_element(way, name, last.index);
         return;
     }
-    // Its place in the list is that of the value beside it.
+    // Its index in the list is that of the value beside it.
     tree_.replace(tree_.element(tree_.member(slot_at(way), key), last.index),
                   tree_.from_text("null"));
     drop_if_all_null(way, key);

@@ -23,7 +23,7 @@ std::vector<Value> all_of(Value list) {
     return out;
 }
 
-/// One value of an element: what stands at its name, and what stands beside it at _name.
+/// One value of an element: the value of its name, and of _name beside it.
 struct Content {
     Value value;
     Value sibling;
@@ -33,7 +33,7 @@ struct Content {
     }
 };
 
-/// What an object has at one element: of a choice the option that it took.
+/// What an object has for one element: for a choice, the option that is present.
 struct Held {
     schema::Element element;  ///< missing: nothing
     std::vector<Content> contents;
@@ -64,7 +64,7 @@ Held read_held(Value object, schema::Element element) {
     return held;
 }
 
-/// "valueHumanName", if Parameters can have a value of that type; else empty.
+/// "valueHumanName" if Parameters can have a value of that type; else empty.
 std::string value_name(schema::Type type) {
     static const schema::Type kParameter = schema::find_type("Parameters.parameter");
     static const schema::Type kQuantity = schema::find_type("Quantity");
@@ -111,7 +111,7 @@ class Differ {
                                                                             : Depth::inner;
     }
 
-    /// What is new comes before what goes, so that no object is empty in between.
+    /// Additions come before removals, so that no object is empty in between.
     void compare_objects(const std::string& path, schema::Type type, Value from, Value to) {
         const Depth depth = depth_of(path);
         std::vector<std::pair<std::string, Held>> gone;
@@ -167,7 +167,7 @@ class Differ {
         }
     }
 
-    /// Two objects with a member in common are compared in depth; all else is replaced.
+    /// Two objects with a member in common are compared recursively; anything else is replaced.
     void compare_contents(const std::string& path, schema::Type type, const Content& before,
                           const Content& after) {
         if (before == after) {
@@ -272,7 +272,7 @@ class Differ {
         end();
     }
 
-    /// One value as a part of Parameters; of a type that they can't have, by parts of its own.
+    /// One value as a part of Parameters; of a type that Parameters can't have, as nested parts.
     void write_part(std::string_view name, schema::Type type, const Content& content) {
         operations_ += fmt::format(R"({{"name":"{}")", name);
         const std::string its_name = value_name(type);

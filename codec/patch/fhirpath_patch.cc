@@ -23,14 +23,14 @@ using fhirpath::Place;
 using json::Kind;
 using json::Value;
 
-// Steps of FHIRPath evaluation: of a whole patch, shared out evenly, and at least of one operation.
+// The FHIRPath steps of a whole patch, divided evenly, and the minimum for one operation.
 constexpr std::uint64_t kEvaluationStepsMax = 50'000'000;
 constexpr std::uint64_t kOperationStepsMin = 50'000;
 
-// Bytes that may be parsed again for each of the steps of Limits.
+// The bytes that may be parsed again per step of Limits.
 constexpr std::size_t kParsedBytesPerStep = 4;
 
-// Elements of one list: an object's member that is an array, with what stands beside it.
+// The elements of one list: an object's member that is an array, and its sibling.
 struct ListPlace {
     Way parent;
     std::string name;
@@ -38,7 +38,8 @@ struct ListPlace {
     std::size_t size = 0;
 };
 
-// The end of a path that a name could be: "Patient.contact.where(x)" and "name". None if there is no such end.
+// Splits off the last step of a path if that may be a name: "Patient.contact.where(x)" and "name". None if it
+// isn't.
 std::optional<std::pair<std::string_view, std::string_view>> split_path(std::string_view path) {
     const std::size_t dot = path.rfind('.');
     if (dot == std::string_view::npos) {
@@ -51,7 +52,7 @@ std::optional<std::pair<std::string_view, std::string_view>> split_path(std::str
     return is_name ? std::optional(std::pair{path.substr(0, dot), name}) : std::nullopt;
 }
 
-/// One operation being applied to one state of the resource.
+/// Applies one operation to one state of the resource.
 class Application {
   public:
     Application(Value resource, Value parameters, const Limits& limits, std::uint64_t steps,
@@ -87,7 +88,7 @@ class Application {
   private:
     static Error invalid(std::string detail) { return {Errc::invalid, std::move(detail), {}}; }
 
-    /// The elements that `path` leads to. Lifetime: until the next call.
+    /// The elements at `path`. Lifetime: until the next call.
     Result<std::span<const Item>> evaluate(std::string_view path) {
         Result<fhirpath::Expression> expression = fhirpath::Expression::parse(path);
         if (!expression) {
@@ -127,7 +128,7 @@ class Application {
         return add_child(path_, operation.name.string(), operation.value);
     }
 
-    /// Adds a child to the one element that `path` leads to.
+    /// Adds a child to the single element at `path`.
     Result<void> add_child(std::string_view path, std::string_view name, Value part) {
         ANNALS_TRY(const Item item, evaluate_single(path));
         ANNALS_TRY(const Way way, way_into(item));
@@ -135,7 +136,8 @@ class Application {
         return add_to(way, beside ? schema::find_type("Element") : item.type(), name, part);
     }
 
-    /// The way to the object that holds the children of `item`: beside a primitive, where one is made if needed.
+    /// The way to the object that holds the children of `item`; for a primitive it is the one beside it, created
+    /// if needed.
     Result<Way> way_into(const Item& item) {
         const Place& place = item.place();
         if (item.value().is_object()) {
@@ -225,7 +227,7 @@ class Application {
         return *index;
     }
 
-    /// The list that path_ leads to; none if it leads nowhere.
+    /// The list at path_; none if there is nothing.
     Result<std::optional<ListPlace>> find_list() {
         ANNALS_TRY(const std::span<const Item> items, evaluate(path_));
         if (items.empty()) {
@@ -234,7 +236,7 @@ class Application {
         const Item& first = items.front();
         ListPlace list;
         list.name = name_of(first);
-        // A list of resources takes any.
+        // A list of resources accepts any.
         list.type = first.type().is_resource() ? schema::resource_base_type() : first.type();
         bool whole = first.place().parent != Place::kNone;
         for (const Item& item : items) {
@@ -297,7 +299,7 @@ class Application {
     std::string path_;
     fhirpath::Environment environment_;
     fhirpath::Evaluator& evaluator_;
-    std::optional<fhirpath::Expression> expression_;  // the last one's items point into it
+    std::optional<fhirpath::Expression> expression_;  // the last result's items point into it
 };
 
 }  // namespace

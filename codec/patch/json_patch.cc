@@ -16,7 +16,7 @@ using json::Value;
 using Ref = EditTree::Ref;
 using Slot = EditTree::Slot;
 
-// Bytes of a pointer that a message shows.
+// How many bytes of a pointer a message shows.
 constexpr std::size_t kPointerBytesShown = 200;
 
 /// The tokens of a JSON Pointer, escapes resolved.
@@ -54,7 +54,7 @@ std::optional<std::size_t> parse_index(std::string_view token) noexcept {
     if (!is_digits(token) || (token.size() > 1 && token.front() == '0')) {
         return {};
     }
-    constexpr std::size_t kDigits = 11;  // no array has so many elements
+    constexpr std::size_t kDigits = 11;  // no array has that many elements
     std::size_t index = 0;
     for (const char digit : token.substr(0, kDigits)) {
         index = index * 10 + static_cast<std::size_t>(digit - '0');
@@ -62,7 +62,7 @@ std::optional<std::size_t> parse_index(std::string_view token) noexcept {
     return index;
 }
 
-/// "Patient.name[0].given", as far as the pointer can be said in FHIRPath.
+/// "Patient.name[0].given", as far as the pointer can be expressed in FHIRPath.
 std::string expression_of(std::string_view type, const Pointer& pointer) {
     std::string out(type);
     if (out.empty()) {
@@ -94,7 +94,7 @@ std::string shown(std::string text) {
     return text;
 }
 
-/// One patch being applied.
+/// Applies one patch.
 class JsonPatch {
   public:
     JsonPatch(Value document, Value patch, const Limits& limits)
@@ -176,7 +176,7 @@ class JsonPatch {
         return value;
     }
 
-    /// Where the first `count` tokens lead; null if nothing is there.
+    /// The place of the first `count` tokens; null if there is nothing.
     Slot find(const Pointer& pointer, std::size_t count) {
         Slot slot = tree_.root();
         not_an_index_ = false;
@@ -200,7 +200,7 @@ class JsonPatch {
         return slot;
     }
 
-    /// Puts `value` at path_.
+    /// Adds `value` at path_.
     Result<void> add(Ref value) {
         if (path_.size() + tree_.depth(value) > kJsonDepthMax) {
             return fault(fmt::format("the result is nested deeper than {} levels", kJsonDepthMax));
@@ -297,7 +297,7 @@ class JsonPatch {
     Value operation_;
     std::size_t number_ = 0;
     Pointer path_;
-    bool not_an_index_ = false;  ///< the last find() met an array with something else than an index
+    bool not_an_index_ = false;  ///< the last find() got a non-index for an array
 };
 
 }  // namespace

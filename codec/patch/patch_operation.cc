@@ -10,7 +10,7 @@ namespace {
 
 using json::Value;
 
-// Bytes of a path that a message shows.
+// How many bytes of a path a message shows.
 constexpr std::size_t kPathBytesShown = 200;
 
 std::string shortened(std::string text) {

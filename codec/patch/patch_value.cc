@@ -15,7 +15,7 @@ Error invalid(std::string detail) {
     return {Errc::invalid, std::move(detail), {}};
 }
 
-// The value[x] of a part: valueCode with its _valueCode.
+// The value[x] of a part: valueCode and its _valueCode.
 struct TypedValue {
     Value value;
     Value sibling;
@@ -68,13 +68,13 @@ JsonKind json_kind(schema::Type type) noexcept {
     }
 }
 
-// One element of an object that is made of parts, with all its values.
+// One element, with all its values, of an object given by nested parts.
 struct Member {
     schema::Element element;
     std::vector<PatchValue> values;
 };
 
-// "name":[...] or "name":..., and "_name" where it has anything.
+// "name":[...] or "name":..., and "_name" if it has content.
 void append_member(std::string& out, const Member& member) {
     const bool repeats = member.element.repeats();
     for (const bool beside : {false, true}) {

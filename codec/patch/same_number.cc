@@ -9,7 +9,7 @@ namespace annals::patch {
 
 namespace {
 
-// A JSON number: its digits, and the power of ten that its exponent says.
+// A JSON number: its digits and the power of ten in its exponent.
 struct Decimal {
     bool negative = false;
     std::string_view whole;     // digits before the point
@@ -75,7 +75,7 @@ bool same_number(std::string_view a, std::string_view b) noexcept {
     const auto [x_begin, x_end] = significant(x);
     const auto [y_begin, y_end] = significant(y);
     if (x_begin == x_end || y_begin == y_end) {
-        return x_begin == x_end && y_begin == y_end;  // zero is zero, whatever its sign
+        return x_begin == x_end && y_begin == y_end;  // zero equals zero, whatever the signs
     }
     if (!x.exponent_fits || !y.exponent_fits || x.negative != y.negative ||
         x_end - x_begin != y_end - y_begin) {

@@ -21,7 +21,7 @@ constexpr std::uint32_t kTextBits = 20;
 constexpr std::uint32_t kTokenBits = 6;
 constexpr std::uint32_t kReferenceBit = 1;  // its elements have no marks of their own
 
-// Starts of types, their resourceType, siblings of primitives, elements.
+// For starts of types, their resourceType, siblings of primitives, and elements.
 struct Table {
     std::array<Expectation, kTypeCount> starts;
     std::array<Expectation, kTypeCount> resource_types;
@@ -34,8 +34,8 @@ struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }
 };
 
-// A thread's own, all zeros at first. Not in the storage that each thread has, of which libc writes every byte when a thread
-// is made, of those that never parse, too: here untouched pages are none of the process.
+// A thread's own table, initially all zeros. Not thread_local storage, every byte of which libc writes when a
+// thread is created, even one that never parses: here, untouched pages take no memory.
 struct OwnTable {
     OwnTable() : memory(std::calloc(1, sizeof(Table) + alignof(Table))) {
         void* place = memory.get();
@@ -57,7 +57,7 @@ bool is_made(const Expectation& expectation) noexcept {
     return expectation.next != nullptr;
 }
 
-// What no key is like, since no text has the character.
+// An expectation that no key matches, since no text has its character.
 Expectation* nothing() noexcept {
     Expectation& own = table().nothing;
     if (!is_made(own)) {
@@ -71,7 +71,7 @@ Expectation* nothing() noexcept {
 
 void set_name(Expectation& expectation, std::string_view name) noexcept {
     expectation.key_bytes = static_cast<std::uint8_t>(name.size() + 2);
-    if (name.size() >= expectation.name.size()) {  // looked up each time
+    if (name.size() >= expectation.name.size()) {  // not kept, but looked up each time
         expectation.name[0] = '\1';
         expectation.name_bits = 1;
         return;
@@ -99,7 +99,7 @@ void make_start(std::uint16_t type) noexcept {
         type == tables::kReferenceType ? kReferenceBit : tables::kTypes[type].required >> 1;
 }
 
-// What an element's values are, and which of them are settled at once.
+// Sets what an element's values are, and which of them need no further check.
 void set_primitive(Expectation& expectation, bool reference, bool repeats) noexcept {
     const auto type = static_cast<Primitive>(expectation.type);
     expectation.check = reference ? Check::reference : Check::primitive;
@@ -131,7 +131,7 @@ void set_primitive(Expectation& expectation, bool reference, bool repeats) noexc
     }
 }
 
-// That of `row`, an element of `type`.
+// Makes the expectation for `row`, an element of `type`.
 [[gnu::noinline]] void make_element(Expectation& own, std::uint16_t type,
                                     const ElementRow& row) noexcept {
     const bool repeats = (row.flags & tables::kRepeats) != 0;
@@ -163,7 +163,7 @@ void set_primitive(Expectation& expectation, bool reference, bool repeats) noexc
     }
 }
 
-// That of `_name` of a primitive of `type`.
+// The expectation for `_name` of a primitive of `type`.
 Expectation* sibling_of(std::uint16_t type) noexcept {
     Expectation& own = table().siblings[type];
     if (!is_made(own)) {
@@ -178,7 +178,7 @@ Expectation* sibling_of(std::uint16_t type) noexcept {
     return &own;
 }
 
-// Whether `zone` is one, of the usual ones: "Z", "+hh:mm" up to 13 hours. Requires: 8 readable bytes.
+// Whether `zone` is one of the common zones: "Z", "+hh:mm" up to 13 hours. Requires: 8 readable bytes.
 bool is_usual_zone(std::string_view zone) noexcept {
     if (zone.size() == 1) {
         return zone[0] == 'Z';
@@ -189,8 +189,8 @@ bool is_usual_zone(std::string_view zone) noexcept {
            is_below(4, '6') && is_below(5, '9' + 1);
 }
 
-// Whether `text` is a day up to the 28th, or such a day with a time and a zone: nearly all dates are. Requires: 64 readable
-// bytes.
+// Whether `text` is a day up to the 28th, or such a day with a time and a zone: nearly all dates are.
+// Requires: 64 readable bytes.
 bool is_usual_day(std::string_view day, bool with_time) noexcept {
     const char* const text = day.data();
     // "YYYY-MM-DDThh:mm:ss"
@@ -206,7 +206,8 @@ bool is_usual_day(std::string_view day, bool with_time) noexcept {
         std::bit_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block, form)));
     const std::uint32_t right = (digits & kDigits) | (marks & ~kDigits & 0x7'ffff);
 
-    // Month, day, hour, minute and second as numbers, from what begins at the last digit of the year.
+    // Month, day, hour, minute and second as numbers, from the bytes that begin at the last digit of the
+    // year.
     const __m128i behind_year = _mm_sub_epi8(
         _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + 3)), _mm_set1_epi8('0'));
     const __m128i pairs = _mm_shuffle_epi8(
@@ -246,7 +247,7 @@ Expectation* start_of_resource(const char* name) noexcept {
         return anything();
     }
     std::size_t size = 0;
-    while (size < 64 && name[1 + size] != '"') {  // no type's name is as long
+    while (size < 64 && name[1 + size] != '"') {  // no type's name is that long
         ++size;
     }
     const std::optional<TypeId> id = find_resource_type({name + 1, size});
@@ -261,7 +262,7 @@ Expectation* start_of_resource(const char* name) noexcept {
         set_name(own, "resourceType");
         set_no_kind(own);
         own.type =
-            static_cast<std::uint16_t>(Primitive::code);  // it is one of R4's, as is known already
+            static_cast<std::uint16_t>(Primitive::code);  // it is known to be an R4 type already
         set_primitive(own, false, false);
         own.place = kResourceTypePlace;
         own.next = nothing();
@@ -276,7 +277,7 @@ Expectation* expect(Expectation* start, Expectation* before, const char* key, st
     if (type == 0) {
         return anything();
     }
-    // Mostly it is there, and the names in the tables, far away in memory, need not be looked at.
+    // Mostly it exists already, and the names in the tables, far away in memory, need not be read.
     const tables::TypeRow& rows = tables::kTypes[type];
     const std::uint64_t hash = tables::hash_of(tables::padded_name(key, size));
     if (const std::uint8_t place = tables::kSlots[rows.slots + (hash * rows.seed >> rows.shift)];
@@ -319,7 +320,7 @@ bool is_value(Primitive type, bool reference, std::string_view text, bool escape
             return is_padded_id(text);
         case Primitive::string:
             if (reference) {
-                // Most that aren't relative are of the first kind: urn:uuid:..., http://...
+                // Most that aren't relative begin like this: urn:uuid:..., http://...
                 return !escaped && ((text.front() >= 'a' && text.size() <= 64 &&
                                      _bzhi_u64(low_bytes(text.data()),
                                                static_cast<std::uint32_t>(text.size())) == 0) ||

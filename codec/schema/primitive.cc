@@ -28,7 +28,7 @@ bool is_white(char c) noexcept {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Two digits at `text`, or 100.
+// The two digits at `text`, or 100 if they aren't.
 unsigned two_digits(const char* text) noexcept {
     return is_digit(text[0]) && is_digit(text[1]) ? byte(text[0]) * 10 + byte(text[1]) - 11 * '0'
                                                   : 100;
@@ -48,7 +48,7 @@ unsigned days_of(unsigned year, unsigned month) noexcept {
     return kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-// hh:mm:ss and a fraction at the start of `text`: how long they are, or 0.
+// The length of hh:mm:ss with an optional fraction at the start of `text`, or 0.
 std::size_t time_size(std::string_view text) noexcept {
     if (text.size() < 8 || two_digits(text.data()) > 23 || text[2] != ':' ||
         two_digits(text.data() + 3) > 59 || text[5] != ':' || two_digits(text.data() + 6) > 60) {
@@ -73,7 +73,7 @@ bool is_zone(std::string_view text) noexcept {
     return (hours < 14 && minutes < 60) || (hours == 14 && minutes == 0);
 }
 
-// How much of `text` is a date (4, 7 or 10), or 0.
+// The length of the date at the start of `text` (4, 7 or 10), or 0.
 std::size_t date_size(std::string_view text) noexcept {
     if (text.size() < 4) {
         return 0;
@@ -104,7 +104,7 @@ bool is_time_with_zone(std::string_view text) noexcept {
     return size != 0 && is_zone(text.substr(1 + size));
 }
 
-// A whole number without leading zeros that is at most `max`; the digits alone.
+// Whether `text` is a whole number without leading zeros or a sign, and at most `max`.
 bool is_whole(std::string_view text, std::uint64_t max) noexcept {
     if (text.empty() || text.size() > 10 || (text[0] == '0' && text.size() > 1)) {
         return false;
@@ -122,7 +122,7 @@ bool is_whole(std::string_view text, std::uint64_t max) noexcept {
 constexpr std::uint64_t kOnes = 0x0101'0101'0101'0101;
 constexpr std::uint64_t kHighs = 0x8080'8080'8080'8080;
 
-// Whether one of the eight bytes is a space or lower; exact where it answers no.
+// Whether one of the eight bytes is a space or below; may be wrong only if true.
 bool has_low_byte(std::uint64_t bytes) noexcept {
     return ((bytes - kOnes * 0x21) & ~bytes & kHighs) != 0;
 }
@@ -145,14 +145,14 @@ bool has_low_byte(std::string_view text) noexcept {
     return false;
 }
 
-// Which of the bytes are from `first` on, and fewer than `count` behind it.
+// Which of the bytes are among the `count` from `first` on.
 __m256i is_below(__m256i bytes, char first, char count) noexcept {
     const __m256i from_first = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
     return _mm256_cmpeq_epi8(
         _mm256_min_epu8(from_first, _mm256_set1_epi8(static_cast<char>(count - 1))), from_first);
 }
 
-// Which of the 32 bytes at `at` are no characters of an id, as bits.
+// Which of the 32 bytes at `at` can't be in an id, as bits.
 std::uint64_t wrong_in_id(const char* at) noexcept {
     const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
     return std::uint64_t{~std::bit_cast<std::uint32_t>(_mm256_movemask_epi8(
@@ -160,7 +160,7 @@ std::uint64_t wrong_in_id(const char* at) noexcept {
                         _mm256_or_si256(is_below(block, '0', 10), is_below(block, '-', 2)))))};
 }
 
-// Whether 32 bytes are nothing but the base64 alphabet without padding.
+// Whether all 32 bytes are in the base64 alphabet, without padding.
 bool is_base64_block(const char* at) noexcept {
     const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
     const __m256i letters = is_below(_mm256_or_si256(block, _mm256_set1_epi8(0x20)), 'a', 26);
@@ -169,7 +169,7 @@ bool is_base64_block(const char* at) noexcept {
     return _mm256_movemask_epi8(_mm256_or_si256(letters, signs)) == -1;
 }
 
-// Relative references name a type of R4 and an id, and perhaps a version, and a part of that.
+// Relative references consist of an R4 type and an id, and optionally a version and a fragment.
 bool is_relative_reference(std::string_view text) noexcept {
     if (const std::size_t hash = text.find('#'); hash != std::string_view::npos) {
         if (!is_uri(text.substr(hash))) {
@@ -251,7 +251,7 @@ bool is_reference(std::string_view text) noexcept {
         return text.size() == 1 || is_uri(text);
     }
     if (first >= 'A' && first <= 'Z') {
-        // Nearly all are a type and an id, which have none of the characters that are looked for otherwise.
+        // Nearly all are a type and an id, without any of the characters searched for below.
         const std::size_t slash = std::min(text.find('/'), text.size() - 1);
         if (is_id(text.substr(slash + 1)) && find_resource_type(text.substr(0, slash))) {
             return true;
@@ -304,7 +304,7 @@ bool is_base64_binary(std::string_view text) noexcept {
             i += 32;
             continue;
         }
-        // White space comes once a line, so a few characters on there are whole blocks again.
+        // White space comes once a line, so whole blocks follow again after a few characters.
         for (std::size_t end = i + 8; i < text.size() && i < end; ++i) {
             const char c = text[i];
             if (is_white(c)) {

@@ -1,5 +1,5 @@
-// The walk that finds the faults: over the flat nodes once, in text order. What the parser has found to be in order on
-// its way (codec/schema/expectation.h) needs none.
+// Finds the faults in one walk over the flat nodes, in text order. Resources that the parser has found to be sound
+// (codec/schema/expectation.h) need no walk.
 
 #include "codec/schema/structure.h"
 
@@ -24,22 +24,22 @@ using json::Value;
 using tables::ElementRow;
 using tables::TypeRow;
 
-// What was seen of an object's members.
+// What has been seen of an object's members.
 struct Seen {
     std::uint32_t bits = 0;     // of required elements and choices
-    std::uint32_t doubled = 0;  // of choices with several types that were reported
+    std::uint32_t doubled = 0;  // of choices reported for having several types
 };
 
 std::string_view base_name_of(const ElementRow& row) noexcept {
     return {tables::kNames + row.name, row.base_size};
 }
 
-// The bit of a required element or choice; 0 for all others.
+// The bit of a required element or choice; 0 for any other.
 std::uint32_t bit_of(const ElementRow& row) noexcept {
     return 1U << row.mark >> 1;
 }
 
-// Of an element of Reference: whether it is Reference.reference.
+// Whether this element of Reference is Reference.reference.
 bool is_reference_row(const ElementRow& row) noexcept {
     return name_of(row) == "reference";
 }
@@ -60,7 +60,7 @@ class Walk {
     }
 
   private:
-    // Elements of a primitive's array and its sibling's, side by side: each position is asked for once, in
+    // Pairs the elements of a primitive's array and its sibling's: each position is requested once, in
     // ascending order.
     class Partner {
       public:
@@ -91,7 +91,7 @@ class Walk {
     void check_complex(std::uint32_t index, const ElementRow& row, Site site);
     void check_array(std::uint32_t key, const ElementRow& row);
 
-    // What follows is rare.
+    // The following are rarely needed.
     void check_unescaped(std::uint32_t index, bool reference, const ElementRow& row, Site site);
     void check_has_more_than_id(std::uint32_t index, Site site);
     Seen check_other_member(std::uint32_t key, std::uint16_t type, Seen seen);
@@ -106,7 +106,7 @@ class Walk {
 
     Value open_object() const noexcept { return value(place_ == nullptr ? root_ : place_->index); }
 
-    // A string's characters as they stand.
+    // A string's characters, verbatim.
     std::string_view text_of(const Node& node) const noexcept {
         return {text_ + node.begin + 1, node.end - node.begin - 2};
     }
@@ -116,7 +116,7 @@ class Walk {
     const char* const text_;
     const std::uint32_t root_;
     const StructureRules rules_;
-    const Place* place_ = nullptr;  // of the object that is open; null: the outermost resource
+    const Place* place_ = nullptr;  // of the current object; null: the outermost resource
     StructureFaults faults_;
 };
 
@@ -169,7 +169,7 @@ void Walk::check_resource(std::uint32_t index, const ElementRow* container, Site
     place_ = container != nullptr ? place.parent : nullptr;
 }
 
-// The members, from node `first` to `end`, of an object of that type.
+// Checks the members, nodes `first` to `end`, of an object of that type.
 void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t type) {
     Seen seen;
     for (std::uint32_t at = first; at < end && !faults_.are_enough(); at = nodes_[at + 1].next) {
@@ -188,7 +188,7 @@ void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t t
     }
 }
 
-// A member that is that of `row`, or the sibling of such.
+// Checks a member for `row`, or its sibling.
 Seen Walk::check_member(std::uint32_t key, std::uint16_t type, const ElementRow& row, bool sibling,
                         Seen seen) {
     if ((seen.bits & bit_of(row)) != 0) [[unlikely]] {
@@ -208,7 +208,7 @@ Seen Walk::check_member(std::uint32_t key, std::uint16_t type, const ElementRow&
     return seen;
 }
 
-// `reference`: of Reference.reference.
+// `reference`: whether it is a Reference.reference.
 void Walk::check_primitive(std::uint32_t index, bool reference, const ElementRow& row, Site site) {
     const Node& node = nodes_[index];
     const auto primitive = static_cast<Primitive>(row.type);
@@ -276,7 +276,7 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
     }
 }
 
-// A primitive that is invalid as it stands; with its escapes resolved it may be valid.
+// A primitive that is invalid verbatim; with its escapes resolved it may be valid.
 [[gnu::noinline]] void Walk::check_unescaped(std::uint32_t index, bool reference,
                                              const ElementRow& row, Site site) {
     const auto primitive = static_cast<Primitive>(row.type);
@@ -293,7 +293,7 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
     }
 }
 
-// A Reference that doesn't begin with its reference.
+// A Reference whose first member is not its reference.
 [[gnu::noinline]] void Walk::check_has_more_than_id(std::uint32_t index, Site site) {
     for (const Member member : value(index).members()) {
         std::string unescaped;
@@ -310,7 +310,7 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
         "a Reference must have a reference, a type, an identifier, a display or an extension");
 }
 
-// A member whose name is none of the type's elements as it stands: resourceType, a primitive's sibling, a name
+// A member whose name is not verbatim one of the type's elements: resourceType, a primitive's sibling, a name
 // with escapes, or unknown.
 Seen Walk::check_other_member(std::uint32_t key, std::uint16_t type_index, Seen seen) {
     const Type type(type_index);
@@ -372,7 +372,7 @@ void Walk::check_extended(std::uint32_t index, std::uint16_t type, Site site) {
     place_ = place.parent;
 }
 
-// The choice of `row` has a value already: of the same type (beside its sibling), or another's.
+// The choice of `row` has a value already: of the same type (as the sibling), or of another.
 Seen Walk::check_second_type(std::uint32_t key, std::uint16_t type, const ElementRow& row,
                              Seen seen) {
     if ((row.flags & tables::kChoice) == 0 || (seen.doubled & bit_of(row)) != 0) {
@@ -405,7 +405,7 @@ Seen Walk::check_second_type(std::uint32_t key, std::uint16_t type, const Elemen
         if ((missing & bit) == 0) {
             continue;
         }
-        missing &= ~bit;  // once for a choice
+        missing &= ~bit;  // once per choice
         faults_.report(spot({}), Errc::required,
                        fmt::format("{}.{}{} is required", Type(type).name(), element.base_name(),
                                    element.is_choice() ? "[x]" : ""),

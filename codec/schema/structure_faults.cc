@@ -94,7 +94,7 @@ Result<void> StructureFaults::take() {
     return error;
 }
 
-// Whether a value stands where the server will put another.
+// Whether a value will be replaced by the server's.
 bool StructureFaults::is_given_by_server(Spot spot) const {
     const std::string_view name = name_at(spot.site.key);
     if (spot.place == nullptr) {
@@ -104,7 +104,7 @@ bool StructureFaults::is_given_by_server(Spot spot) const {
            (name == "versionId" || name == "lastUpdated");
 }
 
-// As it stands there.
+// The name, verbatim.
 std::string_view StructureFaults::name_at(std::uint32_t key) const {
     return key == kNone ? std::string_view() : Value(tree_, key).raw_string();
 }

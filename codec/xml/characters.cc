@@ -9,12 +9,12 @@ namespace annals::xml {
 
 namespace {
 
-// What stands otherwise in a JSON string.
+// The characters to escape in a JSON string.
 constexpr ByteSet kStringSpecial("\"\\\t\r\n");
 constexpr ByteSet kRawStringSpecial("\"\\\t\r\n&");
 
 constexpr ByteSet kWhiteSpace(" \t\r\n");
-// Of ASCII, what is no character of XML.
+// The ASCII characters that XML does not allow.
 constexpr ByteSet kControl(
     std::string_view("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f"
                      "\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f",
@@ -88,10 +88,10 @@ Fault check_characters(std::string_view text) noexcept {
     constexpr std::size_t kBlock = 64;
     std::size_t at = 0;
     while (at < text.size()) {
-        // Blocks of nothing but printable ASCII and white space, as nearly all are.
+        // Blocks of only printable ASCII and white space, as nearly all are.
         while (text.size() - at >= kBlock) {
             unsigned char special =
-                0;  // of a byte's width, so that the loop is done sixteen at a time
+                0;  // as wide as a byte, so that the loop is vectorized by sixteen
             for (std::size_t i = 0; i < kBlock; ++i) {
                 const auto c = static_cast<unsigned char>(text[at + i]);
                 const bool odd =
@@ -136,7 +136,7 @@ void append_json_characters(std::string& out, std::string_view raw) {
             append_json_character(out, reference.code_point);
             at += std::max<std::size_t>(reference.size, 1);
         } else if (kWhiteSpace.has(*at)) {
-            // A line break is one character, however it was written (XML section 2.11), and here a blank.
+            // A line break is one character, however it is written (XML section 2.11), and here a blank.
             const bool crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
             out += ' ';
             at += crlf ? 2 : 1;

@@ -13,7 +13,7 @@ namespace annals::xml {
 
 namespace {
 
-constexpr std::uint8_t kNameCharacter = 1;  // also of what is not ASCII: no name that FHIR has
+constexpr std::uint8_t kNameCharacter = 1;  // also non-ASCII ones, in no name of FHIR
 constexpr std::uint8_t kNameStart = 2;
 constexpr std::uint8_t kSpace = 4;
 
@@ -36,9 +36,9 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
     return classes;
 }();
 
-// Where an attribute's value is not plain, or ends.
+// Where an attribute's value ends or is not plain.
 constexpr ByteSet kValueSpecial("\"'<&\\\t\r\n");
-// Where characters between tags end, or a reference begins, or what must not be there may.
+// Where text between tags ends, a reference begins, or something not allowed may be.
 constexpr ByteSet kTextSpecial("<&]");
 
 bool is(char c, std::uint8_t what) noexcept {
@@ -157,7 +157,7 @@ bool Cursor::skip_reference() {
     return true;
 }
 
-// The name at its place with its prefix; `local` is without. Empty if there is none.
+// Reads a name with its prefix; `local` is set to it without the prefix. Empty if there is none.
 inline std::string_view Cursor::read_qualified_name(std::string_view& local) noexcept {
     const std::size_t begin = at_;
     local = read_name();
@@ -287,7 +287,7 @@ bool read_declaration(Cursor& cursor) {
     if (end == std::string_view::npos) {
         return cursor.fail(begin, "an XML declaration without its end");
     }
-    // What is between is written like the attributes of a tag.
+    // The content is written like the attributes of a tag.
     const std::string as_tag = fmt::format("<x{}>", text.substr(begin + 5, end - begin - 5));
     Cursor inside(as_tag);
     Tag tag;

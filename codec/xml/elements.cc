@@ -7,10 +7,10 @@ namespace annals::xml {
 
 namespace {
 
-// What holds a value or an element that does takes more bytes than these; so the array stays smaller than
-// a few times the text.
+// Anything that holds a value, or an element with one, takes more bytes; so the array is at most a few times
+// the text's size.
 constexpr std::size_t kElementBytesMin = 8;
-// What larger texts need is not kept for the next one.
+// Larger buffers are not kept for the next text.
 constexpr std::size_t kKeptElementsMax = 1 << 16;
 constexpr std::size_t kKeptNarrativesMax = 1 << 12;
 constexpr std::size_t kKeptFlawsMax = 1 << 12;
@@ -54,7 +54,7 @@ void ElementParser::trim() {
     }
 }
 
-// White space, comments and processing instructions before or after the root.
+// Skips white space, comments and processing instructions before or after the root.
 bool ElementParser::read_outside(Cursor& cursor) {
     for (;;) {
         cursor.skip_space();
@@ -190,7 +190,7 @@ bool ElementParser::read_tag(Cursor& cursor) {
     return true;
 }
 
-// The element whose tag has just been read is one directly inside of the root.
+// The element whose tag has just been read is a child of the root.
 void ElementParser::begin_child(Cursor& cursor) const {
     cursor.set_lenient(lenient_ && tag_.local == "entry" && name_of(elements_[0]) == "Bundle");
 }

@@ -32,7 +32,7 @@ bool Namespaces::open(Cursor& cursor, const Tag& tag, std::uint32_t depth) {
         }
         const Namespace space = known_namespace(attribute.value);
         if (find(prefix) == space) {
-            continue;  // many say again what holds already
+            continue;  // many repeat what is in force already
         }
         if (bindings_.size() >= kNamespacesMax) {
             return cursor.fail(tag.begin, "too many namespaces");

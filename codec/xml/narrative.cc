@@ -12,7 +12,7 @@ namespace annals::xml {
 
 namespace {
 
-// What txt-1 lists, in alphabetical order.
+// The elements that txt-1 lists, in alphabetical order.
 constexpr std::string_view kElements[] = {
     "a",   "abbr",     "acronym", "b",     "big",  "blockquote", "br",  "caption", "cite",  "code",
     "col", "colgroup", "dd",      "dfn",   "div",  "dl",         "dt",  "em",      "h1",    "h2",
@@ -75,7 +75,8 @@ bool is_allowed_attribute(std::string_view name) noexcept {
     return kAttributeSet.has(name) || name == "xml:lang" || name == "xml:space";
 }
 
-// The characters of a value without white space and controls, in lower case: as a browser reads a scheme.
+// A value's characters without white space and control characters, in lower case: as a browser reads a
+// scheme.
 std::string squeezed(std::string_view raw) {
     std::string json;
     append_json_characters(json, raw);
@@ -99,7 +100,7 @@ bool is_script_link(std::string_view element, std::string_view raw) {
            (link.starts_with("data:") && !(element == "img" && link.starts_with("data:image/")));
 }
 
-// Without CSS comments, also one that does not end.
+// Removes CSS comments, even an unterminated one.
 std::string without_comments(std::string_view style) {
     std::string out;
     for (std::size_t at = 0; at < style.size();) {
@@ -112,7 +113,8 @@ std::string without_comments(std::string_view style) {
 }
 
 bool is_script_style(std::string_view raw) {
-    // Each of kRefused has a bracket, an @, a v or a z; the others are of references, escapes and comments.
+    // Each of kRefused has a bracket, an @, a v or a z; the other characters begin references, escapes and
+    // comments.
     if (raw.find_first_of("(@vVzZ&\\/") == std::string_view::npos) {
         return false;
     }
@@ -174,7 +176,7 @@ bool declares_default(const Tag& tag) noexcept {
     return false;
 }
 
-// An HTML parser ends a comment at once if it begins so; old ones take [if as a condition.
+// An HTML parser ends such a comment right at its beginning; old ones take [if as a condition.
 bool is_harmless_comment(std::string_view inside) noexcept {
     return !inside.starts_with('>') && !inside.starts_with("->") && !inside.starts_with('[');
 }

@@ -9,7 +9,7 @@ namespace annals::xml {
 
 namespace {
 
-constexpr std::size_t kKeptChildrenMax = 1 << 16;  // after texts with more they are freed
+constexpr std::size_t kKeptChildrenMax = 1 << 16;  // larger buffers are freed after use
 
 bool is_number(std::string_view text) noexcept {
     std::size_t at = 0;
@@ -50,7 +50,7 @@ bool is_boolean(schema::Type type) noexcept {
     return type.primitive() == schema::Primitive::boolean;
 }
 
-// Whether JSON has values of the type as numbers.
+// Whether JSON has values of this type as numbers.
 bool is_number(schema::Type type) noexcept {
     switch (type.primitive()) {
         case schema::Primitive::decimal:
@@ -161,7 +161,7 @@ bool Reader::append_object(std::string& out, schema::Type type, std::uint32_t in
     return append_braced(out, type, index);
 }
 
-// `{`, the id, what is inside of the element, `}`.
+// `{`, the id, the element's content, `}`.
 bool Reader::append_braced(std::string& out, schema::Type type, std::uint32_t index) {
     bool first = true;
     out += '{';
@@ -176,7 +176,7 @@ bool Reader::append_braced(std::string& out, schema::Type type, std::uint32_t in
     return true;
 }
 
-// What is inside of the element, and its url, in the order of the type's elements.
+// The element's content, and its url, in the order of the type's elements.
 bool Reader::append_members(std::string& out, schema::Type type, std::uint32_t index, bool& first) {
     const std::size_t base = children_.size();
     if (!collect_children(type, index)) {
@@ -235,7 +235,7 @@ bool Reader::append_members(std::string& out, schema::Type type, std::uint32_t i
     return true;
 }
 
-// Puts the elements inside of this one behind children_, in the order of the definitions.
+// Appends this element's children to children_, in the order of the definitions.
 bool Reader::collect_children(schema::Type type, std::uint32_t index) {
     const std::span<const Element> elements = parser_.elements();
     const std::size_t base = children_.size();
@@ -262,7 +262,7 @@ bool Reader::collect_children(schema::Type type, std::uint32_t index) {
     return true;
 }
 
-// Elements of one name and a complex type.
+// Elements of the same name and of a complex type.
 bool Reader::append_run(std::string& out, const schema::Element& definition, std::size_t begin,
                         std::size_t end) {
     const bool repeats = definition.repeats();
@@ -301,7 +301,8 @@ bool Reader::append_complex(std::string& out, const schema::Element& definition,
     return append_resource(out, index + 1);
 }
 
-// Elements of one name and a primitive type: the member with the values, and the one with ids and extensions.
+// Elements of the same name and of a primitive type: the member with the values, and the one with ids and
+// extensions.
 bool Reader::append_primitives(std::string& out, const schema::Element& definition,
                                std::size_t begin, std::size_t end, bool& first) {
     const schema::Type type = definition.type();
@@ -377,7 +378,7 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
         if (unreadable_ != nullptr || wrong_values_.size() == schema::kFaultsMax) {
             return false;
         }
-        // What else is wrong is told, too. Nobody gets to see the value that stands there meanwhile.
+        // Further faults are reported, too, so reading goes on. The placeholder value is never returned.
         wrong_values_.push_back({index, fault_});
         out.resize(begin);
         out += is_boolean(type) ? "true" : "1";

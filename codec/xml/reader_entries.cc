@@ -1,4 +1,4 @@
-// Entries of a Bundle that stand for themselves: what is wrong with one is no fault of the others.
+// Entries of a Bundle that are read independently: a fault in one does not affect the others.
 //
 // Layer:   codec, inside codec/xml.
 
@@ -10,7 +10,7 @@
 
 namespace annals::xml {
 
-// The entries of the root, each of which stands for itself.
+// The entries of the root, each read independently.
 bool Reader::append_entries(std::string& out, const schema::Element& definition, std::size_t begin,
                             std::size_t end) {
     const std::span<const EntryFlaw> flaws = parser_.flaws();
@@ -40,7 +40,7 @@ bool Reader::append_entries(std::string& out, const schema::Element& definition,
     return true;
 }
 
-// fault_ is what is wrong with the entry, whose element is `index`.
+// fault_ is the fault in the entry, whose element is `index`.
 bool Reader::add_unreadable(std::size_t entry, schema::Type type, std::uint32_t index) {
     const std::span<const Element> elements = parser_.elements();
     const auto behind = std::upper_bound(
@@ -50,7 +50,7 @@ bool Reader::add_unreadable(std::size_t entry, schema::Type type, std::uint32_t 
     if (unreadable_->size() == kUnreadableEntriesMax) {
         return false;
     }
-    // Faults ascend, so that the text is walked once, however many there are.
+    // Faults are in ascending order, so that the text is walked once, however many there are.
     place_ = json::place_behind(
         place_, parser_.text().substr(place_offset_, fault_.offset - place_offset_));
     place_offset_ = fault_.offset;
@@ -61,7 +61,7 @@ bool Reader::add_unreadable(std::size_t entry, schema::Type type, std::uint32_t 
     return true;
 }
 
-// Of an entry that can't be read: what it is called and what it asks for, as far as that can be read.
+// For an entry that can't be read: its name and its request, as far as these can be read.
 void Reader::append_name(std::string& out, schema::Type type, std::uint32_t index) {
     const std::span<const Element> elements = parser_.elements();
     bool first = true;

@@ -1,4 +1,4 @@
-// What is wrong with the text that a Reader was given, and where.
+// Errors for the faults in a Reader's text, and their places.
 //
 // Layer:   codec, inside codec/xml.
 
@@ -19,7 +19,7 @@ bool Reader::fail(std::uint32_t element, const char* message, Errc code) {
     return false;
 }
 
-// All that is wrong. `whole`: nothing but values is, and the JSON that was made of the text may have more faults.
+// All faults. `whole`: only values are wrong, so the JSON made from the text can be checked for further faults.
 Error Reader::errors_of(std::string_view xml, std::string_view made, bool whole) const {
     std::vector<Error> errors;
     const auto add = [&](std::uint32_t element, const Fault& fault) {
@@ -47,20 +47,21 @@ Error Reader::errors_of(std::string_view xml, std::string_view made, bool whole)
     return first;
 }
 
-// Where an element is: Patient.name[0].family.
+// The expression for an element: Patient.name[0].family.
 std::string Reader::expression_of(std::uint32_t index) const {
     std::string root(parser_.name_of(parser_.elements()[0]));
     const schema::Type type = schema::find_type(root);
     return expression_below(std::move(root), type, 0, index);
 }
 
-// Where the element at `index` is, `out` being where the one at `at` is, which has that type.
+// The expression for the element at `index`, given that `out` is the one for the element at `at`, of that
+// type.
 std::string Reader::expression_below(std::string out, schema::Type type, std::uint32_t at,
                                      std::uint32_t index) const {
     const std::span<const Element> elements = parser_.elements();
     while (at != index) {
         std::uint32_t child = at + 1;
-        std::uint32_t before = 0;  // of the same name
+        std::uint32_t before = 0;  // with the same name
         while (elements[child].next <= index) {
             child = elements[child].next;
         }
@@ -70,7 +71,7 @@ std::string Reader::expression_below(std::string out, schema::Type type, std::ui
         }
         at = child;
         if (type && type.is_resource() && type.is_abstract()) {
-            type = schema::find_type(name);  // the resource inside of an element that holds one
+            type = schema::find_type(name);  // the resource inside an element that holds one
             continue;
         }
         const schema::Element definition = type ? type.find(name) : schema::Element();

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kDeclaration = R"(<?xml version="1.0" encoding="UTF-8"?>)";
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-// Bytes that do not stand for themselves in an attribute; 0xef may begin U+FFFE or U+FFFF.
+// The bytes to escape in an attribute; 0xef may begin U+FFFE or U+FFFF.
 constexpr ByteSet kSpecial(
     std::string_view("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"
                      "\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"
@@ -91,7 +91,7 @@ bool is_scalar(json::Value value) noexcept {
     return value && !value.is(json::Kind::null) && !value.is_array() && !value.is_object();
 }
 
-// The type of the resource that `value` is, if R4 has it.
+// The type of the resource `value`, if R4 has it.
 schema::Type resource_type(json::Value value) {
     const json::Value name = value["resourceType"];
     const schema::Type type = schema::find_type(name.raw_string());
@@ -168,8 +168,8 @@ void Writer::write_tail(std::string& out, json::Value resource, std::string_view
     }
 }
 
-// Puts the members of `object` that `type` has behind entries_, in the order of the definitions; those that are
-// attributes in XML into `id` and `url`.
+// Appends the members of `object` that `type` defines to entries_, in the order of the definitions; those that
+// are attributes in XML go into `id` and `url`.
 void Writer::collect(schema::Type type, json::Value object, json::Value& id, json::Value& url) {
     const std::size_t base = entries_.size();
     bool sorted = true;
@@ -217,7 +217,7 @@ void Writer::collect(schema::Type type, json::Value object, json::Value& id, jso
 void Writer::write_entries(std::string& out, std::size_t begin, std::size_t end,
                            std::size_t depth) {
     for (std::size_t i = begin; i < end; ++i) {
-        const Entry entry = entries_[i];  // a copy: what is inside of it makes entries_ grow
+        const Entry entry = entries_[i];  // a copy, because its content makes entries_ grow
         if (!entry.definition.type().is_primitive()) {
             if (entry.value.is_array()) {
                 for (const json::Value element : entry.value.elements()) {
