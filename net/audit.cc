@@ -16,34 +16,34 @@ namespace annals::net {
 
 namespace {
 
-/// Lines are gathered for so long before they are written, and written lines are synced so often.
+/// Lines are gathered for this long before they are written, and written lines are synced at this interval.
 constexpr std::chrono::milliseconds kGather{5};
 constexpr std::chrono::seconds kSyncInterval{1};
 
-/// Memory of lines that is kept for others.
+/// How much memory of a buffer is kept for further lines.
 constexpr std::size_t kKeptBytesMax = 4 << 20;
 
-/// Lines that are kept in memory until a sync says that they need not be; more than these have one at once.
+/// The most bytes of lines kept in memory until a sync has covered them; more cause a sync at once.
 constexpr std::size_t kUnsyncedBytesMax = 4 << 20;
 
-/// How long is waited after a write or a sync that failed.
+/// The pause after a failed write or sync.
 constexpr std::chrono::milliseconds kRetry{200};
 
-/// Of the file's end, looked at at once.
+/// How much of the file's end is read at a time.
 constexpr std::size_t kTailBytes = 64 << 10;
 
 Error unusable(const std::string& file, const Error& why) {
     return {Errc::usage, fmt::format("audit.file: {}: {}", file, why.detail), ""};
 }
 
-/// Whether `file` lies in `directory` itself, as they are written.
+/// Whether `file` is directly in `directory`, comparing names only.
 bool is_in(const std::string& file, const std::string& directory) {
     namespace fs = std::filesystem;
     return fs::absolute(file).lexically_normal().parent_path() ==
            (fs::absolute(directory) / "").lexically_normal().parent_path();
 }
 
-/// Where the last byte that is no zero ends, and what it is. A power cut may leave zeros where lines were to come.
+/// The position after the last nonzero byte, and that byte. A power cut may leave zeros in place of lines.
 struct TextEnd {
     std::uint64_t size = 0;
     char last = '\n';
@@ -83,7 +83,7 @@ Result<void> AuditLog::check(const core::Config& config, storage::FileSystem& fi
     }
     Result<void> usable = (*opened)->lock();
     if (usable) {
-        // A device that can't be, as /dev/null, would never be done with its lines.
+        // A device that can't be synced, such as /dev/null, would never be done with its lines.
         usable = there ? (*opened)->sync() : files.remove(file);
     }
     return usable ? usable : unusable(file, usable.error());
@@ -115,7 +115,7 @@ Result<void> AuditLog::open_file() {
     using Mode = storage::FileSystem::Mode;
     const bool there = files_.exists(path_);
     ANNALS_TRY(auto file, files_.open(path_, there ? Mode::read_write : Mode::create));
-    // Each would write over the other's lines.
+    // Two logs would overwrite each other's lines.
     ANNALS_TRY_VOID(file->lock());
     ANNALS_TRY(const std::uint64_t size, file->size());
     ANNALS_TRY(const TextEnd end, find_text_end(*file, size));
@@ -155,7 +155,7 @@ void AuditLog::add(std::string_view line) {
     }
 }
 
-/// What is full gets the next number; nothing is ever removed.
+/// A full file gets the next number; no file is ever removed.
 Result<void> AuditLog::rotate() {
     ANNALS_TRY_VOID(sync());
     const std::string name = path_.substr(path_.rfind('/') + 1);
@@ -167,14 +167,14 @@ Result<void> AuditLog::rotate() {
             other[name.size()] == '.') {
             const char* const begin = other.data() + name.size() + 1;
             const char* const end = other.data() + other.size();
-            // "FILE.7.gz", too: what was compressed keeps its number.
+            // Also "FILE.7.gz": a compressed file keeps its number.
             const auto read = std::from_chars(begin, end, number);
             if (read.ec == std::errc() && (read.ptr == end || *read.ptr == '.')) {
                 last = std::max(last, number);
             }
         }
     }
-    // Once: where the last attempt came so far and no further, what is there now is the next one, or nothing.
+    // Only once: if an earlier attempt got past this, the file is the next one already, or missing.
     if (file_ != nullptr && files_.exists(path_)) {
         ANNALS_TRY_VOID(files_.rename(path_, fmt::format("{}.{}", path_, last + 1)));
     }
@@ -182,7 +182,7 @@ Result<void> AuditLog::rotate() {
     return open_file();  // sync() makes both names durable
 }
 
-/// Again at the same place if it failed before: nothing is doubled.
+/// After a failure, writes at the same place again, so nothing is duplicated.
 Result<void> AuditLog::write(std::string_view text) {
     if (file_ == nullptr || (size_ > 0 && size_ + text.size() > bytes_max_)) {
         ANNALS_TRY_VOID(rotate());
@@ -201,13 +201,13 @@ Result<void> AuditLog::append(std::string_view text) {
     return {};
 }
 
-/// Makes what was written durable, and the file's name.
+/// Makes what was written, and the file's name, durable.
 Result<void> AuditLog::sync() {
     if (unsynced_.empty() && is_named_) {
         return {};
     }
     if (std::exchange(sync_failed_, true)) {
-        // The system says once that it could not write, and may have let go of what it could not.
+        // The system reports a failed write only once, and may have dropped the data.
         ANNALS_TRY_VOID(file_->write(size_ - unsynced_.size(), unsynced_));
     }
     ANNALS_TRY_VOID(file_->sync());
@@ -223,7 +223,7 @@ Result<void> AuditLog::sync() {
     return {};
 }
 
-/// Takes `step` until it succeeds. False: it has not, and the log is to end.
+/// Repeats `step` until it succeeds. False if it did not, and the log is to end.
 template <typename Step>
 bool AuditLog::insist(const Step& step) {
     for (;;) {
@@ -261,7 +261,7 @@ void AuditLog::run() {
                 wake_.wait_for(lock, kGather, [&] { return stopping_; });
             }
             stopping = stopping_;
-            // What comes next goes into the memory of what was written last.
+            // The next lines go into the buffer of the lines last written.
             std::swap(text, waiting_);
             lines = std::exchange(waiting_lines_, 0);
         }

@@ -15,12 +15,13 @@ namespace annals::net {
 
 namespace {
 
-/// Events are gathered for so long before they are written, so many and of so many bytes by one commit.
+/// Events are gathered for this long before they are written, and one commit has at most this many and this
+/// many bytes.
 constexpr std::chrono::milliseconds kEventGather{100};
 constexpr std::size_t kBatchMax = 500;
 constexpr std::size_t kBatchBytesMax = 8 << 20;
 
-/// How long is waited after a write that the store could not take.
+/// The pause after a write that the store could not accept.
 constexpr std::chrono::seconds kEventRetry{1};
 
 constexpr std::string_view kMayWrite = "system/AuditEvent.c";
@@ -34,7 +35,7 @@ std::string batch_of(const std::vector<std::string>& events) {
     return bundle + "]}";
 }
 
-/// What the store can't take now but may later.
+/// Whether a write may succeed later.
 bool may_come_back(int status) {
     return status >= 500 || status == 429;
 }
@@ -72,7 +73,7 @@ void AuditEvents::add(std::string event) {
     }
 }
 
-/// Under the mutex: the oldest.
+/// Under the mutex: takes the oldest events.
 std::vector<std::string> AuditEvents::take_batch() {
     std::size_t taken = 0;
     for (std::size_t bytes = 0; taken < waiting_.size() && taken < batch_max_; ++taken) {
@@ -127,7 +128,7 @@ void AuditEvents::run() {
     }
 }
 
-/// Leaves in `events` those that are to be tried again.
+/// Leaves the events to retry in `events`.
 void AuditEvents::write(std::vector<std::string>& events) {
     const std::string body = batch_of(events);
     core::Request request;
@@ -142,7 +143,7 @@ void AuditEvents::write(std::vector<std::string>& events) {
     const Result<core::Response> done =
         loop_.run("audit events", request, core::handle(service_, request));
     if (!done) {
-        return;  // what it takes may be there again later
+        return;  // it may recover
     }
     const core::Response& response = *done;
 

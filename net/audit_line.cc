@@ -1,4 +1,4 @@
-// The line of the audit log for one request and its answer.
+// The audit log's line for one request and its response.
 
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
@@ -20,7 +20,7 @@ namespace {
 using core::HttpMethod;
 using core::Level;
 
-/// Names of parameters that are told, and how much of each.
+/// The most parameter names in a line, and the most bytes of each.
 constexpr std::size_t kNamesMax = 64;
 constexpr std::size_t kNameBytesMax = 100;
 
@@ -118,7 +118,7 @@ void append(std::string& out, std::initializer_list<std::string_view> parts) {
     }
 }
 
-/// Of three digits.
+/// Requires: three digits.
 void append_status(std::string& out, int status) {
     const std::array<char, 3> digits{static_cast<char>('0' + status / 100 % 10),
                                      static_cast<char>('0' + status / 10 % 10),
@@ -132,7 +132,7 @@ void append_number(std::string& out, std::uint64_t number) {
     out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
-/// The id of the job whose status is at `place`; empty if that is none.
+/// The id of the job whose status is at `place`; empty if there is none.
 std::string_view job_at(std::string_view place) {
     for (const std::string_view jobs : {"_jobs/", "_export-status/"}) {
         if (place.starts_with(jobs)) {
@@ -142,12 +142,13 @@ std::string_view job_at(std::string_view place) {
     return {};
 }
 
-/// Where an answer says that its resource is, or its job: below the root. What $backup and the like say of themselves is neither.
+/// Where a response says that its resource or job is, below the root. The status URLs of $backup and the like
+/// don't count.
 std::string_view place_of(const core::Response& response) {
     constexpr std::string_view kBelow = "/fhir/";
     for (const std::string_view place :
          {std::string_view(response.location), std::string_view(response.content_location)}) {
-        // More than one, where base_url has it in its midst as well.
+        // There may be several, if base_url contains it, too.
         for (std::size_t at = place.find(kBelow); at != std::string_view::npos;
              at = place.find(kBelow, at + 1)) {
             const std::string_view below = place.substr(at + kBelow.size());
@@ -159,18 +160,19 @@ std::string_view place_of(const core::Response& response) {
     return {};
 }
 
-/// "Patient/1/_history/2" with its quotes, as much of it as there is; nothing if there is none. What it is made of has no
+/// "Patient/1/_history/2" with its quotes, as far as it is known; nothing if it isn't. Its parts have no
 /// characters that JSON would escape.
 void append_reference(std::string& line, const core::Target& target, const core::Response& response,
                       std::string_view place) {
     if (!place.empty()) {
-        // What a write made says its answer best.
+        // After a write, the response knows best.
         json::append_quoted(line, place);
         return;
     }
     append(line, {"\"", resource_type_name(target.type), "/", target.id});
     if (!target.version.empty()) {
-        // As it stands in the path, where anything may stand: an event with such a reference would not be stored.
+        // It is verbatim from the path, so it may be anything: an event with such a reference could not be
+        // stored.
         if (is_resource_id(target.version)) {
             append(line, {"/_history/", target.version});
         }
@@ -182,14 +184,14 @@ void append_reference(std::string& line, const core::Target& target, const core:
     line += '"';
 }
 
-/// What may stand in a name or a URI. With a script in it an event would not be stored.
+/// Whether `c` may be in a name or a URI. An event with a script in it could not be stored.
 bool is_plain(char c) {
     return c > 0x20 && c < 0x7f && std::string_view(R"("<>{})").find(c) == std::string_view::npos;
 }
 
-/// As much of what an entry asked for, or of what an answer leads to, as a Reference may have.
+/// The part of an entry's request, or of a response's location, that is allowed in a Reference.
 std::string_view referable(std::string_view asked) {
-    // "/", "metadata" and "#a" may stand in a reference, too, but there they mean nothing.
+    // "/", "metadata" and "#a" are allowed in a reference, too, but would mean nothing there.
     const auto names_a_resource = [](std::string_view text) {
         const bool absolute =
             text.starts_with("http://") || text.starts_with("https://") || text.starts_with("urn:");
@@ -206,7 +208,7 @@ std::string_view referable(std::string_view asked) {
     return asked;
 }
 
-/// One entry of a bundle, or one resource that criteria deleted.
+/// Appends one entry of a bundle, or one resource deleted by criteria.
 void append_trace(std::string& line, const core::EntryTrace& trace) {
     line += '{';
     const std::string_view asked = trace.reference;
@@ -223,19 +225,20 @@ void append_trace(std::string& line, const core::EntryTrace& trace) {
     line += R"("},)";
 }
 
-/// Behind another.
+/// Requires: another detail comes before.
 void append_detail(std::string& line, std::string_view type, std::string_view text) {
     append(line, {R"(,{"type":")", type, R"(","valueString":)"});
     json::append_quoted(line, text);
     line += '}';
 }
 
-/// What is sent in place of a form, a resource for instance, has no names, but tells of somebody.
+/// Whether it is a parameter's name: what is sent instead of a form, such as a resource, has none, but
+/// contains personal data.
 bool is_name(std::string_view text) {
     return !text.empty() && std::ranges::all_of(text, is_plain);
 }
 
-/// The names in a query or a form, not what they are asked for.
+/// Appends the names in a query or form, without their values.
 void append_names(std::string& line, std::string_view query) {
     for (std::size_t i = 0; i < kNamesMax && !query.empty(); ++i) {
         const std::size_t end = std::min(query.find('&'), query.size());
@@ -264,7 +267,7 @@ void append_agent(std::string& line, const core::Request& request, std::string_v
     line += R"(,"agent":[{)";
     if (request.principal != nullptr) {
         std::string_view name = request.principal->name();
-        // A string of FHIR has none of these, a token's subject may have any.
+        // FHIR's strings have no control characters, but a token's subject may have any.
         const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
         std::string cleaned;
         if (std::ranges::any_of(name, is_control)) {
@@ -286,7 +289,7 @@ void append_agent(std::string& line, const core::Request& request, std::string_v
 
 }  // namespace
 
-// Every read waits for this: it is put together by hand, into memory that is there already.
+// Every read waits for this, so the line is built by hand, in memory that is already allocated.
 void audit_line(std::string& line, const core::Request& request, const core::Response& response,
                 const AccessOrigin& origin, Instant time) {
     const Result<core::Target> parsed = core::parse_target(request.path);
@@ -307,7 +310,7 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
     append_agent(line, request, origin.address);
     line += R"(,"source":{"observer":{"display":"Annals"}},"entity":[)";
 
-    // A job is no resource, nor is what $backup and the like say of themselves: there is no reference to it.
+    // A job is not a resource, nor is the status of $backup and the like, so there is no reference to it.
     const std::string_view told = place_of(response);
     const std::string_view begun = job_at(told);
     const std::string_view place = referable(told);
@@ -321,7 +324,7 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
     for (const core::EntryTrace& trace : response.entries) {
         append_trace(line, trace);
     }
-    // An id that has other characters than these is not taken: there is nothing to escape.
+    // Ids with characters that need escapes were not accepted.
     append(line,
            {R"({"detail":[{"type":"X-Request-Id","valueString":")", request.request_id, R"("})"});
     if (const std::string_view job = !begun.empty()         ? begun

@@ -7,11 +7,11 @@ namespace annals::net {
 
 namespace {
 
-/// Memory that a thread keeps for its next line.
+/// How much memory a thread keeps for its next line.
 constexpr std::size_t kKeptLineBytesMax = 64 << 10;
 
-/// Who looks at the audit does not make it grow by that, but for its lines; nor who follows the store, whom it would never
-/// let come to an end.
+/// Reading the audit events must not add to them (but it adds lines), nor must following the store, which
+/// would then never end.
 bool is_about_audit(std::string_view path) {
     constexpr std::string_view kPath = "/AuditEvent";
     if (path.starts_with(kPath) && (path.size() == kPath.size() || path[kPath.size()] == '/')) {

@@ -19,17 +19,17 @@ namespace {
 
 constexpr int kGzipLevel = 4;
 constexpr int kZstdLevel = 3;
-constexpr int kGzipWindow = 15 + 16;   // zlib's way to say: the largest window, gzip's frame
+constexpr int kGzipWindow = 15 + 16;   // zlib's code for the largest window and gzip's format
 constexpr int kZstdWindowLogMax = 23;  // RFC 9659: 8 MiB
 constexpr std::size_t kOutputStep = 32 << 10;
 constexpr std::size_t kInflateBytes = 48 << 10;  // zlib's window and tables
-constexpr std::size_t kIdleEncodersMax = 4;      // of a coding and thread
+constexpr std::size_t kIdleEncodersMax = 4;      // per coding and thread
 
 // zlib counts in unsigned int.
 constexpr std::size_t kZlibInputMax = 1 << 30;
 
 Bytef* as_input(std::string_view text) noexcept {
-    // zlib does not write to its input, whatever its type says.
+    // zlib does not write to its input, despite the type.
     return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
 }
 
@@ -108,7 +108,7 @@ class ZstdEncoder final : public Encoder {
             out.resize(size + kOutputStep);
             ZSTD_outBuffer output{out.data() + size, kOutputStep, 0};
             const std::size_t left = ZSTD_compressStream2(context_, &output, &input, mode);
-            // Nothing of the input makes it fail, only memory that the system has not.
+            // It can't fail because of the input, only for lack of memory.
             if (ZSTD_isError(left) != 0) {
                 throw std::bad_alloc();
             }
@@ -126,18 +126,18 @@ class ZstdEncoder final : public Encoder {
     ZSTD_CCtx* context_;
 };
 
-/// A body may come in several members or frames (RFC 1952 section 2.2, RFC 8878 section 3.1), each of which costs time however little
-/// is in it. So many are taken, and one more for each so many bytes.
+/// A body may consist of several members or frames (RFC 1952 section 2.2, RFC 8878 section 3.1), each of
+/// which takes time even if it is nearly empty. This many are accepted, and one more per this many bytes.
 constexpr std::uint64_t kFramesMin = 64;
 constexpr std::uint64_t kBytesPerFrame = 1024;
 
-/// Whether one more may begin after `frames` that took `bytes`.
+/// Whether another may begin after `frames` with `bytes` together.
 bool may_begin(std::uint64_t frames, std::uint64_t bytes) noexcept {
     return frames < kFramesMin + bytes / kBytesPerFrame;
 }
 
-/// What a decoder makes at a time. It is filled by the library alone: portions of one byte each would else cost as much
-/// as large ones.
+/// The output of one step of a decoder. Only the library writes to it: initializing it would make a portion of one
+/// byte cost as much as a large one.
 using Made = std::array<char, kOutputStep>;
 
 class GzipDecoder final : public Decoder {
@@ -182,7 +182,7 @@ class GzipDecoder final : public Decoder {
     std::size_t memory() const noexcept override { return kInflateBytes; }
 
   private:
-    // Until the input is used up or a member ends.
+    // Continues until the input is used up or a member ends.
     Step inflate_part(std::size_t bytes_max, std::string& out) {
         Made made;
         for (;;) {
@@ -207,8 +207,8 @@ class GzipDecoder final : public Decoder {
     }
 
     z_stream stream_{};
-    std::uint64_t members_ = 0;  // that are complete
-    std::uint64_t taken_ = 0;    // bytes of them and of the present one
+    std::uint64_t members_ = 0;  // complete ones
+    std::uint64_t taken_ = 0;    // bytes of these and the current one
     bool ready_ = false;
     bool complete_ = false;
 };
@@ -234,8 +234,8 @@ class ZstdDecoder final : public Decoder {
         for (;;) {
             ZSTD_outBuffer output{made.data(), kOutputStep, 0};
             const std::size_t before = input.pos;
-            // The first byte of a frame goes alone: the library would decode one that is there as a whole in another
-            // way, which refuses some that it takes in portions.
+            // The first byte of a frame is passed alone: the library would decode a frame that is complete in
+            // another way, which rejects some frames that it accepts in portions.
             const std::string_view part =
                 bytes.substr(before, magic_seen_ == 0 ? 1 : std::string_view::npos);
             const bool begins = magic_seen_ == 0 && !part.empty();
@@ -252,7 +252,7 @@ class ZstdDecoder final : public Decoder {
                 return Step::too_large;
             }
             if (input.pos > before || output.pos > 0) {
-                complete_ = hint == 0;  // without progress, it speaks of a next frame
+                complete_ = hint == 0;  // if it made no progress, it means a next frame
                 magic_seen_ = complete_ ? 0 : magic_seen_;
                 frames_ += complete_ ? 1 : 0;
             }
@@ -268,8 +268,8 @@ class ZstdDecoder final : public Decoder {
     std::size_t memory() const noexcept override { return ZSTD_sizeof_DCtx(context_); }
 
   private:
-    /// Whether what comes next may be the rest of a frame's magic number, or of a skippable one's. The library takes
-    /// formats from before the standard, too, by code that few look after.
+    /// Whether `bytes` may continue the magic number of a frame or a skippable frame. The library also accepts
+    /// formats older than the standard, by code that few people maintain.
     bool begins_frame(std::string_view bytes) noexcept {
         constexpr std::array<std::uint8_t, 4> kFrame{0x28, 0xb5, 0x2f, 0xfd};
         constexpr std::array<std::uint8_t, 4> kSkippable{0x50, 0x2a, 0x4d, 0x18};
@@ -291,9 +291,9 @@ class ZstdDecoder final : public Decoder {
     }
 
     ZSTD_DCtx* context_;
-    std::size_t magic_seen_ = 0;  // bytes of the present frame's
-    bool skippable_ = false;      // what frame it is
-    std::uint64_t frames_ = 0;    // that are complete
+    std::size_t magic_seen_ = 0;  // bytes of the current frame's
+    bool skippable_ = false;      // the kind of the current frame
+    std::uint64_t frames_ = 0;    // complete ones
     std::uint64_t taken_ = 0;     // bytes of earlier portions
     bool complete_ = false;
 };

@@ -11,21 +11,21 @@ namespace annals::net {
 
 namespace {
 
-constexpr std::size_t kBytesMin = 1 << 10;  // below, the headers weigh more than what is saved
+constexpr std::size_t kBytesMin = 1 << 10;           // below, the headers take more than is saved
 constexpr std::size_t kWholeBytesMax = 64 << 10;     // encoded at once, with a Content-Length
 constexpr std::size_t kEncodedBytesMax = 128 << 10;  // encoded between two writes
 
-/// EncodedSources there are. Each holds an encoder, of some 3 MiB with zstd, for as long as its client takes to read.
+/// The number of EncodedSources. Each holds an encoder, some 3 MiB for zstd, for as long as its client takes to read.
 std::atomic<std::size_t> encoded_sources{0};
 
-/// What becomes of a body that is asked for again and again.
+/// The encoded form of a body that is requested again and again.
 struct Kept {
-    core::Body plain;  ///< whose bytes live on by that: no others can be where they are
+    core::Body plain;  ///< keeps its bytes alive, so that no other body can have their address
     Coding coding = Coding::identity;
     std::shared_ptr<std::string> encoded;
 };
 
-/// As many as there are descriptions of the server and codings.
+/// As many as there are combinations of descriptions and codings.
 constexpr std::size_t kKeptMax = 4;
 
 std::vector<Kept>& kept_bodies() {
@@ -33,7 +33,7 @@ std::vector<Kept>& kept_bodies() {
     return kept;
 }
 
-/// What became of `body` before; null: it is not known.
+/// The text kept for the encoded form of `body`; null: none.
 std::shared_ptr<std::string> find_kept(const core::Body& body, Coding coding) {
     for (const Kept& kept : kept_bodies()) {
         if (kept.coding == coding && kept.plain.piece(0).data() == body.piece(0).data() &&
@@ -55,7 +55,7 @@ void keep(Kept kept) {
 // The pieces of a body and what follows it, encoded a turn's worth at a time.
 class EncodedSource final : public core::BodySource {
   public:
-    /// `kept`: with a text for what comes of it, which is kept when that is whole.
+    /// `kept`: if it has a text, the encoded form is collected there, and kept once it is complete.
     EncodedSource(core::Body body, std::unique_ptr<core::BodySource> more, EncoderPointer encoder,
                   Kept kept)
         : body_(std::move(body)),
@@ -123,15 +123,15 @@ class EncodedSource final : public core::BodySource {
     std::unique_ptr<core::BodySource> more_;
     EncoderPointer encoder_;
     Kept kept_;
-    std::size_t piece_ = 0;   // of body_: those before have been encoded
+    std::size_t piece_ = 0;   // in body_: the pieces before it have been encoded
     std::size_t offset_ = 0;  // in that piece
 };
 
-// Images, archives and the like gain nothing.
+// Images, archives and the like would not get smaller.
 bool is_compressible(const core::Response& response) {
     const std::string& type = response.media_type;
     if (response.content_type == core::ContentType::event_stream) {
-        return false;  // nothing may lie in a compressor until more comes
+        return false;  // nothing may be held back in a compressor until more comes
     }
     return type.empty() || type.starts_with("text/") || type.find("json") != std::string::npos ||
            type.find("xml") != std::string::npos;
@@ -150,7 +150,7 @@ core::Body encode_whole(const core::Body& body, Encoder& encoder) {
 void say_coding(core::Response& response, Coding coding) {
     for (auto& [name, value] : response.headers) {
         if (name == "ETag" && value.starts_with('"')) {
-            value.insert(0, "W/");  // other bytes than those that a range would be of
+            value.insert(0, "W/");  // these bytes differ from those that ranges refer to
         }
     }
     response.headers.emplace_back("Content-Encoding", coding_name(coding));
@@ -161,7 +161,7 @@ void say_coding(core::Response& response, Coding coding) {
 void compress(core::Response& response, std::string_view accept_encoding, bool lasts) {
     const bool sliced = response.more != nullptr;
     if (response.status == 206) {
-        return;  // a range is one of the bytes as they are
+        return;  // ranges refer to the unencoded bytes
     }
     if ((!sliced && response.body.size() < kBytesMin) || !is_compressible(response)) {
         return;
@@ -193,7 +193,7 @@ void compress(core::Response& response, std::string_view accept_encoding, bool l
     Kept kept;
     if (lasts) {
         kept = {response.body, coding, nullptr};
-        // A text of its own is another one the next time.
+        // A body with its own text has a new one each time.
         if (kept.plain.piece(0).data() == response.body.piece(0).data()) {
             kept.encoded = std::make_shared<std::string>();
         }

@@ -16,18 +16,18 @@ namespace annals::net {
 
 namespace {
 
-/// What answers to GET depend on beside the URL.
+/// What responses to GET depend on besides the URL.
 constexpr std::string_view kVary = "Accept, Accept-Encoding";
 constexpr std::string_view kVaryByOrigin = "Accept, Accept-Encoding, Origin";
 
-/// Said of what needs credentials to be seen, where nothing stricter is said.
+/// For responses that need credentials, unless they have something stricter.
 constexpr std::string_view kGuardedCaching = "private, no-cache";
 constexpr std::string_view kSharedCaching = "no-cache";
 
-/// Responses of one turn are sent when they have grown to this.
+/// The responses of one turn are sent once they have this size.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
 
-/// Of what is answered in place of a handler.
+/// For responses sent in place of a handler's.
 void say_guarded(core::Response& refusal) {
     if (refusal.cache_control.empty()) {
         refusal.cache_control = kGuardedCaching;
@@ -39,7 +39,7 @@ std::uint64_t microseconds(Clock::duration time) {
         std::chrono::duration_cast<std::chrono::microseconds>(time).count());
 }
 
-/// Whether it is one of those that the server gives of itself: large, and the same for all who ask.
+/// Whether it is one of the server's own descriptions: large, and the same for everyone.
 bool is_description(const core::Request& request, const core::Response& response) {
     return response.status == 200 && request.query.empty() &&
            (request.path == "/metadata" || request.path == "/openapi.json");
@@ -63,7 +63,7 @@ Framing Connection::framing(bool close) const {
             .more_lines = cors_lines_};
 }
 
-/// The same for an answer to `request` with which the connection ends.
+/// The same for a response to `request` that is the connection's last.
 Framing Connection::last_framing(const core::Request& request) const {
     worker_.keep_date(Clock::now());
     Framing frame = framing(true);
@@ -85,7 +85,7 @@ asio::awaitable<void> Connection::serve() {
     }
     for (;;) {
         while (turn == Turn::await || turn == Turn::settle) {
-            // It may take its time: what was answered before it is not held back.
+            // It may take long: earlier responses are not held back.
             if (!output_.empty()) {
                 const Output::Sent before = co_await write();
                 if (before == Output::Sent::broken) {
@@ -150,8 +150,8 @@ asio::awaitable<void> Connection::serve() {
     }
 }
 
-// What is said to a request below the root before anything is done for it: to whoever asks what is known here without
-// credentials, and to whoever may not ask. None: it is admitted, unless that has to be awaited.
+// The response to a request below the root that needs no further work: what is public, and refusals. None: it is
+// admitted, unless that has to be awaited.
 std::optional<core::Response> Connection::first_answer(core::Request& request) {
     const Shared& shared = worker_.shared;
     std::optional<core::Response> response;
@@ -204,7 +204,7 @@ Connection::Turn Connection::answer_ready() {
     return Turn::yield;
 }
 
-// Looks at a head whose body is to come. None: the body may be read.
+// Checks a head whose body has not arrived. None: the body may be read.
 std::optional<Connection::Turn> Connection::judge_head() {
     core::Request& head = reader_.head();
     fill_in(head);
@@ -225,7 +225,7 @@ std::optional<Connection::Turn> Connection::judge_head() {
     return Turn::close;
 }
 
-// Answers a request that is whole, as far as that needs no coroutine.
+// Answers a complete request, as far as no coroutine is needed.
 Connection::Turn Connection::answer_request() {
     if (reader_.decodes()) {
         count_memory();
@@ -342,7 +342,8 @@ Connection::Turn Connection::put(core::Response& response, Clock::time_point now
          (principal_ != nullptr && response.cache_control == kSharedCaching))) {
         response.cache_control = kGuardedCaching;
     } else if (response.cache_control.empty() && !frame.vary.empty()) {
-        // Without a word a cache may reckon by Last-Modified how long it keeps an answer to GET (RFC 9111 section 4.2.2).
+        // Otherwise a cache may estimate from Last-Modified how long to keep a response to GET (RFC 9111
+        // section 4.2.2).
         response.cache_control = kSharedCaching;
     }
     output_.add(response, frame);
@@ -354,7 +355,7 @@ Connection::Turn Connection::put(core::Response& response, Clock::time_point now
     return closing_ ? Turn::close : Turn::read;
 }
 
-// Waits until what `early_` says holds. While the device is busy with that, prepare() puts it into words.
+// Waits until `early_` has settled. While the device is busy with that, prepare() serializes it.
 asio::awaitable<Connection::Turn> Connection::settle() {
     enter(Phase::handling, worker_.shared.config.limits.request_timeout);
     worker_.metrics.in_flight.add();
@@ -431,8 +432,8 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     co_return turn == Turn::read ? answer_ready() : turn;
 }
 
-/// The methods that `path` takes, for a request of which nothing but its line was read. Who sends it is not known: where that has to
-/// be, nothing of the path is told.
+/// The methods for `path`, for a request of which only the first line was read. Its sender is unknown: if
+/// credentials are required, nothing about the path is revealed.
 std::string Connection::allowed_at(std::string_view path) const {
     core::Request request;
     request.path = path;
@@ -454,7 +455,7 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     }
     core::represent_error(request, response);
     if (error.code == Errc::unsupported_media) {
-        // It is the coding that is not taken, whatever the type.
+        // The coding is the problem, not the media type.
         response.headers = {{"Accept-Encoding", std::string(kCodingsTaken)}};
     }
     if (error.code == Errc::method_not_allowed) {

@@ -1,4 +1,4 @@
-// The part of a connection that decides who may go on: memory, the audit log, rates, and who somebody is.
+// The part of a connection that admits requests: memory, the audit log, rates, authentication.
 
 #include "core/base/text.h"
 #include "core/interactions/media_type.h"
@@ -17,19 +17,19 @@ namespace annals::net {
 
 namespace {
 
-/// How long a request waits for what tells who sends it, and how often it looks: more and more seldom.
+/// How long a request waits until its sender is known, and how often it checks, at growing intervals.
 constexpr std::chrono::seconds kSettledWait{4};
 constexpr std::chrono::milliseconds kSettledPauseMax{20};
 
-/// A request of so many bytes goes on whatever others take.
+/// A request of at most this size is admitted whatever others use.
 constexpr std::uint64_t kSmallBytes = 64 << 10;
 
-/// How often a request that waits for a line of the audit log looks whether there is one.
+/// How often a request that waits for a line of the audit log checks for one.
 constexpr std::chrono::milliseconds kLinePause{10};
 
-/// The CapabilityStatement says where tokens are got: whoever has one that is no good must be able to read it. It is the same for
-/// everybody, but for a list of code systems that needs no token to be read; other public answers may depend on who asks, and
-/// there a bad token is told.
+/// The CapabilityStatement says where to get tokens, so clients with an invalid one must be able to read it.
+/// It is the same for everyone, except for a list of code systems that is public, too; other public responses
+/// may depend on the sender, so an invalid token is an error there.
 bool needs_no_token(const core::Config& config, const core::Request& request) {
     return (request.path == "/metadata" || request.path == "/metadata/") &&
            (request.method == core::HttpMethod::get || request.method == core::HttpMethod::head) &&
@@ -38,7 +38,7 @@ bool needs_no_token(const core::Config& config, const core::Request& request) {
 
 }  // namespace
 
-/// Takes /fhir from the path, if it begins with that.
+/// Removes /fhir from the path, if it begins with that.
 bool Connection::enter_root(core::Request& request) {
     if (!request.path.starts_with(kRoot) ||
         (request.path.size() != kRoot.size() && request.path[kRoot.size()] != '/')) {
@@ -48,7 +48,8 @@ bool Connection::enter_root(core::Request& request) {
     return true;
 }
 
-/// Counts what is being read to what all may take together, and holds what may still come of it to the rest.
+/// Counts the memory of the current request, and limits what may still be added to the rest of the common
+/// limit.
 void Connection::count_memory() {
     Shared& shared = worker_.shared;
     const std::size_t bytes = reader_.memory();
@@ -58,26 +59,26 @@ void Connection::count_memory() {
     }
     const std::uint64_t limit = shared.config.limits.max_memory;
     const std::uint64_t taken = shared.memory.load(std::memory_order_relaxed);
-    // A few bytes that arrive may be many when they are decoded.
+    // A few bytes may be many after decoding.
     reader_.set_decoded_bytes_max(bytes + kSmallBytes + (taken < limit ? limit - taken : 0));
 }
 
-/// Whether what is being read fits into what all may take together. A small request always does.
+/// Whether the current request is within the common limit. A small one always is.
 bool Connection::is_within_memory() {
     count_memory();
     return memory_ <= kSmallBytes || worker_.shared.memory.load(std::memory_order_relaxed) <=
                                          worker_.shared.config.limits.max_memory;
 }
 
-/// Whether a browser has sent it for a page of an origin that nobody has named, without a preflight that would have told it so
-/// (https://fetch.spec.whatwg.org, CORS-safelisted). What the page is told then comes too late: it would have written already, from
-/// within its user's network and with his certificate.
+/// Whether a browser sent it for a page of an origin that is not allowed, without the preflight that would
+/// have prevented it (https://fetch.spec.whatwg.org, CORS-safelisted). Hiding the response would be too late:
+/// the page would have written already, from inside its user's network and with his certificate.
 bool Connection::is_of_foreign_page(const core::Request& request) const {
     if (request.method != core::HttpMethod::post || !request.header("Origin") ||
         !cors_lines_.empty() || is_own_origin(request) || request.path.ends_with("/_search")) {
         return false;
     }
-    // Scripts can't set it. Behind a proxy that gives another Host it tells the application's own page.
+    // Scripts can't set it. It identifies the application's own pages behind a proxy that changes Host.
     if (request.header("Sec-Fetch-Site") == "same-origin") {
         return false;
     }
@@ -88,8 +89,8 @@ bool Connection::is_of_foreign_page(const core::Request& request) const {
            equal_ignoring_case(type, "multipart/form-data");
 }
 
-/// Finds out whether the request may go on to its handler, or answers why not. With `settled_` or `waits_for_line_`
-/// set that is not known yet.
+/// Finds out whether the request may go on to its handler, or returns the refusal. If `settled_` or
+/// `waits_for_line_` is set, that isn't known yet.
 std::optional<core::Response> Connection::admit(core::Request& request) {
     Shared& shared = worker_.shared;
     if (shared.audit != nullptr && !line_reserved_) {
@@ -119,7 +120,7 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
         core::represent_error(request, *refusal);
     }
     if (settled_ == nullptr) {
-        // Whoever can't say who he is, is known by his address.
+        // Senders without valid credentials are identified by their address.
         if (std::optional<core::Response> slower = slow_down(request)) {
             return slower;
         }
@@ -131,13 +132,13 @@ bool Connection::asks_for_token(const core::Request& request) const {
     return worker_.shared.token_endpoint != nullptr && auth::TokenEndpoint::is_for(request);
 }
 
-/// The answer to whoever asks for a token; none with `settled_` set: it is not known yet.
+/// The response to a request for a token; if `settled_` is set, there is none yet.
 std::optional<core::Response> Connection::give_token(core::Request& request, bool may_ask) {
     std::string client;
     std::optional<core::Response> answer = worker_.shared.token_endpoint->answer(
         request, network_text_, now(), may_ask ? &settled_ : nullptr, client);
     if (!client.empty()) {
-        // For the audit log: it may do nothing by this.
+        // For the audit log only: it gets no access by this.
         principal_ = std::make_shared<const core::Principal>(std::move(client), "");
         request.principal = principal_.get();
     }
@@ -165,10 +166,11 @@ std::optional<core::Response> Connection::slow_down(const core::Request& request
     return response;
 }
 
-/// Before the body is read: whether its sender may send it. What can't be told by the head is told later.
+/// Checks before the body is read whether the sender may send it. What the head doesn't tell is checked
+/// later.
 std::optional<core::Response> Connection::refuse_at_head(core::Request& request) {
     if (!enter_root(request)) {
-        // Nobody is asked who he is there, and nothing takes a body.
+        // No credentials are needed there, and no request has a body.
         core::Response answer = answer_outside(worker_.shared, request);
         core::represent_error(request, answer);
         return answer;
@@ -194,21 +196,21 @@ void Connection::record(const core::Request& request, const core::Response& resp
     }
 }
 
-/// The same for what the reader refused, if its head was read. For what there was no room for no line is taken.
+/// Records a refusal by the reader, if the head was read. A request that there was no memory for takes no line.
 void Connection::record_refusal(core::Request& request, const core::Response& response,
                                 bool overloaded) {
     if (worker_.shared.audit == nullptr || !enter_root(request)) {
         return;
     }
     if (!line_reserved_) {
-        // Nobody has asked yet who sends it: what stands there is of the request before.
+        // It has not been authenticated: this is the previous request's sender.
         request.principal = nullptr;
         line_reserved_ = !overloaded && worker_.shared.audit->reserve();
     }
     record(request, response);
 }
 
-/// False if nobody waits for the answer any more.
+/// False if nobody waits for the response any more.
 asio::awaitable<bool> Connection::wait_for_audit() {
     asio::steady_timer pause(worker_.loop.context());
     while (!abandoned_) {
@@ -233,7 +235,7 @@ core::Response Connection::challenge(const Error& error, const core::Request& re
     return response;
 }
 
-// Finds out who sends the request, or answers why that can't be told. With settled_ set it is not known yet.
+// Finds out who sends the request, or returns why that is unknown. If settled_ is set, that isn't known yet.
 std::optional<core::Response> Connection::identify(core::Request& request, bool may_ask) {
     auto who = worker_.authenticator->authenticate(request, {network_text_, certificate_}, now(),
                                                    may_ask ? &settled_ : nullptr, memo_);
@@ -253,7 +255,7 @@ std::optional<core::Response> Connection::identify(core::Request& request, bool 
     return challenge(who.error(), request);
 }
 
-// The same, once what was asked is answered, or isn't.
+// The same, once the question is settled.
 asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::Request& request) {
     asio::steady_timer timer(worker_.loop.context());
     const Clock::time_point end = Clock::now() + kSettledWait;
@@ -268,7 +270,8 @@ asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::
     co_return asks_for_token(request) ? give_token(request, false) : identify(request, false);
 }
 
-// Whether the request under way, to which the answer has no end, would be let in now: tokens expire, and keys are taken back.
+// Whether the current request, whose response has no end, would still be admitted: tokens expire, and keys
+// are revoked.
 asio::awaitable<bool> Connection::is_still_let_in() {
     if (!worker_.authenticator) {
         co_return true;

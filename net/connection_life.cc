@@ -1,5 +1,6 @@
-// The part of a connection that begins and ends it: how many there may be, how long each waits, and what becomes of one that is
-// closed by somebody else.
+// The part of a connection that begins and ends it: how many there may be, how long each may wait, and what
+// happens to one
+// that is closed from outside.
 
 #include "net/connection.h"
 
@@ -16,7 +17,7 @@ void Connection::start(Worker& worker, int fd) {
     const std::uint64_t open = worker.shared.connections.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t limit = worker.shared.connections_max;
     if (open >= limit + worker.shared.overloaded_max) {
-        // Whoever comes takes the place of the one that came first, so that health can be asked for whatever comes.
+        // A new one replaces the oldest, so that health can always be requested.
         if (worker.overloaded.empty()) {
             ::close(fd);
             worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
@@ -30,7 +31,7 @@ void Connection::start(Worker& worker, int fd) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     asio::ip::tcp::socket socket(worker.loop.context());
     asio::error_code ec;
-    socket.assign(asio::ip::tcp::v4(), fd, ec);  // the family is not looked at again
+    socket.assign(asio::ip::tcp::v4(), fd, ec);  // the family is not used again
     if (ec) {
         ::close(fd);
         worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
@@ -124,7 +125,8 @@ void Connection::wake() {
     socket_.cancel(ignored);
 }
 
-/// Whether something has come that nobody has read yet: a request, as a rule, which is in flight although nothing is known of it.
+/// Whether bytes have arrived that are not read yet: usually a request, which is in flight although it isn't
+/// known yet.
 bool Connection::has_unread() const {
     asio::error_code ec;
     return socket_.available(ec) > 0 && !ec;
@@ -142,10 +144,10 @@ void Connection::abandon() {
     deadline_ = Clock::time_point::max();
     asio::error_code ignored;
     if (tls_ != nullptr) {
-        tls_->abandon();  // it has the number of the socket, which is the next one's
+        tls_->abandon();  // it holds the socket's number, which may be reused
     }
     if (phase_ != Phase::lingering) {
-        // What the kernel still holds for a client that does not read is dropped.
+        // Drops what the kernel still holds for a client that does not read.
         socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     }
     socket_.close(ignored);

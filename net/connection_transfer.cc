@@ -1,4 +1,4 @@
-// The part of a connection that moves bytes: the handshake, reading, writing, and the end.
+// The part of a connection that transfers bytes: handshake, reading, writing, and closing.
 
 #include "core/body.h"
 #include "net/await.h"
@@ -16,15 +16,15 @@ namespace annals::net {
 
 namespace {
 
-/// How long a connection that the server ends waits for the client to close it.
+/// How long the server waits for the client to close a connection that it ends.
 constexpr std::chrono::seconds kLinger{2};
 
-/// How long a connection over the limit is listened to.
+/// How long it waits for the request of a connection over the limit.
 constexpr std::chrono::seconds kOverloadWait{1};
 
 }  // namespace
 
-// Whether the socket has become what `step` waits for.
+// Waits for what `step` needs; true if the socket is ready.
 asio::awaitable<bool> Connection::wait_for(TlsStream::Step step) {
     const auto kind = step == TlsStream::Step::wants_write ? asio::ip::tcp::socket::wait_write
                                                            : asio::ip::tcp::socket::wait_read;
@@ -32,7 +32,7 @@ asio::awaitable<bool> Connection::wait_for(TlsStream::Step step) {
     co_return !std::get<0>(waited) && !abandoned_;
 }
 
-// The handshake. False if there is nobody to talk to.
+// The TLS handshake. False if it fails.
 asio::awaitable<bool> Connection::greet() {
     enter(Phase::greeting, worker_.shared.config.limits.header_timeout);
     while (!worker_.shared.stopping.load(std::memory_order_relaxed)) {
@@ -59,7 +59,7 @@ asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
         const TlsStream::Step step = tls_->read(room, count);
         if (step == TlsStream::Step::done) {
             if (!waited) {
-                // A client that sends as fast as it is read does not keep the others waiting.
+                // A client that sends as fast as it is read must not delay the others.
                 co_await worker_.loop.yield();
             }
             co_return Moved{asio::error_code(), count};
@@ -83,7 +83,7 @@ bool Connection::begin_read() {
                 return false;
             }
             if (!begin_deadline_) {
-                // One time until a request begins: empty lines are skipped, and begin none.
+                // One deadline for the beginning of a request; skipped empty lines don't extend it.
                 begin_deadline_ = worker_.time + limits.idle_timeout;
             }
             phase_ = Phase::idle;
@@ -93,7 +93,7 @@ bool Connection::begin_read() {
         case RequestReader::Phase::body: {
             const bool body = wanted == RequestReader::Phase::body;
             if (wanted != reading_) {
-                // One time for all of it, however often the client sends a little.
+                // One deadline for all of it, however often the client sends a few bytes.
                 read_deadline_ =
                     worker_.time + (body ? limits.body_timeout : limits.header_timeout);
             }
@@ -131,8 +131,8 @@ Connection::Turn Connection::end_read(asio::error_code ec, std::size_t count) {
     return Turn::gone;
 }
 
-/// Whether the client has taken anything since the last call. The kernel says that there is room again once a third of its buffer is
-/// free, which may be more than a megabyte.
+/// Whether the client has read anything since the last call. The kernel reports room only once a third of its
+/// buffer is free, which may be more than a megabyte.
 bool Connection::has_taken_some() noexcept {
     int held = 0;
     ::ioctl(socket_.native_handle(), SIOCOUTQ, &held);
@@ -145,7 +145,7 @@ asio::awaitable<Output::Sent> Connection::write() {
         if (sent != Output::Sent::blocked) {
             co_return sent;
         }
-        static_cast<void>(has_taken_some());  // from here on it is looked for
+        static_cast<void>(has_taken_some());  // sets the starting point
         enter(Phase::writing, worker_.shared.config.limits.idle_timeout);
         const Waited waited =
             co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, use_tuple);
@@ -182,11 +182,11 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
         if (sent == Output::Sent::broken) {
             co_return sent;
         }
-        // A client that reads as fast as we make slices does not keep the others waiting.
+        // A client that reads as fast as slices are made must not delay the others.
         co_await worker_.loop.yield();
         if (seen) {
             const bool news = co_await worker_.loop.news_after(*seen, core::kSourcePauseMax);
-            static_cast<void>(news);  // a source that has none says that it lives
+            static_cast<void>(news);  // without news, the source gives a sign of life
         }
         bool ends = false;
         if (endless) {
@@ -197,7 +197,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
             co_return Output::Sent::broken;
         }
         if (ends) {
-            // It would go on for ever. What it has given is whole, and the client knows where to go on.
+            // It would go on forever. What it has sent is complete, and the client knows where to continue.
             more = false;
             closing_ = true;
             end_slices();
@@ -211,8 +211,8 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
 }
 
 asio::awaitable<void> Connection::linger() {
-    // With unread bytes, or some that arrive when it is closed, the kernel would reset the connection, and the client might
-    // never see the response, or not the end of a large one (RFC 9112 section 9.6).
+    // If unread bytes are left, or arrive after closing, the kernel would reset the connection, and the
+    // client might lose the response or the end of a large one (RFC 9112 section 9.6).
     if (tls_ != nullptr) {
         tls_->close();
     }

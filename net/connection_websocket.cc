@@ -1,4 +1,4 @@
-// The part of a connection that becomes a websocket: who may open one, and how it is waited.
+// The part of a connection that becomes a websocket: who may open one, and its waits.
 
 #include "core/base/text.h"
 #include "core/interactions/media_type.h"
@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::string_view kPath = "/websocket";
 
-/// A ping is sent after half of limits.idle_timeout in which nothing came; without an answer in the other half it ends.
+/// After half of limits.idle_timeout without a message, a ping is sent; without an answer in the other half the
+/// connection ends.
 constexpr int kIdleParts = 2;
 
-/// Whether the comma separated list of all headers called `name` has `token`.
+/// Whether the comma-separated list in the headers `name` has `token`.
 bool has_token(const core::Request& request, std::string_view name, std::string_view token) {
     for (const core::Header& header : request.headers) {
         std::string_view list = equal_ignoring_case(header.name, name) ? header.value : "";
@@ -41,7 +42,7 @@ bool Connection::asks_for_websocket(const core::Request& request) const {
            (request.method == core::HttpMethod::get || request.method == core::HttpMethod::head);
 }
 
-/// What a page of this server would send as Origin, so that no proxy need be configured for it.
+/// Whether Origin is that of a page of this server, so that no proxy needs configuration for it.
 bool Connection::is_own_origin(const core::Request& request) const {
     const std::string_view origin = request.header("Origin").value_or("");
     const std::size_t scheme = origin.find("://");
@@ -55,7 +56,7 @@ bool Connection::is_own_origin(const core::Request& request) const {
 
 /// Errors: unauthenticated, forbidden.
 Result<void> Connection::judge_websocket(const core::Request& request) const {
-    // A browser lets any page open a websocket anywhere, with the certificates and addresses of its user.
+    // Browsers let any page open a websocket anywhere, with the certificates and addresses of their user.
     if (request.header("Origin") && worker_.shared.cors.lines(request).empty() &&
         !is_own_origin(request)) {
         return Error{Errc::forbidden, "Scripts of this origin may not open a websocket here", ""};
@@ -66,7 +67,7 @@ Result<void> Connection::judge_websocket(const core::Request& request) const {
                : core::require(service, request, core::kMayRead, core::subscription_type());
 }
 
-/// None if the connection may become a websocket.
+/// Returns none if the connection may become a websocket.
 std::optional<core::Response> Connection::refuse_websocket(const core::Request& request) {
     if (const Result<void> allowed = judge_websocket(request); !allowed) {
         return challenge(allowed.error(), request);
@@ -121,7 +122,7 @@ asio::awaitable<void> Connection::speak() {
     const auto bytes = std::make_unique<std::array<char, 4096>>();
     SubscriptionSocket session(worker_.shared.service, worker_.shared.pings);
     std::string out;
-    bool asked = false;  // whether the client lives
+    bool asked = false;  // a ping awaits its answer
     session.take(reader_.rest(), out);
     for (;;) {
         while (session.unread().value != 0) {
@@ -136,7 +137,7 @@ asio::awaitable<void> Connection::speak() {
             co_return;
         }
         if (!let_in && !session.has_ended()) {
-            out.clear();  // Nothing is said to it but that.
+            out.clear();  // Nothing else is sent to it.
             session.end(CloseCode::policy, out);
         }
         session.add_pings(out);
@@ -150,7 +151,7 @@ asio::awaitable<void> Connection::speak() {
                 co_return;
             }
             if (!session.has_ended()) {
-                // Others have their turn, however fast the client reads; what came meanwhile goes out next.
+                // Others get their turn, however fast the client reads; messages added meanwhile go out next.
                 co_await worker_.loop.yield();
                 if (abandoned_) {
                     co_return;

@@ -9,27 +9,27 @@ namespace annals::net {
 
 namespace {
 
-/// What a script may read beside the headers that it always may.
+/// The headers that a script may read in addition to those that it always may.
 constexpr std::string_view kExposed =
     "ETag, Location, Content-Location, Last-Modified, X-Request-Id, X-Annals-Position, "
     "X-Annals-Last-Position, X-Progress, Retry-After, RateLimit-Limit, RateLimit-Remaining, "
     "RateLimit-Reset, WWW-Authenticate, Expires, Accept-Ranges, Content-Range, Allow, Accept, "
     "Accept-Patch, Accept-Encoding, Preference-Applied, Content-Disposition, X-Security-Context";
 
-/// What a script may send; whatever else it asks for does nothing here.
+/// The headers that a script may send; any others it asks for have no effect here.
 constexpr std::string_view kTaken =
     "Accept, Authorization, Content-Encoding, Content-Type, If-Match, If-Modified-Since, "
     "If-None-Exist, If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Prefer, Range, "
     "X-API-Key, X-Annals-Min-Position, X-Request-Id, X-Security-Context";
 
-/// Browsers keep the answer for as long as they like below this.
+/// Browsers may keep the response for less time.
 constexpr std::string_view kMaxAge = "7200";
 
 constexpr std::string_view kPreflightVary =
     "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
 
 std::string lines_for(std::string_view origin) {
-    // With `*` a browser takes no answer to a request with credentials of its own.
+    // With `*` a browser rejects the response if the request has credentials of the browser's.
     return fmt::format(
         "Access-Control-Allow-Origin: {}\r\n{}"
         "Access-Control-Expose-Headers: {}\r\n",
@@ -41,7 +41,7 @@ std::string lines_for(std::string_view origin) {
 std::string methods_of(const core::Config& config, std::string_view path) {
     std::string allow;
     if (const Result<core::Target> target = core::parse_target(path)) {
-        // By a method that no path takes all others are told.
+        // A method that no path has makes this list all others.
         static_cast<void>(core::find_interaction(config, core::HttpMethod::other, *target, allow));
     }
     return allow.empty() ? std::string(kAllMethods) : allow;
@@ -81,8 +81,8 @@ std::optional<core::Response> Cors::preflight(const core::Config& config,
     response.headers.emplace_back("Access-Control-Allow-Methods", methods_of(config, request.path));
     std::string& taken =
         response.headers.emplace_back("Access-Control-Allow-Headers", kTaken).second;
-    // Libraries put headers of their own into each request (Cache-Control, X-Requested-With, traceparent), and a browser
-    // sends none of it unless all are allowed.
+    // Libraries add headers of their own to each request (Cache-Control, X-Requested-With, traceparent), and
+    // a browser sends nothing unless all are allowed.
     if (const auto asked = request.header("Access-Control-Request-Headers");
         asked && !asked->empty()) {
         taken.append(", ").append(*asked);

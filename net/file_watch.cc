@@ -6,7 +6,7 @@ namespace annals::net {
 
 namespace {
 
-/// What isn't there has a time as well.
+/// A missing file also has a time.
 std::filesystem::file_time_type write_time(const std::string& file) {
     std::error_code ignored;
     return std::filesystem::last_write_time(file, ignored);

@@ -23,7 +23,7 @@ namespace {
 
 using Clock = core::Dispatcher::Clock;
 
-/// How often is looked for subscriptions where none is active; then no write wakes the thread.
+/// How often to look for new subscriptions if none is active; writes don't wake the thread then.
 constexpr std::chrono::milliseconds kIdlePause{100};
 
 template <auto kFree>
@@ -31,7 +31,7 @@ struct Free {
     void operator()(auto* what) const noexcept { kFree(what); }
 };
 
-/// One request under way.
+/// One request in progress.
 struct Sending {
     core::Notification notification;
     std::unique_ptr<curl_slist, Free<curl_slist_free_all>> headers;
@@ -52,7 +52,7 @@ void add_header(Sending& sending, const std::string& line) {
     sending.headers.reset(longer);
 }
 
-/// What the transfer came to. A redirection is not followed: only this endpoint is one that the operator allows.
+/// The result of the transfer. Redirects are not followed, because the operator has only allowed this endpoint.
 Result<void> outcome_of(const Sending& sending, CURLcode code) {
     if (code == CURLE_WRITE_ERROR && sending.received > kReceiptBytesMax) {
         return Error{Errc::io, "the answer is too long", ""};
@@ -78,9 +78,9 @@ struct Notifier::Impl : private storage::SettleListener {
         std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
         multi.reset(curl_multi_init());
         ANNALS_CHECK(multi != nullptr);
-        thread = std::thread([this] { run(); });  // If there can be none, nobody listens.
+        thread = std::thread([this] { run(); });  // If it can't start, nobody listens.
         service.store().add_listener(*this);
-        curl_multi_wakeup(multi.get());  // What was settled before is seen now.
+        curl_multi_wakeup(multi.get());  // Anything settled earlier is found now.
     }
 
     ~Impl() override { stop(); }
@@ -100,7 +100,8 @@ struct Notifier::Impl : private storage::SettleListener {
     }
 
     void settled(storage::Ticket /*through*/, bool ok, Errc /*why*/) noexcept override {
-        // Looked at first: an exchange at each commit would take the cache line from the waiting thread.
+        // Checked first, because an exchange at each commit would take the cache line from the waiting
+        // thread.
         if (ok && waits_for_news && waits_for_news.exchange(false)) {
             curl_multi_wakeup(multi.get());
         }
@@ -109,7 +110,7 @@ struct Notifier::Impl : private storage::SettleListener {
     void run() {
         name_thread("notifier");
         while (!stopping) {
-            // Set before looking: what becomes visible after the look wakes the wait.
+            // Set before looking: whatever becomes visible after that ends the wait.
             const bool was_idle = dispatcher.is_idle();
             waits_for_news = !was_idle;
             for (core::Notification& notification : dispatcher.advance(Clock::now())) {
@@ -143,7 +144,7 @@ struct Notifier::Impl : private storage::SettleListener {
         }
         add_header(sending, "Expect:");
         if (!what.update) {
-            add_header(sending, "Content-Type:");  // of nothing
+            add_header(sending, "Content-Type:");  // of an empty body
         }
         const std::chrono::milliseconds limit = service.config().subscriptions.timeout;
         curl_easy_setopt(curl, CURLOPT_URL, what.url.c_str());
@@ -151,7 +152,7 @@ struct Notifier::Impl : private storage::SettleListener {
                          "Annals/" ANNALS_VERSION);  // unless the headers have one
         curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
         if (what.url.starts_with("http://") && core::is_safe_url(what.url)) {
-            // What is said to this machine must not leave it for a proxy that the environment names.
+            // Requests to this machine must not leave it for a proxy named by the environment.
             curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
         }
         if (const char* const authorities = auth::named_authorities()) {
@@ -167,7 +168,7 @@ struct Notifier::Impl : private storage::SettleListener {
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-        // Else the end of one whose name server is silent is waited for, by all others, and by stop().
+        // Otherwise all others, and stop(), would wait for the end of one whose name server does not respond.
         curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, sending.headers.get());
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, what.update ? "PUT" : "POST");
@@ -179,7 +180,7 @@ struct Notifier::Impl : private storage::SettleListener {
         curl_multi_add_handle(multi.get(), curl);
     }
 
-    /// Settles what has ended; false if nothing has.
+    /// Settles the requests that have ended; false if none has.
     bool finish() {
         bool any = false;
         int left = 0;
@@ -202,9 +203,9 @@ struct Notifier::Impl : private storage::SettleListener {
 
     const core::Service& service;
     const auth::ClientCertificate& shown;
-    core::Dispatcher dispatcher;  // of the thread
+    core::Dispatcher dispatcher;  // used by the thread only
     std::unique_ptr<CURLM, Free<curl_multi_cleanup>> multi;
-    std::list<Sending> under_way;  // of the thread
+    std::list<Sending> under_way;  // used by the thread only
     std::atomic<bool> stopping{false};
     std::atomic<bool> waits_for_news{false};
     std::thread thread;

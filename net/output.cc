@@ -19,13 +19,14 @@ namespace {
 
 constexpr std::size_t kIovecsMax = 1024;      // IOV_MAX
 constexpr std::size_t kCopiedBytesMax = 512;  // a piece up to this size is copied
-/// Sent in one go, however fast the other side takes it; then other connections of the loop get their turn.
+/// The most that is sent at a time, however fast the other side reads; then other connections of the loop get
+/// their turn.
 constexpr std::size_t kSendBytesMax = 4 << 20;
 constexpr std::size_t kTextBytesKept = 64 << 10;
 constexpr std::size_t kSegmentsKept = 4 << 10;
 
-/// Puts text together in a buffer, from which it goes to where it belongs at once: that it fits is asked of the buffer, and
-/// not of a string for each of a head's thirty pieces.
+/// Builds text in a buffer and then appends it at once: so a string is checked for room once, and not for
+/// each of a head's thirty pieces.
 class Buffered {
   public:
     explicit Buffered(std::string& to) : to_(to) {}
@@ -48,7 +49,7 @@ class Buffered {
 
     void add_header(std::string_view name, std::string_view value) {
         add(name).add(": ");
-        // Whatever a handler made of a client's words, it does not end the line.
+        // Even if a handler puts a client's text into a header, it can't end the line.
         if (value.find('\n') == std::string_view::npos &&
             value.find('\r') == std::string_view::npos) {
             add(value);
@@ -105,7 +106,7 @@ void Output::add(core::Response& response, const Framing& framing) {
 
     const bool body = has_body(response.status);
     const bool sliced = response.more != nullptr;
-    // Content may be empty and be of a type: a Binary's.
+    // Content may be empty and still have a type: a Binary's.
     if (body && (sliced || !response.body.empty() || !response.media_type.empty())) {
         if (response.media_type.empty()) {
             head.add("Content-Type: ").add(core::content_type_name(response.content_type));
@@ -142,7 +143,7 @@ void Output::add(core::Response& response, const Framing& framing) {
     if (!response.cache_control.empty()) {
         head.add("Cache-Control: ").add(response.cache_control).add("\r\n");
     }
-    // RFC 9110 sections 10.2.1 and 15.5.6: always with 405, and empty where nothing is taken at present.
+    // RFC 9110 sections 10.2.1 and 15.5.6: always with 405, and empty if no method is allowed at present.
     if (!response.allow.empty() || response.status == 405) {
         head.add_header("Allow", response.allow);
     }
@@ -197,7 +198,8 @@ void Output::add_body(core::Body body) {
             add_text(piece);
             continue;
         }
-        // Such a piece stays in place when `body` is moved below: it is too long to be inside of it.
+        // Such a piece stays in place when `body` is moved below, because it is too long for a short string's
+        // own buffer.
         segments_.push_back({piece.data(), 0, piece.size()});
         size_ += piece.size();
         referred = true;
@@ -230,7 +232,7 @@ void Output::sent(std::size_t count) noexcept {
 
 Output::Sent Output::send_encrypted(TlsStream& tls) {
     for (std::size_t total = 0;;) {
-        // As much as goes into one record goes out together.
+        // As much as fits into one record is sent together.
         while (first_ < segments_.size()) {
             const std::size_t taken = tls.add(bytes_of(segments_[first_]));
             if (taken == 0) {

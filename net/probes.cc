@@ -13,7 +13,7 @@ namespace annals::net {
 
 namespace {
 
-/// A device that takes longer for what is written to the log is gone for whoever waits.
+/// If a write to the log takes longer, the device is considered gone.
 constexpr std::chrono::seconds kWriteWaitMax{30};
 
 core::Response text_response(core::ContentType type, std::string text) {

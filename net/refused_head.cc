@@ -6,7 +6,7 @@ namespace annals::net {
 
 namespace {
 
-/// Takes the bytes before the next `end` from `rest`, and `end` with them; all bytes if there is none.
+/// Takes the bytes before the next `end` from `rest`, and `end` as well; all bytes if there is none.
 std::string_view take_until(std::string_view& rest, char end) noexcept {
     const std::size_t place = rest.find(end);
     const std::string_view taken = rest.substr(0, place);

@@ -14,8 +14,8 @@ namespace annals::net {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = 8 << 10;  // of a connection at work
-constexpr std::size_t kBytesKept = 64 << 10;   // more than that is given back after its request
+constexpr std::size_t kBufferBytes = 8 << 10;  // of an active connection
+constexpr std::size_t kBytesKept = 64 << 10;   // anything beyond is freed after its request
 constexpr std::size_t kRoomMin = 1 << 10;
 constexpr std::size_t kMethodBytesMax = 32;
 
@@ -54,7 +54,7 @@ struct RequestReader::Parser {
             llhttp_settings_t table;
             llhttp_settings_init(&table);
             table.on_headers_complete = [](llhttp_t* state) {
-                state->upgrade = 0;  // an Upgrade that is not taken is an ordinary request
+                state->upgrade = 0;  // an Upgrade that is not accepted makes an ordinary request
                 return reader(state).head_arrived();
             };
             table.on_body = [](llhttp_t* state, const char* at, std::size_t size) {
@@ -193,7 +193,7 @@ RequestReader::Step RequestReader::next() {
     const llhttp_errno_t error = llhttp_execute(&parser_->state, buffer_.get() + fed, end_ - fed);
     if (done_) {
         parsed_ = static_cast<std::size_t>(llhttp_get_error_pos(&parser_->state) - buffer_.get());
-        // llhttp takes a line feed alone for the end of the trailers, where others see one more of them.
+        // llhttp accepts a line feed alone as the end of the trailers, where others see another trailer.
         const char before = parsed_ - fed > 1 ? buffer_.get()[parsed_ - 2] : last_byte_;
         if (chunked_ && before != '\r') {
             refuse(Errc::invalid, "the chunked body is malformed");
@@ -207,7 +207,7 @@ RequestReader::Step RequestReader::next() {
         return Step::request;
     }
     if (error == HPE_PAUSED && head_done_) {
-        // Before anything is decoded it is told whose it is.
+        // The caller learns who sends it before anything is decoded.
         llhttp_resume(&parser_->state);
         parsed_ = body_begin_;
         head_told_ = true;
@@ -232,7 +232,7 @@ RequestReader::Step RequestReader::next() {
         return Step::need_bytes;
     }
     if (chunked_ || decoder_ != nullptr) {
-        // Chunk sizes have been read, and encoded bytes decoded: only the body's own bytes are kept.
+        // Chunk sizes are parsed and encoded bytes decoded, so only the body's own bytes are kept.
         last_byte_ = buffer_.get()[end_ - 1];
         parsed_ = end_ = body_end_;
     }
@@ -265,7 +265,7 @@ bool RequestReader::refuse(Errc code, std::string_view text, int status) {
     return false;
 }
 
-// A method that llhttp doesn't know is known here by nothing but its line: 405 says what the path takes instead.
+// For a method that llhttp doesn't know, only the first line is read: the 405 lists the path's methods.
 RequestReader::Step RequestReader::step_after_unknown_method() {
     const std::string_view head(buffer_.get() + begin_, end_ - begin_);
     const std::size_t line_end = head.find('\n');
@@ -298,7 +298,7 @@ RequestReader::Step RequestReader::step_after_unknown_method() {
 
 RequestReader::Step RequestReader::step_after_error(int error) {
     if (refusal_.text.data() != nullptr) {
-        return Step::refused;  // by a callback, which made llhttp stop
+        return Step::refused;  // a callback refused it, which stopped llhttp
     }
     switch (error) {
         case HPE_INVALID_METHOD:
@@ -434,7 +434,7 @@ int RequestReader::chunk_announced(std::uint64_t bytes) {
 
 int RequestReader::ignored_arrived(std::size_t count) {
     if (!head_done_) {
-        return 0;  // the head is bounded as a whole
+        return 0;  // the head as a whole is limited
     }
     ignored_bytes_ += count;
     if (ignored_bytes_ > kHeaderBytesMax) {

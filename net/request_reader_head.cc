@@ -1,4 +1,4 @@
-// RequestReader: what the head says, line by line.
+// RequestReader: reads the head line by line.
 
 #include "core/interactions/media_type.h"
 #include "core/target.h"
@@ -28,7 +28,7 @@ bool RequestReader::read_request_line(std::size_t& position) {
     const std::string_view line = head.substr(0, line_end);
     const std::size_t method_end = line.find(' ');
     const std::size_t target_end = line.find(' ', method_end + 1);
-    // llhttp passes over a carriage return alone before the method.
+    // llhttp skips a lone carriage return before the method.
     if (line.starts_with('\r') || method_end == std::string_view::npos ||
         target_end == std::string_view::npos || line.size() != target_end + 10 ||
         line.substr(target_end + 1, 7) != "HTTP/1." || line.back() != '\r') {
@@ -61,7 +61,7 @@ bool RequestReader::read_target(std::string_view target) {
         if (!is_authority(authority)) {
             return refuse(Errc::invalid, "the request target's host is malformed");
         }
-        // RFC 9112 section 3.2.2: it overrules the Host header.
+        // RFC 9112 section 3.2.2: it overrides the Host header.
         host_from_target_ = true;
         host_place_ = static_cast<std::size_t>(authority.data() - origin);
         host_size_ = authority.size();
@@ -145,7 +145,7 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
             }
             break;
         case 10:
-            // llhttp knows no tab behind a value.
+            // llhttp does not strip a tab after a value.
             while (same(name, "connection") && !value.empty()) {
                 closes_ = same(core::next_part(value, ','), "close") || closes_;
             }

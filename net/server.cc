@@ -26,39 +26,39 @@ namespace annals::net {
 
 namespace {
 
-/// How many sockets are accepted before the loop's other work has its turn.
+/// How many sockets are accepted before the loop's other work gets its turn.
 constexpr int kAcceptsPerTurn = 64;
 
-/// The same when no more are taken after that: as many as may wait.
+/// The same for the last time: as many as can be waiting.
 constexpr int kAcceptsAtLast = asio::socket_base::max_listen_connections;
 
-/// How long accepting pauses when the system gives none of those that wait: for want of descriptors, as a rule.
+/// The pause in accepting after the system could not provide a socket, usually for lack of descriptors.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 /// How often that is logged.
 constexpr std::chrono::seconds kWarningInterval{10};
 
-/// Connections over the limit that are listened to at the same time, and descriptors that are left to files.
+/// The most connections over the limit that are served at a time, and the descriptors reserved for files.
 constexpr std::uint64_t kOverloadedMax = 1024;
 constexpr std::uint64_t kFilesMax = 512;
 
-/// More would be of no use, and some systems allow a thousand million.
+/// More would be useless, and some systems allow a billion.
 constexpr rlim_t kDescriptorsMax = 1 << 20;
 
 /// After shutdown_timeout: for handlers that still wait for the store.
 constexpr std::chrono::seconds kAbandonedHandlersTime{5};
 
-/// How often is looked whether the files of certificates and credentials have changed.
+/// How often certificate and credential files are checked for changes.
 constexpr std::chrono::seconds kFilesInterval{1};
 
-/// What is said with every answer: what it is, is what its Content-Type says, and where it leads to is not told where it
-/// came from. Under TLS, to come back by TLS alone.
+/// Sent with every response: its type is only what Content-Type says, and links from it don't reveal where
+/// they were followed. With TLS: come back only by TLS.
 constexpr std::string_view kHeaderLines =
     "X-Content-Type-Options: nosniff\r\n"
     "Referrer-Policy: no-referrer\r\n";
 constexpr std::string_view kTlsHeaderLines = "Strict-Transport-Security: max-age=31536000\r\n";
 
-/// A socket on its way from the loop that accepted it to the loop that serves it.
+/// A socket on its way from the loop that accepted it to the loop that will serve it.
 struct Handover {
     explicit Handover(int socket) : fd(socket) {}
 
@@ -74,7 +74,7 @@ struct Handover {
     int fd;
 };
 
-/// Takes as many descriptors as the process may have, and divides them up.
+/// Raises the limit of descriptors as far as allowed, and divides them up.
 void divide_descriptors(Shared& shared) {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
@@ -123,11 +123,11 @@ struct Server::Impl {
     Shared shared;
     std::string url;
     std::uint16_t port = 0;
-    // On the first worker's loop.
+    // Used on the first worker's loop.
     std::optional<asio::ip::tcp::acceptor> acceptor;
     std::optional<asio::steady_timer> file_timer;
     std::size_t next_worker = 0;
-    std::atomic<std::size_t> handed_over{0};  // sockets that no connection has yet
+    std::atomic<std::size_t> handed_over{0};  // sockets without a connection yet
     bool accepting = false;                   // guarded by shared.mutex once the threads run
     std::vector<std::jthread> threads;
     bool stopped = false;
@@ -172,7 +172,7 @@ Result<void> Server::Impl::listen() {
 }
 
 void Server::Impl::run() {
-    // None serves before all are there: where one can't be started, none has anything to end.
+    // No thread serves before all have been created: if one can't be, the others have nothing to end.
     std::promise<bool> complete;
     const std::shared_future<bool> serves = complete.get_future().share();
     try {
@@ -222,7 +222,7 @@ asio::awaitable<void> Server::Impl::accept() {
             log_warning(fmt::format("no connection can be accepted: {}",
                                     std::generic_category().message(refused)));
         }
-        // Whoever waits goes on to: that the listener is readable says nothing.
+        // The waiting sockets keep the listener readable, so this must not wait for that.
         pause.expires_after(kAcceptPause);
         co_await pause.async_wait(use_tuple);
     }
@@ -231,7 +231,7 @@ asio::awaitable<void> Server::Impl::accept() {
     shared.all_closed.notify_all();
 }
 
-/// Takes sockets that are connected already. Not 0: why the system gives none though there may be more, an errno.
+/// Accepts waiting connections. If not 0: the errno for which the system gave none, though there may be more.
 int Server::Impl::accept_some(int most) {
     for (int i = 0; i < most; ++i) {
         const int fd =
@@ -293,7 +293,7 @@ void Server::Impl::on_each_loop(void (*action)(Worker&)) {
 
 bool Server::Impl::wait_closed(std::chrono::milliseconds time) {
     std::unique_lock lock(shared.mutex);
-    // In this order: who is adopted is a connection before he is no socket any more.
+    // In this order: a socket is counted as a connection before it stops being counted as handed over.
     return shared.all_closed.wait_for(lock, time, [this] {
         return !accepting && handed_over.load() == 0 && shared.connections.load() == 0;
     });
@@ -308,7 +308,7 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
         shared.notifier->stop();
     }
     shared.workers.front()->loop.post([this] {
-        // Who is connected may have asked already; a listener that is closed breaks them off.
+        // These clients may have sent requests already; closing the listener would reset them.
         static_cast<void>(accept_some(kAcceptsAtLast));
         asio::error_code ignored;
         acceptor->close(ignored);
@@ -332,7 +332,7 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
     }
     if (!closed) {
         // Coroutines that wait for a store that does not settle can't be destroyed after their sockets'
-        // services; the process is about to end.
+        // services; the process is about to end anyway.
         log_error("requests were still under way when the server stopped");
         for (std::unique_ptr<Worker>& worker : shared.workers) {
             static_cast<void>(worker.release());

@@ -75,7 +75,7 @@ void SubscriptionSocket::answer(std::string_view message, bool may_block, std::s
                        : fmt::format("error {}: {}", id, bound.error().detail));
 }
 
-/// What is returned means nothing if unread_ tells something then, which it does not if it may block.
+/// If unread_ is set then, the result is meaningless; if it may block, unread_ is never set.
 Result<void> SubscriptionSocket::bind(std::string_view id, bool may_block) {
     if (bindings_.contains(id)) {
         return {};
@@ -83,7 +83,7 @@ Result<void> SubscriptionSocket::bind(std::string_view id, bool may_block) {
     if (bindings_.size() == kBindingsMax) {
         return refused(fmt::format("a connection is bound to {} at most", kBindingsMax));
     }
-    // Bound before it is looked at: what is written after the answer is told of.
+    // Bound before it is read, so that anything written after the response causes a ping.
     Binding binding;
     binding.counter = pings_.bind(id);
     binding.told = binding.counter->load(std::memory_order_acquire);

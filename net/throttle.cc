@@ -27,7 +27,7 @@ std::optional<std::chrono::milliseconds> Throttle::take(std::string_view who,
     const std::lock_guard lock(mutex_);
     auto found = buckets_.find(who);
     if (found == buckets_.end()) {
-        // A full bucket says no more than none. If all are in use, those who are let go had rather more than less.
+        // A full bucket is the same as none. If all are in use, clients only gain by being forgotten.
         make_room(buckets_, kBucketsMax,
                   [&](const auto& entry) { return tokens_at(entry.second, time) >= burst_; });
         found = buckets_.emplace(std::string(who), Bucket{burst_, time}).first;

@@ -22,21 +22,21 @@ namespace annals::net {
 
 namespace {
 
-/// A record's worth: more in one go only fills more records.
+/// One record's worth: more at a time would only fill more records.
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
 
-/// How often the socket is read in one step. Else the step would last for as long as a client sends records that have nothing in
-/// them for HTTP, such as new keys, and keep the thread.
+/// How often the socket is read in one step. Otherwise a client could keep the thread in one step by sending
+/// records without content for HTTP, such as key updates.
 constexpr int kReadsPerStep = 2;
 
-/// Name, key for encryption and key for authentication of session tickets.
+/// Name, encryption key and authentication key of session tickets.
 constexpr std::size_t kTicketKeyBytes = 80;
 
 // Forward secrecy and authenticated encryption only.
 constexpr const char* kCiphers12 = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
-/// The first thing that OpenSSL has to say, and forgets the rest.
+/// OpenSSL's first error; the others are dropped.
 std::string openssl_reason() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
@@ -44,7 +44,7 @@ std::string openssl_reason() {
     if (reason != nullptr) {
         return reason;
     }
-    // Errors of the system have no text among OpenSSL's own.
+    // OpenSSL has no texts for system errors.
     return ERR_SYSTEM_ERROR(code) ? std::strerror(ERR_GET_REASON(code)) : "unknown reason";
 }
 
@@ -52,7 +52,8 @@ Error file_error(std::string_view key, const std::string& file) {
     return {Errc::usage, fmt::format("{}: {}: {}", key, file, openssl_reason()), ""};
 }
 
-/// Of a key on another curve TLS 1.3 knows no signature, and by TLS 1.2 it serves those alone who ask for the curve.
+/// TLS 1.3 has no signatures for keys on other curves, and TLS 1.2 uses them only with clients that ask for the
+/// curve.
 void warn_of_curve(const std::string& file, SSL_CTX* context) {
     static constexpr std::array<std::string_view, 3> kUsual{SN_X9_62_prime256v1, SN_secp384r1,
                                                             SN_secp521r1};
@@ -82,7 +83,8 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
     return SSL_TLSEXT_ERR_OK;
 }
 
-/// Called before and after what is done with the socket. Beyond kReadsPerStep it is as if nothing had arrived.
+/// Called before and after operations on the socket. Beyond kReadsPerStep, it pretends that nothing has
+/// arrived.
 long bound_reads(BIO* socket, int operation, const char*, std::size_t, int, long, int result,
                  std::size_t*) {
     if (operation == BIO_CB_READ) {
@@ -97,7 +99,7 @@ long bound_reads(BIO* socket, int operation, const char*, std::size_t, int, long
     return result;
 }
 
-/// A context that has nothing of the files yet.
+/// A context without the contents of the files.
 Result<std::shared_ptr<SSL_CTX>> make_context() {
     ERR_clear_error();
     const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
@@ -113,7 +115,7 @@ Result<std::shared_ptr<SSL_CTX>> make_context() {
                               SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, nullptr);
-    // Sessions are resumed by tickets, which the server need not remember.
+    // Sessions are resumed with tickets, which the server need not store.
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     static constexpr std::string_view kSessions = "annals";
     SSL_CTX_set_session_id_context(ctx, reinterpret_cast<const unsigned char*>(kSessions.data()),
@@ -126,7 +128,7 @@ void ask_clients(SSL_CTX* context, STACK_OF(X509_NAME) * authorities) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
 
-/// What `old` has of the files, under another key of tickets.
+/// A context with the contents of `old`'s files and a new ticket key.
 Result<std::shared_ptr<SSL_CTX>> make_again(SSL_CTX* old) {
     ANNALS_TRY(std::shared_ptr<SSL_CTX> context, make_context());
     STACK_OF(X509)* chain = nullptr;
@@ -148,7 +150,7 @@ Result<std::shared_ptr<SSL_CTX>> make_again(SSL_CTX* old) {
 
 Result<std::unique_ptr<TlsContext>> TlsContext::create(
     const core::Config::Tls& files, std::chrono::steady_clock::duration ticket_key_life) {
-    // OpenSSL writes in a way that a closed socket answers with a signal.
+    // OpenSSL writes in a way that raises a signal if the socket is closed.
     std::signal(SIGPIPE, SIG_IGN);
     std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
     ANNALS_TRY(context->current_, context->read());
@@ -159,7 +161,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::create(
 Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
     ANNALS_TRY(std::shared_ptr<SSL_CTX> context, make_context());
     SSL_CTX* const ctx = context.get();
-    // Nobody is there to type one.
+    // There is nobody to type a passphrase.
     SSL_CTX_set_default_passwd_cb(ctx, [](char*, int, int, void*) { return -1; });
     if (SSL_CTX_use_certificate_chain_file(ctx, files_.cert_file.c_str()) != 1) {
         return file_error("tls.cert_file", files_.cert_file);
@@ -191,7 +193,7 @@ void TlsContext::reload_if_changed() {
     if (!next && changed) {
         log_warning(fmt::format("the certificate stays as it was: {}", next.error().detail));
     }
-    // What is wrong may end without a trace in when they were written, as when another may read them.
+    // A problem may be solved without changing the files' times, as when permissions change.
     unread_ = !next;
     if (!next && stale) {
         next = make_again(current_.get());

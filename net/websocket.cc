@@ -19,7 +19,7 @@ bool is_control(Opcode opcode) noexcept {
     return (static_cast<unsigned>(opcode) & 8) != 0;
 }
 
-/// What a client may say in a close frame (section 7.4).
+/// Whether a client may send that code in a close frame (section 7.4).
 bool is_close_code(unsigned code) noexcept {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
            (code >= 3000 && code <= 4999);
@@ -77,7 +77,7 @@ FrameReader::Event FrameReader::fail(CloseCode code) {
     return end_;
 }
 
-/// Nothing once `head` is read; what to say instead otherwise.
+/// Returns none once `head` is read; otherwise the event to return instead.
 std::optional<FrameReader::Event> FrameReader::read_head(Head& head) {
     if (buffer_.size() < 2) {
         return Event::need_bytes;
@@ -108,7 +108,7 @@ std::optional<FrameReader::Event> FrameReader::read_head(Head& head) {
     for (std::size_t i = 0; i < more; ++i) {
         bytes = bytes << 8 | byte_at(buffer_, 2 + i);
     }
-    // In as few bytes as it takes (section 5.2).
+    // The shortest form is required (section 5.2).
     if ((more == 2 && bytes < 126) || (more == 8 && (bytes < 0x10000 || bytes >> 63 != 0))) {
         return fail(CloseCode::protocol_error);
     }
@@ -146,7 +146,7 @@ FrameReader::Event FrameReader::next() {
     }
 }
 
-/// need_bytes: there is nothing to say of it.
+/// Returns need_bytes if the frame makes no event.
 FrameReader::Event FrameReader::take(const Head& head, std::string payload) {
     switch (head.opcode) {
         case Opcode::ping:

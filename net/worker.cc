@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kTickMin{10};
 constexpr std::chrono::milliseconds kTickMax{250};
 constexpr std::int64_t kSecond = 1'000'000;  // of an Instant
 
-// Often enough that no limit is overrun by more than a quarter.
+// Often enough that no deadline is exceeded by more than a quarter.
 std::chrono::milliseconds tick_of(const core::Config::Limits& limits) {
     const std::chrono::milliseconds shortest = std::min(
         {limits.idle_timeout, limits.header_timeout, limits.body_timeout, limits.request_timeout});
@@ -57,7 +57,7 @@ asio::awaitable<void> Worker::sweep() {
     while (!quit) {
         timer.expires_after(tick);
         const Waited waited = co_await timer.async_wait(use_tuple);
-        static_cast<void>(waited);  // cancelled or not, `quit` says what to do
+        static_cast<void>(waited);  // cancelled or not, `quit` decides
         set_time();
         Connection* connection = connections;
         while (connection != nullptr) {

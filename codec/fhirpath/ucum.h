@@ -2,8 +2,7 @@
 //
 // Layer:   codec; depends on codec/fhirpath only.
 // Spec:    UCUM (case sensitive codes): all metric prefixes, the units of ucum_units.h, products,
-// quotients, exponents, parentheses, annotations. Units on special scales are not supported, except Cel's
-// symbol.
+//          quotients, exponents, parentheses, annotations. No units on special scales except the symbol Cel.
 // Threads: plain functions.
 
 #pragma once

@@ -222,7 +222,7 @@ void EditTree::replace(Slot slot, Ref value) {
 
 Ref EditTree::clone(Ref ref) {
     if (where(ref) != Where::container) {
-        return ref;  // never changed in place: open() does not modify what it opens
+        return ref;  // never changed in place: open() leaves what it opens alone
     }
     const Ref copy = make(containers_[index_of(ref)].object);
     const std::vector<Child>& children = containers_[index_of(ref)].children;
@@ -251,8 +251,7 @@ std::size_t EditTree::depth(Ref ref) {
         return 0;
     }
     const std::span<const json::Node> nodes = value.tree().nodes();
-    std::array<std::uint32_t, kJsonDepthMax>
-        ends;  // of the open objects and arrays; no document nests deeper
+    std::array<std::uint32_t, kJsonDepthMax> ends;  // of what is open; no document nests deeper
     std::size_t open_count = 0;
     step(value.node().next - value.index());
     for (std::uint32_t i = value.index(); i < value.node().next; ++i) {

@@ -3,7 +3,7 @@
 // Layer:   codec, inside codec/xml.
 // Spec:    FHIR R4 xml.html. Refused: document types, entities but the predefined, processing of anything but
 //          UTF-8, text between elements, namespaces other than FHIR's (and XHTML's for narratives),
-// attributes other than id, url and value. Ignored: comments, processing instructions,
+//          attributes other than id, url and value. Ignored: comments, processing instructions,
 //          xsi:schemaLocation.
 // Threads: an ElementParser belongs to one thread.
 

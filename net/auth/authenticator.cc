@@ -15,27 +15,27 @@ namespace annals::net::auth {
 
 namespace {
 
-/// Tokens that are remembered on one thread.
+/// The most tokens remembered per thread.
 constexpr std::size_t kTokensMax = 10'000;
 constexpr std::size_t kApiKeyBytesMax = 1024;
 
-/// Before the name of whom introspection told of, where there are issuers as well: what is called the same by two of them is
-/// not the same.
+/// Prefix of names from introspection, if there are issuers, too: the same name from two of them does not
+/// mean the same sender.
 constexpr const char* kIntrospected = "introspection|";
-/// The same before the name of whom an API key names, where tokens are taken as well.
+/// Prefix of names of API keys, if tokens are accepted, too.
 constexpr const char* kHoldsKey = "key|";
 
-/// Whether somebody else is called so, or one whose name was set apart from theirs.
+/// Whether the name has a prefix that belongs to another sender.
 bool is_anothers(std::string_view name) noexcept {
     return name.starts_with('|') || name.starts_with(kIntrospected) || name.starts_with(kHoldsKey);
 }
 
-/// A longer token is looked up each time.
+/// Longer tokens are looked up each time.
 constexpr std::size_t kMemoBytesMax = 4096;
 
-/// The credentials of a request.
+/// The credentials in a request.
 struct Presented {
-    std::string_view value;  ///< of the last header
+    std::string_view value;  ///< from the last header
     bool is_key = false;
     std::size_t headers = 0;
 };
@@ -51,7 +51,7 @@ Presented presented_by(const core::Request& request) noexcept {
     return presented;
 }
 
-/// In a time that tells nothing of where they differ.
+/// Compares in a time that does not reveal where they differ.
 bool are_same(std::string_view one, std::string_view other) noexcept {
     if (one.size() != other.size()) {
         return false;
@@ -76,7 +76,7 @@ void Authenticator::catch_up() {
     if (trusted_ != nullptr && trusted_->number == credentials_.number()) {
         return;
     }
-    // A key that is gone takes its tokens with it.
+    // The tokens of a removed key must go, too.
     tokens_.clear();
     trusted_ = credentials_.current();
     key_holders_.clear();
@@ -90,7 +90,7 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
     const core::Request& request, const Peer& peer, Instant now, Settled* later, Memo& memo) {
     catch_up();
     if (now < last_now_) {
-        tokens_.clear();  // The clock went back: for how long they have been known can't be told.
+        tokens_.clear();  // The clock went back: it is unknown how long they have been known.
     }
     last_now_ = now;
     const Presented presented = presented_by(request);
@@ -136,7 +136,7 @@ Result<Authenticator::Known> Authenticator::by_bearer(std::string_view value,
     return by_token(value, address, now, later);
 }
 
-/// What `token` says, checked by whoever vouches for it.
+/// The claims of `token`, verified by its issuer.
 Result<Claims> Authenticator::verify(std::string_view token, std::string_view address, Instant now,
                                      Settled* later) const {
     const std::vector<TrustedIssuer>& issuers = trusted_->issuers;
@@ -168,7 +168,7 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
         }
         return bad_credentials(claims.error().detail);
     }
-    // Whoever has no name stays nobody: all of an issuer's would be the same one.
+    // Senders without a name stay anonymous: otherwise all of an issuer's would share one name.
     if (claims && several && !claims->name.empty() &&
         (!issuer.rules.issuer.empty() || is_anothers(claims->name))) {
         claims->name = issuer.rules.issuer + '|' + claims->name;
@@ -206,7 +206,7 @@ Result<Authenticator::Known> Authenticator::by_key(std::string_view key) const {
         return bad_credentials("The API key is not known");
     }
     const std::string digest = sha256_hex(key);
-    // All are looked at, however early one fits.
+    // All are compared, even after a match.
     std::size_t found = key_holders_.size();
     for (std::size_t i = 0; i < key_holders_.size(); ++i) {
         if (CRYPTO_memcmp(digest.data(), trusted_->api_keys[i].sha256.data(), digest.size()) == 0) {

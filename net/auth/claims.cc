@@ -15,7 +15,8 @@ namespace annals::net::auth {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 256;
-/// Of a longer name; with its digest that is longer than any that is told whole, and so none of these.
+/// The kept part of a longer name; with its digest it is longer than any name that is kept whole, so it
+/// equals none.
 constexpr std::size_t kNameBytesKept = 200;
 
 /// A NumericDate. Errors: bad_credentials.
@@ -59,11 +60,11 @@ std::string scopes_of(json::Value claims) {
     return all;
 }
 
-// Two names that begin alike are not the same: a job is of one of them.
+// Long names with the same beginning must stay different, because a job belongs to one of them.
 std::string shortened(const std::string& name) {
     std::size_t kept = kNameBytesKept;
     while (kept > 0 && (name[kept] & 0xc0) == 0x80) {
-        --kept;  // no half of a character
+        --kept;  // not half a character
     }
     return name.substr(0, kept) + '~' + sha256_hex(name);
 }
@@ -88,7 +89,7 @@ std::string patient_of(json::Value claims) {
     return is_resource_id(id) ? id : std::string();
 }
 
-// RFC 8705 section 3.1. What else a token may be bound to (RFC 9449) says nothing to who takes bearer tokens.
+// RFC 8705 section 3.1. Other bindings (RFC 9449) mean nothing to a server of bearer tokens.
 Result<std::string> certificate_of(json::Value claims) {
     const json::Value thumbprint = claims["cnf"]["x5t#S256"];
     if (thumbprint && (!thumbprint.is_string() || thumbprint.string().empty())) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kCertificate = "outgoing.cert_file";
 constexpr std::string_view kKey = "outgoing.key_file";
 
-/// Nobody is there to type one.
+/// There is nobody to type a passphrase.
 int no_passphrase(char*, int, int, void*) {
     return -1;
 }
@@ -87,7 +87,7 @@ void ClientCertificate::reload_if_changed() {
         return;
     }
     auto next = read();
-    // What is wrong may end without a trace in when they were written, as when another may read them.
+    // A problem may be solved without changing the files' times, as when permissions change.
     unread_ = !next;
     if (!next) {
         if (changed) {

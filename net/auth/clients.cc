@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSetting = "auth.token_endpoint.clients_file";
 
-/// The keys that are said in the file of clients, or in one that it names; of those of a URL none yet.
+/// The keys in the file of clients, or in a file that it names; those at a URL are not known yet.
 Result<KeySet> known_keys(const core::TokenClient& client) {
     if (!client.jwks_file.empty()) {
         return read_keys(kSetting, client.jwks_file);
@@ -32,7 +32,7 @@ Result<KeySet> known_keys(const core::TokenClient& client) {
     return keys;
 }
 
-/// Errors: overloaded: there is no thread for it, which may pass.
+/// Errors: overloaded: no thread could be started, which may pass.
 Result<std::shared_ptr<KeyFetcher>> start_fetching(const std::string& name, const std::string& url,
                                                    const ClientCertificate* shown,
                                                    KeyFetcher::Take take) {
@@ -52,7 +52,7 @@ Clients::Clients(std::string file, const ClientCertificate* shown)
 }
 
 Clients::~Clients() {
-    // Without the lock: a fetcher that ends may be about to give its keys.
+    // Without the lock, because a fetcher that ends may be about to pass on its keys.
     All all;
     {
         const std::lock_guard lock(mutex_);
@@ -89,9 +89,9 @@ Result<std::vector<Client>> Clients::read() {
     return all;
 }
 
-/// Errors: as start_fetching(); all is as it was.
+/// Errors: as start_fetching(); then nothing has changed.
 Result<void> Clients::set(std::vector<Client> clients) {
-    All others;  // those that are not there afterwards
+    All others;  // the clients that are replaced
     Result<void> done;
     {
         const std::lock_guard lock(mutex_);
@@ -104,7 +104,7 @@ Result<void> Clients::set(std::vector<Client> clients) {
             return there != all_.end() && there->second->fetcher == other.second->fetcher;
         });
     }
-    // Without the lock, which a fetcher that gives its keys takes while it holds its own.
+    // Without the lock, which a fetcher takes while it holds its own to pass on its keys.
     for (const auto& [id, client] : others) {
         if (client->fetcher != nullptr) {
             client->fetcher->stop();
@@ -114,7 +114,7 @@ Result<void> Clients::set(std::vector<Client> clients) {
     return done;
 }
 
-/// Whoever has the same URL as before keeps his keys, and what fetches them.
+/// A client with the same URL as before keeps its keys and its fetcher.
 Result<void> Clients::complete(std::vector<Client> clients, All& all) {
     for (Client& client : clients) {
         const std::string id = client.said.id;
@@ -167,8 +167,8 @@ void Clients::reload_if_changed() {
     retired_.clear();
     auto all = read();
     const Result<void> done = all ? set(*std::move(all)) : Result<void>(all.error());
-    // What was wrong may end without a trace in when they were written: another may read them, a file that only the new
-    // state names is there, or there is a thread for a fetcher again.
+    // A problem may be solved without changing the files' times: permissions change, a file that only the new state
+    // names appears, or a thread for a fetcher is available again.
     unread_ = !done;
     if (!done) {
         if (changed) {

@@ -25,13 +25,13 @@ std::vector<core::Config::Auth::Issuer> all_issuers(const core::Config& config) 
     }
     all.insert(all.end(), auth.jwt_issuers.begin(), auth.jwt_issuers.end());
     if (auth.issues_tokens()) {
-        // Its keys come from nowhere: they are here.
+        // Its keys are not fetched: this server has them.
         all.push_back({config.base_url, config.base_url, "", ""});
     }
     return all;
 }
 
-/// Whoever mistypes a scope should not have to find out from a 403.
+/// Warns about scopes that grant nothing, so that a typo is not found only by a 403.
 void warn_of_idle_scopes(const std::vector<core::ApiKey>& keys) {
     for (const core::ApiKey& key : keys) {
         std::string_view rest = key.scopes;
@@ -138,7 +138,7 @@ void Credentials::reload_if_changed() {
         return;
     }
     auto trusted = read();
-    // What was wrong may end without a trace in when they were written, as when another may read them.
+    // A problem may be solved without changing the files' times, as when permissions change.
     unread_ = !trusted;
     if (!trusted) {
         if (changed) {

@@ -45,7 +45,7 @@ void show(CURL* curl, const ClientCertificate::Pem& own) {
     curl_easy_setopt(curl, CURLOPT_SSLKEY_BLOB, &key);
 }
 
-/// As in a form: all but letters, digits and "-._~" as %XX.
+/// Escapes as in a form: everything except letters, digits and "-._~" as %XX.
 std::string escape(CURL* curl, const std::string& text) {
     const std::unique_ptr<char, decltype(&curl_free)> escaped(
         curl_easy_escape(curl, text.data(), static_cast<int>(text.size())), curl_free);
@@ -66,13 +66,13 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
     }
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     if (url.starts_with("http://")) {
-        // Taken for a loopback address alone: what is said to it, secrets and tokens, must not leave the machine for a proxy
-        // that the environment names.
+        // Only for a loopback address: requests to this machine, with secrets and tokens, must not leave it
+        // for a proxy named by the environment.
         curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     }
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // Neither limit nor stop waits for a name.
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // Neither limit nor stop waits for DNS.
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &text);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);

@@ -16,12 +16,12 @@ constexpr std::size_t kFileBytesMax = 1 << 20;
 
 Result<std::string> read_file(std::string_view setting, const std::string& file) {
     std::error_code ignored;
-    // It is read again when it changes, and what a pipe had is gone by then.
+    // It is read again after changes, and a pipe's contents would be gone.
     if (std::filesystem::is_fifo(file, ignored)) {
         return Error{Errc::usage, fmt::format("{}: {}: it is a pipe", setting, file), ""};
     }
     std::ifstream stream(file, std::ios::binary);
-    // Some have no end, such as /dev/zero.
+    // Some files have no end, such as /dev/zero.
     std::string text(kFileBytesMax + 1, '\0');
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(stream.gcount()));

@@ -14,10 +14,10 @@ namespace {
 
 using core::Scope;
 
-/// What both `asked`, which is written `text`, and `allowed` permit; empty: nothing.
+/// The scope that both `asked`, whose text is `text`, and `allowed` permit; empty: none.
 std::string meet(const Scope& asked, std::string_view text, const Scope& allowed) {
     const bool types_meet = asked.type == allowed.type || asked.type == "*" || allowed.type == "*";
-    // Two conditions on the same resources can't be said as one.
+    // Two conditions on the same resources can't be combined in one scope.
     const bool queries_meet =
         asked.query == allowed.query || asked.query.empty() || allowed.query.empty();
     const auto permissions = static_cast<std::uint8_t>(asked.permissions & allowed.permissions);
@@ -27,7 +27,7 @@ std::string meet(const Scope& asked, std::string_view text, const Scope& allowed
     const std::string_view type = asked.type == "*" ? allowed.type : asked.type;
     const std::string_view query = asked.query.empty() ? allowed.query : asked.query;
     if (permissions == asked.permissions && type == asked.type && query == asked.query) {
-        return std::string(text);  // in the words of whoever asks
+        return std::string(text);  // as the client wrote it
     }
     return fmt::format("{}/{}.{}{}{}", asked.context, type, core::scope_letters(permissions),
                        query.empty() ? "" : "?", query);

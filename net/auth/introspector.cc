@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::chrono::seconds kAskLimit{3};
 constexpr std::chrono::seconds kWarningInterval{10};
-/// How long a token that is no good is not asked about again, and one of which nothing could be found out.
+/// How long an invalid token, or one whose question failed, is not asked about again.
 constexpr std::chrono::seconds kRefusedFor{10};
 constexpr std::chrono::seconds kUnknownFor{2};
-/// Whoever had to wait for an answer looks at it a little later, however soon it must be asked again.
+/// How long an answer stays available to those who waited for it, however soon it must be asked again.
 constexpr std::chrono::seconds kWaitedFor{1};
-/// Threads that look at the clock one after the other may come here the other way round.
+/// Threads may arrive here in another order than they read the clock.
 constexpr std::chrono::seconds kClockMayDiffer{1};
 
 Instant after(Instant now, std::chrono::microseconds time) {
@@ -54,7 +54,7 @@ Introspector::Introspector(const core::Config::Auth& config, std::string secret,
       throttle_(config.introspection.rate, 0, 0),
       of_addresses_(config.introspection.refused_rate, kOfOneAddressMax, 0),
       secret_(std::move(secret)) {
-    // Nothing can be asked without the first.
+    // At least the first thread is required.
     threads_.emplace_back([this] {
         name_thread("introspector");
         run();
@@ -105,7 +105,7 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
         *later = found->second;
         return Error{Errc::not_found, "", ""};
     }
-    // The address first: whoever sends tokens that are made up is to leave the common rate to others.
+    // The address first, so that a client that sends made-up tokens does not use up the common rate.
     if (of_addresses_.take(address, Throttle::Clock::now())) {
         return Error{Errc::throttled, "Too many tokens of this address were no good", ""};
     }
@@ -158,7 +158,7 @@ void Introspector::keep(const std::string& digest, Result<Good> answer) {
     refused_.insert_or_assign(digest, Refused{std::move(answer.error()), until});
 }
 
-/// Where the clock went back, for how long an answer has been known can't be told.
+/// If the clock went back, it is unknown how long answers have been known.
 void Introspector::forget_if_back(Instant now) {
     if (after(now, kClockMayDiffer) < last_now_) {
         good_.clear();
@@ -167,7 +167,7 @@ void Introspector::forget_if_back(Instant now) {
     last_now_ = now;
 }
 
-/// Never says anything of the token, nor what the answer was.
+/// The message contains neither the token nor the response.
 Error Introspector::warn(std::string_view what) {
     const std::lock_guard lock(mutex_);
     const auto time = std::chrono::steady_clock::now();
@@ -181,7 +181,7 @@ Error Introspector::warn(std::string_view what) {
 Result<Introspector::Good> Introspector::ask(const std::string& token, const std::string& secret) {
     Form form{{{"token", token}, {"token_type_hint", "access_token"}}, config_.client_id, secret};
     if (secret.empty()) {
-        // RFC 8705 section 2: the certificate proves it, and the form says who it is of.
+        // RFC 8705 section 2: the certificate is the proof, the form names the client.
         form.fields.emplace_back("client_id", std::exchange(form.client, ""));
     }
     const auto text = post_form(config_.url, form, kAskLimit, quit_, shown_);

@@ -24,9 +24,9 @@ enum class Signature : std::uint8_t { pkcs1, pss, ecdsa, eddsa, hmac };
 struct Algorithm {
     std::string_view name;
     Signature signature;
-    const EVP_MD* (*digest)();  // null: the algorithm brings its own
+    const EVP_MD* (*digest)();  // null: part of the algorithm
     KeyKind kind;
-    std::size_t field_bytes;  // of ECDSA
+    std::size_t field_bytes;  // for ECDSA
 };
 
 constexpr auto kAlgorithms = std::to_array<Algorithm>({
@@ -62,7 +62,7 @@ bool fits(const Algorithm& algorithm, const Key& key) noexcept {
     return kind && (key.algorithm.empty() || key.algorithm == algorithm.name);
 }
 
-// ECDSA signatures of tokens are two numbers side by side; OpenSSL wants them in DER.
+// In tokens, ECDSA signatures are two numbers in a row; OpenSSL expects DER.
 std::optional<std::string> der_of(std::string_view signature, std::size_t field_bytes) {
     if (signature.size() != field_bytes * 2) {
         return std::nullopt;
@@ -120,7 +120,7 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
                              std::string_view signature, const KeySet& keys,
                              const TokenRules& rules) {
     if (algorithm.signature == Signature::hmac) {
-        // The secret alone: a public key is never taken for one.
+        // Only with the secret: a public key is never used as one.
         if (rules.secret.empty() || !is_signed_with(rules.secret, text, signature)) {
             return bad_credentials("The token's signature is wrong");
         }
@@ -198,8 +198,8 @@ Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
     if (!header || !header->root().is_object()) {
         return bad_credentials("The token's header is no JSON object");
     }
-    // A header that brings its own key, or says where to get one, is the oldest trick; crit asks for what
-    // isn't understood here.
+    // A header that contains its own key, or says where to get it, is a known attack; crit requires
+    // extensions that are not supported here.
     for (const char* member : {"jku", "x5u", "jwk", "x5c", "crit"}) {
         const json::Value value = header->root()[member];
         const bool known =

@@ -34,7 +34,7 @@ KeyFetcher::~KeyFetcher() {
 
 void KeyFetcher::stop() {
     {
-        // Under the lock, or the thread may look just before and go to sleep just after.
+        // Under the lock, or the thread might check just before this and sleep just after it.
         const std::lock_guard lock(mutex_);
         quit_.store(true);
     }
@@ -44,7 +44,7 @@ void KeyFetcher::stop() {
 Settled KeyFetcher::ask(std::uint64_t seen) {
     const std::lock_guard lock(mutex_);
     if (taken_ != seen) {
-        // They came after the caller looked; to ask again would waste the one question of ten seconds.
+        // They arrived after the caller looked; asking again would waste the one question per ten seconds.
         return std::make_shared<const std::atomic<bool>>(true);
     }
     if (question_ != nullptr) {
@@ -73,12 +73,12 @@ void KeyFetcher::run() {
         wanted_ = false;
         lock.unlock();
         auto text = fetch(url_, kFetchLimit, quit_, shown_);
-        // The same keys again change nothing, and leave verified tokens remembered.
+        // Unchanged keys are not passed on, so that verified tokens stay remembered.
         std::optional<Result<KeySet>> keys;
         if (!text || *text != last) {
             keys = text ? KeySet::read(*text) : Result<KeySet>(text.error());
         }
-        // From here until the question is answered nobody asks: what was taken and what is settled are seen together.
+        // Locked until the question is settled: the keys and that it is settled become visible together.
         lock.lock();
         if (keys && *keys && !quit_) {
             take_(**std::move(keys), ++taken_);
@@ -87,7 +87,7 @@ void KeyFetcher::run() {
             log_warning(
                 fmt::format("{}: {}; the keys stay as they were", name_, keys->error().detail));
         }
-        // What was asked for while the fetch was under way is answered by the next one.
+        // A question that was asked during the fetch is answered by the next one.
         if (question_ != nullptr && !wanted_) {
             question_->store(true);
             question_ = nullptr;

@@ -17,7 +17,7 @@ namespace annals::net::auth {
 
 namespace {
 
-constexpr std::size_t kNumberBytesMax = 2049;  // larger ones are not even looked at
+constexpr std::size_t kNumberBytesMax = 2049;  // larger ones are skipped at once
 
 template <auto Free>
 struct Freeing {
@@ -55,7 +55,8 @@ std::shared_ptr<EVP_PKEY> make_key(const char* type, const Builder& builder) {
     return {key, EVP_PKEY_free};
 }
 
-/// To the power of one a signature is what it signs; an even one signs nothing, and a large one is slow to verify with.
+/// With the exponent one, a signature is the message itself; an even one can't sign, and a large one is slow to
+/// verify.
 bool is_exponent(const BIGNUM* number) {
     return BN_is_odd(number) == 1 && BN_is_one(number) == 0 &&
            BN_num_bits(number) <= kRsaExponentBitsMax;
@@ -75,7 +76,7 @@ std::shared_ptr<EVP_PKEY> rsa_key(json::Value jwk) {
     const Builder builder(OSSL_PARAM_BLD_new());
     OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, n.get());
     OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, e.get());
-    // Not EVP_PKEY_public_check(): for whether a number of 16,384 bits may be a modulus it takes more than a second.
+    // Not EVP_PKEY_public_check(): it takes more than a second to check a modulus of 16,384 bits.
     return make_key("RSA", builder);
 }
 
@@ -91,7 +92,7 @@ std::shared_ptr<EVP_PKEY> ec_key(json::Value jwk, const char* group, std::size_t
     OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(),
                                      point.size());
     std::shared_ptr<EVP_PKEY> key = make_key("EC", builder);
-    // A point off the curve would be no key.
+    // A point off the curve is not a valid key.
     const Context check(EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr));
     return check != nullptr && EVP_PKEY_public_check(check.get()) == 1 ? key : nullptr;
 }
@@ -105,7 +106,7 @@ std::shared_ptr<EVP_PKEY> edwards_key(json::Value jwk, int type) {
              : nullptr;
 }
 
-/// A key of a kind that is used here, or nothing; `key.key` is null if it is of no use.
+/// A key of a supported kind, or nothing; `key.key` is null if it is invalid.
 std::optional<Key> read_key(json::Value jwk) {
     Key key;
     key.id = jwk["kid"].string();
@@ -172,7 +173,7 @@ Result<KeySet> KeySet::read(std::string_view text) {
             broken = std::move(key->id);
         }
     }
-    // Beside others it must not keep these from being taken (RFC 7517, section 5).
+    // It must not prevent the others from being used (RFC 7517, section 5).
     if (set.keys_.empty() && broken) {
         return Error{Errc::invalid, fmt::format("the key '{}' is no key", *broken), ""};
     }

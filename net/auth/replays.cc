@@ -17,14 +17,14 @@ namespace annals::net::auth {
 
 namespace {
 
-/// How often those that are over are looked for.
+/// How often expired ones are removed.
 constexpr std::int64_t kLookIntervalUs = 30'000'000;
 
 constexpr std::string_view kFirstWords = "annals-assertions 1 ";
 constexpr std::string_view kOpen = "open";    ///< a process appends to it
-constexpr std::string_view kWhole = "whole";  ///< and has ended: nothing is missing
+constexpr std::string_view kWhole = "whole";  ///< it has ended, and nothing is missing
 constexpr std::uint64_t kReplaysBytesMax = 128 << 20;
-/// So many lines more than are needed are not worth a new file.
+/// The file is not rewritten for fewer superfluous lines than this.
 constexpr std::size_t kLinesSpare = 1000;
 
 std::string line_of(const std::string& client, const std::string& digest, Instant expires) {
@@ -79,14 +79,14 @@ std::unique_ptr<Replays> Replays::without_memory(std::chrono::microseconds life_
 
 Replays::~Replays() {
     if (files_ != nullptr) {
-        // The next process refuses what it need not, if this fails: no more.
+        // If this fails, the next process only rejects more than necessary.
         (void)write_anew(kWhole, true);
     }
 }
 
 bool Replays::read(std::string_view text, Instant now) {
     text.remove_prefix(kFirstWords.size());
-    // Of what is behind the last line's end the client's name may be cut.
+    // Anything after the last line break is an incomplete line, whose client's name may be cut off.
     text = text.substr(0, text.rfind('\n') + 1);
     const std::string_view state = take_word(text, '\n');
     while (!text.empty()) {

@@ -37,7 +37,8 @@ void add(std::string& text, std::string_view name, const std::vector<std::string
     text += ']';
 }
 
-/// Those who sign tokens, whoever the endpoints are of first; the rest are only named (RFC 9728 section 2).
+/// The issuers of tokens, first the one that the endpoints belong to; the rest are only named (RFC 9728
+/// section 2).
 std::vector<core::Config::Auth::Issuer> issuers_of(const core::Config& config) {
     const core::Config::Auth& auth = config.auth;
     std::vector<core::Config::Auth::Issuer> all = auth.jwt_issuers;
@@ -58,7 +59,7 @@ std::string configuration(const core::Config& config) {
     std::string text = "{";
     const std::vector<core::Config::Auth::Issuer> issuers = issuers_of(config);
     add(text, "issuer", issuers.front().issuer);
-    // Keys of a file may be had somewhere, and what this server gets them from need not be what clients do.
+    // Keys in a file may also have a URL, and the one this server uses may not be the one for clients.
     add(text, "jwks_uri",
         smart.jwks_uri.empty() || auth.issues_tokens() ? issuers.front().jwks_url : smart.jwks_uri);
     if (issuers.size() > 1 || !auth.jwt_issuers.empty()) {
@@ -96,7 +97,8 @@ std::string configuration(const core::Config& config) {
         grants.emplace_back("client_credentials");
     }
     if (!grants.empty()) {
-        // SMART demands it of everybody. Where no codes are given nothing is challenged, and "plain" isn't taken either.
+        // Required by SMART for every server. Without an authorization endpoint there are no challenges, and
+        // "plain" isn't accepted either.
         challenges.emplace_back("S256");
     }
     add(text, "grant_types_supported", grants);

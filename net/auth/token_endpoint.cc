@@ -24,7 +24,7 @@ constexpr std::size_t kParametersMax = 20;
 constexpr std::string_view kAssertionType =
     "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// Codes of RFC 6749 section 5.2 travel as the Error's place, which nothing else uses here.
+/// The codes of RFC 6749 section 5.2 are carried in the Error's expression, which is otherwise unused here.
 Error refusal(Errc code, std::string_view name, std::string_view why) {
     return {code, std::string(why), std::string(name)};
 }
@@ -62,7 +62,7 @@ core::Response answer_to(const Error& error) {
     return refuse_with(400, error.expression, error.detail);
 }
 
-/// Content-Length; none if there is no such header, or it is no number.
+/// Content-Length; none if there is no such header, or it is not a number.
 std::optional<std::uint64_t> announced_bytes(const core::Request& request) {
     const auto text = request.header("Content-Length");
     return text ? parse_number(*text) : std::nullopt;
@@ -85,9 +85,9 @@ Result<TokenSigner> read_signer(const Endpoint& config) {
 
 }  // namespace
 
-/// What a request for a token says.
+/// The contents of a request for a token.
 struct TokenEndpoint::Asked {
-    std::string client;  ///< client_id; empty: not said
+    std::string client;  ///< client_id; empty: not given
     std::string assertion;
     std::string scope;
 };
@@ -162,7 +162,7 @@ std::optional<core::Response> TokenEndpoint::answer_keys(const core::Request& re
 std::optional<core::Response> TokenEndpoint::answer(const core::Request& request,
                                                     std::string_view address, Instant now,
                                                     Settled* later, std::string& client) {
-    // Whoever waited for keys has been counted.
+    // A request that waited for keys has been counted already.
     if (const auto wait =
             later == nullptr ? std::nullopt : throttle_.take(address, Throttle::Clock::now())) {
         core::Response response = refuse_with(429, "temporarily_unavailable",
@@ -177,7 +177,7 @@ std::optional<core::Response> TokenEndpoint::answer(const core::Request& request
         return response;
     }
     if (request.header("Authorization") || request.header("X-API-Key")) {
-        // RFC 6749 section 5.2: a challenge for whoever tried that way.
+        // RFC 6749 section 5.2: a challenge for clients that tried this scheme.
         refused_.fetch_add(1, std::memory_order_relaxed);
         core::Response response =
             refuse_with(401, "invalid_client", "Only private_key_jwt is taken");
@@ -192,7 +192,7 @@ std::optional<core::Response> TokenEndpoint::answer(const core::Request& request
     return token ? json_answer(200, *token) : answer_to(token.error());
 }
 
-/// Takes the form apart. Errors: as give().
+/// Parses the form. Errors: as give().
 Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) const {
     if (!request.query.empty()) {
         return invalid_request("Parameters belong into the body");
@@ -233,13 +233,13 @@ Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) c
     return asked;
 }
 
-/// The body of a good answer.
+/// The body of a successful response.
 ///
-/// Errors: those that answer_to() tells of; not_found: `later` is set.
+/// Errors: those that answer_to() reports; not_found: `later` is set.
 Result<std::string> TokenEndpoint::give(const core::Request& request, Instant now, Settled* later,
                                         std::string& client_name) {
     ANNALS_TRY(const Asked asked, read(request));
-    // Whether a client is known is not told to those who can't sign for it.
+    // The same error for unknown clients and bad signatures, so that nobody learns which clients exist.
     const Error stranger = invalid_client("The client is not known, or its assertion is not good");
     const auto issuer = unverified_issuer(asked.assertion);
     if (!issuer || (!asked.client.empty() && asked.client != *issuer)) {

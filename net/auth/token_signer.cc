@@ -27,7 +27,7 @@ struct TokenSigner::Curve {
 
 namespace {
 
-/// Text of passwords is never asked for.
+/// No password is ever asked for.
 int no_password(char*, int, int, void*) {
     return -1;
 }
@@ -38,7 +38,7 @@ std::string padded(const BIGNUM* number, int bytes) {
     return out;
 }
 
-/// A coordinate of the public point in base64url; none if the key has no such thing.
+/// A coordinate of the public point in base64url; none if the key has none.
 std::optional<std::string> coordinate(const EVP_PKEY* key, const char* name, int bytes) {
     BIGNUM* value = nullptr;
     if (EVP_PKEY_get_bn_param(key, name, &value) != 1) {
@@ -48,7 +48,7 @@ std::optional<std::string> coordinate(const EVP_PKEY* key, const char* name, int
     return encode_base64url(padded(value, bytes));
 }
 
-/// A signature in DER as tokens have it: two numbers side by side.
+/// Converts a signature from DER to the form in tokens: two numbers in a row.
 std::optional<std::string> side_by_side(const std::string& der, int field_bytes) {
     const auto* begin = reinterpret_cast<const unsigned char*>(der.data());
     const std::unique_ptr<ECDSA_SIG, decltype(&ECDSA_SIG_free)> pair(
@@ -96,7 +96,7 @@ Result<TokenSigner> TokenSigner::of(std::shared_ptr<EVP_PKEY> key) {
     if (!x || !y) {
         return Error{Errc::invalid, "its key has no public part", ""};
     }
-    // The members that RFC 7638 takes the digest of, in its order.
+    // The members that RFC 7638 hashes, in its order.
     const std::string members =
         fmt::format(R"("crv":"{}","kty":"EC","x":"{}","y":"{}")", curve.name, *x, *y);
     signer.id_ = encode_base64url(digest_of("{" + members + "}"));
