@@ -39,7 +39,7 @@ Response done(const BackupRun::Status& status) {
     return response;
 }
 
-/// What went wrong, in words that are a client's to read.
+/// The error, in words that clients may read.
 Error failed(const BackupRun::Status& status) {
     Error error = *status.error;
     if (error.code == Errc::usage) {
@@ -50,7 +50,7 @@ Error failed(const BackupRun::Status& status) {
                         status.name),
             ""};
     } else if (error.code == Errc::not_found) {
-        error.code = Errc::io;  // a folder on the device, and no backup that was asked for
+        error.code = Errc::io;  // a directory on the device, not a requested backup
     }
     return error;
 }

@@ -28,9 +28,9 @@ Result<void> BackupRun::start(const std::string& name) {
         return Error{Errc::conflict, "A backup is being made already", ""};
     }
     if (thread_.joinable()) {
-        thread_.join();  // it has said its last
+        thread_.join();  // it is about to end
     }
-    // It waits for the lock before it says anything.
+    // The thread waits for the lock before it reports anything.
     ANNALS_TRY(thread_, start_thread("backup", [this, to = backups_ + "/" + name] { run(to); }));
     status_ = {};
     status_.name = name;

@@ -26,7 +26,7 @@ struct ClosureAsked {
     std::optional<std::uint64_t> version;
 };
 
-/// One line of a table: a code, and one above it; of a code that was added alone none.
+/// One row of a table: a code and one that subsumes it; none for a code added alone.
 struct Row {
     std::string system;
     std::string code;
@@ -35,10 +35,10 @@ struct Row {
     auto operator<=>(const Row&) const = default;
 };
 
-/// A version of a table, as it is stored.
+/// A stored version of a table.
 struct Table {
     std::uint64_t version = 0;                     ///< of the stored ConceptMap; 0: none
-    std::optional<storage::StoredVersion> stored;  ///< nothing: it is deleted, or was never there
+    std::optional<storage::StoredVersion> stored;  ///< nothing: it is deleted, or never existed
 };
 
 Result<ClosureAsked> read_closure_asked(const Request& request) {
@@ -87,7 +87,7 @@ asio::awaitable<Result<std::shared_ptr<const Table>>> load_table(
     co_return std::shared_ptr<const Table>(table);
 }
 
-/// What a table says; ascending. Errors: of `effort`.
+/// The rows of a table, in ascending order. Errors: of `effort`.
 Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort) {
     std::vector<Row> rows;
     if (!table.stored) {
@@ -108,7 +108,8 @@ Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort
     return rows;
 }
 
-/// A ConceptMap of these rows, which ascend. Codes with none above them are left out unless `with_all`.
+/// A ConceptMap of these rows, which are in ascending order. Codes without subsuming ones are left out unless
+/// `with_all`.
 std::string map_json(const ClosureAsked& asked, std::uint64_t version, const std::vector<Row>& rows,
                      bool with_all, bool with_id) {
     std::string out = R"({"resourceType":"ConceptMap")";
@@ -150,11 +151,11 @@ std::string map_json(const ClosureAsked& asked, std::uint64_t version, const std
     return out + "}";
 }
 
-/// What the concepts add to the rows that are there; ascending.
+/// The rows that the concepts add to the existing ones, in ascending order.
 Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked& asked,
                                const std::vector<Row>& there) {
     terminology::Effort& effort = session.effort();
-    std::vector<Row> known;  // the codes alone
+    std::vector<Row> known;  // only the codes
     for (const Row& row : there) {
         if (row.above.empty()) {
             known.push_back(row);
@@ -202,7 +203,7 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
     return rows;
 }
 
-/// The answer to concepts. `body` is then what is to be stored; empty where nothing is new.
+/// The response to concepts. `body` is set to what must be stored; empty if nothing is new.
 Result<std::string> grown(terminology::Session& session, const ClosureAsked& asked,
                           const Table& table, std::string& body) {
     ANNALS_TRY(std::vector<Row> all, rows_of(table, session.effort()));
@@ -216,7 +217,7 @@ Result<std::string> grown(terminology::Session& session, const ClosureAsked& ask
     return map_json(asked, table.version + 1, rows, false, false);
 }
 
-/// The answer to a version: what was added after it.
+/// The response to a version: what was added after it.
 Result<std::string> since(terminology::Session& session, const ClosureAsked& asked,
                           const Table& table, const Table& then) {
     ANNALS_TRY(std::vector<Row> rows, rows_of(table, session.effort()));

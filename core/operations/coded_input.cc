@@ -50,7 +50,7 @@ Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const Cod
     if (!names.concept_name.empty()) {
         const json::Value codings = input.value(names.concept_name)["coding"];
         for (const json::Value coding : codings.elements()) {
-            // One may have no more than a display.
+            // A coding may have only a display.
             if (coding["code"]) {
                 codes.push_back(given_coding(coding));
             }

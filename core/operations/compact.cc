@@ -13,7 +13,7 @@ namespace annals::core {
 
 namespace {
 
-/// Looked at between two turns of others.
+/// How many are examined before others get their turn.
 constexpr std::uint32_t kResourcesPerTurn = 4096;
 
 using Progress = storage::CompactionProgress;
@@ -43,7 +43,7 @@ Response figures(std::initializer_list<std::pair<std::string_view, std::uint64_t
     return response;
 }
 
-/// What compaction could give back, and what history cleanup would remove.
+/// Computes what compaction could free, and what history cleanup would remove.
 asio::awaitable<Response> foresee(const Service& service, const Request& request) {
     const storage::HistoryLimits limits = *history_limits(service.config());
     std::uint64_t resources = 0;

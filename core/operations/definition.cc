@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kOwn = "urn:x-annals:OperationDefinition:";
 constexpr std::string_view kIdPrefix = "annals-";
 
-// "InstallPackage" of "install-package".
+// "InstallPackage" for "install-package".
 std::string computable_name(std::string_view code) {
     std::string out;
     bool upper = true;

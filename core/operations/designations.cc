@@ -24,7 +24,7 @@ bool is_language(std::string_view own, std::string_view asked) {
 
 std::string display_in(std::string_view language, json::Value listed, json::Value item,
                        std::string_view own) {
-    // What has designations in its own language, too, has other names there: the display goes before them.
+    // Designations in the concept's own language are other names, so the display takes precedence.
     const auto find_in = [&](json::Value from) {
         for (const json::Value designation : from["designation"].elements()) {
             if (is_language(designation["language"].string(), language)) {
@@ -42,7 +42,7 @@ std::string display_in(std::string_view language, json::Value listed, json::Valu
     if (std::string found = find_in(item); !found.empty()) {
         return found;
     }
-    // Who reads de-AT reads de.
+    // For de-AT, de will do.
     const std::string_view asked = language.substr(0, language.find_first_of(",; "));
     std::string nearest;
     std::size_t nearest_size = 0;

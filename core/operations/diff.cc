@@ -21,7 +21,7 @@ using storage::VersionInfo;
 struct Sides {
     VersionInfo from;
     VersionInfo to;
-    bool meta = false;  ///< is compared, too
+    bool meta = false;  ///< also compare meta
 };
 
 Result<VersionInfo> with_content(const VersionInfo& info) {
@@ -33,7 +33,7 @@ Result<VersionInfo> with_content(const VersionInfo& info) {
     return info;
 }
 
-/// By number: "3", also as an ETag has it: W/"3".
+/// By number: "3", or as in an ETag: W/"3".
 Result<VersionInfo> find_version(const Service& service, const ScopedView& view, TypeId type,
                                  std::string_view id, std::string_view text) {
     std::string_view digits = text;
@@ -49,7 +49,7 @@ Result<VersionInfo> find_version(const Service& service, const ScopedView& view,
     return with_content(*info);
 }
 
-/// What was there before `info`.
+/// The version before `info`.
 Result<VersionInfo> find_previous(const Service& service, const ScopedView& view,
                                   std::string_view id, const VersionInfo& info) {
     storage::HistoryQuery query;
@@ -67,7 +67,7 @@ Result<VersionInfo> find_previous(const Service& service, const ScopedView& view
     return with_content(page.versions.front());
 }
 
-/// A resource's newest version, or the one that the reference names.
+/// A resource's newest version, or the one in the reference.
 Result<VersionInfo> find_referred(const Service& service, const Request& request,
                                   const ScopedView& view, std::string_view reference) {
     const auto named = local_reference(reference, request.base_url);
@@ -113,7 +113,7 @@ Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
         ANNALS_TRY(sides.to, find_version(service, view, target.type, target.id, *texts[1]));
     } else {
         const auto newest = service.store().current(target.type, target.id);
-        if (!newest) {  // Erased since it was looked for.
+        if (!newest) {  // Erased since it was found.
             return no_such_resource(target.type, target.id);
         }
         ANNALS_TRY(sides.to, with_content(*newest));

@@ -14,7 +14,7 @@ namespace annals::core {
 
 namespace {
 
-/// How long it waits for what is being read, and how often it looks: mostly there are a few versions to read.
+/// How long the request waits for reading, and how often it checks: mostly only a few versions must be read.
 constexpr std::chrono::milliseconds kDigestWaitMax{2000};
 constexpr std::chrono::milliseconds kDigestPause{5};
 
@@ -87,7 +87,7 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
     DigestTree& tree = service.digest_tree();
     const auto end = std::chrono::steady_clock::now() + kDigestWaitMax;
     std::optional<DigestTree::Node> node;
-    // What is written all the time need not be waited for: a look that began after the request is new enough.
+    // Constant writes need not be waited for: reading that began after the request is recent enough.
     const Result<bool> refreshed = tree.refresh();
     if (!refreshed) {
         co_return refreshed.error();
@@ -104,7 +104,7 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
             fetched = true;
             continue;
         }
-        // Nothing comes after this position: it is a pause, unless the server stops.
+        // Nothing comes after this position, so this is a pause, unless the server stops.
         const auto begin = std::chrono::steady_clock::now();
         const bool news = co_await request.loop->news_after({~std::uint64_t{0}}, kDigestPause);
         if (news || std::chrono::steady_clock::now() - begin < kDigestPause) {

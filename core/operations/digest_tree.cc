@@ -19,14 +19,14 @@ constexpr unsigned kBitsPerDigit = 4;
 constexpr unsigned kKeyBits = 64;
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
 
-/// Stands for a version whose bytes are damaged: it is like none.
+/// The digest of a damaged version, which no intact one has.
 constexpr std::uint64_t kDamaged = 1;
 
 std::string name_of(const StoredVersion& version) {
     return fmt::format("{}/{}", resource_type_name(version.info.type), version.id);
 }
 
-/// Keys below a prefix, the last one included.
+/// The first and last key below a prefix.
 std::pair<std::uint64_t, std::uint64_t> span_of(std::uint64_t prefix, std::size_t digits) {
     const auto bits = static_cast<unsigned>(digits) * kBitsPerDigit;
     return {prefix, bits == kKeyBits ? prefix : prefix | (~std::uint64_t{0} >> bits)};
@@ -43,7 +43,7 @@ std::uint64_t digest_key(std::string_view name) noexcept {
 }
 
 std::uint64_t version_digest(const StoredVersion& version) {
-    // Instants of deletions travel as text, in milliseconds.
+    // Instants of deletions are transmitted as text, in milliseconds.
     const std::string head = fmt::format(
         "{} {} {} {}", name_of(version), version.info.version.value,
         version.info.instant.us / kMicrosecondsPerMillisecond, version.info.deletion ? 1 : 0);
@@ -67,7 +67,7 @@ Result<bool> DigestTree::refresh() {
         return true;
     }
     if (thread_.joinable()) {
-        thread_.join();  // it has done its work
+        thread_.join();  // it is about to end
     }
     ANNALS_TRY(thread_, start_thread("digest", [this] {
                    update();
@@ -118,7 +118,7 @@ bool DigestTree::learn(std::uint64_t position) {
     return true;
 }
 
-/// Sorts what is there into buckets, by counting.
+/// Sorts the existing versions into buckets, by counting.
 void DigestTree::arrange() {
     struct Place {
         std::uint32_t position;
@@ -189,13 +189,13 @@ std::optional<DigestTree::Node> DigestTree::node(std::uint64_t prefix, std::size
     return node;
 }
 
-/// The versions with keys from `first` to `last`, and what they come to.
+/// Lists the versions with keys from `first` to `last`, and sums them up.
 void DigestTree::list(Node& node, std::uint64_t first, std::uint64_t last, bool may_block) const {
     constexpr unsigned kBucketShift = kKeyBits - kBucketDigits * kBitsPerDigit;
     const std::uint64_t bucket = first >> kBucketShift;
     const std::size_t begin = bucket == 0 ? 0 : bucket_ends_[bucket - 1];
     const std::size_t end = bucket_ends_[last >> kBucketShift];
-    // Of the children that a smaller node has, this is the digit.
+    // The index of the digit that differs among the children of a node smaller than a bucket.
     std::size_t place = 0;
     while (place < kDigitsMax && digit_at(first, place) == digit_at(last, place)) {
         ++place;

@@ -32,7 +32,7 @@ Instant document_made_at(json::Value document, Instant written, const TimeZone* 
     return date ? Instant{date->low} : written;
 }
 
-/// What tells one kind of document from another.
+/// A key that distinguishes kinds of documents.
 std::string kind_of(json::Value type) {
     for (const json::Value coding : type["coding"].elements()) {
         return fmt::format("{}|{}", coding["system"].string(), coding["code"].string());
@@ -59,7 +59,7 @@ Result<std::string> read_patient(const OperationInput& input) {
     return *std::move(patient);
 }
 
-/// A token as a search has it: of a CodeableConcept any of its codings. Empty: any type.
+/// A token as in a search: matches any coding of a CodeableConcept. Empty: any type.
 Result<std::string> read_type(const OperationInput& input) {
     const json::Value given = input.value("type");
     if (!given) {
@@ -91,7 +91,8 @@ Result<std::string> read_type(const OperationInput& input) {
     return tokens;
 }
 
-/// Of care that doesn't lie on the other side of `date`; of what doesn't say, when it was made.
+/// A criterion for care that does not lie beyond `date`; without a time of care, for when the document was
+/// made.
 Result<search::QueryPair> bound(std::string_view name, std::string_view comparison,
                                 const std::string& date) {
     if (!parse_date_time(date)) {
@@ -131,7 +132,7 @@ Result<DocrefAsked> read_docref_asked(const Request& request) {
         keep("type", type);
         asked.criteria.emplace_back("type", type);
     }
-    // Those that could be made are none.
+    // There are none that could be generated.
     ANNALS_TRY_VOID(input.boolean("on-demand"));
     return asked;
 }
@@ -145,7 +146,7 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
         co_return asked.error();
     }
     std::vector<Listed> documents;
-    std::map<std::string, std::size_t> newest;  // by kind: its place among them
+    std::map<std::string, std::size_t> newest;  // by kind: its index among them
     const auto parameters = service.indexing().parameters();
     const TakeMatch take = [&](json::Value document, const storage::VersionInfo& info) {
         const Listed one{document_made_at(document, info.instant, parameters->zone()), info};

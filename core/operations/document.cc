@@ -33,10 +33,10 @@ namespace {
 using storage::StoredVersion;
 using storage::VersionInfo;
 
-/// Errors are told one by one up to so many.
+/// The most errors that are reported one by one.
 constexpr std::size_t kFaultsMax = 20;
 
-/// Versions that are loaded: none of them goes while the Bundle is sent.
+/// Loads the versions in advance, so that none disappears while the Bundle is sent.
 class DocumentEntries final : public EntrySource {
   public:
     DocumentEntries(std::string_view base_url, std::vector<StoredVersion> versions)
@@ -58,7 +58,7 @@ class DocumentEntries final : public EntrySource {
     std::vector<StoredVersion> versions_;
 };
 
-/// One call, from its parameters to its Bundle.
+/// Handles one call, from its parameters to its Bundle.
 class Document {
   public:
     Document(const Service& service, const Request& request, const Target& target)
@@ -199,14 +199,14 @@ class Document {
                 ""};
     }
 
-    /// What a document of the Composition must have.
+    /// The references whose targets a document of the Composition must have.
     Result<std::vector<DocumentReference>> read_references(const VersionInfo& composition) {
         ANNALS_TRY(const StoredVersion stored, service_.store().load(composition));
         ANNALS_TRY(const json::Document document, thread_parser().parse(stored.body));
         return document_references(document.root());
     }
 
-    /// Has fetched what take() looks at.
+    /// Fetches what take() will read.
     asio::awaitable<void> fetch(const std::vector<DocumentReference>& references) {
         std::vector<VersionInfo> versions;
         for (const DocumentReference& reference : references) {
@@ -218,11 +218,11 @@ class Document {
         co_await turns_.fetched(versions);
     }
 
-    /// The Composition, and what a document of it must have.
+    /// Takes the Composition, and what its document must have.
     Result<void> take_composition(const VersionInfo& composition,
                                   const std::vector<DocumentReference>& references) {
         add(composition, resource_name(target_.type, id_));
-        // What names a version goes first: who asks for any of that resource finds it there.
+        // References with a version go first, so that those to any version find that one.
         for (const bool with_version : {true, false}) {
             for (const DocumentReference& reference : references) {
                 if ((reference.text.find("/_history/") != std::string::npos) == with_version) {
@@ -282,11 +282,11 @@ class Document {
         return kDocumentEntriesMax - std::min(kDocumentEntriesMax, versions_.size());
     }
 
-    /// All that the Composition and what it must have refer to.
+    /// Takes everything that the Composition and its required resources refer to.
     asio::awaitable<Result<void>> take_referred() {
         const std::function<bool(TypeId, std::string_view)> wanted = [this](TypeId type,
                                                                             std::string_view id) {
-            // Other Compositions are documents of their own.
+            // Other Compositions belong to documents of their own.
             return type != target_.type && !has(type, id) && may_read(type).has_value();
         };
         const std::function<bool(const VersionInfo&)> shown = [this](const VersionInfo& info) {
@@ -305,7 +305,7 @@ class Document {
         co_return Result<void>();
     }
 
-    /// What the graph leads to from the Composition.
+    /// Takes what the graph reaches from the Composition.
     asio::awaitable<Result<void>> take_graph(const VersionInfo& composition) {
         const TypeId type = *find_resource_type("GraphDefinition");
         Result<void> done = everybody_may_read(service_)
@@ -370,7 +370,7 @@ class Document {
         return loaded;
     }
 
-    /// Stores the Bundle; 200 with it, and where it is.
+    /// Stores the Bundle; 200 with it and its location.
     asio::awaitable<Response> keep(Response bundle, std::string_view id) {
         std::string text = bundle.body.str();
         for (bool more = bundle.more != nullptr; more;) {

@@ -51,7 +51,7 @@ Error unusable(std::string_view place, std::string_view what) {
     return {Errc::processing, fmt::format("The graph can't be used: {}", what), std::string(place)};
 }
 
-/// Reads the links of a GraphDefinition. Their depth is that of the text, which the parser has bounded.
+/// Reads the links of a GraphDefinition. They nest as deep as its text, which the parser limits.
 class GraphReader {
   public:
     explicit GraphReader(json::Value graph) : graph_(graph) {}
@@ -114,7 +114,7 @@ class GraphReader {
             }
         }
         if (element["compartment"].size() > 0) {
-            // What they would keep out must not come along.
+            // What a compartment would exclude must not be included.
             return Error{Errc::not_computable, "Compartments of a graph are not supported",
                          place + ".compartment"};
         }
@@ -203,7 +203,7 @@ class Follower {
         VersionInfo from;
     };
 
-    /// Of the next steps, where they begin; how many they are.
+    /// Fetches the starts of the next steps; returns how many steps there are.
     asio::awaitable<std::size_t> fetch() {
         std::vector<VersionInfo> versions;
         for (std::size_t i = 0; i < std::min(steps_.size(), kFetchedAtOnce); ++i) {
@@ -222,7 +222,8 @@ class Follower {
     asio::awaitable<Result<void>> take(const Step& step) {
         const Link& link = *step.link;
         std::unordered_set<std::uint64_t> reached;
-        // Whether it may lead to what the caller may not read: how much of that there is isn't told either.
+        // Whether it may lead to something that the caller may not read: then the number is not revealed
+        // either.
         bool withheld = false;
         if (link.path) {
             Result<std::vector<std::string>> references = evaluate(step);
@@ -275,7 +276,7 @@ class Follower {
         return resource_name(info.type, reader_.id());
     }
 
-    /// The literal references that the link's path leads to.
+    /// The literal references at the link's path.
     Result<std::vector<std::string>> evaluate(const Step& step) {
         thread_local fhirpath::Evaluator evaluator;
         std::vector<std::string> references;
@@ -301,7 +302,7 @@ class Follower {
         return references;
     }
 
-    /// What refers to it, as the target's parameters say.
+    /// Finds what refers to it, by the target's parameters.
     asio::awaitable<Result<void>> find(const Step& step, const LinkTarget& target,
                                        std::unordered_set<std::uint64_t>& reached) {
         Result<Parameters> pairs = parse_query(target.params);

@@ -53,7 +53,7 @@ class Collector {
         }
     }
 
-    // Their depth is that of the text, which the parser has bounded.
+    // Nests as deep as the text, which the parser limits.
     void take_sections(json::Value object, const std::string& path) {
         for_each(object, path, "section", [&](json::Value section, const std::string& own) {
             take(section, own, "author");

@@ -11,8 +11,8 @@ namespace annals::core {
 
 namespace {
 
-/// Why a version that can't be read isn't to be passed over: unless it was erased, what is computed without it is wrong, and nobody
-/// would see that.
+/// Why an unreadable version must not be skipped: unless it was erased, the result would be wrong without it,
+/// and nobody would notice.
 Result<void> check_erased(const storage::Store& store, const storage::VersionInfo& version) {
     const Result<storage::StoredVersion> stored = store.load(version);
     return stored || stored.error().code == Errc::not_found ? Result<void>()

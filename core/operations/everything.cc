@@ -32,7 +32,7 @@ using search::Query;
 
 constexpr int kReferredStepsMax = 3;
 
-// One call, from its parameters to its Bundle.
+// Handles one call, from its parameters to its Bundle.
 class Everything {
   public:
     Everything(const Service& service, const Request& request, const Target& target)
@@ -142,7 +142,7 @@ class Everything {
         return {};
     }
 
-    /// Of some types no search reads it.
+    /// For some types, no search parses the time.
     Result<void> take_time(const OperationInput& input, std::string_view name, std::string& out) {
         ANNALS_TRY(const std::optional<std::string> text, input.text(name));
         if (text) {
@@ -164,7 +164,7 @@ class Everything {
             if (!type) {
                 return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};
             }
-            // Each resource is compared with all of them.
+            // Each resource is compared with all types, so there are no duplicates.
             if (std::ranges::find(types_, *type) == types_.end()) {
                 types_.push_back(*type);
             }
@@ -182,12 +182,12 @@ class Everything {
                    : fmt::format("/{}/$everything", resource_type_name(target_.type));
     }
 
-    /// What the cursor's call must have in common with this one.
+    /// A digest of what a cursor's later calls must have in common with this one.
     std::uint32_t digest() const {
         return static_cast<std::uint32_t>(hash64(kept_, hash64(path())));
     }
 
-    /// Has fetched what absent() looks at.
+    /// Fetches what absent() will read.
     asio::awaitable<void> fetch_instance() const {
         const auto info =
             scope_.key && !read_.is_whole()
@@ -198,7 +198,7 @@ class Everything {
         }
     }
 
-    /// 404 or 410 if the resource wasn't there at the snapshot.
+    /// 404 or 410 if the resource did not exist at the snapshot.
     std::optional<Response> absent() const {
         if (!scope_.key) {
             return {};
@@ -222,7 +222,7 @@ class Everything {
                                            .view = view_,
                                            .parameters = parameters_,
                                            .base_url = std::string(request_.base_url)};
-        // Members that are not told may refer to what is told beside them.
+        // Members that are left out may refer to resources that are included.
         if (!tells_beside()) {
             scope_.types = types_;
         }
@@ -252,7 +252,8 @@ class Everything {
         return (own ? read_ : searched_).shows(info);
     }
 
-    /// The part that the cursor's edge is of; none if it has been erased, or isn't shown: not even its type is to be told then.
+    /// The part that contains the cursor's edge; none if it has been erased or isn't visible: then not even
+    /// its type is revealed.
     std::optional<std::size_t> part_of_edge() const {
         const storage::Store& store = service_.store();
         const auto edge = store.at(cursor_->edge);
@@ -263,7 +264,7 @@ class Everything {
         for (std::size_t i = parts_.size(); i-- > 0;) {
             found = parts_[i].type == edge->type ? i : found;
         }
-        // Others of the resource's own type are the part behind it.
+        // Others of the resource's own type are in the next part.
         if (found + 1 < parts_.size() && parts_[found + 1].type == edge->type) {
             const Result<storage::StoredVersion> stored = store.load(*edge);
             found += stored && stored->id != target_.id ? 1 : 0;
@@ -296,7 +297,7 @@ class Everything {
             }
             wanted.after = Position{0};
             wanted.before = storage::kNotDied;
-            at = up ? at - 1 : at + 1;  // from 0 it wraps beyond the end
+            at = up ? at - 1 : at + 1;  // at 0 this wraps beyond the end
         }
         const bool more = found.size() > count_;
         found.resize(std::min(found.size(), count_));
@@ -333,7 +334,7 @@ class Everything {
         co_return Result<void>();
     }
 
-    /// Counted on the first page; the others are told.
+    /// Counts matches on the first page; later pages carry the number along.
     asio::awaitable<Result<void>> find_total() {
         if (cursor_) {
             content_.total = cursor_->total;
@@ -359,7 +360,7 @@ class Everything {
         co_return Result<void>();
     }
 
-    /// What the page refers to, be it told itself or not, of what is told.
+    /// Finds what the page's members, included or not, refer to.
     asio::awaitable<Result<void>> find_beside() {
         const std::function<bool(TypeId, std::string_view)> wanted =
             [this](TypeId type, std::string_view /*id*/) { return is_beside(type); };
@@ -386,14 +387,14 @@ class Everything {
         return types_.empty() || std::ranges::find(types_, type) != types_.end();
     }
 
-    /// Is it of a type that comes beside the compartment when it is referred to? Members are there by
-    /// themselves, and those of other compartments must not come along.
+    /// Whether the type is included when something refers to it. Members are included anyway, and those of
+    /// other compartments must not be.
     bool is_beside(TypeId type) const {
         return !std::ranges::binary_search(members_, type) &&
                require_search(service_, request_, type, Extent::part);
     }
 
-    /// Whether any of that is asked for.
+    /// Whether any of these are requested.
     bool tells_beside() const {
         return types_.empty() ||
                std::ranges::any_of(types_, [this](TypeId type) { return is_beside(type); });
@@ -436,10 +437,10 @@ class Everything {
     ScopedView read_;
     ScopedView searched_;
     SplitView view_;
-    const std::vector<TypeId> members_;  // of the compartment, ascending
+    const std::vector<TypeId> members_;  // in the compartment, ascending
     Turns turns_;
     EverythingScope scope_;
-    std::vector<TypeId> types_;  // that are told; empty: all
+    std::vector<TypeId> types_;  // included types; empty: all
     std::string kept_;           // parameters for links, encoded
     std::uint32_t digest_ = 0;
     std::size_t count_ = 0;
@@ -447,8 +448,8 @@ class Everything {
     std::optional<Cursor> cursor_;
     std::optional<search::Snapshot> snapshot_;
     std::vector<Query::TypePlan> parts_;
-    std::vector<std::unique_ptr<Execution>> executions_;  // one for each part
-    std::vector<storage::VersionInfo> page_;              // those that are not told included
+    std::vector<std::unique_ptr<Execution>> executions_;  // one per part
+    std::vector<storage::VersionInfo> page_;              // also members that are left out
     bool begins_inside_ = false;
     bool ends_inside_ = false;
     SearchBundleContent content_;

@@ -19,7 +19,7 @@ struct CareDate {
     std::string_view parameter;
 };
 
-// The search parameter of the date of care, where it isn't `date`.
+// The search parameter for the date of care, if it isn't `date`.
 constexpr CareDate kCareDates[] = {
     {"Communication", "sent"},
     {"Condition", "onset-date"},
@@ -38,7 +38,7 @@ constexpr CareDate kCareDates[] = {
     {"VisionPrescription", "datewritten"},
 };
 
-/// Null if care of this type has no date.
+/// Null if this type has no date of care.
 const search::Parameter* care_date(const search::ParameterSet& parameters, TypeId type) {
     std::string_view code = "date";
     for (const CareDate& one : kCareDates) {
@@ -61,7 +61,7 @@ Plan both(Plan a, Plan b) {
     return search::all_of(std::move(parts));
 }
 
-/// What of a type is neither too old nor of a care that lies outside; what has no date of care is never outside.
+/// A plan for those of a type that are recent enough and whose care is in the range, or has no date.
 Result<Plan> in_time(const QueryContext& context, const EverythingScope& scope, TypeId type) {
     std::vector<QueryPair> pairs;
     if (!scope.since.empty()) {
@@ -109,7 +109,7 @@ Result<std::vector<Query::TypePlan>> everything_parts(const QueryContext& contex
         }
         parts.push_back({own, std::move(first)});
     }
-    // Others of its own type come second, wherever they stand by number.
+    // Others of its own type come second, whatever the type's number.
     std::vector<TypeId> members = search::compartment_members(own);
     std::erase(members, own);
     members.insert(members.begin(), own);

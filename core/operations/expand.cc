@@ -21,13 +21,14 @@ namespace {
 using terminology::CodeSystem;
 using terminology::Expansion;
 
-/// Each is an object and an array; what is in the last, and a Bundle around all, has room in kJsonDepthMax.
+/// Each level is an object and an array; the contents of the last one, and a Bundle around all, still fit
+/// into kJsonDepthMax.
 constexpr std::size_t kNestingMax = 24;
 
-/// Where FHIR's integers end, and no expansion goes on.
+/// The maximum of FHIR's integers, where every expansion ends.
 constexpr std::uint64_t kIntegerMax = 2'147'483'647;
 
-/// What is asked for; owns all of it, since the answer may be made elsewhere.
+/// The request; owns all its data, because the response may be made on another thread.
 struct ExpandAsked {
     Meant meant;
     std::vector<std::string> words;  ///< of the filter, folded
@@ -42,7 +43,7 @@ struct ExpandAsked {
     terminology::Versions versions;
     std::vector<std::string> excluded_systems;  ///< "url" or "url|version", ascending
     std::size_t codes_max = 0;
-    ParametersWriter echo;  ///< what was asked, for expansion.parameter
+    ParametersWriter echo;  ///< the request, for expansion.parameter
 };
 
 std::vector<std::string> words_of(std::string_view filter) {
@@ -158,7 +159,7 @@ Result<std::shared_ptr<const ExpandAsked>> read_expand_asked(const Service& serv
     ANNALS_TRY_VOID(read_flag(input, "excludeNested", exclude_nested, echo));
     ANNALS_TRY_VOID(read_flag(input, "excludeNotForUI", ignored, echo));
     ANNALS_TRY_VOID(read_flag(input, "excludePostCoordinated", ignored, echo));
-    // Pages are cut from a list, not from a tree.
+    // Pages are cut from a list, not a tree.
     asked->nested = !exclude_nested && !asked->count && asked->offset == 0;
     ANNALS_TRY(const auto language, input.text("displayLanguage"));
     if (language) {
@@ -195,7 +196,7 @@ bool leaves_out(const ExpandAsked& asked, std::string_view system, std::string_v
                                                     fmt::format("{}|{}", system, version)));
 }
 
-/// Writes one answer.
+/// Writes one response.
 class Answer {
   public:
     Answer(const ExpandAsked& asked, const Expansion& expansion, json::Value value_set)
@@ -215,7 +216,7 @@ class Answer {
     const ExpandAsked& asked_;
     const Expansion& expansion_;
     json::Value value_set_;
-    std::vector<bool> excluded_;         // by the number of a system
+    std::vector<bool> excluded_;         // by a system's number
     std::vector<std::uint32_t> chosen_;  // numbers of entries
     std::string out_;
 };
@@ -283,7 +284,7 @@ void Answer::write_parameters() {
     }
 }
 
-// All of an entry but what is nested in it and the brace behind it.
+// Writes all of an entry except its nested entries and the closing brace.
 void Answer::open(const Expansion::Entry& entry) {
     const Expansion::System& system = expansion_.systems[entry.system];
     const json::Value item =
@@ -312,10 +313,10 @@ void Answer::open(const Expansion::Entry& entry) {
     }
 }
 
-// Each entry below the nearest of those above it that is chosen as well; beside it where that is too deep to be read.
+// Writes each entry inside its nearest ancestor that is also chosen; next to it if that would nest too deep.
 void Answer::write_tree() {
     constexpr std::uint32_t kTop = 0xffff'ffff;
-    std::vector<std::uint32_t> place(expansion_.entries.size(), kTop);  // among the chosen
+    std::vector<std::uint32_t> place(expansion_.entries.size(), kTop);  // index among the chosen
     for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
         place[chosen_[i]] = i;
     }
@@ -414,7 +415,7 @@ Result<std::string> expand_answer(terminology::Session& session, const ExpandAsk
     ANNALS_TRY(const auto value_set, terminology::value_set_of(definition, session.effort()));
     terminology::ExpandOptions options{.codes_max = asked.codes_max, .wanted = {}};
     if (!asked.excluded_systems.empty()) {
-        // They may be named since their codes aren't here.
+        // They may be excluded because their codes aren't on this server.
         options.skipped = [&](std::string_view system, std::string_view version) {
             const auto forced = asked.versions.forced.find(std::string(system));
             return leaves_out(asked, system,
@@ -424,7 +425,7 @@ Result<std::string> expand_answer(terminology::Session& session, const ExpandAsk
     auto expansion = terminology::expand(session, value_set, options);
     if (!expansion && expansion.error().code == Errc::answer_too_costly &&
         !session.effort().exhausted() && !asked.words.empty() && asked.language.empty()) {
-        // What is asked for may be few.
+        // There may be few that match.
         options.wanted = [&](std::string_view code, std::string_view display) {
             return has_words(asked.words, code, display);
         };

@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::string_view kGraphqlType = "application/graphql";
 
-/// What was sent, wherever it stood.
+/// The request, from wherever its parts were.
 struct Sent {
     std::optional<std::string> query;
     std::optional<std::string> operation;
     std::optional<std::string> as_of;
     json::Document body;
-    json::Document variables_text;  ///< of a text that is JSON
+    json::Document variables_text;  ///< variables given as a JSON text
     json::Value variables;
 };
 
@@ -49,7 +49,7 @@ Result<void> take_variables(std::string_view text, Sent& sent) {
     return {};
 }
 
-/// Errors: invalid; also of what is none of the three, or is there already.
+/// Errors: invalid; also if the name is none of the three, or was given already.
 Result<void> take_text(std::string_view name, std::string text, Sent& sent) {
     const bool is_variables = name == "variables";
     std::optional<std::string>* const into = name == "query"           ? &sent.query
@@ -129,7 +129,7 @@ Result<Sent> read_sent(const Request& request) {
     return sent;
 }
 
-/// Inside of a Bundle there is room for resources alone.
+/// A Bundle can only contain resources.
 Response answer(const Request& request, std::string json) {
     Response response;
     if (request.inside_bundle) {

@@ -33,7 +33,7 @@ Error not_parameters() {
     return {Errc::invalid, "The body is a Parameters resource", ""};
 }
 
-/// Has it a name, and exactly one of value[x], resource and parts?
+/// Checks that it has a name, and exactly one of value[x], resource and parts.
 Result<void> check_parameter(json::Value parameter, std::size_t index) {
     const auto refused = [&](std::string_view what) {
         Error error = parameter_fault(parameter["name"].string(), what);
@@ -124,7 +124,7 @@ Result<OperationInput> OperationInput::read_any(const Request& request,
 Result<void> OperationInput::read_body(const Request& request) {
     ANNALS_TRY(query_, parse_query(request.query));
     for (const auto& [name, value] : query_) {
-        // Clients that complete what is typed send the filter of $expand as it is: nothing at first.
+        // Clients with auto-completion send the filter of $expand as typed, which is empty at first.
         if (value.empty() && !is_of_representation(name) && name != "filter") {
             return parameter_fault(name, "has no value");
         }
@@ -133,7 +133,7 @@ Result<void> OperationInput::read_body(const Request& request) {
         return {};
     }
     ANNALS_TRY_VOID(check_content_type(request));
-    // Parameters hold resources.
+    // Parameters contain resources.
     thread_local json::Parser parser(kJsonWrappedDepthMax);
     ANNALS_TRY(body_, parse_plain(parser, request.body));
     bare_ = true;

@@ -14,7 +14,7 @@ namespace annals::core {
 
 namespace {
 
-/// Observations by what they are of: those with a coding in common belong together, and those that others join.
+/// Groups observations by code: those with a common coding are in one group, also through others.
 class Groups {
   public:
     void add(json::Value code, const Made& made) {
@@ -35,8 +35,8 @@ class Groups {
         }
     }
 
-    /// Of each group the last `max`, and those made at the same time as the last of them; the group with the last
-    /// one of all first.
+    /// The last `max` of each group, and those made at the same time as the last of these; the group with the
+    /// most recent one first.
     std::vector<storage::VersionInfo> last(std::size_t max) {
         std::vector<std::vector<Made>> groups(made_.size());
         for (std::size_t i = 0; i < made_.size(); ++i) {
@@ -63,10 +63,10 @@ class Groups {
     }
 
   private:
-    /// The observation that stands for the group of `index`.
+    /// The observation that represents the group of `index`.
     std::size_t group_of(std::size_t index) {
         while (leads_to_[index] != index) {
-            // The way gets shorter for who comes next.
+            // Shortens the path for later look-ups.
             leads_to_[index] = leads_to_[leads_to_[index]];
             index = leads_to_[index];
         }
@@ -74,7 +74,7 @@ class Groups {
     }
 
     std::vector<Made> made_;
-    std::vector<std::size_t> leads_to_;  ///< another of the same group; itself: stands for it
+    std::vector<std::size_t> leads_to_;  ///< another of the same group; itself: represents it
     std::unordered_map<std::string, std::size_t> by_key_;  ///< an observation that has it
 };
 

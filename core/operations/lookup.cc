@@ -18,7 +18,7 @@ using terminology::CodeSystem;
 using terminology::CodeSystemPointer;
 using terminology::Session;
 
-constexpr std::size_t kRelativesMax = 10'000;  // parents or children of one code that are told
+constexpr std::size_t kRelativesMax = 10'000;  // parents or children of a code in a response
 
 Error unknown_system(std::string_view system) {
     return {Errc::not_found,
@@ -59,7 +59,7 @@ struct Lookup {
                std::binary_search(properties.begin(), properties.end(), property);
     }
 
-    /// By `designation`, or by `lang.de` where it is of de or de-AT.
+    /// Requested by `designation`, or by `lang.de` for de or de-AT.
     bool wants_designation(std::string_view its_language) const {
         return wants("designation") || wants(fmt::format("lang.{}", its_language)) ||
                wants(fmt::format("lang.{}", its_language.substr(0, its_language.find('-'))));
@@ -80,7 +80,7 @@ Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
     ANNALS_TRY(lookup->properties, input.texts("property"));
     std::sort(lookup->properties.begin(), lookup->properties.end());
     ANNALS_TRY(const auto display_language, input.text("displayLanguage"));
-    ANNALS_TRY(const auto language, input.text("language"));  // HAPI's validator calls it so
+    ANNALS_TRY(const auto language, input.text("language"));  // HAPI's validator uses this name
     lookup->language = display_language.value_or(language.value_or(""));
     return std::shared_ptr<const Lookup>(lookup);
 }
@@ -150,7 +150,7 @@ Result<std::string> look_up(Session& session, const Lookup& lookup) {
     }
     for (const json::Value property : item["property"].elements()) {
         const std::string code = property["code"].string();
-        // Those have been told.
+        // Those have been written already.
         if (code == "parent" || code == "child" || code == "inactive" || !lookup.wants(code)) {
             continue;
         }

@@ -23,7 +23,7 @@ struct Scored {
     storage::VersionInfo info;
 };
 
-/// Searches that find whom the patient may be, each by itself.
+/// The searches that find candidates, each sufficient by itself.
 std::vector<search::QueryPair> criteria_of(json::Value patient) {
     std::vector<search::QueryPair> criteria;
     const auto each = [&](std::string_view array, std::string_view name, auto&& add) {
@@ -92,7 +92,7 @@ Result<MatchAsked> read_match_asked(const Service& service, const Request& reque
         static_cast<std::size_t>(std::min<std::uint64_t>(count.value_or(most), most))};
 }
 
-/// How the entry of a match ends.
+/// The end of a match's entry.
 std::string entry_end(int points) {
     return fmt::format(
         R"(,"search":{{"extension":[{{"url":"http://hl7.org/fhir/StructureDefinition/match-grade",)"

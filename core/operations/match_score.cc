@@ -35,7 +35,7 @@ void add(Texts& texts, json::Value value) {
     }
 }
 
-/// Of the elements of `array` what is under `name`, folded.
+/// The values of `name` in the elements of `array`, folded.
 Texts texts_of(json::Value array, std::string_view name) {
     Texts texts;
     std::size_t looked_at = 0;

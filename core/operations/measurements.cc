@@ -52,7 +52,7 @@ Result<bool> Measurements::add(json::Value quantity) {
     MeasuredUnit unit{.system = quantity["system"].string(),
                       .code = quantity["code"].string(),
                       .unit = quantity["unit"].string()};
-    // A code says all; else what is for people tells units apart.
+    // A code identifies the unit; without one, the human-readable unit does.
     std::string name =
         unit.code.empty() ? "text " + unit.unit : fmt::format("{}|{}", unit.system, unit.code);
     const auto [found, is_new] = by_name_.try_emplace(std::move(name), units_.size());
@@ -97,7 +97,7 @@ std::vector<Measured> Measurements::by_unit() {
             groups[into].values.push_back(by->divides ? value / by->number : value * by->number);
         }
     }
-    // What was converted may have more values together than what came before it.
+    // Groups with converted values may have grown beyond earlier ones.
     std::sort(groups.begin(), groups.end(), has_more);
     units_.clear();
     by_name_.clear();

@@ -22,10 +22,10 @@ namespace annals::core {
 
 namespace {
 
-/// Resources with a profile, tag or label that are looked at for a union.
+/// The most resources with a profile, tag or label that are read for a union.
 constexpr std::size_t kResourcesMax = 2'000'000;
 
-/// Without a meta that says something there is no parameter: an element is never empty.
+/// For an empty meta there is no parameter, because elements are never empty.
 Body meta_body(std::string_view meta) {
     ParametersWriter out;
     if (meta != "{}") {
@@ -34,7 +34,7 @@ Body meta_body(std::string_view meta) {
     return Body(out.resource());
 }
 
-/// Its meta as it is stored.
+/// Returns its meta as stored.
 asio::awaitable<Response> answer_meta(const Service& service, const Request& request,
                                       storage::VersionInfo info) {
     co_await request.loop->fetched(std::span(&info, 1));
@@ -52,7 +52,7 @@ asio::awaitable<Response> answer_meta(const Service& service, const Request& req
     co_return response;
 }
 
-/// Everything live of the types that the target means, or of those with a meta worth looking at, one by one.
+/// Visits, one by one, all live resources of the target's types, or only those whose meta may matter.
 class MetaScan {
   public:
     MetaScan(const Service& service, const Request& request, const Target& target)
@@ -76,7 +76,7 @@ class MetaScan {
     }
 
   private:
-    /// Of each type: what has any profile, tag or label.
+    /// For each type: the resources with any profile, tag or label.
     Result<void> read_plans() {
         const search::SnapshotResources stored(snapshot_, service_.definitions().carried());
         const search::QueryContext context{.stored = stored,
@@ -139,7 +139,7 @@ class MetaScan {
         co_return Result<void>();
     }
 
-    /// The first of these.
+    /// Fetches the first of these.
     asio::awaitable<void> fetch(std::span<const search::Match> matches) {
         std::vector<Position> positions;
         for (const search::Match& match : matches.first(std::min(matches.size(), kFetchedAtOnce))) {
@@ -164,7 +164,7 @@ class MetaScan {
     std::size_t looked_at_ = 0;
 };
 
-/// A new version with the changed meta, or the newest one if that changes nothing.
+/// Makes a new version with the changed meta; returns the newest one if nothing changes.
 asio::awaitable<Response> change(const Service& service, const Request& request,
                                  const Target& target, const OperationInput& input,
                                  MetaChange what) {
@@ -238,7 +238,7 @@ asio::awaitable<Response> read_and_change(const Service& service, const Request&
     co_return response;
 }
 
-/// Of the newest version, or of that which the URL names.
+/// For the newest version, or the one in the URL.
 asio::awaitable<Response> meta_of_instance(const Service& service, const Request& request,
                                            const Target& target) {
     const ScopedView view(service, request, kMayRead);

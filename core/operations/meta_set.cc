@@ -16,7 +16,7 @@ struct Set {
 
 constexpr Set kSets[] = {{"profile", false}, {"security", true}, {"tag", true}};
 
-/// What tells one element of a set from another.
+/// The key that identifies an element of a set.
 std::string key_of(json::Value element, bool coding) {
     if (!coding) {
         return element.string();
@@ -48,7 +48,7 @@ Result<void> check_shape(json::Value change) {
     return {};
 }
 
-/// The elements of a list, with what a primitive's own extensions are.
+/// The elements of a list, and a primitive's own extensions.
 struct Elements {
     std::vector<std::string> values;  // JSON
     std::vector<std::string> beside;  // JSON; of `_profile`
@@ -67,7 +67,7 @@ std::vector<std::string_view> raw_elements(json::Value list) {
     return out;
 }
 
-/// The changed list; false if it is as before.
+/// Changes the list; false if it stays the same.
 bool change_list(json::Value meta, json::Value change, const Set& set, MetaChange what,
                  Elements& out) {
     std::set<std::string> there;

@@ -35,8 +35,7 @@ struct Operation {
 /// Whether it is enabled by the configuration.
 bool is_on(const Operation& operation, const Config& config) noexcept;
 
-/// Whether clients are told about it: it is on, and would not always fail because the server is configured
-/// read-only.
+/// Whether clients are told about it: it is on, and could succeed under this configuration (read_only, update_create).
 bool is_told(const Operation& operation, const Config& config) noexcept;
 
 /// The whole table. An operation may have several rows, for different types or levels.

@@ -30,7 +30,7 @@ using storage::VersionInfo;
 using Status = Submission::Status;
 using Share = PatientVersions::Share;
 
-/// Versions of one resource that are looked up at a time.
+/// How many versions of one resource are looked up at a time.
 constexpr std::size_t kVersionsLookedUp = 1000;
 
 constexpr auto kReceiptTurn = std::chrono::milliseconds(1);
@@ -48,16 +48,16 @@ Result<PurgeAsked> read_purge_asked(const Request& request) {
     return PurgeAsked{dry_run.value_or(false), include_shared.value_or(false)};
 }
 
-/// A resource that goes, or some of its versions.
+/// A resource to erase, or some of its versions.
 struct DoomedVersions {
     ResourceName name;
-    VersionNumber newest;  ///< when it was looked at
+    VersionNumber newest;  ///< when it was read
     bool whole = false;
     bool live = false;
-    std::vector<VersionInfo> versions;  ///< that go, the oldest first
+    std::vector<VersionInfo> versions;  ///< to erase, the oldest first
 };
 
-// One call, from its parameters to its receipt.
+// Handles one call, from its parameters to its receipt.
 class Purge {
   public:
     Purge(const Service& service, const Request& request, const Target& target, PurgeAsked asked)
@@ -98,7 +98,7 @@ class Purge {
             }
             if (doomed_.empty() || doomed_.front().name != own() ||
                 (!conditions->none() && doomed_.front().newest != head.version)) {
-                // He is being written, or erased, just now.
+                // The patient is being written or erased just now.
                 const Result<void> settled = co_await request_.loop->settled_ticket(head.ticket);
                 static_cast<void>(settled);
                 continue;
@@ -128,7 +128,7 @@ class Purge {
                 Response answer = co_await receipt(submission.instant);
                 co_return answer;
             }
-            // A version that somebody else has erased meanwhile is one less to erase.
+            // If somebody else has erased a version meanwhile, there is one less to erase.
             if (submission.status != Status::version_unknown) {
                 std::optional<Error> refusal = co_await settle_refusal(*request_.loop, submission);
                 if (refusal) {
@@ -142,7 +142,7 @@ class Purge {
   private:
     ResourceName own() const { return {target_.type, std::string(target_.id)}; }
 
-    /// What goes, as of all that is visible; and who refers to it.
+    /// Decides what to erase, from everything visible, and finds who refers to it.
     asio::awaitable<Result<void>> decide() {
         std::size_t seen = 0;
         do {
@@ -157,7 +157,7 @@ class Purge {
             if (done) {
                 done = co_await find_referrers();
             }
-            // What came meanwhile.
+            // Includes what was written meanwhile.
             if (done) {
                 done = co_await turns_.finish(found_);
             }
@@ -172,7 +172,7 @@ class Purge {
         doomed_.clear();
         kept_.clear();
         versions_ = 0;
-        // The patient himself first, also if nothing but a deletion is known of him.
+        // The patient himself comes first, even if only a deletion of him is left.
         choose_of(own(), {});
         for (const auto& [name, positions] : found_.found()) {
             if (name != own()) {
@@ -200,7 +200,7 @@ class Purge {
         }
         const bool is_patient = name == own();
         const bool other_patient = name.first == target_.type && !is_patient;
-        // Whose it is, its newest content says.
+        // The newest content says whose it is.
         const auto content = std::find_if(all.rbegin(), all.rend(),
                                           [](const VersionInfo& info) { return !info.deletion; });
         const auto belongs =
@@ -220,7 +220,8 @@ class Purge {
             if (belongs != positions.end()) {
                 kept_.push_back(name);
             }
-            // It is another's by now, or another's, too: only what it was while it was his alone goes.
+            // It now belongs to another, or to another, too: only versions from when it was his alone are
+            // erased.
             std::ranges::copy_if(all, std::back_inserter(one.versions), [&](const auto& info) {
                 const auto named = positions.find(info.position);
                 return named != positions.end() && is_his(named->second);
@@ -273,17 +274,17 @@ class Purge {
                     }
                 }
             }
-            // Those that somebody else erased meanwhile are not ours to tell of.
+            // Versions erased by others meanwhile are not in this receipt.
             versions_ -= std::erase_if(one.versions, [&](const VersionInfo& info) {
                 return !info.deletion && !hashes_.contains(info.position.value);
             });
         }
-        // And of some there was nothing to go.
+        // Some then have nothing to erase.
         std::erase_if(doomed_, [](const DoomedVersions& one) { return one.versions.empty(); });
         co_return Result<void>();
     }
 
-    /// Once more only where something else goes.
+    /// Again only if something else is to be erased.
     asio::awaitable<Result<void>> find_referrers() {
         std::vector<ResourceName> gone;
         for (const DoomedVersions& one : doomed_) {
@@ -300,7 +301,7 @@ class Purge {
         co_return done;
     }
 
-    /// Nothing is awaited since the last look at the log.
+    /// Nothing has been awaited since the log was last read.
     Submission submit(const Referrers& referrers) const {
         std::vector<Erase> erases;
         for (const DoomedVersions& one : doomed_) {
@@ -319,7 +320,7 @@ class Purge {
                 erases.push_back(erase);
             }
         }
-        // Whatever names him carries what he is referred to by.
+        // Anything that names him has the search term of a reference to him.
         const std::uint64_t terms[] = {found_.key()};
         std::vector<storage::Guard> guards{{{}, terms, found_.through()}};
         referrers.guard(guards);
@@ -329,7 +330,7 @@ class Purge {
         return store_.submit(commit);
     }
 
-    /// In turns, which have no end: what is done must be told.
+    /// In turns, but without a time limit: what was done must be reported.
     asio::awaitable<Response> receipt(Instant when) const {
         search::Pace pace(kReceiptTurn);
         pace.begin_turn();
@@ -398,9 +399,9 @@ class Purge {
     Turns turns_;
     PatientVersions found_;
     std::vector<DoomedVersions> doomed_;
-    std::vector<ResourceName> kept_;  // in the compartment of others, too
-    std::size_t versions_ = 0;        // that go, all in all
-    std::vector<ResourceName> gone_;  // what referrers_ was asked about
+    std::vector<ResourceName> kept_;  // also in the compartment of others
+    std::size_t versions_ = 0;        // to erase, in total
+    std::vector<ResourceName> gone_;  // for which referrers_ was made
     std::optional<PurgeReferrers> referrers_;
     std::unordered_map<std::uint64_t, std::string> hashes_;  // by position
 };

@@ -18,20 +18,20 @@ namespace {
 
 constexpr std::uint64_t kPositionsAtOnce = 512;
 
-/// The clock is looked at once for so many versions.
+/// How many versions are visited between looks at the clock.
 constexpr std::size_t kLookEvery = 8;
 
-/// Parameters of the compartment that say whose a resource is. The others say who had to do with it.
+/// The compartment's parameters that name a resource's owner. The others name participants.
 constexpr std::string_view kOwners[] = {"patient", "subject", "beneficiary",
                                         "member",  "actor",   "individual"};
 
-/// A search for characters, of bodies that are in no order: the quickest that there is.
+/// Searches characters in a body; memmem() is the fastest way.
 const char* find_bytes(const char* from, const char* end, std::string_view needle) {
     return static_cast<const char*>(
         ::memmem(from, static_cast<std::size_t>(end - from), needle.data(), needle.size()));
 }
 
-/// A character written as its number: whoever looks for characters may pass it over.
+/// Whether a character may be escaped by number, so that a search for it could miss it.
 bool hides_characters(std::string_view body) {
     for (std::size_t at = 0; (at = body.find('\\', at)) != std::string_view::npos; at += 2) {
         if (body.substr(at + 1, 1) == "u") {
@@ -248,7 +248,7 @@ std::string PurgeReferrers::target_of(const storage::VersionInfo& info, std::str
     return {};
 }
 
-/// The resource that goes to which a reference leads; empty if it leads elsewhere.
+/// The erased resource that a reference leads to; empty if it leads elsewhere.
 std::string PurgeReferrers::known(std::string_view reference) const {
     const auto named = local_reference(reference, base_url_);
     return named && gone_.contains(store_.search_key(named->first, named->second))

@@ -22,8 +22,7 @@ asio::awaitable<Result<Referred>> find_referred(
     }
     std::vector<json::ReferenceSite> sites;
     std::vector<storage::VersionInfo> round(from.begin(), from.end());
-    std::vector<storage::VersionInfo>
-        candidates;  // fetched before it is asked whether they are shown
+    std::vector<storage::VersionInfo> candidates;  // fetched before `shown` is called
     Referred referred;
     for (int step = 0; step < limits.steps && !round.empty(); ++step) {
         co_await turns.fetched(round);

@@ -16,7 +16,7 @@ namespace {
 
 using search::Indexing;
 
-/// The types that the search parameter of this url is for.
+/// Takes the types that the search parameter with this url applies to.
 Result<void> take_url(const search::ParameterSet& parameters, const std::string& url,
                       std::vector<TypeId>& types) {
     bool known = false;
@@ -36,7 +36,7 @@ Result<void> take_url(const search::ParameterSet& parameters, const std::string&
     return {};
 }
 
-/// The types that are meant; all of them if none is named.
+/// The types in the request; all if none is named.
 Result<std::vector<TypeId>> read_reindexed_types(const Service& service, const Request& request) {
     const auto parameters = service.indexing().parameters();
     std::vector<TypeId> types;
@@ -75,7 +75,7 @@ Response being_indexed(const Request& request, const Indexing::Progress& progres
         said);
 }
 
-/// What is there by what has been indexed, and which SearchParameters can't be used.
+/// The response if nothing is left to do, with the SearchParameters that can't be used.
 Response done(const Service& service) {
     ParametersWriter out;
     out.add_flag("done", true);
@@ -99,7 +99,7 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
         if (const Result<void> fit = OperationInput::none(request); !fit) {
             co_return fit.error();
         }
-        // SearchParameters that nobody has asked by yet count as well: what they need begins here.
+        // Includes SearchParameters that no search has used yet: their indexing begins here.
         static_cast<void>(indexing.parameters());
         const Indexing::Progress progress = indexing.progress();
         co_return progress.running ? being_indexed(request, progress, "Being indexed")

@@ -27,13 +27,13 @@ namespace annals::core {
 
 namespace {
 
-/// Versions that are submitted together.
+/// How many versions are submitted together.
 constexpr std::size_t kRestoredEntriesMax = 1000;
 constexpr std::size_t kRestoredBytesMax = 8 << 20;
 
 constexpr std::uint64_t kRestoredPerStep = 1000;
 
-/// The log tells of so many versions that were not taken; the answer tells how many there are.
+/// The log names this many versions that were not accepted; the response tells how many there are.
 constexpr std::uint64_t kFailuresLogged = 10;
 
 constexpr std::chrono::milliseconds kRetryPause{200};
@@ -54,7 +54,7 @@ void append_entry(std::string& out, const storage::StoredVersion& version) {
         info.deletion ? "410" : "200", info.version.value, format_instant(info.instant));
 }
 
-/// The versions of a backup on their way into the store.
+/// Brings the versions of a backup into the store.
 class Restoration {
   public:
     struct Hooks {
@@ -146,7 +146,7 @@ class Restoration {
         return {};
     }
 
-    /// Before anything is taken: to a store, what a copy lacks at its end was never there.
+    /// Checked before anything is taken: a copy that lacks its end looks like an intact, shorter one.
     Result<void> check(storage::FileSystem& files, const storage::BackupManifest& manifest) {
         ANNALS_TRY_VOID(storage::check_backup_parts(files, from_, manifest));
         for (const storage::BackupManifest::Part& part : manifest.parts) {
@@ -166,7 +166,7 @@ class Restoration {
         return {};
     }
 
-    /// As `annals restore` cuts: behind a whole commit.
+    /// Cuts like `annals restore`: after a whole commit.
     void see(const storage::CheckedFrame& frame) {
         const bool wanted = (!bound_.position || frame.last_position <= *bound_.position) &&
                             (!bound_.instant || frame.instant <= *bound_.instant);
@@ -198,7 +198,7 @@ class Restoration {
                 ANNALS_TRY_VOID(judge(response->body.str()));
                 break;
             }
-            // What is there already is ignored, so that all of it can be submitted again.
+            // Versions that exist already are ignored, so everything can be submitted again.
             const bool overloaded =
                 !response || (response->failure && response->failure->code == Errc::overloaded);
             if (!overloaded) {
@@ -250,12 +250,12 @@ class Restoration {
     Request request_;
     OwnLoop loop_;
     std::unique_ptr<storage::DirectoryLock> lock_;
-    Position end_;      ///< of the last commit that is brought back
-    bool cut_ = false;  ///< the one behind it is not
+    Position end_;      ///< of the last commit to restore
+    bool cut_ = false;  ///< the commit after it is left out
     std::unique_ptr<storage::Store> backup_;
     json::Parser parser_{kJsonWrappedDepthMax};
     std::string text_;
-    std::vector<Position> positions_;  // in the backup, of the entries in text_
+    std::vector<Position> positions_;  // in the backup, for the entries in text_
     RestoreCounts counts_;
 };
 
@@ -278,9 +278,9 @@ Result<std::uint64_t> RestoreRun::start(const std::string& name, const RestoreBo
         return Error{Errc::conflict, "A backup is being restored already", ""};
     }
     if (thread_.joinable()) {
-        thread_.join();  // it has said its last
+        thread_.join();  // it is about to end
     }
-    // It waits for the lock before it says anything.
+    // The thread waits for the lock before it reports anything.
     ANNALS_TRY(thread_, start_thread("restore", [this, from = backups_ + "/" + name, bound] {
                    run(from, bound);
                }));

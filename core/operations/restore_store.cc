@@ -14,7 +14,7 @@ namespace annals::core {
 
 namespace {
 
-/// Between two looks at whether there is such a backup, which takes the device.
+/// How often to check whether the backup exists, which needs the device.
 constexpr std::chrono::milliseconds kLook{2};
 
 Response being_restored(const Request& request, const RestoreRun::Status& status) {
@@ -40,7 +40,7 @@ Response done(const RestoreRun::Status& status) {
     return response;
 }
 
-/// What went wrong, in words that are a client's to read.
+/// The error, in words that clients may read.
 Error failed(const RestoreRun::Status& status) {
     Error error = *status.error;
     if (error.code == Errc::usage) {

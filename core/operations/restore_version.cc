@@ -12,7 +12,7 @@ namespace annals::core {
 
 namespace {
 
-/// The version that is to come back.
+/// The version to restore.
 Result<storage::VersionInfo> find_version(const Service& service, const Request& request,
                                           const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
@@ -57,7 +57,7 @@ asio::awaitable<Response> restore_operation(const Service& service, const Reques
         if (base.info.version == found->version) {
             return std::optional<json::Document>();
         }
-        // Only now: while others were waited for it may have been erased.
+        // Loaded only now: it may have been erased while this waited.
         ANNALS_TRY(const storage::StoredVersion wanted, service.store().load(*found));
         ANNALS_TRY(json::Document document, thread_parser().parse(wanted.body));
         return std::optional<json::Document>(std::move(document));

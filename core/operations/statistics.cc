@@ -30,7 +30,7 @@ constexpr auto kStatistics = std::to_array<StatisticName>({
     {Statistic::kurtosis, "kurtosis", "Kurtosis"},
 });
 
-/// A sum that keeps what each addition rounds away (Neumaier's).
+/// A sum that keeps what each addition rounds off (Neumaier's).
 class Sum {
   public:
     void add(long double value) {
@@ -68,7 +68,7 @@ Sample::Sample(std::vector<long double> values) : sorted_(std::move(values)) {
         sum.add(value);
     }
     sum_ = sum.total();
-    // Rounding may not take the mean out of the values: where they are all the same, it is that one.
+    // Rounding must not move the mean out of the range of values: if all are the same, it is that value.
     mean_ = std::clamp(sum_ / static_cast<long double>(size()), sorted_.front(), sorted_.back());
     std::array<Sum, 5> moments;
     for (const long double value : sorted_) {
@@ -135,7 +135,7 @@ std::optional<long double> Sample::value(Statistic statistic) const {
     return {};
 }
 
-/// What that part of the values is below; between two of them in proportion.
+/// The value below which that part of the values lies, interpolated linearly.
 long double Sample::quantile(std::size_t numerator, std::size_t denominator) const {
     const std::size_t place = (size() - 1) * numerator;
     const std::size_t below = place / denominator;

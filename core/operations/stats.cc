@@ -17,15 +17,15 @@ namespace annals::core {
 
 namespace {
 
-/// What is known of one code.
+/// The data for one code.
 struct OfCode {
     Measurements measurements;
-    std::size_t total = 0;  ///< with those that have no number
+    std::size_t total = 0;  ///< including those without a number
     std::optional<Instant> first;
     std::optional<Instant> last;
 };
 
-/// Takes observations and keeps their numbers.
+/// Collects the numbers of observations.
 class Collected {
   public:
     explicit Collected(const StatsInput& asked) : of_codes(asked.codes.size()) {
@@ -35,7 +35,7 @@ class Collected {
     }
 
     Result<void> take(json::Value observation, const Made& made) {
-        // What a modifier says may turn the meaning round.
+        // A modifier extension may reverse the meaning.
         const bool modified = !!observation["modifierExtension"];
         ANNALS_TRY(bool used, take_part(observation, made.at, modified));
         for (const json::Value component : observation["component"].elements()) {
@@ -48,16 +48,16 @@ class Collected {
         return {};
     }
 
-    std::vector<OfCode> of_codes;  ///< as they were asked for
-    std::vector<Made> sources;     ///< whose numbers count
+    std::vector<OfCode> of_codes;  ///< in the requested order
+    std::vector<Made> sources;     ///< whose numbers were used
 
   private:
-    // Either may have any character.
+    // Either may contain any character.
     static std::string key(std::string_view system, std::string_view code) {
         return fmt::format("{} {}|{}", system.size(), system, code);
     }
 
-    /// An observation or a component of one; true if its number counts.
+    /// Takes an observation or a component; true if its number is used.
     Result<bool> take_part(json::Value part, Instant at, bool modified) {
         std::vector<std::size_t> codes;
         for (const json::Value coding : part["code"]["coding"].elements()) {
@@ -94,7 +94,7 @@ class Collected {
     std::size_t values_ = 0;
 };
 
-/// The members of an object that has them all, without those that are empty.
+/// An object with these members, without the empty ones.
 std::string object_of(std::initializer_list<std::pair<std::string_view, std::string_view>> texts) {
     std::string out;
     for (const auto& [name, text] : texts) {
@@ -105,7 +105,7 @@ std::string object_of(std::initializer_list<std::pair<std::string_view, std::str
     return out;
 }
 
-/// A square has the square of the unit. UCUM has none of what is on a scale of its own.
+/// A square has the square of the unit. For a unit on a special scale, UCUM has none.
 MeasuredUnit squared(const MeasuredUnit& unit) {
     const auto twice = [](std::string_view text) {
         return text.find_first_of("/.") == std::string_view::npos
@@ -138,7 +138,7 @@ MeasuredUnit unit_of(Statistic statistic, const MeasuredUnit& unit) {
     }
 }
 
-/// "valueQuantity":..., or why there is none.
+/// "valueQuantity":..., or the reason why there is none.
 std::string value_json(std::optional<long double> value, const MeasuredUnit& unit) {
     const auto number = static_cast<double>(value.value_or(0));
     if (!value || !std::isfinite(number)) {
@@ -199,7 +199,7 @@ Result<void> check_size(const Service& service, const Body& body) {
                        fmt::format("The answer would be larger than {} bytes", max), ""};
 }
 
-/// Appends the sources, the last one first. Errors: answer_too_costly, corrupt, io.
+/// Appends the sources, the most recent first. Errors: answer_too_costly, corrupt, io.
 asio::awaitable<Result<void>> add_sources(const Service& service, const Request& request,
                                           std::vector<Made> sources, std::size_t max, Body& body) {
     std::sort(sources.begin(), sources.end(), made_later);
@@ -217,10 +217,10 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
         if (!stored && stored.error().code != Errc::not_found) {
             co_return stored.error();
         }
-        // What was erased in the meantime isn't shown.
+        // Those erased meanwhile are left out.
         if (stored) {
             body.append(R"(,{"name":"source","resource":)");
-            // No view: where it is erased while others are fetched, zeros would be sent.
+            // Copied, not referenced: if it is erased while others are fetched, zeros would be sent.
             body.append(stored->body);
             body.append("}");
         }
@@ -255,7 +255,7 @@ asio::awaitable<Response> stats_operation(const Service& service, const Request&
     for (std::size_t i = 0; i < asked->codes.size(); ++i) {
         std::vector<Measured> groups = collected.of_codes[i].measurements.by_unit();
         if (groups.empty()) {
-            // Of none there are statistics as well: how many there are.
+            // Without values there are still statistics: their number.
             groups.emplace_back();
         }
         for (Measured& group : groups) {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kCodesMax = 100;
 constexpr long double kHourUs = 3'600'000'000.0L;
 
-/// The values of a parameter that can't stand in a query.
+/// The values of a parameter that can't be in a query.
 Result<std::vector<json::Value>> objects(const OperationInput& input, std::string_view name) {
     std::vector<json::Value> found;
     for (const json::Value part : input.parts(name)) {

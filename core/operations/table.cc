@@ -136,7 +136,7 @@ std::uint8_t level_of(const Target& target) noexcept {
     }
 }
 
-/// Is one of the words of `list` this one?
+/// Whether one of the words in `list` is `word`.
 bool lists(std::string_view list, std::string_view word) noexcept {
     while (!list.empty()) {
         const std::size_t blank = std::min(list.find(' '), list.size());
@@ -155,7 +155,8 @@ bool is_on(const Operation& operation, const Config& config) noexcept {
 }
 
 bool is_told(const Operation& operation, const Config& config) noexcept {
-    // What $reindex changes is in memory, and an export writes files. A closure table begins as a resource with an id of ours.
+    // $reindex changes only memory, and an export writes files. A closure table is created as a resource with
+    // an id chosen by this server.
     const bool writes =
         (operation.affects_state && operation.name != "$reindex") || operation.name == "$export";
     return is_on(operation, config) && !(writes && config.read_only) &&

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kStepsMax = 100'000'000;
 
-/// The bytes of a stored resource, or of a package's.
+/// The bytes of a stored resource, or of one in a package.
 Result<std::string_view> body_of(const Service& service, const Target& target,
                                  std::shared_ptr<const void>& pin) {
     const auto info = service.store().current(target.type, target.id);
@@ -36,13 +36,14 @@ Result<std::string_view> body_of(const Service& service, const Target& target,
     return stored.body;
 }
 
-/// The resource at hand; where it is found by its url as well, the same document, of which more may be kept.
+/// The resource in the URL; if it is also found by its canonical url, that document, for which more may be
+/// cached.
 Result<terminology::Definition> definition_at(const Service& service, const Target& target) {
     std::shared_ptr<const void> pin;
     ANNALS_TRY(const std::string_view body, body_of(service, target, pin));
     ANNALS_TRY(json::Document document, thread_parser().parse(body));
     const json::Value root = document.root();
-    std::vector<Position> unread;  // It is not worth waiting for.
+    std::vector<Position> unread;  // Not worth waiting for.
     const terminology::Definition known = service.definitions().find(
         resource_type_name(target.type), root["url"].string(), root["version"].string(), &unread);
     if (known != nullptr && known->text() == document.text()) {
@@ -51,7 +52,7 @@ Result<terminology::Definition> definition_at(const Service& service, const Targ
     return std::make_shared<const json::Document>(std::move(document));
 }
 
-/// What is named besides the resource at hand has to be that one.
+/// If the parameters name a definition, it must be the resource in the URL.
 Result<void> check_named(const OperationInput& input, json::Value at_hand, std::string_view by_url,
                          std::string_view by_version) {
     ANNALS_TRY(const std::optional<std::string> url, input.text(by_url));
@@ -166,7 +167,7 @@ asio::awaitable<void> fetch_definitions(const Service& service, const Request& r
             co_await definitions.worker().make<std::vector<Position>>(
                 *request.loop, [&definitions] { return definitions.read_resident(); });
         if (!unread) {
-            unread = definitions.read_resident();  // It has too much to do already.
+            unread = definitions.read_resident();  // It is too busy.
         }
         if (unread->empty()) {
             co_return;

@@ -19,9 +19,9 @@ namespace {
 
 using terminology::Session;
 
-constexpr std::size_t kMapsMax = 8;  // that one leads to, one after the other
+constexpr std::size_t kMapsMax = 8;  // in a chain of maps
 
-/// Maps that are looked at where none is named, and what one costs in steps besides what stands in it.
+/// The most maps tried if none is named, and the steps that each costs in addition to its contents.
 constexpr std::size_t kMapsLookedAtMax = 1000;
 constexpr std::uint64_t kStepsPerMap = 100;
 constexpr std::size_t kBytesPerStep = 64;
@@ -34,7 +34,7 @@ struct Dependency {
 
 struct TranslateAsked {
     std::optional<Meant> meant;
-    std::vector<std::string> maps;  ///< urls of those that may do where none is meant
+    std::vector<std::string> maps;  ///< urls of candidates if none is meant
     std::vector<GivenCode> codes;
     std::string source;         ///< value set; empty: any
     std::string target;         ///< value set; empty: any
@@ -43,8 +43,7 @@ struct TranslateAsked {
     bool reverse = false;
 };
 
-/// All maps of which one may say something of these codes. Errors: required (a code that could be of any system),
-/// answer_too_costly.
+/// All maps that may map these codes. Errors: required (a code that could be of any system), answer_too_costly.
 Result<std::vector<std::string>> maps_known(const Service& service,
                                             const std::vector<GivenCode>& codes) {
     if (!std::all_of(codes.begin(), codes.end(),
@@ -101,7 +100,7 @@ Result<std::shared_ptr<const TranslateAsked>> read_translate_asked(const Service
     return std::shared_ptr<const TranslateAsked>(asked);
 }
 
-/// Does what was sent fulfil all that a target depends on?
+/// Whether the request satisfies all dependencies of a target.
 bool fulfils(const TranslateAsked& asked, json::Value depends_on) {
     for (const json::Value one : depends_on.elements()) {
         const auto fits = [&](const Dependency& dependency) {
@@ -121,7 +120,7 @@ bool fulfils(const TranslateAsked& asked, json::Value depends_on) {
     return true;
 }
 
-/// A version counts where both name one.
+/// Versions are compared if both have one.
 bool is_same_set(std::string_view a, std::string_view b) {
     const Canonical own = split_canonical(a);
     const Canonical wanted = split_canonical(b);
@@ -154,7 +153,7 @@ class Translation {
   public:
     Translation(Session& session, const TranslateAsked& asked) : session_(session), asked_(asked) {}
 
-    /// Takes what the map says of each code, and where it says so what others say that it leads to.
+    /// Takes the map's entries for each code, and where it refers to another map, that one's.
     Result<void> use(const terminology::Definition& map) {
         for (const GivenCode& code : asked_.codes) {
             led_to_ = 0;
@@ -176,9 +175,9 @@ class Translation {
 
     Session& session_;
     const TranslateAsked& asked_;
-    // For which code which map was used: what one map leads to may be another one of them.
+    // Which map was used for which code, because maps can refer to each other.
     std::set<std::pair<const json::Document*, const GivenCode*>> used_;
-    std::size_t led_to_ = 0;  // maps, for the code at hand
+    std::size_t led_to_ = 0;  // maps, for the current code
     ParametersWriter matches_;
     bool found_ = false;
 };
@@ -211,13 +210,13 @@ bool Translation::is_asked(json::Value group) const {
     return asked_.target_system.empty() || !to || to.equals(asked_.target_system);
 }
 
-// Whether the group has the code.
+// Whether the group contains the code.
 Result<bool> Translation::by_group(json::Value map, json::Value group, const GivenCode& code) {
     const json::Value from = group[asked_.reverse ? "target" : "source"];
     const json::Value from_version = group[asked_.reverse ? "targetVersion" : "sourceVersion"];
     if ((!asked_.meant && !from) || (from && code.system && !from.equals(*code.system)) ||
         (from_version && !code.version.empty() && !from_version.equals(code.version))) {
-        return true;  // it isn't the group's to say anything of it
+        return true;  // this group does not apply to it
     }
     bool has = false;
     for (const json::Value element : group["element"].elements()) {
@@ -280,7 +279,7 @@ Result<void> Translation::by_unmapped(json::Value map, json::Value group, const 
     return {};
 }
 
-// Whether the map is of the value sets that are asked for.
+// Whether the map has the requested value sets.
 bool Translation::is_of_sets(json::Value map) const {
     const auto is = [&](std::string_view uri, std::string_view canonical,
                         const std::string& wanted) {
@@ -327,7 +326,7 @@ Result<std::string> translate_answer(Session& session, const TranslateAsked& ask
     for (const std::string& url : asked.maps) {
         ANNALS_TRY(const auto map, session.find("ConceptMap", url, ""));
         if (map == nullptr) {
-            continue;  // it went a moment ago
+            continue;  // it has just been removed
         }
         ANNALS_TRY_VOID(session.effort().spend(kStepsPerMap + map->text().size() / kBytesPerStep));
         ANNALS_TRY_VOID(translation.use(map));

@@ -21,17 +21,17 @@ namespace {
 
 using storage::VersionInfo;
 
-/// So many conflicts are named.
+/// How many conflicts are named.
 constexpr std::size_t kConflictsToldMax = 100;
 
-/// What is to become of one resource that was written in the range.
+/// What to do with one resource that was written in the range.
 struct Step {
     std::string name;  ///< "Patient/1"
     VersionInfo now;
-    std::optional<VersionInfo> back_to;  ///< none: it was not there, or deleted
+    std::optional<VersionInfo> back_to;  ///< none: it did not exist, or was deleted
 };
 
-/// Positions, both included.
+/// Positions, both inclusive.
 struct Range {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
@@ -41,8 +41,7 @@ struct Range {
 
 struct UndoAsked {
     Range range;
-    std::string
-        request_id;  ///< empty: all of the range; else the commits in it that this request made
+    std::string request_id;  ///< empty: the whole range; else only this request's commits
     bool dry_run = false;
 };
 
@@ -50,7 +49,7 @@ Error too_many(std::uint64_t positions) {
     return {Errc::too_costly, fmt::format("More than {} positions at once", positions), ""};
 }
 
-/// Where it is to be looked, from what says so.
+/// The range to search, from the parameters.
 Result<Range> read_range(const storage::Store& store, const OperationInput& input) {
     ANNALS_TRY(const auto from, input.number("from"));
     ANNALS_TRY(const auto to, input.number("to"));
@@ -97,7 +96,7 @@ Result<UndoAsked> read_undo_asked(const Service& service, const Request& request
     return asked;
 }
 
-/// The commits in `range` that a request made.
+/// The commits in `range` made by a request.
 asio::awaitable<Result<std::vector<Range>>> commits_of(const storage::Store& store,
                                                        const UndoAsked& asked, Turns& turns) {
     std::vector<Range> found;
@@ -128,7 +127,7 @@ asio::awaitable<Result<std::vector<Range>>> commits_of(const storage::Store& sto
     co_return found;
 }
 
-/// The steps back, of each resource one; what has been written again since goes to `conflicts`.
+/// One step for each resource; those written again since are in `conflicts`.
 class UndoPlan {
   public:
     explicit UndoPlan(const Service& service) : store_(service.store()) {}
@@ -166,15 +165,15 @@ class UndoPlan {
     const std::vector<std::string>& conflicts() const { return conflicts_; }
 
   private:
-    /// A resource with versions that are to be taken back.
+    /// A resource with versions to revert.
     struct Written {
         std::string id;
         VersionInfo first;
         Position last;
-        std::optional<VersionInfo> between;  ///< somebody else's version among them
+        std::optional<VersionInfo> between;  ///< another request's version among them
     };
 
-    /// What take() of these positions loads.
+    /// The versions that take() will load for these positions.
     std::vector<VersionInfo> named_by(Range range) const {
         std::vector<VersionInfo> versions;
         for (std::uint64_t at = range.from; at <= range.to; ++at) {
@@ -195,7 +194,7 @@ class UndoPlan {
         if (known == places_.end()) {
             const Result<storage::StoredVersion> stored = store_.load(*info);
             if (!stored) {
-                // What was erased a moment ago is passed over.
+                // Versions just erased are skipped.
                 return stored.error().code == Errc::not_found ? Result<void>()
                                                               : Result<void>(stored.error());
             }
@@ -232,7 +231,7 @@ class UndoPlan {
         if (one.first.position.value > 1) {
             before = store_.current(one.first.type, one.id, Position{one.first.position.value - 1});
         }
-        // None: it was absent, if no version is gone. Numbers may have been skipped by history bundles.
+        // None means that it did not exist, unless versions were erased. History bundles may skip numbers.
         if (!before && one.first.version.value != 1 &&
             store_.head(one.first.type, one.id).erased_through.value != 0) {
             conflicts_.push_back(fmt::format("What {} was before version {} is not kept any more",
@@ -263,7 +262,7 @@ Error conflict(const std::vector<std::string>& conflicts) {
     return error;
 }
 
-/// The steps as a transaction: all of it or nothing, if each resource is still as it was looked at.
+/// The steps as a transaction: all or nothing, each on the condition that the resource has not changed.
 asio::awaitable<Result<std::string>> transaction_of(const Service& service, Turns& turns,
                                                     const std::vector<Step>& steps) {
     std::string out = R"({"resourceType":"Bundle","type":"transaction","entry":[)";
@@ -295,7 +294,7 @@ asio::awaitable<Result<std::string>> transaction_of(const Service& service, Turn
     co_return out + "]}";
 }
 
-/// Goes the steps, or looks whether they could be gone. 200, with what is audited of it, or why not.
+/// Executes the steps, or checks whether they would succeed. 200 with its audit trace, or the error.
 asio::awaitable<Response> take_back(const Service& service, const Request& request,
                                     const std::vector<Step>& steps, bool dry_run, Turns& turns,
                                     std::chrono::steady_clock::time_point end) {
@@ -316,7 +315,7 @@ asio::awaitable<Response> take_back(const Service& service, const Request& reque
     Response written = co_await run_transaction(
         service, submitted, *parsed, end, {.resolves = false, .rehearsed = dry_run, .sent = false});
     if (written.failure && written.status == 400) {
-        // Someone was faster, or what it would leave is refused: nothing has changed.
+        // Another write came first, or the result would be invalid: nothing has changed.
         written.failure->code = Errc::conflict;
         co_return *written.failure;
     }

@@ -21,7 +21,7 @@ namespace annals::core {
 
 namespace {
 
-/// What is asked: by Parameters, by the query, or by the resource alone.
+/// The request: Parameters, the query, or only the resource.
 struct ValidateAsked {
     json::Value resource;  ///< missing: the stored one
     std::string mode;
@@ -77,7 +77,7 @@ Response answer(const std::vector<Issue>& issues) {
     return response;
 }
 
-/// A type or id that differs from the URL's.
+/// An issue if type or id differ from the URL's.
 std::optional<Issue> mismatch(const Target& target, const ValidateAsked& asked,
                               json::Value resource) {
     if (target.level == Level::system_operation) {
@@ -105,7 +105,7 @@ std::optional<Issue> mismatch(const Target& target, const ValidateAsked& asked,
     return {};
 }
 
-/// A resource that it takes long to look at.
+/// A resource that takes long to validate.
 struct LargeResource {
     std::string text;
     std::vector<std::string> profiles;
@@ -113,8 +113,8 @@ struct LargeResource {
 
 struct Found {
     std::vector<Issue> issues;
-    bool of_deletion = false;  ///< what refers to the resource is still to be looked for
-    std::shared_ptr<const LargeResource> large = nullptr;  ///< is still to be looked at
+    bool of_deletion = false;  ///< references to the resource must still be searched
+    std::shared_ptr<const LargeResource> large = nullptr;  ///< must still be validated
 };
 
 std::vector<Issue> look_at(json::Value resource, const terminology::Source& definitions,
@@ -169,7 +169,7 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
         found.large = std::make_shared<const LargeResource>(std::string(text), asked.profiles);
         return found;
     }
-    // What is inside of Parameters, or stored, gets a document of its own, so that places begin with it.
+    // A nested or stored resource gets its own document, so that expressions begin with it.
     json::Document own;
     if (!asked.resource || asked.resource.index() != 0) {
         ANNALS_TRY(own, thread_parser().parse(text));

@@ -27,11 +27,11 @@ struct ValidateCodeAsked {
     std::string language;
 };
 
-/// What is known of a code that is looked at.
+/// What is known about a code.
 struct Known {
     terminology::CodeSystemPointer system;
     std::optional<CodeSystem::Number> number;
-    json::Value listed;  ///< of the value set
+    json::Value listed;  ///< in the value set
     std::string listed_display;
 
     json::Value item() const { return number ? system->item(*number) : json::Value(); }
@@ -56,7 +56,7 @@ Result<std::shared_ptr<const ValidateCodeAsked>> read_validate_code_asked(const 
             {"url", "valueSet", "valueSetVersion", "code", "system", "systemVersion", "display",
              "coding", "codeableConcept", "abstract", "displayLanguage", "context", "date",
              "inferSystem"}));
-        // Of R5, where a code without a system is looked for in all only if this says so.
+        // From R5, where a code without a system is looked up in all systems only if this is set.
         ANNALS_TRY([[maybe_unused]] const auto infers, input.boolean("inferSystem"));
         ANNALS_TRY(asked->meant,
                    read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
@@ -68,7 +68,7 @@ Result<std::shared_ptr<const ValidateCodeAsked>> read_validate_code_asked(const 
         ANNALS_TRY_VOID(input.only_beside_resource(
             {"url", "codeSystem", "code", "version", "display", "coding", "codeableConcept",
              "abstract", "displayLanguage", "system", "date"}));
-        // At an instance it is that of the code, which is judged with it.
+        // At instance level, `version` is that of the code, and is validated with it.
         const std::string_view by_version =
             target.level == Level::instance_operation ? "" : "version";
         ANNALS_TRY(asked->meant,
@@ -86,7 +86,7 @@ Result<std::shared_ptr<const ValidateCodeAsked>> read_validate_code_asked(const 
     return std::shared_ptr<const ValidateCodeAsked>(asked);
 }
 
-/// What a value set lists a code as, where it says names of it, looked for in those that it names, too.
+/// The value set's entry for a code if it has names for it; also looks in the value sets that it includes.
 Result<json::Value> listed_in(Session& session, const terminology::ValueSet& value_set,
                               const GivenCode& code, std::size_t depth) {
     if (depth > terminology::kValueSetDepthMax) {
@@ -145,7 +145,7 @@ bool is_called(const Known& known, std::string_view given) {
     return false;
 }
 
-/// What holds of a code that is in, whatever it is in.
+/// The result for a code that is contained, in a value set or code system.
 Verdict judged(const ValidateCodeAsked& asked, const Known& known, const GivenCode& code) {
     Verdict verdict{true, "", known.listed_display};
     if (known.number && verdict.display.empty()) {
@@ -213,7 +213,7 @@ Result<Verdict> in_value_set(Session& session, const ValidateCodeAsked& asked,
         }
         ANNALS_TRY(known.system, session.code_system(*found.system, version));
         if (known.system == nullptr) {
-            // Of a listed code another version knows more than none.
+            // For a listed code, another version of the system is better than none.
             ANNALS_TRY(known.system, session.code_system(*found.system, found.version));
         }
         known.number = known.system ? known.system->find(found.code) : std::nullopt;
