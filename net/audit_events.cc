@@ -15,8 +15,7 @@ namespace annals::net {
 
 namespace {
 
-/// Events are gathered for this long before they are written, and one commit has at most this many and this
-/// many bytes.
+/// Events are gathered for this long before they are written, and one commit has at most this many and this many bytes.
 constexpr std::chrono::milliseconds kEventGather{100};
 constexpr std::size_t kBatchMax = 500;
 constexpr std::size_t kBatchBytesMax = 8 << 20;

@@ -1,8 +1,7 @@
 // AuditEvents: accesses as AuditEvent resources in the store itself, written in the background.
 //
-// They are for convenience; the audit log's lines are what must not be lost. So nobody waits for them: events
-// that find no
-// room are counted and dropped.
+// They are for convenience; the audit log's lines are what must not be lost. So nobody waits for them: events that find
+// no room are counted and dropped.
 //
 // Layer:   net.
 // Spec:    FHIR R4 auditevent.html; docs/security.md, "Audit".

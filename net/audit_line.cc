@@ -142,8 +142,8 @@ std::string_view job_at(std::string_view place) {
     return {};
 }
 
-/// Where a response says that its resource or job is, below the root. The status URLs of $backup and the like
-/// don't count.
+/// Where a response says that its resource or job is, below the root. The status URLs of $backup
+/// and the like don't count.
 std::string_view place_of(const core::Response& response) {
     constexpr std::string_view kBelow = "/fhir/";
     for (const std::string_view place :
@@ -171,8 +171,7 @@ void append_reference(std::string& line, const core::Target& target, const core:
     }
     append(line, {"\"", resource_type_name(target.type), "/", target.id});
     if (!target.version.empty()) {
-        // It is verbatim from the path, so it may be anything: an event with such a reference could not be
-        // stored.
+        // It is verbatim from the path, so it may be anything: an event with such a reference could not be stored.
         if (is_resource_id(target.version)) {
             append(line, {"/_history/", target.version});
         }
@@ -232,8 +231,8 @@ void append_detail(std::string& line, std::string_view type, std::string_view te
     line += '}';
 }
 
-/// Whether it is a parameter's name: what is sent instead of a form, such as a resource, has none, but
-/// contains personal data.
+/// Whether it is a parameter's name: what is sent instead of a form, such as a resource, has none,
+/// but contains personal data.
 bool is_name(std::string_view text) {
     return !text.empty() && std::ranges::all_of(text, is_plain);
 }

@@ -10,8 +10,8 @@ namespace {
 /// How much memory a thread keeps for its next line.
 constexpr std::size_t kKeptLineBytesMax = 64 << 10;
 
-/// Reading the audit events must not add to them (but it adds lines), nor must following the store, which
-/// would then never end.
+/// Reading the audit events must not add to them (but it adds lines), nor must following the store,
+/// which would then never end.
 bool is_about_audit(std::string_view path) {
     constexpr std::string_view kPath = "/AuditEvent";
     if (path.starts_with(kPath) && (path.size() == kPath.size() || path[kPath.size()] == '/')) {

@@ -46,8 +46,7 @@ inline bool all_in(const CharacterSet& set, std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [&set](char c) { return is_in(set, c); });
 }
 
-/// Whether `text` may be a Host or the authority of a request's target: checks the characters, not their
-/// order.
+/// Whether `text` may be a Host or the authority of a request's target: checks the characters, not their order.
 inline bool is_authority(std::string_view text) noexcept {
     return !text.empty() && text.size() <= kAuthorityBytesMax && all_in(kAuthority, text);
 }

@@ -342,8 +342,8 @@ Connection::Turn Connection::put(core::Response& response, Clock::time_point now
          (principal_ != nullptr && response.cache_control == kSharedCaching))) {
         response.cache_control = kGuardedCaching;
     } else if (response.cache_control.empty() && !frame.vary.empty()) {
-        // Otherwise a cache may estimate from Last-Modified how long to keep a response to GET (RFC 9111
-        // section 4.2.2).
+        // Otherwise a cache may estimate from Last-Modified how long to keep a response to GET
+        // (RFC 9111 section 4.2.2).
         response.cache_control = kSharedCaching;
     }
     output_.add(response, frame);

@@ -48,8 +48,7 @@ bool Connection::enter_root(core::Request& request) {
     return true;
 }
 
-/// Counts the memory of the current request, and limits what may still be added to the rest of the common
-/// limit.
+/// Counts the memory of the current request, and limits what may still be added to the rest of the common limit.
 void Connection::count_memory() {
     Shared& shared = worker_.shared;
     const std::size_t bytes = reader_.memory();
@@ -166,8 +165,7 @@ std::optional<core::Response> Connection::slow_down(const core::Request& request
     return response;
 }
 
-/// Checks before the body is read whether the sender may send it. What the head doesn't tell is checked
-/// later.
+/// Checks before the body is read whether the sender may send it. What the head doesn't tell is checked later.
 std::optional<core::Response> Connection::refuse_at_head(core::Request& request) {
     if (!enter_root(request)) {
         // No credentials are needed there, and no request has a body.
@@ -270,8 +268,7 @@ asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::
     co_return asks_for_token(request) ? give_token(request, false) : identify(request, false);
 }
 
-// Whether the current request, whose response has no end, would still be admitted: tokens expire, and keys
-// are revoked.
+// Whether the current request, whose response has no end, would still be admitted: tokens expire, and keys are revoked.
 asio::awaitable<bool> Connection::is_still_let_in() {
     if (!worker_.authenticator) {
         co_return true;

@@ -1,6 +1,5 @@
-// The part of a connection that begins and ends it: how many there may be, how long each may wait, and what
-// happens to one
-// that is closed from outside.
+// The part of a connection that begins and ends it: how many there may be, how long each may wait, and what happens to
+// one that is closed from outside.
 
 #include "net/connection.h"
 
@@ -125,8 +124,7 @@ void Connection::wake() {
     socket_.cancel(ignored);
 }
 
-/// Whether bytes have arrived that are not read yet: usually a request, which is in flight although it isn't
-/// known yet.
+/// Whether bytes have arrived that are not read yet: usually a request, which is in flight although it isn't known yet.
 bool Connection::has_unread() const {
     asio::error_code ec;
     return socket_.available(ec) > 0 && !ec;

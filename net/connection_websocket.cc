@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kPath = "/websocket";
 
-/// After half of limits.idle_timeout without a message, a ping is sent; without an answer in the other half the
-/// connection ends.
+/// After half of limits.idle_timeout without a message, a ping is sent; without an answer in the other
+/// half the connection ends.
 constexpr int kIdleParts = 2;
 
 /// Whether the comma-separated list in the headers `name` has `token`.

@@ -37,8 +37,8 @@ class Cors {
     /// Whether responses depend on the request's origin, which caches must be told.
     bool varies() const noexcept { return !by_origin_.empty(); }
 
-    /// The response to a preflight request (OPTIONS from a configured origin): what the path allows. None if it isn't
-    /// one.
+    /// The response to a preflight request (OPTIONS from a configured origin): what the path
+    /// allows. None if it isn't one.
     std::optional<core::Response> preflight(const core::Config& config,
                                             const core::Request& request) const;
 

@@ -10,8 +10,8 @@
 
 namespace annals::net {
 
-/// Makes room for one more entry in `map`, which has at most `max`: if it is full, drops those that are over, or else
-/// all.
+/// Makes room for one more entry in `map`, which has at most `max`: if it is full, drops those
+/// that are over, or else all.
 template <typename Map, typename IsOver>
 void make_room(Map& map, std::size_t max, IsOver is_over) {
     if (map.size() < max) {

@@ -100,8 +100,7 @@ struct Notifier::Impl : private storage::SettleListener {
     }
 
     void settled(storage::Ticket /*through*/, bool ok, Errc /*why*/) noexcept override {
-        // Checked first, because an exchange at each commit would take the cache line from the waiting
-        // thread.
+        // Checked first, because an exchange at each commit would take the cache line from the waiting thread.
         if (ok && waits_for_news && waits_for_news.exchange(false)) {
             curl_multi_wakeup(multi.get());
         }

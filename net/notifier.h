@@ -19,8 +19,7 @@ namespace annals::net {
 
 class Notifier {
   public:
-    /// Starts the thread. `shown`: the certificate for receivers that ask for one. Lifetime: all arguments outlive
-    /// it.
+    /// Starts the thread. `shown`: the certificate for receivers that ask for one. Lifetime: all arguments outlive it.
     /// Errors: those of core::Dispatcher::saved().
     static Result<std::unique_ptr<Notifier>> begin(const core::Service& service,
                                                    storage::FileSystem& files, core::Pings& pings,

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t kIovecsMax = 1024;      // IOV_MAX
 constexpr std::size_t kCopiedBytesMax = 512;  // a piece up to this size is copied
-/// The most that is sent at a time, however fast the other side reads; then other connections of the loop get
-/// their turn.
+/// The most that is sent at a time, however fast the other side reads; then other connections
+/// of the loop get their turn.
 constexpr std::size_t kSendBytesMax = 4 << 20;
 constexpr std::size_t kTextBytesKept = 64 << 10;
 constexpr std::size_t kSegmentsKept = 4 << 10;
@@ -198,8 +198,8 @@ void Output::add_body(core::Body body) {
             add_text(piece);
             continue;
         }
-        // Such a piece stays in place when `body` is moved below, because it is too long for a short string's
-        // own buffer.
+        // Such a piece stays in place when `body` is moved below, because it is too long for a
+        // short string's own buffer.
         segments_.push_back({piece.data(), 0, piece.size()});
         size_ += piece.size();
         referred = true;

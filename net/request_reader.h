@@ -86,8 +86,7 @@ class RequestReader {
         return capacity_ + decoded_.capacity() + (decoder_ != nullptr ? decoder_->memory() : 0);
     }
 
-    /// The query and headers of a refused request, as far as they have arrived; the path only if it could be
-    /// read.
+    /// The query and headers of a refused request, as far as they have arrived; the path only if it could be read.
     core::Request& refused_request();
 
     /// The Accept-Encoding header of the request, all lines of it; empty if there is none.

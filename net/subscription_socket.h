@@ -1,5 +1,4 @@
-// SubscriptionSocket: the protocol of one websocket: a client binds to subscriptions and gets a ping for each
-// event.
+// SubscriptionSocket: the protocol of one websocket: a client binds to subscriptions and gets a ping for each event.
 //
 // Layer:   net; independent of sockets.
 // Spec:    FHIR R4 subscription.html, websocket; docs/api/subscriptions.md, websocket.
@@ -29,8 +28,8 @@ class SubscriptionSocket {
     /// Reads bytes that have arrived, and appends the responses to `out`, up to the message that needs unread().
     void take(std::string_view bytes, std::string& out);
 
-    /// If not 0: the next message names this Subscription, which is not in memory. Fetch it and call go_on()
-    /// before the next take().
+    /// If not 0: the next message names this Subscription, which is not in memory. Fetch it and call
+    /// go_on() before the next take().
     Position unread() const noexcept { return unread_; }
 
     /// Appends the responses that had to wait for unread().

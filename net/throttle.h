@@ -31,14 +31,14 @@ class Throttle {
 
     bool limits_requests() const noexcept { return rate_ > 0; }
 
-    /// Adds the headers of a 429: none of `burst` is left, and the next is available after `wait`, rounded up to
-    /// seconds.
+    /// Adds the headers of a 429: none of `burst` is left, and the next is available after
+    /// `wait`, rounded up to seconds.
     void tell(core::Response& response, std::chrono::milliseconds wait) const;
 
     bool limits_connections() const noexcept { return connections_max_ > 0; }
 
-    /// Takes one request of `who` (a principal's name or an address). None if it is allowed; otherwise the
-    /// time to wait.
+    /// Takes one request of `who` (a principal's name or an address). None if it is allowed;
+    /// otherwise the time to wait.
     std::optional<std::chrono::milliseconds> take(std::string_view who, Clock::time_point time);
 
     /// Undoes a take(), for a request that should not count.

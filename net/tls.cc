@@ -52,8 +52,7 @@ Error file_error(std::string_view key, const std::string& file) {
     return {Errc::usage, fmt::format("{}: {}: {}", key, file, openssl_reason()), ""};
 }
 
-/// TLS 1.3 has no signatures for keys on other curves, and TLS 1.2 uses them only with clients that ask for the
-/// curve.
+/// TLS 1.3 has no signatures for keys on other curves, and TLS 1.2 uses them only with clients that ask for the curve.
 void warn_of_curve(const std::string& file, SSL_CTX* context) {
     static constexpr std::array<std::string_view, 3> kUsual{SN_X9_62_prime256v1, SN_secp384r1,
                                                             SN_secp521r1};
@@ -83,8 +82,7 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
     return SSL_TLSEXT_ERR_OK;
 }
 
-/// Called before and after operations on the socket. Beyond kReadsPerStep, it pretends that nothing has
-/// arrived.
+/// Called before and after operations on the socket. Beyond kReadsPerStep, it pretends that nothing has arrived.
 long bound_reads(BIO* socket, int operation, const char*, std::size_t, int, long, int result,
                  std::size_t*) {
     if (operation == BIO_CB_READ) {

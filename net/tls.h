@@ -25,8 +25,8 @@ namespace annals::net {
 /// The TLS configuration for new connections.
 class TlsContext {
   public:
-    /// The session ticket key decrypts all TLS 1.2 sessions resumed with it, so it is replaced regularly (RFC
-    /// 9325, section 3.4).
+    /// The session ticket key decrypts all TLS 1.2 sessions resumed with it, so it is replaced
+    /// regularly (RFC 9325, section 3.4).
     static constexpr std::chrono::hours kTicketKeyLife{24};
 
     /// Reads the certificate chain, its key and, if named, the authorities that clients must be certified by.
@@ -35,10 +35,10 @@ class TlsContext {
         const core::Config::Tls& files,
         std::chrono::steady_clock::duration ticket_key_life = kTicketKeyLife);
 
-    /// Reads the files again if one has changed. New connections get the new certificate; sessions of the old one can
-    /// still be resumed (unless clients need certificates). If the files can't be used, a warning is logged, the old
-    /// ones stay, and each call tries again. An expired ticket key is replaced, and earlier sessions can't be resumed
-    /// any more.
+    /// Reads the files again if one has changed. New connections get the new certificate; sessions of the old one
+    /// can still be resumed (unless clients need certificates). If the files can't be used, a warning is logged,
+    /// the old ones stay, and each call tries again. An expired ticket key is replaced, and earlier sessions
+    /// can't be resumed any more.
     void reload_if_changed();
 
     /// The context for a new connection.
@@ -75,8 +75,7 @@ class TlsStream {
         broken,       ///< an error of the peer or the network; the connection is unusable
     };
 
-    /// Lifetime: `fd`, which is non-blocking, stays open until the stream is destroyed or abandon() is
-    ///           called.
+    /// Lifetime: `fd`, which is non-blocking, stays open until the stream is destroyed or abandon() is called.
     TlsStream(const TlsContext& context, int fd);
     ~TlsStream();
     TlsStream(const TlsStream&) = delete;

@@ -1,8 +1,8 @@
 // Worker: one network thread, its loop and its connections; Shared: what all workers share.
 //
 // Layer:   net.
-// Threads: a Worker belongs to the thread that runs its loop; Shared is const except for atomics and members
-//          with locks.
+// Threads: a Worker belongs to the thread that runs its loop; Shared is const except for atomics and
+//          members with locks.
 
 #pragma once
 
@@ -98,8 +98,7 @@ struct Worker : private core::Pings::Listener {
     /// Closes all connections, and ends long work for them (Loop::give_up()).
     void close_all();
 
-    /// Updates `date` if its second is over at `now`, so that no response is dated before the events it
-    /// reports.
+    /// Updates `date` if its second is over at `now`, so that no response is dated before the events it reports.
     void keep_date(Clock::time_point now) {
         if (now >= date_ends_) {
             set_time();

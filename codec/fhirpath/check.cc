@@ -1,5 +1,5 @@
-// Checks an expression against the schema: which types each part can have, and whether they have the members
-// that it uses.
+// Checks an expression against the schema: which types each part can have, and whether they have
+// the members that it uses.
 //
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Type Safety and Strict Evaluation".

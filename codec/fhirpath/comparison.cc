@@ -23,8 +23,8 @@ Order order(std::strong_ordering ordering) {
     return ordering < 0 ? Order::less : ordering > 0 ? Order::greater : Order::equal;
 }
 
-// Calendar years and months can't be compared with durations defined in seconds. The number of months in
-// `quantity`'s unit, or 0.
+// Calendar years and months can't be compared with durations defined in seconds. The number of months
+// in `quantity`'s unit, or 0.
 int calendar_months(const Quantity& quantity) {
     if (!quantity.calendar) {
         return 0;

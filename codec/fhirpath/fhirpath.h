@@ -1,8 +1,7 @@
 // FHIRPath over parsed resources: expressions are parsed once, then evaluated directly on json::Documents.
 //
 // Layer:   codec; depends on codec/json, codec/schema, codec/xml (htmlChecks()) and core/base only. No I/O: what an
-//          expression needs from outside (other resources, terminology, profiles) comes through the caller's
-//          functions.
+//          expression needs from outside (other resources, terminology, profiles) comes through the caller's functions.
 // Spec:    FHIRPath N1 (2.0.0) and FHIR R4 fhirpath.html; docs/fhirpath.md says what is supported.
 // Threads: any thread may use an Expression or ExpressionCache; an Evaluator belongs to one.
 
@@ -134,8 +133,7 @@ class Item {
 
     bool is_element() const noexcept { return kind_ == Kind::element; }
 
-    /// The schema type of an element (a backbone element has its own); for a type_info, the type that it
-    /// describes.
+    /// The schema type of an element (a backbone element has its own); for a type_info, the type that it describes.
     schema::Type type() const noexcept { return type_; }
 
     /// Where an element is. Requires: is_element().
@@ -246,8 +244,7 @@ struct Environment {
     /// The time that now(), today() and timeOfDay() return; by default the clock's.
     std::optional<Instant> now;
     Limits limits;
-    /// Whether `.as()` on several items is an error, as in FHIRPath, rather than a filter, as R4's invariants
-    /// need.
+    /// Whether `.as()` on several items is an error, as in FHIRPath, rather than a filter, as R4's invariants need.
     bool strict_as = false;
 };
 
@@ -263,8 +260,7 @@ class Evaluator {
     ///
     /// Errors:   processing (the expression can't be evaluated on this input: a single item was expected...),
     ///           too_costly (a limit), not_implemented (a missing hook), or a hook's own.
-    /// Lifetime: until the next evaluation, or until this, `expression`, `environment` or the document is
-    ///           destroyed.
+    /// Lifetime: until the next evaluation, or until this, `expression`, `environment` or the document is destroyed.
     Result<std::span<const Item>> evaluate(const Expression& expression, const Item& input,
                                            const Environment& environment = {});
 

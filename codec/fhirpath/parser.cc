@@ -78,8 +78,7 @@ class Parser {
         return static_cast<std::uint32_t>(program_.names.size() - 1);
     }
 
-    // Parses an expression of at least the precedence `least`: implies 1, or xor 2, and 3, in contains 4,
-    // equality 5, inequality 6,
+    // Parses an expression of at least the precedence `least`: implies 1, or xor 2, and 3, in contains 4, equality 5,
     // inequality 6, union 7, type 8, additive 9, multiplicative 10, unary 11.
 
     struct Binary {

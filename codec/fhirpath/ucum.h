@@ -54,8 +54,8 @@ std::optional<Unit> combine(const Unit& a, const Unit& b, bool divide);
 /// or is arbitrary. For the results of multiplying and dividing quantities.
 std::string base_text(const Unit& unit);
 
-/// The UCUM code of a calendar keyword that is a definite duration (days → d); empty for years, months and
-/// anything else.
+/// The UCUM code of a calendar keyword that is a definite duration (days → d); empty for years,
+/// months and anything else.
 std::string_view definite_duration(std::string_view keyword);
 
 }  // namespace annals::fhirpath

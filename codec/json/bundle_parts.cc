@@ -24,8 +24,7 @@ std::string_view BundleParts::take(std::size_t end) {
 }
 
 bool BundleParts::opens_entries(std::size_t bracket) const {
-    // The quote of a member's name follows a brace or a comma; inside a longer name, it would follow a
-    // backslash.
+    // The quote of a member's name follows a brace or a comma; inside a longer name, it would follow a backslash.
     const std::string_view before = std::string_view(text_).substr(0, bracket);
     if (depth_ != 1 || !before.ends_with(kEntryName) || before.size() == kEntryName.size()) {
         return false;

@@ -1,5 +1,4 @@
-// BundleParts: cuts a Bundle's text, given in portions, at its entries, so that each can be processed by
-// itself.
+// BundleParts: cuts a Bundle's text, given in portions, at its entries, so that each can be processed by itself.
 //
 // Layer:   codec; depends on nothing.
 // Spec:    FHIR R4 bundle.html.

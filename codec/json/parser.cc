@@ -80,9 +80,8 @@ struct Parser::Impl {
 
 namespace {
 
-/// The implementation that removes white space. Replaces simdjson's own choice if that is AVX-512, which
-/// compresses into memory by an instruction that takes Zen 4 over a hundred cycles, six times slower than
-/// AVX2.
+/// The implementation that removes white space. Replaces simdjson's own choice if that is AVX-512, which compresses
+/// into memory by an instruction that takes Zen 4 over a hundred cycles, six times slower than AVX2.
 const simdjson::implementation& minifier() noexcept {
     static const simdjson::implementation& chosen = []() -> const simdjson::implementation& {
         const auto* const avx2 = simdjson::get_available_implementations()["haswell"];
@@ -205,8 +204,7 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     std::memset(copy + text.size(), 0, Tree::kPaddingBytes);
 
     Fault fault;
-    // Of the copy: a stored text may be blanked meanwhile, and the Walk relies on the tokens being those of
-    // its text.
+    // Of the copy: a stored text may be blanked meanwhile, and the Walk relies on the tokens being those of its text.
     if (impl.find_tokens(copy, text.size()) != simdjson::SUCCESS) {
         fault = find_lexical_fault({copy, text.size()});
     } else {
@@ -227,8 +225,8 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     tree.deep_ = impl.walk.is_deep();
     tree.text_size_ = text.size();
     if (const std::size_t space_count = impl.walk.space_count(); space_count != 0) {
-        // It doesn't read beyond the text, because it copies its last block to a padded one. Stored texts have no
-        // white space.
+        // It doesn't read beyond the text, because it copies its last block to a padded one. Stored
+        // texts have no white space.
         const auto error =
             minifier().minify(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
                               reinterpret_cast<std::uint8_t*>(copy), tree.text_size_);

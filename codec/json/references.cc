@@ -8,8 +8,7 @@ namespace {
 
 enum class Name : std::uint8_t { other, reference, div, url, uri };
 
-// The kind of reference that a string member of this name may be. Tests the size first, which excludes most
-// names.
+// The kind of reference that a string member of this name may be. Tests the size first, which excludes most names.
 Name classify(std::string_view key) noexcept {
     const auto uri_if = [&](auto... names) {
         return ((key == names) || ...) ? Name::uri : Name::other;

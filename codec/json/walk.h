@@ -28,8 +28,7 @@ class Walk {
     /// itself and a comma, a colon or a closing bracket.
     std::size_t nodes_max(std::size_t tokens) const noexcept;
 
-    /// Returns the first violation of the grammar, or builds the nodes: their offsets are those of the
-    /// minified text.
+    /// Returns the first violation of the grammar, or builds the nodes: their offsets are those of the minified text.
     ///
     /// If `checked`, marks each resource that plainly has the structure FHIR R4 defines as Node::sound.
     ///

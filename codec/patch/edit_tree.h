@@ -52,8 +52,8 @@ class EditTree {
     /// A value of the document of `source`. Requires: `value` is in it.
     Ref from_source(json::Value value) const noexcept;
 
-    /// A value given as minified JSON text. The tree does not look into it: it can only be inserted, replaced and
-    /// removed.
+    /// A value given as minified JSON text. The tree does not look into it: it can only be
+    /// inserted, replaced and removed.
     Ref from_text(std::string json);
 
     /// A new empty object or array.

@@ -1,5 +1,4 @@
-// ElementTree: the elements of a resource being edited. JSON keeps a primitive's value and its id and
-// extensions in two
+// ElementTree: the elements of a resource being edited. JSON keeps a primitive's value and its id and extensions in two
 // places (birthDate, _birthDate); both are changed as one.
 //
 // Layer:   codec, inside codec/patch.
@@ -89,8 +88,8 @@ class ElementTree {
     /// complex elements, and what was not validated, may be something else.
     Slot list_at(const Way& way, const std::string& key);
 
-    /// The array `key`, created if missing and padded with nulls to at least `size` elements, the length of
-    /// the array beside it.
+    /// The array `key`, created if missing and padded with nulls to at least `size` elements, the
+    /// length of the array beside it.
     Slot padded_list(const Way& way, const std::string& key, std::size_t size);
 
     /// Removes the object at the end of `way` if it is empty.

@@ -38,8 +38,7 @@ struct ListPlace {
     std::size_t size = 0;
 };
 
-// Splits off the last step of a path if that may be a name: "Patient.contact.where(x)" and "name". None if it
-// isn't.
+// Splits off the last step of a path if that may be a name: "Patient.contact.where(x)" and "name". None if it isn't.
 std::optional<std::pair<std::string_view, std::string_view>> split_path(std::string_view path) {
     const std::size_t dot = path.rfind('.');
     if (dot == std::string_view::npos) {
@@ -136,8 +135,8 @@ class Application {
         return add_to(way, beside ? schema::find_type("Element") : item.type(), name, part);
     }
 
-    /// The way to the object that holds the children of `item`; for a primitive it is the one beside it, created
-    /// if needed.
+    /// The way to the object that holds the children of `item`; for a primitive it is the one
+    /// beside it, created if needed.
     Result<Way> way_into(const Item& item) {
         const Place& place = item.place();
         if (item.value().is_object()) {

@@ -206,8 +206,7 @@ bool is_usual_day(std::string_view day, bool with_time) noexcept {
         std::bit_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block, form)));
     const std::uint32_t right = (digits & kDigits) | (marks & ~kDigits & 0x7'ffff);
 
-    // Month, day, hour, minute and second as numbers, from the bytes that begin at the last digit of the
-    // year.
+    // Month, day, hour, minute and second as numbers, from the bytes that begin at the last digit of the year.
     const __m128i behind_year = _mm_sub_epi8(
         _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + 3)), _mm_set1_epi8('0'));
     const __m128i pairs = _mm_shuffle_epi8(

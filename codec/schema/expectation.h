@@ -1,11 +1,8 @@
 // Expectations: what the parser compares an object's members with while it parses, so that a resource with the
-// structure
-// that FHIR R4 defines needs no second walk.
+// structure that FHIR R4 defines needs no second walk.
 //
-// The answer is "yes" or "maybe not": whatever is not plainly valid is left to check_structure(), which knows all
-// rules
-// and reports the faults. An Expectation is an element's row in a form made for that: its name as bytes, how its
-// values
+// The answer is "yes" or "maybe not": whatever is not plainly valid is left to check_structure(), which knows all rules
+// and reports the faults. An Expectation is an element's row in a form made for that: its name as bytes, how its values
 // are tested, and which element followed it last time, which is compared first.
 //
 // Layer:   codec; depends on core/base only.
@@ -74,20 +71,17 @@ constexpr json::Kind kind_of(Primitive type) noexcept {
 inline constexpr std::uint8_t kResourceTypePlace = 255;
 
 /// The expectation for the value of an unknown element, and the start of an object's members there: below it, nothing
-/// is
-/// expected. The start for an object of a known type lies as far behind it as the type's number; its `next` is the
-/// member
-/// that came first last time.
+/// is expected. The start for an object of a known type lies as far behind it as the type's number; its `next` is the
+/// member that came first last time.
 Expectation* anything() noexcept;
 
-/// The start for a resource whose resourceType's value is at `name`; anything() unless that is an R4 type in
-/// quotes.
+/// The start for a resource whose resourceType's value is at `name`; anything() unless that is an R4 type in quotes.
 /// Requires: 66 readable bytes.
 Expectation* start_of_resource(const char* name) noexcept;
 
-/// The expectation for the member `key` of an object that began with `start` and whose last member was `before`;
-/// anything() if the type has no such element. `_name` of a primitive that does not repeat sets `seen`, too, and
-/// must be an object.
+/// The expectation for the member `key` of an object that began with `start` and whose last member was
+/// `before`; anything() if the type has no such element. `_name` of a primitive that does not repeat sets
+/// `seen`, too, and must be an object.
 ///
 /// Requires: 32 readable bytes from `key` on, no escapes in it.
 Expectation* expect(Expectation* start, Expectation* before, const char* key, std::uint32_t size,
@@ -98,11 +92,9 @@ bool is_plain(const Expectation& expected, bool in_array, const json::Node& node
               const char* text) noexcept;
 
 /// Whether a string's characters, as they are between its quotes, are a value of `type`. Requires: 64 readable bytes;
-/// the
-/// string has no control character that FHIR does not allow.
+/// the string has no control character that FHIR does not allow.
 ///
-/// `reference`: whether it is a Reference.reference. Also false if only resolving the escapes could make it a
-/// value.
+/// `reference`: whether it is a Reference.reference. Also false if only resolving the escapes could make it a value.
 bool is_value(Primitive type, bool reference, std::string_view text, bool escaped) noexcept;
 
 /// Whether a contained resource has an id and contains no others; `places` are its members, as bits.
@@ -128,8 +120,7 @@ inline std::uint64_t low_bytes(const char* at) noexcept {
     return low(at) | low(at + 32) << 32;
 }
 
-/// Whether a string of those bytes, without escapes, needs no further check; `kind` is the kind to compare
-/// with.
+/// Whether a string of those bytes, without escapes, needs no further check; `kind` is the kind to compare with.
 /// Requires: 64 readable bytes.
 inline bool is_settled(const Expectation& expected, std::uint8_t kind, const char* at,
                        std::uint32_t size) noexcept {

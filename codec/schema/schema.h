@@ -350,8 +350,8 @@ class Element {
     /// options of a choice share one.
     unsigned mark() const noexcept { return row().mark; }
 
-    /// The types that a Reference may refer to or a canonical may name; "Resource" is any. Empty if the
-    /// definition names none.
+    /// The types that a Reference may refer to or a canonical may name; "Resource" is any. Empty if
+    /// the definition names none.
     List<Type> targets() const noexcept { return List<Type>(tables::kLists + extra().targets); }
 
     Strength strength() const noexcept {
@@ -461,8 +461,7 @@ struct SearchParameter::Component {
 /// All search parameters, by code.
 Range<SearchParameter> search_parameters() noexcept;
 
-/// Those that have `type` itself as a base, by code; Resource's and DomainResource's must be requested
-/// separately.
+/// Those that have `type` itself as a base, by code; Resource's and DomainResource's must be requested separately.
 List<SearchParameter> search_parameters(Type type) noexcept;
 
 }  // namespace annals::schema

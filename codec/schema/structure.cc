@@ -60,8 +60,7 @@ class Walk {
     }
 
   private:
-    // Pairs the elements of a primitive's array and its sibling's: each position is requested once, in
-    // ascending order.
+    // Pairs the elements of a primitive's array and its sibling's: each position is requested once, in ascending order.
     class Partner {
       public:
         explicit Partner(Value array) noexcept

@@ -1,8 +1,8 @@
 // check_structure: whether a JSON resource has the structure that FHIR R4 defines for its type.
 //
 // Layer:   codec; depends on core/base only.
-// Spec:    FHIR R4 json.html, datatypes.html, references.html, domainresource.html; docs/validation.md says what
-//          is and isn't checked.
+// Spec:    FHIR R4 json.html, datatypes.html, references.html, domainresource.html; docs/validation.md says what is
+//          and isn't checked.
 // Threads: plain functions.
 
 #pragma once
@@ -32,8 +32,7 @@ struct StructureRules {
 /// `prefix` replaces the resource's type at the start of expressions: "Bundle.entry[3].resource".
 ///
 /// Errors: structure, value, required: the first fault in text order, all others in Error::others.
-/// Cost:   linear; no allocation except for faults and for strings with escapes in formats that don't expect
-///         any.
+/// Cost:   linear; no allocation except for faults and for strings with escapes in formats that don't expect any.
 Result<void> check_structure(json::Value resource, const StructureRules& rules,
                              std::string_view prefix = {});
 

@@ -1,5 +1,4 @@
-// The characters of XML 1.0: which are allowed, references to them, and how they are written in JSON and in
-// XML.
+// The characters of XML 1.0: which are allowed, references to them, and how they are written in JSON and in XML.
 //
 // Layer:   codec, inside codec/xml; append_xml_characters() also serves HTML pages.
 // Spec:    XML 1.0 (fifth edition) sections 2.2, 2.11, 3.3.3, 4.1 and 4.6.
@@ -19,8 +18,7 @@ namespace annals::xml {
 /// Checks that `text` is UTF-8 with only characters that XML 1.0 allows.
 Fault check_characters(std::string_view text) noexcept;
 
-/// A reference: the character it stands for and its length; 0 if XML without a document type has no such
-/// reference.
+/// A reference: the character it stands for and its length; 0 if XML without a document type has no such reference.
 struct Reference {
     std::uint32_t code_point = 0;
     std::size_t size = 0;

@@ -7,8 +7,8 @@ namespace annals::xml {
 
 namespace {
 
-// Anything that holds a value, or an element with one, takes more bytes; so the array is at most a few times
-// the text's size.
+// Anything that holds a value, or an element with one, takes more bytes; so the array is at most a
+// few times the text's size.
 constexpr std::size_t kElementBytesMin = 8;
 // Larger buffers are not kept for the next text.
 constexpr std::size_t kKeptElementsMax = 1 << 16;

@@ -1,10 +1,9 @@
 // Elements: parses FHIR XML in one pass into a flat array of elements over the text itself.
 //
 // Layer:   codec, inside codec/xml.
-// Spec:    FHIR R4 xml.html. Refused: document types, entities but the predefined, processing of anything but
-//          UTF-8, text between elements, namespaces other than FHIR's (and XHTML's for narratives),
-//          attributes other than id, url and value. Ignored: comments, processing instructions,
-//          xsi:schemaLocation.
+// Spec:    FHIR R4 xml.html. Refused: document types, entities but the predefined, processing of anything but UTF-8,
+//          text between elements, namespaces other than FHIR's (and XHTML's for narratives), attributes other than id,
+//          url and value. Ignored: comments, processing instructions, xsi:schemaLocation.
 // Threads: an ElementParser belongs to one thread.
 
 #pragma once

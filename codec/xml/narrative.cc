@@ -75,8 +75,7 @@ bool is_allowed_attribute(std::string_view name) noexcept {
     return kAttributeSet.has(name) || name == "xml:lang" || name == "xml:space";
 }
 
-// A value's characters without white space and control characters, in lower case: as a browser reads a
-// scheme.
+// A value's characters without white space and control characters, in lower case: as a browser reads a scheme.
 std::string squeezed(std::string_view raw) {
     std::string json;
     append_json_characters(json, raw);
@@ -113,8 +112,7 @@ std::string without_comments(std::string_view style) {
 }
 
 bool is_script_style(std::string_view raw) {
-    // Each of kRefused has a bracket, an @, a v or a z; the other characters begin references, escapes and
-    // comments.
+    // Each of kRefused has a bracket, an @, a v or a z; the other characters begin references, escapes and comments.
     if (raw.find_first_of("(@vVzZ&\\/") == std::string_view::npos) {
         return false;
     }

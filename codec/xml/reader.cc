@@ -301,8 +301,7 @@ bool Reader::append_complex(std::string& out, const schema::Element& definition,
     return append_resource(out, index + 1);
 }
 
-// Elements of the same name and of a primitive type: the member with the values, and the one with ids and
-// extensions.
+// Elements of the same name and of a primitive type: the member with the values, and the one with ids and extensions.
 bool Reader::append_primitives(std::string& out, const schema::Element& definition,
                                std::size_t begin, std::size_t end, bool& first) {
     const schema::Type type = definition.type();

@@ -54,8 +54,7 @@ std::string Reader::expression_of(std::uint32_t index) const {
     return expression_below(std::move(root), type, 0, index);
 }
 
-// The expression for the element at `index`, given that `out` is the one for the element at `at`, of that
-// type.
+// The expression for the element at `index`, given that `out` is the one for the element at `at`, of that type.
 std::string Reader::expression_below(std::string out, schema::Type type, std::uint32_t at,
                                      std::uint32_t index) const {
     const std::span<const Element> elements = parser_.elements();

@@ -26,8 +26,7 @@ class Writer {
   public:
     explicit Writer(bool pretty = false) : pretty_(pretty) {}
 
-    /// Appends the XML declaration and the resource; of a value that is not an R4 resource, the declaration
-    /// alone.
+    /// Appends the XML declaration and the resource; of a value that is not an R4 resource, the declaration alone.
     void write(std::string& out, json::Value resource);
 
     /// The same in parts, for a Bundle whose entries come one by one: the declaration, the start tag, and the

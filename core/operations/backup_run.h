@@ -39,8 +39,8 @@ class BackupRun {
         std::optional<Error> error;
     };
 
-    /// Starts the backup called `name`, below backup_dir. Errors: conflict: one is running; overloaded: no
-    /// thread could be started.
+    /// Starts the backup called `name`, below backup_dir. Errors: conflict: one is running; overloaded:
+    /// no thread could be started.
     Result<void> start(const std::string& name);
 
     Status status() const;

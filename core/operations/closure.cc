@@ -108,8 +108,8 @@ Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort
     return rows;
 }
 
-/// A ConceptMap of these rows, which are in ascending order. Codes without subsuming ones are left out unless
-/// `with_all`.
+/// A ConceptMap of these rows, which are in ascending order. Codes without subsuming ones are
+/// left out unless `with_all`.
 std::string map_json(const ClosureAsked& asked, std::uint64_t version, const std::vector<Row>& rows,
                      bool with_all, bool with_id) {
     std::string out = R"({"resourceType":"ConceptMap")";

@@ -23,12 +23,11 @@ bool is_language(std::string_view own, std::string_view asked);
 std::string display_in(std::string_view language, json::Value listed, json::Value item,
                        std::string_view own);
 
-/// Whether one of the tokens matches the designation: `urn:ietf:bcp:47|de` is a language, `system|code` a use, `code`
-/// either.
+/// Whether one of the tokens matches the designation: `urn:ietf:bcp:47|de` is a language,
+/// `system|code` a use, `code` either.
 bool is_wanted(json::Value designation, std::span<const std::string> tokens);
 
-/// Appends `,"designation":[...]` of both; nothing if there are none. If there are tokens, only those with
-/// is_wanted().
+/// Appends `,"designation":[...]` of both; nothing if there are none. If there are tokens, only those with is_wanted().
 void append_designations(std::string& out, json::Value listed, json::Value item,
                          std::span<const std::string> tokens = {});
 

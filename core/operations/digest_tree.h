@@ -53,8 +53,7 @@ class DigestTree {
         std::uint64_t digest = 0;
     };
 
-    /// The part of the tree below a prefix of the key: its sixteen children or, if there are few, its
-    /// versions.
+    /// The part of the tree below a prefix of the key: its sixteen children or, if there are few, its versions.
     struct Node {
         Position position;  ///< the newest that it includes
         Sum sum;
@@ -77,8 +76,7 @@ class DigestTree {
     DigestTree(const DigestTree&) = delete;
     DigestTree& operator=(const DigestTree&) = delete;
 
-    /// True if it includes everything visible; otherwise starts to read the rest, unless that is running
-    /// already.
+    /// True if it includes everything visible; otherwise starts to read the rest, unless that is running already.
     /// Errors: overloaded: no thread could be started.
     /// Cost:   each version is read once in the tree's life; each call scans all of them in memory.
     Result<bool> refresh();
@@ -89,9 +87,9 @@ class DigestTree {
     /// The newest position read so far by what refresh() started.
     Position reading() const noexcept { return {reading_.load(std::memory_order_relaxed)}; }
 
-    /// The node for the first `digits` hexadecimal digits of `prefix`, whose others are zero. None while the tree is
-    /// being updated. If it must not block, Node::unread lists the versions to fetch first, if any. Requires: digits
-    /// <= kDigitsMax.
+    /// The node for the first `digits` hexadecimal digits of `prefix`, whose others are zero. None while the
+    /// tree is being updated. If it must not block, Node::unread lists the versions to fetch first, if any.
+    /// Requires: digits <= kDigitsMax.
     std::optional<Node> node(std::uint64_t prefix, std::size_t digits, bool may_block) const;
 
   private:

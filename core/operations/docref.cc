@@ -91,8 +91,7 @@ Result<std::string> read_type(const OperationInput& input) {
     return tokens;
 }
 
-/// A criterion for care that does not lie beyond `date`; without a time of care, for when the document was
-/// made.
+/// A criterion for care that does not lie beyond `date`; without a time of care, for when the document was made.
 Result<search::QueryPair> bound(std::string_view name, std::string_view comparison,
                                 const std::string& date) {
     if (!parse_date_time(date)) {

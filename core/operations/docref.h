@@ -10,8 +10,7 @@
 
 namespace annals::core {
 
-/// GET or POST DocumentReference/$docref: 200 with a searchset Bundle of what exists; no documents are made
-/// for it.
+/// GET or POST DocumentReference/$docref: 200 with a searchset Bundle of what exists; no documents are made for it.
 ///
 /// Status: 400 (parameters); 413 if too many match; 503 if it takes too long.
 asio::awaitable<Response> docref_operation(const Service& service, const Request& request,

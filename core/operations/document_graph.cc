@@ -222,8 +222,7 @@ class Follower {
     asio::awaitable<Result<void>> take(const Step& step) {
         const Link& link = *step.link;
         std::unordered_set<std::uint64_t> reached;
-        // Whether it may lead to something that the caller may not read: then the number is not revealed
-        // either.
+        // Whether it may lead to something that the caller may not read: then the number is not revealed either.
         bool withheld = false;
         if (link.path) {
             Result<std::vector<std::string>> references = evaluate(step);

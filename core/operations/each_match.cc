@@ -11,8 +11,8 @@ namespace annals::core {
 
 namespace {
 
-/// Why an unreadable version must not be skipped: unless it was erased, the result would be wrong without it,
-/// and nobody would notice.
+/// Why an unreadable version must not be skipped: unless it was erased, the result would be wrong without
+/// it, and nobody would notice.
 Result<void> check_erased(const storage::Store& store, const storage::VersionInfo& version) {
     const Result<storage::StoredVersion> stored = store.load(version);
     return stored || stored.error().code == Errc::not_found ? Result<void>()

@@ -252,8 +252,8 @@ class Everything {
         return (own ? read_ : searched_).shows(info);
     }
 
-    /// The part that contains the cursor's edge; none if it has been erased or isn't visible: then not even
-    /// its type is revealed.
+    /// The part that contains the cursor's edge; none if it has been erased or isn't visible: then not
+    /// even its type is revealed.
     std::optional<std::size_t> part_of_edge() const {
         const storage::Store& store = service_.store();
         const auto edge = store.at(cursor_->edge);

@@ -10,8 +10,7 @@
 
 namespace annals::core {
 
-/// The most resources on a page without _count, and the most resources that are included because others refer
-/// to them.
+/// The most resources on a page without _count, and the most resources that are included because others refer to them.
 inline constexpr std::size_t kEverythingPageMax = 10'000;
 
 /// GET or POST Patient[/id]/$everything, Encounter/id/$everything: 200 with a searchset Bundle, page by page.

@@ -21,8 +21,8 @@ namespace {
 using terminology::CodeSystem;
 using terminology::Expansion;
 
-/// Each level is an object and an array; the contents of the last one, and a Bundle around all, still fit
-/// into kJsonDepthMax.
+/// Each level is an object and an array; the contents of the last one, and a Bundle around all,
+/// still fit into kJsonDepthMax.
 constexpr std::size_t kNestingMax = 24;
 
 /// The maximum of FHIR's integers, where every expansion ends.

@@ -35,8 +35,8 @@ class Groups {
         }
     }
 
-    /// The last `max` of each group, and those made at the same time as the last of these; the group with the
-    /// most recent one first.
+    /// The last `max` of each group, and those made at the same time as the last of these; the group with
+    /// the most recent one first.
     std::vector<storage::VersionInfo> last(std::size_t max) {
         std::vector<std::vector<Made>> groups(made_.size());
         for (std::size_t i = 0; i < made_.size(); ++i) {

@@ -39,8 +39,8 @@ class Measurements {
     /// too_costly if there are then more than kUnitsMax units.
     Result<bool> add(json::Value quantity);
 
-    /// All values, in the unit that most of them had originally; those that can be converted to it are. Leaves this
-    /// empty.
+    /// All values, in the unit that most of them had originally; those that can be converted to
+    /// it are. Leaves this empty.
     std::vector<Measured> by_unit();
 
   private:

@@ -220,8 +220,7 @@ class Purge {
             if (belongs != positions.end()) {
                 kept_.push_back(name);
             }
-            // It now belongs to another, or to another, too: only versions from when it was his alone are
-            // erased.
+            // It now belongs to another, or to another, too: only versions from when it was his alone are erased.
             std::ranges::copy_if(all, std::back_inserter(one.versions), [&](const auto& info) {
                 const auto named = positions.find(info.position);
                 return named != positions.end() && is_his(named->second);

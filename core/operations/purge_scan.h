@@ -1,7 +1,6 @@
 // Scans the log for a purge: for versions that belong to a patient, and references to what is erased.
 //
-// The search index only knows current versions. Whom older versions named is only in their bodies, so all of them
-// are
+// The search index only knows current versions. Whom older versions named is only in their bodies, so all of them are
 // checked; those that can't name him are found by a search for the characters of a reference.
 //
 // Layer:   core/operations.
@@ -77,8 +76,8 @@ class PatientVersions {
     /// Everything at or before it has been checked. Requires: advance() returned true.
     Position through() const noexcept { return walk_.through(); }
 
-    /// Whether a version's resource also belongs to another patient: by its owner (the subject), not by participants
-    /// (the author).
+    /// Whether a version's resource also belongs to another patient: by its owner (the subject), not by
+    /// participants (the author).
     enum class Share : bool { none, others };
 
     /// The versions found so far, the patient's own included, by resource and position.

@@ -26,8 +26,8 @@ struct ReferredLimits {
     int steps;          ///< how many references in a row: 1 is what `from` refers to
 };
 
-/// Live resources for which `wanted` and `shown` return true, to which `from` refer directly or indirectly; none of
-/// `from`.
+/// Live resources for which `wanted` and `shown` return true, to which `from` refer directly or
+/// indirectly; none of `from`.
 /// Lifetime: the arguments outlive the call. Errors: timeout.
 asio::awaitable<Result<Referred>> find_referred(
     search::Snapshot& snapshot, std::string_view base_url,

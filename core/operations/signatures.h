@@ -1,9 +1,8 @@
-// Signatures: what each operation does and takes, in words and types, for OperationDefinitions and the
-// OpenAPI document.
+// Signatures: what each operation does and takes, in words and types, for OperationDefinitions
+// and the OpenAPI document.
 //
 // Layer:   core/operations. A new operation needs a line in signatures.cc in addition to its row in table.cc.
-// Spec:    FHIR R4 operationdefinition.html. An operation's own file determines what it accepts; tests
-//          compare.
+// Spec:    FHIR R4 operationdefinition.html. An operation's own file determines what it accepts; tests compare.
 // Threads: constant data, plain functions.
 
 #pragma once
@@ -17,8 +16,8 @@ namespace annals::core {
 struct Signature {
     std::string_view definition;  ///< Operation::definition
     std::string_view summary;
-    /// "url:uri concept:Coding* name:string! input*(type:code url:url)": `*` repeats, `!` is required; a parameter
-    /// with parts has no type.
+    /// "url:uri concept:Coding* name:string! input*(type:code url:url)": `*` repeats, `!` is required; a
+    /// parameter with parts has no type.
     std::string_view parameters;
     std::string_view result = "Parameters";  ///< its out parameter's type; empty: no FHIR body
 };

@@ -36,8 +36,7 @@ Result<std::string_view> body_of(const Service& service, const Target& target,
     return stored.body;
 }
 
-/// The resource in the URL; if it is also found by its canonical url, that document, for which more may be
-/// cached.
+/// The resource in the URL; if it is also found by its canonical url, that document, for which more may be cached.
 Result<terminology::Definition> definition_at(const Service& service, const Target& target) {
     std::shared_ptr<const void> pin;
     ANNALS_TRY(const std::string_view body, body_of(service, target, pin));

@@ -18,18 +18,16 @@
 
 namespace annals::core {
 
-/// The definition that an operation is about: a stored one (instance level), one in the request, or a canonical
-/// URL.
+/// The definition that an operation is about: a stored one (instance level), one in the request, or a canonical URL.
 struct Meant {
     terminology::Definition definition;  ///< null: it is named by `url`
     std::string url;
     std::string version;
 };
 
-/// Reads which ValueSet, CodeSystem or ConceptMap is meant. At instance level it is the stored resource, and
-/// `by_url` and `by_version` must not name another; otherwise it is in the parameter `by_value` or the body, or
-/// `by_url` and `by_version` name it. Nothing if none of these is there. Errors: not_found, deleted (of the
-/// instance); invalid.
+/// Reads which ValueSet, CodeSystem or ConceptMap is meant. At instance level it is the stored resource, and `by_url`
+/// and `by_version` must not name another; otherwise it is in the parameter `by_value` or the body, or `by_url` and
+/// `by_version` name it. Nothing if none of these is there. Errors: not_found, deleted (of the instance); invalid.
 Result<std::optional<Meant>> read_meant(const Service& service, const Target& target,
                                         const OperationInput& input, std::string_view by_value,
                                         std::string_view by_url, std::string_view by_version);

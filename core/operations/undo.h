@@ -1,5 +1,4 @@
-// $undo: reverts what was written between two positions, or by one transaction or request, by
-// making new versions.
+// $undo: reverts what was written between two positions, or by one transaction or request, by making new versions.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/undo.md.

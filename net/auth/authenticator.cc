@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kTokensMax = 10'000;
 constexpr std::size_t kApiKeyBytesMax = 1024;
 
-/// Prefix of names from introspection, if there are issuers, too: the same name from two of them does not
-/// mean the same sender.
+/// Prefix of names from introspection, if there are issuers, too: the same name from two of them does
+/// not mean the same sender.
 constexpr const char* kIntrospected = "introspection|";
 /// Prefix of names of API keys, if tokens are accepted, too.
 constexpr const char* kHoldsKey = "key|";

@@ -21,8 +21,7 @@ namespace annals::net::auth {
 
 class Authenticator {
   public:
-    /// The last valid credentials of a connection, which mostly sends the same again. Belongs to the
-    /// connection.
+    /// The last valid credentials of a connection, which mostly sends the same again. Belongs to the connection.
     struct Memo {
         std::string credentials;
         bool is_key = false;

@@ -15,8 +15,7 @@ namespace annals::net::auth {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 256;
-/// The kept part of a longer name; with its digest it is longer than any name that is kept whole, so it
-/// equals none.
+/// The kept part of a longer name; with its digest it is longer than any name that is kept whole, so it equals none.
 constexpr std::size_t kNameBytesKept = 200;
 
 /// A NumericDate. Errors: bad_credentials.

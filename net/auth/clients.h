@@ -1,5 +1,4 @@
-// Clients: the clients that may get tokens from this server, with their public keys, kept up to date while it
-// runs.
+// Clients: the clients that may get tokens from this server, with their public keys, kept up to date while it runs.
 //
 // Layer:   net/auth.
 // Spec:    SMART App Launch 2.0, Backend Services, registration; docs/security.md, "Tokens of its own".

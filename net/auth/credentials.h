@@ -40,9 +40,9 @@ struct Trusted {
 class Credentials {
   public:
     /// Reads the files that `config` names. Keys at URLs are fetched in the background (KeyFetcher); until then,
-    /// that issuer's tokens are rejected. Errors: usage: one line that names the key of the configuration and what
-    /// is wrong. `own_keys`: for the tokens that this server issues. Lifetime: `shown`, the certificate used for
-    /// fetching, outlives it.
+    /// that issuer's tokens are rejected. Errors: usage: one line that names the key of the configuration and
+    /// what is wrong. `own_keys`: for the tokens that this server issues. Lifetime: `shown`, the certificate used
+    /// for fetching, outlives it.
     static Result<std::unique_ptr<Credentials>> open(const core::Config& config,
                                                      KeySet own_keys = {},
                                                      const ClientCertificate* shown = nullptr);

@@ -13,8 +13,8 @@
 
 namespace annals::net::auth {
 
-/// A whole file, which must have between one byte and 1 MiB. Errors: usage: one line with `setting` and the
-/// file's name.
+/// A whole file, which must have between one byte and 1 MiB. Errors: usage: one line with
+/// `setting` and the file's name.
 Result<std::string> read_file(std::string_view setting, const std::string& file);
 
 /// The same without the line break that editors leave. Errors: as read_file(), and if nothing is left.

@@ -14,9 +14,8 @@ namespace annals::net::auth {
 /// Further scopes, asked for or allowed, are ignored.
 inline constexpr std::size_t kGrantedScopesMax = 100;
 
-/// The scopes that both `asked` and `allowed` permit, separated by blanks; empty if there are none. A
-/// resource scope that asks for more than is allowed is narrowed to that; any other scope is granted as it is
-/// or not at all.
+/// The scopes that both `asked` and `allowed` permit, separated by blanks; empty if there are none. A resource scope
+/// that asks for more than is allowed is narrowed to that; any other scope is granted as it is or not at all.
 std::string granted_scopes(std::string_view asked, std::string_view allowed);
 
 }  // namespace annals::net::auth

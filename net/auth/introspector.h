@@ -2,8 +2,7 @@
 //
 // Layer:   net/auth.
 // Spec:    RFC 7662; RFC 6749 section 2.3.1 (client id and secret); docs/security.md, Opaque tokens.
-// Threads: any. It has its own threads for asking; a look-up takes a lock, once for each token and network
-//          thread.
+// Threads: any. It has its own threads for asking; a look-up takes a lock, once for each token and network thread.
 // Memory:  at most kAnswersMax answers of each kind and kWaitingMax tokens waiting to be asked about.
 
 #pragma once
@@ -33,8 +32,7 @@ class Introspector {
     static constexpr std::size_t kWaitingMax = 256;
     static constexpr std::size_t kThreadsMax = 4;
 
-    /// `shown`: for post_form(); without a secret, it identifies this server. Lifetime: it outlives the
-    /// introspector.
+    /// `shown`: for post_form(); without a secret, it identifies this server. Lifetime: it outlives the introspector.
     Introspector(const core::Config::Auth& config, std::string secret,
                  const ClientCertificate* shown = nullptr);
 
@@ -45,8 +43,7 @@ class Introspector {
     /// The most questions in progress for one address.
     static constexpr std::size_t kOfOneAddressMax = 64;
 
-    /// The authorization server's answer about `token`, which came from `address`; its `expires` is when to ask
-    /// again.
+    /// The authorization server's answer about `token`, which came from `address`; its `expires` is when to ask again.
     ///
     /// Errors: bad_credentials, credentials_expired; not_found: it is being asked, and `later` tells when to
     ///         call again; overloaded: it can't be found out now, or not without waiting, and `later` is

@@ -1,5 +1,4 @@
-// JSON Web Tokens: whether a bearer token was signed by a trusted issuer, is meant for this server, and is
-// still valid.
+// JSON Web Tokens: whether a bearer token was signed by a trusted issuer, is meant for this server, and is still valid.
 //
 // Layer:   net/auth.
 // Spec:    RFC 7515, 7518, 7519, 8725 (best current practices); contract.md, auth.jwt.*.
@@ -23,8 +22,8 @@ inline constexpr std::size_t kTokenBytesMax = 16 << 10;
 /// Whether `token` looks like a JWT rather than another kind of bearer token.
 bool is_jwt(std::string_view token);
 
-/// The iss that `token` claims, empty if none: use it only to choose the issuer whose keys to verify with. Errors:
-/// bad_credentials.
+/// The iss that `token` claims, empty if none: use it only to choose the issuer whose keys to verify
+/// with. Errors: bad_credentials.
 Result<std::string> unverified_issuer(std::string_view token);
 
 /// The claims of `token` as JSON, if it is signed with one of `keys` or the secret of `rules`; the claims themselves

@@ -37,9 +37,9 @@ class KeyFetcher {
     /// No keys are passed on from now on, and the thread ends soon.
     void stop();
 
-    /// Asks for newer keys than those of number `seen` (0: none yet): settled once they were passed on, which
-    /// is at once if that has happened meanwhile, or could not be fetched. Null: less than ten seconds ago it
-    /// was asked already.
+    /// Asks for newer keys than those of number `seen` (0: none yet): settled once they were passed on,
+    /// which is at once if that has happened meanwhile, or could not be fetched. Null: less than ten
+    /// seconds ago it was asked already.
     Settled ask(std::uint64_t seen);
 
   private:

@@ -55,8 +55,7 @@ std::shared_ptr<EVP_PKEY> make_key(const char* type, const Builder& builder) {
     return {key, EVP_PKEY_free};
 }
 
-/// With the exponent one, a signature is the message itself; an even one can't sign, and a large one is slow to
-/// verify.
+/// With the exponent one, a signature is the message itself; an even one can't sign, and a large one is slow to verify.
 bool is_exponent(const BIGNUM* number) {
     return BN_is_odd(number) == 1 && BN_is_one(number) == 0 &&
            BN_num_bits(number) <= kRsaExponentBitsMax;

@@ -1,10 +1,8 @@
 // Replays: the assertions that were taken and could be replayed, also to the next process.
 //
-// An assertion is written to a file before it is accepted, without a sync: so it survives the process,
-// however that ends, and
-// network threads don't wait for the device. If the machine itself failed, lines may be missing: then
-// assertions that
-// could have been taken before it booted are rejected.
+// An assertion is written to a file before it is accepted, without a sync: so it survives the process, however that
+// ends, and network threads don't wait for the device. If the machine itself failed, lines may be missing: then
+// assertions that could have been taken before it booted are rejected.
 //
 // Layer:   net/auth.
 // Format:  docs/format.md, "Assertions".
@@ -53,8 +51,8 @@ class Replays {
     Replays& operator=(const Replays&) = delete;
 
     /// Remembers `assertion` until it expires.
-    /// Errors: bad_credentials: it was seen before, or may have been; overloaded: there is no room, and it is
-    ///         not taken.
+    /// Errors: bad_credentials: it was seen before, or may have been; overloaded: there is no room,
+    ///         and it is not taken.
     Result<void> take(const std::string& client, const Assertion& assertion, Instant now);
 
   private:

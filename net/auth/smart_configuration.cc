@@ -37,8 +37,7 @@ void add(std::string& text, std::string_view name, const std::vector<std::string
     text += ']';
 }
 
-/// The issuers of tokens, first the one that the endpoints belong to; the rest are only named (RFC 9728
-/// section 2).
+/// The issuers of tokens, first the one that the endpoints belong to; the rest are only named (RFC 9728 section 2).
 std::vector<core::Config::Auth::Issuer> issuers_of(const core::Config& config) {
     const core::Config::Auth& auth = config.auth;
     std::vector<core::Config::Auth::Issuer> all = auth.jwt_issuers;

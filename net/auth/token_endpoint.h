@@ -1,5 +1,4 @@
-// TokenEndpoint: issues access tokens of this server to known clients, in exchange for assertions that they
-// sign.
+// TokenEndpoint: issues access tokens of this server to known clients, in exchange for assertions that they sign.
 //
 // Layer:   net/auth.
 // Spec:    RFC 6749 sections 4.4 and 5, RFC 7521 to 7523, RFC 9068; SMART App Launch 2.0, Backend Services;
@@ -31,10 +30,9 @@ class TokenEndpoint {
     static constexpr std::size_t kRequestBytesMax = 32 << 10;
     static constexpr std::chrono::seconds kTokenLife{300};
 
-    /// Reads the files that `config` names, and the assertions taken before, from the data directory, which
-    /// belongs to this process unless it is read-only. Lifetime: `files` outlives it, and so does `shown`,
-    /// the certificate used for fetching clients' keys. Errors: usage: one line that names the setting and
-    /// what is wrong; no_store, io.
+    /// Reads the files that `config` names, and the assertions taken before, from the data directory, which belongs to
+    /// this process unless it is read-only. Lifetime: `files` outlives it, and so does `shown`, the certificate used
+    /// for fetching clients' keys. Errors: usage: one line that names the setting and what is wrong; no_store, io.
     static Result<std::unique_ptr<TokenEndpoint>> open(const core::Config& config,
                                                        storage::FileSystem& files, Instant now,
                                                        const ClientCertificate* shown = nullptr);
@@ -48,8 +46,7 @@ class TokenEndpoint {
     /// Refuses a request for the endpoint by its head if it is too large, or doesn't say how large it is.
     static std::optional<core::Response> refuse_at_head(const core::Request& request);
 
-    /// Answers a request for the endpoint that came from `address`. `client` is set to the client that got a
-    /// token.
+    /// Answers a request for the endpoint that came from `address`. `client` is set to the client that got a token.
     ///
     /// If that depends on newer keys of the client, it asks for them and sets `later`: there is no response
     /// yet, and another call once that is settled knows more. If `later` is null, it asks nobody.

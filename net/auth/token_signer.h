@@ -21,8 +21,8 @@ class TokenSigner {
     /// A new key on the curve P-256.
     static Result<TokenSigner> generate();
 
-    /// The key in the text of a PEM file: P-256 or P-384, without a password. Errors: invalid, without quoting the
-    /// text.
+    /// The key in the text of a PEM file: P-256 or P-384, without a password. Errors: invalid,
+    /// without quoting the text.
     static Result<TokenSigner> read(const std::string& pem);
 
     /// The public key as a JWK Set.
