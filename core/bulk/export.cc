@@ -22,7 +22,7 @@ Result<ExportTask> read_export(const Service& service, const Request& request, c
     if (!read_preference(request).respond_async) {
         return Error{Errc::invalid, "An export answers later: send Prefer: respond-async", ""};
     }
-    // What is wrong is said now and not by the job; it reads all of this again at its own snapshot.
+    // Errors are reported now and not by the job, which reads all of this again at its own snapshot.
     search::Snapshot snapshot(service.store(),
                               task.as_of.value_or(service.store().last_position()));
     const ScopedView view(service, request, kMaySearch, "search");
@@ -45,7 +45,7 @@ asio::awaitable<Response> export_operation(const Service& service, const Request
         co_return task.error();
     }
     if (request.method == HttpMethod::head) {
-        // It is safe (RFC 9110 section 9.2.1): whether an export can be had is told, and none begins.
+        // A safe method (RFC 9110 section 9.2.1): answers whether the export is possible, but starts none.
         Response told;
         told.status = 202;
         co_return told;

@@ -1,4 +1,4 @@
-// $export: begins an export of the whole store, of all patients, or of a Group.
+// $export: starts an export of the whole store, of all patients, or of a Group.
 //
 // Layer:   core/bulk.
 // Spec:    Bulk Data Access IG STU2; docs/api/export.md.
@@ -10,7 +10,7 @@
 
 namespace annals::core {
 
-/// 202 with Content-Location; 400, 403, 404 for what can't be begun; 429 when too much is under way.
+/// 202 with Content-Location; 400, 403, 404 if the export can't be started; 429 if too many are running.
 asio::awaitable<Response> export_operation(const Service& service, const Request& request,
                                            const Target& target);
 

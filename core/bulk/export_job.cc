@@ -27,12 +27,12 @@ namespace annals::core {
 
 namespace {
 
-/// Positions of the log, or matches, that are looked at before anything else is.
+/// Positions of the log, matches or versions that are processed between two steps.
 constexpr std::uint64_t kPositionsPerStep = 1024;
 constexpr std::size_t kMatchesPerStep = 16'384;
 constexpr std::size_t kVersionsPerStep = 1024;
 
-/// What is lost at most by a restart.
+/// The most that has to be written again after a restart.
 constexpr std::uint64_t kBytesPerCheckpoint = 256 << 20;
 constexpr std::chrono::seconds kTimePerCheckpoint{10};
 
@@ -68,7 +68,7 @@ class ExportJob {
     }
 
   private:
-    // ---- where it stands ----
+    // ---- progress ----
 
     Result<void> begin() {
         parameters_ = service_.indexing().parameters();
@@ -85,7 +85,7 @@ class ExportJob {
         ANNALS_TRY(after_.value, saved_number(root["after"], "after"));
         ANNALS_TRY(resources_, saved_number(root["resources"], "resources"));
         if (moment_.position > store_.last_position()) {
-            return begin_anew();  // of a store that was put back
+            return begin_anew();  // the store was restored to an earlier state
         }
         snapshot_.emplace(store_, moment_.position);
         return files_->restore(root["files"]);
@@ -119,11 +119,11 @@ class ExportJob {
             files));
     }
 
-    // Between two steps: is there still somebody who wants it, and is it time to keep where it stands?
+    // Between two steps: stops if that is requested, and saves a checkpoint if one is due.
     Result<void> step(std::uint64_t share_done, std::uint64_t share_of) {
         if (run_.stopping()) {
             static_cast<void>(
-                checkpoint());  // else what was written since the last one is written again
+                checkpoint());  // else everything since the last checkpoint would be written again
             return job_stopped();
         }
         if (files_->bytes() - bytes_at_checkpoint_ >= kBytesPerCheckpoint ||
@@ -150,14 +150,14 @@ class ExportJob {
         if (task_.as_of) {
             return reach_back();
         }
-        // What the index had of the snapshot went while nobody was here to hold it: from the beginning.
+        // While nothing held the snapshot, the index dropped what it needs: starts again at a new snapshot.
         ANNALS_TRY_VOID(begin_anew());
         ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_,
                                       service_.definitions().carried(), run_.order().base_url));
         return snapshot_answers() ? Result<void>() : search::expired_snapshot();
     }
 
-    // What the index has thrown away is made anew of the bodies that were current then.
+    // Rebuilds what the index no longer has from the bodies that were current at that position.
     Result<void> reach_back() {
         for (const TypeId type : types_looked_at()) {
             if (snapshot_->answers(type)) {
@@ -190,13 +190,13 @@ class ExportJob {
             types.push_back(one.type);
         }
         if (scope_.of_patients && !scope_.patients) {
-            types.push_back(search::patient_type());  // in whose compartments it is
+            types.push_back(search::patient_type());  // its compartments are exported
         }
         return types;
     }
 
     bool snapshot_answers() {
-        // Also holds what it needs from here on.
+        // Also holds the snapshot's index from now on.
         return std::ranges::all_of(types_looked_at(),
                                    [&](TypeId type) { return snapshot_->answers(type); });
     }
@@ -206,7 +206,7 @@ class ExportJob {
                (!task_.until || info.instant < *task_.until);
     }
 
-    // ---- the log: all of whole types, and what was deleted ----
+    // ---- the log: the types that are exported completely, and deletions ----
 
     Result<void> scan_log() {
         const bool deletions = task_.since.has_value() || task_.history;
@@ -241,7 +241,7 @@ class ExportJob {
         if (!deletion) {
             return add_damage(info, deletion.error());
         }
-        // Among all versions are deletions of what came back.
+        // With all versions, there may be deletions of resources that were created again.
         if (task_.history) {
             const auto newest = store_.current(info.type, deletion->id, moment_.position);
             if (!newest || newest->position != info.position) {
@@ -257,8 +257,8 @@ class ExportJob {
         return ++deletion_count_ == kDeletionsPerBundle ? add_deletions() : Result<void>();
     }
 
-    // By what the resource said before it was deleted: a reference to one of the patients, wherever it stands. To
-    // tell somebody of a deletion that is not his does no harm; to keep one from him would.
+    // Judged by the resource before its deletion: whether it refers to one of the patients anywhere. Reporting one deletion too
+    // many does no harm; leaving one out would.
     bool was_of_patients(const storage::StoredVersion& deletion) {
         if (deletion.info.type == search::patient_type()) {
             return !scope_.patients || scope_.patients->contains(std::string(deletion.id));
@@ -277,7 +277,7 @@ class ExportJob {
                 before ? parser_.parse(before->body) : Result<json::Document>(before.error());
             return document && refers_to_patients(document->root());
         }
-        return !scope_.patients;  // nothing is known of it
+        return !scope_.patients;  // its content is unknown
     }
 
     bool refers_to_patients(json::Value resource) const {
@@ -303,7 +303,7 @@ class ExportJob {
         return files_->add(files_->series("deleted", "Bundle", "deleted"), bundle);
     }
 
-    // ---- what searches find ----
+    // ---- searches ----
 
     Result<void> take_searched() {
         const std::vector<ExportScope::Searched>& all = scope_.searched;
@@ -311,7 +311,7 @@ class ExportJob {
         if (links.any() && pass_ <= all.size() && scope_.whole[search::patient_type().value]) {
             ANNALS_TRY_VOID(take_links(links, search::patient_type(), search::everything()));
         }
-        // What was written before a restart is only looked at for its links.
+        // Passes completed before a restart are only repeated for their links.
         for (std::size_t i = 0; i < all.size() && pass_ <= all.size(); ++i) {
             const bool is_linked = all[i].link != ExportScope::Link::none;
             const search::Plan plan = is_linked ? links.plan(all[i]) : all[i].plan;
@@ -432,7 +432,7 @@ class ExportJob {
 
     Result<void> add_damage(const storage::VersionInfo& info, const Error& error) {
         if (error.code == Errc::not_found) {
-            return {};  // erased meanwhile
+            return {};  // erased in the meantime
         }
         return add_outcome("error", "exception",
                            fmt::format("A {} can't be read: the version at position {}",
@@ -461,8 +461,8 @@ class ExportJob {
     std::size_t deletion_count_ = 0;
 
     ExportMoment moment_;
-    std::uint64_t pass_ = 0;  // 0: the log; from 1 on the types that are searched
-    Position after_;          // of the pass, all up to here is done
+    std::uint64_t pass_ = 0;  // 0: the log; from 1 on, the types in scope_.searched
+    Position after_;          // in this pass, everything up to here is done
     std::uint64_t resources_ = 0;
     std::uint64_t bytes_at_checkpoint_ = 0;
     std::chrono::steady_clock::time_point last_checkpoint_;

@@ -1,4 +1,4 @@
-// The job of an export: writes what its scope has at one position as files of ndjson.
+// The job of an export: writes the resources in its scope at one position to ndjson files.
 //
 // Layer:   core/bulk.
 // Spec:    Bulk Data Access IG STU2; docs/api/export.md.
@@ -10,7 +10,7 @@
 
 namespace annals::core {
 
-/// JobWork of "export".
+/// The JobWork of "export".
 Result<JobResult> export_job(const Service& service, JobRun& run);
 
 }  // namespace annals::core

@@ -60,7 +60,7 @@ search::Plan ExportLinks::plan(const ExportScope::Searched& one) {
     return search::all_of(std::move(parts));
 }
 
-// The references of a type that may lead to what is given where something refers to it.
+// The references of a type to those types that are exported where something refers to them.
 std::vector<search::Column> ExportLinks::columns(TypeId type) const {
     std::vector<search::Column> columns;
     for (const search::Parameter& parameter : parameters_.of(type)) {

@@ -1,9 +1,9 @@
-// ExportLinks: what is given of an export of patients since it is linked to what they have: whom and what that refers to, and
-// the Provenances of it.
+// ExportLinks: resources that an export of patients includes because they are linked to the patients' data: those referred to,
+// directly or indirectly, and Provenances.
 //
 // Layer:   core/bulk.
 // Spec:    Bulk Data Access IG STU2, "Resources outside of the patient compartment"; docs/api/export.md.
-// Threads: one.
+// Threads: belongs to one thread.
 
 #pragma once
 
@@ -18,23 +18,23 @@
 
 namespace annals::core {
 
-/// Lifetime: scope and parameters outlive this.
+/// Lifetime: scope and parameters outlive it.
 class ExportLinks {
   public:
     ExportLinks(const ExportScope& scope, const search::ParameterSet& parameters);
 
-    /// Whether anything is given for what it is linked to.
+    /// Whether the scope includes linked resources at all.
     bool any() const noexcept { return to_given_ || from_given_; }
 
-    /// Takes in what is given, matches of one type, and what they refer to, by the index alone.
+    /// Notes exported matches of one type and what they refer to, using the index only.
     void take(std::span<const search::Match> matches);
 
-    /// Whether there was more than is kept.
+    /// Whether there was more than can be kept.
     bool is_full() const noexcept {
         return given_.size() >= search::kMatchesMax || referred_to_.size() >= search::kMatchesMax;
     }
 
-    /// What `one` finds that is linked to what was taken in. Requires: it has a link.
+    /// The plan for the resources of `one` that are linked to those noted by take(). Requires: `one` has a link.
     search::Plan plan(const ExportScope::Searched& one);
 
   private:
@@ -45,11 +45,12 @@ class ExportLinks {
     const search::ParameterSet& parameters_;
     const bool to_given_;
     const bool from_given_;
-    // The same is referred to again and again: so many are made unique.
+    // The same resources are referred to again and again, so duplicates are removed beyond this number.
     static constexpr std::size_t kCrowded = 16'384;
 
-    std::vector<search::Term> given_;        // what Provenances refer to it by
-    std::vector<search::Term> referred_to_;  // what carries one of these as its identity
+    std::vector<search::Term> given_;  // the terms by which Provenances refer to exported resources
+    std::vector<search::Term>
+        referred_to_;  // the identities of resources that exported ones refer to
     std::size_t crowded_ = kCrowded;
 };
 

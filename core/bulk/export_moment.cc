@@ -9,7 +9,7 @@ ExportMoment take_moment(storage::Store& store) {
     ExportMoment moment;
     moment.time = now();
     moment.time.us -= moment.time.us % 1000;
-    // Dropped or not: it has settled.
+    // It doesn't matter here whether the commit was dropped.
     static_cast<void>(store.wait(store.last_ticket()));
     moment.position = store.last_position();
     return moment;

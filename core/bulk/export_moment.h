@@ -1,4 +1,4 @@
-// ExportMoment: the position that an export is of, and the time that whoever asks for what came since then names.
+// ExportMoment: the position that an export shows, and the time from which the next, incremental export continues.
 //
 // Layer:   core/bulk.
 // Threads: plain functions; they block.
@@ -11,17 +11,18 @@
 
 namespace annals::core {
 
-/// A position at which everything is there that was submitted before `time`, so that whoever asks for what came since
-/// then misses nothing.
+/// A position that includes everything submitted before `time`, so that a client that later asks for changes since `time`
+/// misses nothing.
 struct ExportMoment {
     Position position;
     Instant time;
 };
 
-/// The newest.
+/// The current moment.
 ExportMoment take_moment(storage::Store& store);
 
-/// That of an earlier position: nothing that came behind it is younger than what came next, or than `last`.
+/// The moment of an earlier position: `time` is the instant of the next version up to `last`, or that of `last`, whichever is
+/// earlier.
 ExportMoment earlier_moment(const storage::Store& store, Position position,
                             const ExportMoment& last);
 

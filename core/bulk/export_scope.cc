@@ -17,7 +17,7 @@ namespace {
 constexpr int kGroupDepthMax = 16;
 constexpr std::size_t kMembersMax = 1'000'000;
 
-// In no patient's compartment, but given where something that patients have refers to it; each may refer to those behind it.
+// Types outside the patient compartment, exported if patients' data refers to them. Each may refer to those after it.
 constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       "Medication",
                                             "Location",         "Practitioner", "Organization"};
 
@@ -39,7 +39,7 @@ class ScopeFinder {
           unread_(unread),
           view_(view) {}
 
-    /// All that can be refused.
+    /// Makes all checks that can lead to an error.
     Result<std::vector<TypeId>> check() {
         ANNALS_TRY_VOID(find_types());
         ANNALS_TRY_VOID(find_patients());
@@ -98,7 +98,7 @@ class ScopeFinder {
         return {};
     }
 
-    // As it stood at the snapshot. (To the store, position 0 is now.)
+    // The version at the snapshot. (The store takes position 0 to mean the newest.)
     std::optional<storage::VersionInfo> find(TypeId type, std::string_view id) const {
         return snapshot_.position().value == 0
                    ? std::nullopt
@@ -212,7 +212,7 @@ class ScopeFinder {
         }
     }
 
-    // What is linked to what is given, and isn't given anyway.
+    // Adds a type of which linked resources are exported that aren't exported anyway.
     void link(std::string_view name, ExportScope::Link link) {
         const TypeId type = *find_resource_type(name);
         if (!scope_.types[type.value]) {
@@ -280,7 +280,7 @@ Result<void> authorise_export(const Service& service, const Request& request,
         ANNALS_TRY_VOID(require(service, request, kMayRead, group_type()));
     }
     if (!task.patients.empty()) {
-        // That one isn't there is said.
+        // The answer reveals that a patient does not exist.
         ANNALS_TRY_VOID(require(service, request, kMayRead, search::patient_type()));
     }
     for (const TypeId type : task.types) {

@@ -1,8 +1,8 @@
-// ExportScope: what of a snapshot an export gives, found out from its task.
+// ExportScope: the part of a snapshot that an export contains, derived from its task.
 //
 // Layer:   core/bulk.
 // Spec:    Bulk Data Access IG STU2; FHIR R4 compartmentdefinition-patient.html, group.html; docs/api/export.md.
-// Threads: one.
+// Threads: belongs to one thread.
 
 #pragma once
 
@@ -25,48 +25,48 @@
 namespace annals::core {
 
 struct ExportScope {
-    /// What must be between what a search finds and what is given before it.
+    /// How the matches of a search must be linked to the resources exported before them.
     enum class Link : std::uint8_t {
         none,
-        to_given,    ///< it has something of that as its target
-        from_given,  ///< something of that refers to it
+        to_given,    ///< a match refers to an exported resource (as its target)
+        from_given,  ///< an exported resource refers to a match
     };
 
-    /// A type of which what a search finds is given.
+    /// A type of which the matches of a plan are exported.
     struct Searched {
         TypeId type;
         search::Plan plan;
         Link link = Link::none;
     };
 
-    std::array<bool, kResourceTypeCount> whole{};  ///< types of which everything is given
-    std::array<bool, kResourceTypeCount> types{};  ///< these, and those that are searched
-    /// Ascending by type; behind these what is linked to them, each type of which may be linked to those before it.
+    std::array<bool, kResourceTypeCount> whole{};  ///< types that are exported completely
+    std::array<bool, kResourceTypeCount> types{};  ///< these, and those in `searched`
+    /// Ascending by type, then the linked types, each of which may be linked to those before it.
     std::vector<Searched> searched;
-    /// In whose compartments it all is; none: in nobody's or anybody's. Of Patients, by id.
+    /// The ids of the Patients whose compartments are exported; none: not restricted to certain patients.
     std::optional<std::unordered_set<std::string>> patients;
-    bool of_patients = false;           ///< only what patients have, and what is linked to that
-    std::vector<TypeId> looked_at;      ///< other types that filters ask about
-    std::vector<std::string> warnings;  ///< what was asked for and isn't given, or not understood
+    bool of_patients = false;       ///< only what is in patients' compartments or linked to that
+    std::vector<TypeId> looked_at;  ///< other types that filters refer to
+    std::vector<std::string>
+        warnings;  ///< what was requested but is not exported or not understood
 };
 
-/// Reads the Group, the filters and whose compartments are meant, at the snapshot. The plans may be asked as long as
-/// `parameters` live.
-/// `others`: as SnapshotResources takes it.
+/// Reads the Group, the filters and the patients at the snapshot. The plans are valid as long as `parameters` live.
+/// `others`: as for SnapshotResources.
 /// Errors: not_found, deleted (the Group); invalid (a patient who isn't there or in the Group); those of searches.
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
                                const terminology::Source& others, std::string_view base_url);
 
-/// The same without the plans, which take long to make of a Group with many members: ExportScope::looked_at.
-/// `unread`: as SnapshotResources takes it; `view`: whose filters they are. Errors: those of find_scope().
+/// Checks the same, but doesn't make the plans, which takes long for a Group with many members; returns ExportScope::looked_at.
+/// `unread`: as for SnapshotResources; `view`: what the filters may see. Errors: as find_scope().
 Result<std::vector<TypeId>> check_scope(
     const ExportTask& task, search::Snapshot& snapshot,
     const std::shared_ptr<const search::ParameterSet>& parameters,
     const terminology::Source& others, std::string_view base_url, std::vector<Position>* unread,
     const search::View& view);
 
-/// Whether whoever asks may read all that the task is about. Errors: unauthenticated, forbidden.
+/// Whether the sender of `request` may read everything that the task covers. Errors: unauthenticated, forbidden.
 Result<void> authorise_export(const Service& service, const Request& request,
                               const ExportTask& task);
 

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 8> kKnown{"_outputFormat", "_since",     
                                                  "_asOf",         "_type",         "_typeFilter",
                                                  "patient",       "includeHistory"};
 
-// Of the specification.
+// Parameters of the specification that are not supported.
 constexpr std::array<std::string_view, 3> kUnsupported{"includeAssociatedData", "organizeOutputBy",
                                                        "allowPartialManifests"};
 
@@ -41,10 +41,11 @@ void split(std::string_view list, char separator, std::vector<std::string>& part
     }
 }
 
-// Where the next query begins behind a comma: what follows is a type's name and a question mark. Other commas belong to
-// the query.
+// Whether a new query begins here, after a comma: a type's name and a question mark follow. Other commas belong to the current
+// query.
 bool begins_filter(std::string_view text) {
-    constexpr std::size_t kNameBytesMax = 64;  // of a type: no look at all that follows each comma
+    constexpr std::size_t kNameBytesMax =
+        64;  // of a type's name: bounds the look ahead after each comma
     const std::size_t mark = text.substr(0, kNameBytesMax + 1).find('?');
     return mark != std::string_view::npos && find_resource_type(text.substr(0, mark)).has_value();
 }
@@ -68,7 +69,8 @@ Result<void> check_format(const OperationInput& input) {
     if (!format) {
         return {};
     }
-    std::replace(format->begin(), format->end(), ' ', '+');  // an unescaped plus of a query
+    std::replace(format->begin(), format->end(), ' ',
+                 '+');  // a plus sign that was not escaped in the query
     if (!is_ndjson(*format)) {
         return Error{Errc::invalid,
                      fmt::format("_outputFormat: there is no '{}': use application/fhir+ndjson",
@@ -78,7 +80,7 @@ Result<void> check_format(const OperationInput& input) {
     return {};
 }
 
-// What is not understood is an error, or is passed over if that is asked for.
+// Reports an error, or notes a warning if the client asked for leniency.
 Result<void> pass_over(ExportTask& task, Errc code, std::string detail) {
     if (task.strict) {
         return Error{code, std::move(detail), ""};

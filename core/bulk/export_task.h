@@ -1,4 +1,4 @@
-// ExportTask: what an export is to give, as its kick-off said.
+// ExportTask: what the kick-off request of an export asks for.
 //
 // Layer:   core/bulk.
 // Spec:    Bulk Data Access IG STU2, "Query Parameters"; docs/api/export.md.
@@ -26,28 +26,28 @@ struct ExportTask {
 
     Level level = Level::system;
     std::string group;          ///< id of the Group
-    std::vector<TypeId> types;  ///< ascending; empty: all of the level
+    std::vector<TypeId> types;  ///< ascending; empty: all types of the level
     std::optional<Instant> since;
     std::optional<Instant> until;
-    std::optional<Position> as_of;  ///< the state that is given; none: that of when the job begins
+    std::optional<Position> as_of;      ///< the state to export; none: that at the start of the job
     std::vector<std::string> filters;   ///< searches: "Observation?status=final"
-    std::vector<std::string> elements;  ///< as _elements has them
-    std::vector<std::string> patients;  ///< ids; empty: all of the level
-    bool history = false;               ///< all versions
-    bool no_type = false;               ///< none of the types asked for is known: nothing
-    bool strict = true;                 ///< unknown parameters of filters are errors
+    std::vector<std::string> elements;  ///< as in _elements
+    std::vector<std::string> patients;  ///< ids; empty: all patients of the level
+    bool history = false;               ///< every version
+    bool no_type = false;  ///< none of the requested types is known: nothing is exported
+    bool strict = true;    ///< unknown parameters of filters are errors
     std::vector<std::string>
-        passed_over;  ///< what the kick-off has that isn't understood, if that is no error
+        passed_over;  ///< parts of the kick-off that are not understood, where that is no error
 };
 
-/// Reads a kick-off. Errors: invalid, not_supported (what some servers can do and this one can't).
+/// Reads a kick-off request. Errors: invalid, not_supported (a feature of the specification that this server lacks).
 Result<ExportTask> read_export_task(const storage::Store& store, const Request& request,
                                     const Target& target);
 
-/// The task as a job keeps it.
+/// The task as it is stored with the job.
 std::string task_json(const ExportTask& task);
 
-/// What task_json() has written. Errors: corrupt.
+/// Reads the output of task_json(). Errors: corrupt.
 Result<ExportTask> parse_export_task(std::string_view json);
 
 /// A search of one type. Lifetime: the query points into the filter's text.
@@ -56,7 +56,7 @@ struct TypeFilter {
     std::string_view query;
 };
 
-/// Takes "Observation?status=final" apart; the query is not looked into. Errors: invalid.
+/// Splits "Observation?status=final"; the query is not checked. Errors: invalid.
 Result<TypeFilter> read_type_filter(std::string_view filter);
 
 }  // namespace annals::core

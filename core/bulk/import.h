@@ -1,4 +1,4 @@
-// $import: begins to take in files of ndjson.
+// $import: starts an import of ndjson files.
 //
 // Layer:   core/bulk.
 // Spec:    docs/api/import.md.
@@ -10,7 +10,7 @@
 
 namespace annals::core {
 
-/// 202 with Content-Location; 400, 404 for what can't be begun; 429 when too much is under way.
+/// 202 with Content-Location; 400, 404 if the import can't be started; 429 if too many are running.
 asio::awaitable<Response> import_operation(const Service& service, const Request& request,
                                            const Target& target);
 

@@ -30,11 +30,11 @@ namespace {
 
 using Status = storage::Submission::Status;
 
-/// Between two waits for the device; two such windows are under way at a time.
+/// Size of a window of lines after which durability is awaited; two windows are under way at a time.
 constexpr std::size_t kLinesPerWindow = 1024;
 constexpr std::size_t kBytesPerWindow = 4 << 20;
 
-/// Entries of history that are submitted together.
+/// Size of a group of history entries that are submitted together.
 constexpr std::size_t kHistoryEntriesMax = 1000;
 constexpr std::size_t kHistoryBytesMax = 8 << 20;
 
@@ -43,17 +43,17 @@ constexpr std::chrono::milliseconds kImportPause{200};
 
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 
-/// With which some programs begin a file.
+/// Written at the beginning of a file by some programs.
 constexpr std::string_view kFileByteOrderMark = "\xEF\xBB\xBF";
 
-/// With which gzip begins a file. It has no lines whose places a restart could go on from.
+/// The beginning of a gzip file, which is refused: it has no line offsets from which a restart could continue.
 constexpr std::string_view kPackedFileMark = "\x1f\x8b";
 
-/// The id of a resource that came without one: the same each time that its line is taken.
+/// The id of a resource that came without one; the same each time the line is read.
 std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t line) {
     const Hash128 hash = hash128(fmt::format("{}/{}/{}", job, input, line));
     const std::string hex = fmt::format("{:016x}{:016x}", hash.high, hash.low);
-    // A UUID of version 8: made as its maker likes (RFC 9562 section 5.8).
+    // A UUID of version 8, whose content is up to its maker (RFC 9562 section 5.8).
     return fmt::format("{}-{}-8{}-a{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(13, 3),
                        hex.substr(17, 3), hex.substr(20, 12));
 }
@@ -86,7 +86,7 @@ class ImportJob {
     }
 
   private:
-    // ---- where it stands ----
+    // ---- progress ----
 
     Result<void> begin() {
         if (run_.saved().empty()) {
@@ -103,7 +103,7 @@ class ImportJob {
         Position position;
         ANNALS_TRY(position.value, saved_number(root["position"], "position"));
         if (store_.last_position() < position) {
-            // To go on would leave out, without a word, lines that are counted.
+            // Continuing would silently leave out lines that were counted as imported.
             return Error{
                 Errc::conflict,
                 fmt::format("The store ends at position {}, and had come to {} when it was "
@@ -123,7 +123,7 @@ class ImportJob {
         return files_.restore(root["files"]);
     }
 
-    // All that was read is durable, and so is how far that is.
+    // Waits until everything read so far is durable, then saves the progress.
     Result<void> checkpoint() {
         ANNALS_TRY_VOID(submit_history());
         ANNALS_TRY_VOID(settle(last_ticket_));
@@ -173,7 +173,7 @@ class ImportJob {
         }
         ANNALS_TRY(const std::uint64_t size, (*file)->size());
         if (size < offset_) {
-            // What stands where it stopped can't be told from what it has taken: it is another file.
+            // It must be another file: there is no way to tell where to continue.
             return add_error(
                 {Errc::invalid, "The file has become shorter than what was read of it", ""}, 0);
         }
@@ -236,7 +236,7 @@ class ImportJob {
     Result<void> take(std::string_view line) {
         Result<json::Document> document = parse_submitted(service_.config(), thread_parser(), line);
         if (!document) {
-            // An entry of history nests deeper than the resource in it, and has to go into a Bundle with others.
+            // Nests deeper than a single resource may: an entry of a history Bundle.
             json::Parser parser(kLineDepthMax);
             document = parse_submitted(service_.config(), parser, line);
         }
@@ -270,7 +270,7 @@ class ImportJob {
                 fmt::format(R"({{"resource":{},"request":{{"method":"PUT","url":"{}/{}"}}}})",
                             root.raw(), type_name, root["id"].raw_string()));
         }
-        ANNALS_TRY_VOID(submit_history());  // in the order of the lines
+        ANNALS_TRY_VOID(submit_history());  // keeps the order of the lines
         return put(*type, *std::move(document));
     }
 
@@ -312,7 +312,8 @@ class ImportJob {
                     return {};
                 case Status::requirement_failed:
                     if (last_ticket_ != settled_) {
-                        ANNALS_TRY_VOID(settle(last_ticket_));  // it may be on its way
+                        ANNALS_TRY_VOID(settle(
+                            last_ticket_));  // the resource that is referred to may be under way
                         continue;
                     }
                     return add_error(resource.missing_reference(submission.failed), line_);
@@ -401,9 +402,10 @@ class ImportJob {
         return {};
     }
 
-    // ---- the device, and what went wrong ----
+    // ---- durability and errors ----
 
-    // Waits until all up to `ticket` is durable. What was dropped for lack of space is lost: from the last checkpoint.
+    // Waits until everything up to `ticket` is durable. If commits were dropped for lack of space, the import goes back to the
+    // last checkpoint.
     Result<void> settle(storage::Ticket ticket) {
         if (ticket == storage::Ticket{} || ticket <= settled_) {
             return {};
@@ -457,7 +459,7 @@ class ImportJob {
 
     std::size_t input_ = 0;
     std::uint64_t offset_ = 0;  // of the next line in the input
-    std::uint64_t line_ = 0;    // lines of the input that were read
+    std::uint64_t line_ = 0;    // lines of the input read so far
     std::vector<std::uint64_t> counts_;
     std::vector<HistoryLine> history_;
     std::size_t history_bytes_ = 0;
@@ -480,7 +482,7 @@ Result<JobResult> import_job(const Service& service, JobRun& run) {
             state == storage::WriteState::failed || state == storage::WriteState::read_only) {
             return result;
         }
-        // The disk is full: from the last checkpoint on when it may have room again.
+        // The disk is full: tries again from the last checkpoint later.
         run.say("waiting for space on the disk");
         for (int i = 0; i < 5 && !run.stopping(); ++i) {
             std::this_thread::sleep_for(kImportPause);

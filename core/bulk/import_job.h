@@ -1,4 +1,4 @@
-// The job of an import: takes in files of ndjson, a line at a time.
+// The job of an import: reads ndjson files line by line.
 //
 // Layer:   core/bulk.
 // Spec:    docs/api/import.md.
@@ -10,7 +10,7 @@
 
 namespace annals::core {
 
-/// JobWork of "import".
+/// The JobWork of "import".
 Result<JobResult> import_job(const Service& service, JobRun& run);
 
 }  // namespace annals::core

@@ -1,4 +1,4 @@
-// ImportTask: what an import is to take in, as its kick-off said.
+// ImportTask: what the kick-off request of an import asks for.
 //
 // Layer:   core/bulk.
 // Spec:    docs/api/import.md.
@@ -20,25 +20,25 @@ struct ImportTask {
     struct Input {
         std::string name;       ///< of the file
         std::string type;       ///< of the resources in it; empty: any
-        bool uploaded = false;  ///< it lies in the job's folder, else in the import folder
+        bool uploaded = false;  ///< it is in the job's folder; else in the import folder
     };
 
     std::vector<Input> inputs;
     bool keep_versions = false;  ///< ids, version numbers and instants of resources are kept
 };
 
-/// Where files to import lie.
+/// The folder of the files to import.
 std::string import_folder(const Config& config);
 
-/// Reads a kick-off: Parameters that name files, or ndjson, which becomes a file of the job's in `uploads`.
-/// Errors: invalid, not_found (a file that isn't there).
+/// Reads a kick-off request: Parameters that name files, or ndjson, which is added to `uploads` as a file of the job. Errors:
+/// invalid, not_found (a file does not exist).
 Result<ImportTask> read_import_task(const Service& service, const Request& request,
                                     std::vector<JobInput>& uploads);
 
-/// The task as a job keeps it.
+/// The task as it is stored with the job.
 std::string task_json(const ImportTask& task);
 
-/// What task_json() has written. Errors: corrupt.
+/// Reads the output of task_json(). Errors: corrupt.
 Result<ImportTask> parse_import_task(std::string_view json);
 
 }  // namespace annals::core

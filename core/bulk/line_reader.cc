@@ -10,7 +10,7 @@ constexpr std::size_t kPortion = 1 << 20;
 
 }  // namespace
 
-// Adds a portion to what is there; false at the end of the file.
+// Reads another portion; false at the end of the file.
 Result<bool> LineReader::fill() {
     const std::string_view rest = held().substr(begin_);
     if (capacity_ < rest.size() + kPortion) {
@@ -41,7 +41,7 @@ Result<bool> LineReader::next(std::string_view& line) {
             break;
         }
         if (end_ - begin_ > line_bytes_max_) {
-            // Its beginning is of no use: only where it ends is looked for.
+            // Too long: drops its beginning and only looks for its end.
             offset_ += end_ - begin_;
             begin_ = end_;
             too_long_ = true;
@@ -61,7 +61,7 @@ Result<bool> LineReader::next(std::string_view& line) {
     if (line.ends_with('\r')) {
         line.remove_suffix(1);
     }
-    // One whose end came with the same portion was held nonetheless.
+    // A line that is too long may still have been read completely in one portion.
     too_long_ = too_long_ || line.size() > line_bytes_max_;
     if (too_long_) {
         line = {};

@@ -1,7 +1,7 @@
-// LineReader: the lines of a large file, a portion in memory at a time.
+// LineReader: reads a large file line by line, with only a portion in memory.
 //
 // Layer:   core/bulk.
-// Threads: one; blocks.
+// Threads: belongs to one thread; blocks.
 
 #pragma once
 
@@ -16,17 +16,16 @@ namespace annals::core {
 
 class LineReader {
   public:
-    /// Reads `file` from `offset` on. A line is at most `line_bytes_max` long.
+    /// Reads `file` from `offset` on. Lines may have at most `line_bytes_max` bytes.
     LineReader(std::unique_ptr<storage::File> file, std::uint64_t offset,
                std::size_t line_bytes_max)
         : file_(std::move(file)), offset_(offset), line_bytes_max_(line_bytes_max) {}
 
-    /// The next line without its end (a line feed, or carriage return and line feed); false behind the last one.
-    /// One that is too long is passed over, and `line` is empty then, `too_long()` true.
-    /// Lifetime: of `line`: until the next call. Errors: io.
+    /// Reads the next line, without its LF or CRLF; false after the last one. A longer line than allowed is skipped: then
+    /// `line` is empty and too_long() is true. Lifetime: `line` is valid until the next call. Errors: io.
     Result<bool> next(std::string_view& line);
 
-    /// Was the last line too long?
+    /// Whether the last line was too long.
     bool too_long() const noexcept { return too_long_; }
 
     /// Where the next line begins in the file.
@@ -35,7 +34,7 @@ class LineReader {
   private:
     Result<bool> fill();
 
-    /// All that has been read, from the beginning of the buffer.
+    /// The bytes read so far, from the beginning of the buffer.
     std::string_view held() const noexcept { return {buffer_.get(), end_}; }
 
     std::unique_ptr<storage::File> file_;

@@ -49,7 +49,7 @@ NdjsonFiles::Series& NdjsonFiles::series(std::string_view part, std::string_view
 Result<void> NdjsonFiles::open(Series& series) {
     ++series.number;
     const std::string path = run_.path(name_of(series));
-    if (run_.files().exists(path)) {  // of before a restart
+    if (run_.files().exists(path)) {  // left from before a restart
         ANNALS_TRY_VOID(run_.files().remove(path));
     }
     ANNALS_TRY(series.file, run_.files().open(path, storage::FileSystem::Mode::create));
@@ -152,7 +152,7 @@ Result<void> NdjsonFiles::restore(json::Value checkpoint) {
         auto file = run_.files().open(run_.path(kept["name"].string()),
                                       storage::FileSystem::Mode::read_write);
         if (!file) {
-            return Error{Errc::io, std::move(file.error().detail), ""};  // nobody but us removes it
+            return Error{Errc::io, std::move(file.error().detail), ""};  // nobody else removes it
         }
         one.file = *std::move(file);
         ANNALS_TRY_VOID(one.file->resize(one.written));
@@ -168,7 +168,7 @@ Result<std::vector<JobFile>> NdjsonFiles::finish() {
     }
     ANNALS_TRY_VOID(run_.files().sync_directory(run_.folder()));
     std::sort(done_.begin(), done_.end(), [](const JobFile& a, const JobFile& b) {
-        // 10 comes after 9.
+        // Shorter names first, so that 10 comes after 9.
         return std::tuple(std::string_view(a.type), a.name.size(), std::string_view(a.name)) <
                std::tuple(std::string_view(b.type), b.name.size(), std::string_view(b.name));
     });

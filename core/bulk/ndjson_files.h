@@ -1,8 +1,8 @@
-// NdjsonFiles: the files of an export while they are written: one type of resource each, of bounded size.
+// NdjsonFiles: writes the files of an export, each with one type of resource and of bounded size.
 //
 // Layer:   core/bulk.
 // Spec:    http://ndjson.org; Bulk Data Access IG STU2, "Output Files".
-// Threads: one.
+// Threads: belongs to one thread.
 
 #pragma once
 
@@ -18,42 +18,41 @@
 
 namespace annals::core {
 
-/// Whether a format is called so in requests and headers.
+/// Whether `name` denotes ndjson in requests and headers.
 bool is_ndjson(std::string_view name) noexcept;
 
 class NdjsonFiles {
   public:
-    /// Files in a job's folder; a new one is begun where a line would make one larger than `bytes_max`.
-    /// Lifetime: `run` outlives this.
+    /// Writes to files in the job's folder; begins a new one if a line would make the current one larger than `bytes_max`.
+    /// Lifetime: `run` outlives it.
     NdjsonFiles(const JobRun& run, std::uint64_t bytes_max) : run_(run), bytes_max_(bytes_max) {}
 
-    /// The files of one part of the manifest ("output") and one type, as they go on.
+    /// The consecutive files of one part of the manifest (such as "output") and one type.
     struct Series {
         std::string part;
         std::string type;
         std::string stem;          ///< its files are called stem-1.ndjson, stem-2.ndjson...
-        std::uint64_t number = 0;  ///< of its newest file
+        std::uint64_t number = 0;  ///< of the newest file
         std::unique_ptr<storage::File> file;  ///< null: none is open
         std::uint64_t written = 0;            ///< bytes in it
         std::uint64_t count = 0;              ///< lines in it
-        std::string buffer;                   ///< what comes next
+        std::string buffer;                   ///< bytes still to be written
         bool unsynced = false;
     };
 
-    /// Lifetime: of this.
+    /// The series, created if it is new. Lifetime: as long as this.
     Series& series(std::string_view part, std::string_view type, std::string_view stem);
 
-    /// Adds a line, a line feed after it. Errors: no_store, io.
+    /// Appends a line and a line feed. Errors: no_store, io.
     Result<void> add(Series& series, std::string_view line);
 
-    /// Makes all that was added durable; what restore() needs to go on from here. Errors: no_store, io.
+    /// Makes everything added so far durable. Returns what restore() needs to continue from here. Errors: no_store, io.
     Result<std::string> checkpoint();
 
-    /// Takes up what checkpoint() said; what was written after it is cut off. Errors: io; corrupt (it is
-    /// none).
+    /// Continues from a checkpoint; what was written after it is cut off. Errors: io; corrupt (no valid checkpoint).
     Result<void> restore(json::Value checkpoint);
 
-    /// Ends all files; none is empty. Ascending by type. Errors: no_store, io.
+    /// Closes all files and returns them, ascending by type; none is empty. Errors: no_store, io.
     Result<std::vector<JobFile>> finish();
 
     std::uint64_t bytes() const noexcept { return bytes_; }
@@ -69,7 +68,7 @@ class NdjsonFiles {
     std::uint64_t bytes_max_;
     std::vector<std::unique_ptr<Series>> series_;
     std::vector<JobFile> done_;
-    std::uint64_t bytes_ = 0;  // all that was added
+    std::uint64_t bytes_ = 0;  // of all lines added
     std::size_t open_count_ = 0;
 };
 

@@ -15,7 +15,7 @@ void TakenLines::begin(Position position) {
 }
 
 Position TakenLines::position() const {
-    // While lines are read again, what they became before.
+    // While lines are read again, the position of the last version found for one.
     return reading_again() && !has_written_ ? after_ : store_.last_position();
 }
 
@@ -58,7 +58,7 @@ bool TakenLines::has(TypeId type, std::string_view id, const json::ResourceFacts
     if (erased.value != 0) {
         return take(erased);
     }
-    // A deletion has no facts, and made a version of what stood right before it alone: none of what did not live.
+    // A repeated deletion makes no version: it was imported if the resource has versions in the range and didn't exist before.
     return !plan && any && !lived_before(type, id);
 }
 
@@ -68,7 +68,7 @@ bool TakenLines::take(Position position) {
     return true;
 }
 
-// The first version of the resource, of a deletion or of something else, that stands there and was erased; 0: none.
+// The position of the first erased version of the resource in the range that is (or is not) a deletion; 0: none.
 Position TakenLines::first_erased(TypeId type, std::string_view id, bool deletion) {
     if (store_.totals().erased == 0) {
         return {};
@@ -96,7 +96,7 @@ void TakenLines::list_written() {
                       [](const Written& one) { return std::pair(one.key, one.position); });
 }
 
-// Before what the lines that are read again have become.
+// Whether the resource existed before the range.
 bool TakenLines::lived_before(TypeId type, std::string_view id) const {
     if (after_ == Position{}) {
         return false;

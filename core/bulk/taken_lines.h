@@ -1,4 +1,4 @@
-// TakenLines: which lines of an import have become versions already, before a restart that lost how far it was.
+// TakenLines: tells which lines of an import had already become versions when a restart lost track of the progress.
 //
 // Layer:   core/bulk.
 // Spec:    docs/api/import.md.
@@ -18,35 +18,35 @@
 
 namespace annals::core {
 
-/// Lines became versions in their order, so what a line is found as stands behind what was found for the line before: of two
-/// lines that say the same each has its own. What was erased meanwhile says no more what it was: the first version of the line's
-/// resource that is erased, there, is taken for the line's, so that nothing comes back.
+/// Lines become versions in order, so the version of a line is looked for after that of the line before; thus two equal lines
+/// are matched with different versions. Erased versions can't be compared: the first erased version of the line's resource in
+/// that range is assumed to be the line's, so that erased data isn't imported again.
 class TakenLines {
   public:
     /// Lifetime: `store` outlives it.
     explicit TakenLines(const storage::Store& store) : store_(store) {}
 
-    /// From now on the lines are read again that were read after `position`.
+    /// From now on, lines are read again whose versions, if any, come after `position`.
     void begin(Position position);
 
-    /// Whether there may be more of them: until then each line is looked for.
+    /// Whether such lines may still follow: until then, each line must be looked up.
     bool reading_again() const { return after_ < through_; }
 
-    /// Notes that the line became a version now.
+    /// Notes that the current line has been written as a new version.
     void note_written() { has_written_ = true; }
 
-    /// Behind which the lines from here on have become versions, or will.
+    /// The versions of all lines from here on come after this position.
     Position position() const;
 
-    /// Was the resource taken? `facts` null: its deletion.
+    /// Whether the resource was imported before. `facts` null: its deletion.
     bool has(TypeId type, std::string_view id, const json::ResourceFacts* facts);
 
-    /// Was the entry of history? What has its version number and is there is ignored when it is submitted, so that it may be
-    /// again: false.
+    /// The same for an entry of a history Bundle. False if the entry has a version number: submitting an existing version again
+    /// has no effect.
     bool has(const HistoryEntry& entry);
 
   private:
-    /// A version between the two positions, erased or not.
+    /// A version in the range in question, erased or not.
     struct Written {
         std::uint64_t key;  ///< of its resource
         Position position;
@@ -60,11 +60,11 @@ class TakenLines {
 
     const storage::Store& store_;
     std::vector<Written>
-        written_;  ///< by resource, as far as anything was ever erased from the store
-    // Versions between these may be of lines that are read again.
+        written_;  ///< sorted by resource; empty unless something in the store was ever erased
+    // The range in which versions may stem from lines that are read again.
     Position after_;
     Position through_;
-    bool has_written_ = false;  // after the last line that was found there
+    bool has_written_ = false;  // since the last line that was found in the range
 };
 
 }  // namespace annals::core
