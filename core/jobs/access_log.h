@@ -1,4 +1,4 @@
-// AccessLog: where it is written down what a job does to resources, which no connection carries out.
+// AccessLog: records accesses to resources by jobs, which no connection carries out.
 //
 // Layer:   core/jobs; net implements it.
 // Threads: any.
@@ -18,13 +18,13 @@ class AccessLog {
     AccessLog(const AccessLog&) = delete;
     AccessLog& operator=(const AccessLog&) = delete;
 
-    /// Keeps the place of one access. False: there is none at present.
+    /// Reserves room for one record. False if there is none at present.
     virtual bool reserve() noexcept = 0;
 
-    /// Gives back a place that is not needed.
+    /// Returns room that is not needed.
     virtual void release() noexcept = 0;
 
-    /// Writes down, in a place that was reserved, that `job` has done what `request` asks for, and `response` came of it.
+    /// Records, in reserved room, that `job` has carried out `request` with the result `response`.
     virtual void record(const Request& request, const Response& response, std::string_view job) = 0;
 };
 

@@ -31,7 +31,7 @@ std::uint8_t permissions_on(const Principal& principal, std::optional<TypeId> ty
     return permissions;
 }
 
-// Scopes that permit on whole types what `principal` may do there.
+// The permissions of `principal` on whole types, as scopes.
 std::string scopes_of(const Principal& principal) {
     std::string scopes;
     const std::uint8_t everywhere = permissions_on(principal, std::nullopt);
@@ -48,7 +48,7 @@ std::string scopes_of(const Principal& principal) {
     return scopes;
 }
 
-// Whether `principal` may on whole types all that scopes_of() has said.
+// Whether `principal` has all permissions listed by scopes_of().
 bool may_all_of(const Principal& principal, std::string_view scopes) {
     while (!scopes.empty()) {
         const std::optional<Scope> scope = read_scope(next_part(scopes, ' '));
@@ -59,7 +59,8 @@ bool may_all_of(const Principal& principal, std::string_view scopes) {
     return true;
 }
 
-// Whoever began it, unless by a token that permitted more, and who may do everything.
+// Whether the sender may see the job: its owner, unless it was started with a token that permits more, or anyone who may do
+// everything.
 bool may_see(const Service& service, const Request& request, const JobOrder& order) {
     const Principal* const asker = request.principal;
     return !service.guarded() ||
@@ -71,7 +72,7 @@ bool may_see(const Service& service, const Request& request, const JobOrder& ord
 Result<JobView> find(const Service& service, const Request& request, std::string_view id,
                      bool asked) {
     ANNALS_TRY(std::optional<JobView> view, service.jobs().look(id));
-    // Others are not told that it is there, nor do their questions count.
+    // To others the job doesn't exist, and their polling doesn't count.
     const bool seen = view && may_see(service, request, view->order);
     if (seen && asked) {
         ANNALS_TRY(view, service.jobs().look(id, true));
@@ -136,14 +137,14 @@ Result<MappedFile> map_answer(const Service& service, std::string_view id) {
     return MappedFile{std::move(pin), bytes};
 }
 
-// Bytes [first, last) of a file.
+// The bytes [first, last) of a file.
 struct ByteRange {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
 };
 
-// The one range that a header asks for; none if it is to be ignored: malformed, or several ranges. An empty one lies
-// outside of the file.
+// The range that a header asks for; none if the header is to be ignored because it is malformed or has several ranges. An empty
+// range lies outside the file.
 std::optional<ByteRange> read_range(std::string_view header, std::uint64_t size) {
     constexpr std::string_view kUnit = "bytes=";
     if (!header.starts_with(kUnit)) {
@@ -294,7 +295,8 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
         co_return size.error();
     }
     Response response;
-    response.content_type = ContentType::ndjson;  // no resource: a Bundle has no place for it
+    response.content_type =
+        ContentType::ndjson;  // not a FHIR resource, so it can't be put into a Bundle entry
     response.cache_control = "private";
     response.last_modified = view->state.finished;
     const std::string tag = fmt::format(R"("{}/{}")", target.id, target.member);
@@ -307,7 +309,7 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
 
     ByteRange range{0, *size};
     const auto condition = request.header("If-Range");
-    // RFC 9110 section 14.2: a range is of GET alone.
+    // Ranges are only defined for GET (RFC 9110 section 14.2).
     if (const auto header = request.header("Range");
         header && request.method == HttpMethod::get && (!condition || *condition == tag)) {
         if (const std::optional<ByteRange> asked = read_range(*header, *size)) {

@@ -1,4 +1,4 @@
-// How a job is begun, asked for, called off, and how its files are fetched.
+// Starting a job, polling its status, deleting it, and downloading its files.
 //
 // Layer:   core/jobs.
 // Spec:    Bulk Data Access IG STU2, "Status request", "File request"; RFC 9110 section 14; docs/api/jobs.md.
@@ -14,21 +14,21 @@
 
 namespace annals::core {
 
-/// Begins a job of `kind` for `request`, and answers 202 with Content-Location, or why it can't begin.
-/// `task`: JSON of an object. `status` is how the path of its status begins: "_jobs".
+/// Starts a job of `kind` for `request`, and answers 202 with Content-Location, or an error. `task`: a JSON object. `status`:
+/// the first segment of the status path, such as "_jobs".
 asio::awaitable<Response> begin_job(const Service& service, const Request& request,
                                     std::string kind, std::string task, std::string status,
                                     std::vector<JobInput> inputs = {});
 
-/// 202 with X-Progress and Retry-After; 200 with the manifest; 500 for a job that failed; 429 for who asks too often.
+/// 202 with X-Progress and Retry-After; 200 with the manifest; 500 if the job failed; 429 if polled too often.
 asio::awaitable<Response> job_status(const Service& service, const Request& request,
                                      const Target& target);
 
-/// 202: stopped, and its files removed.
+/// 202: the job is stopped and its files are removed.
 asio::awaitable<Response> delete_job(const Service& service, const Request& request,
                                      const Target& target);
 
-/// A file of a job that is done, or the range of it that is asked for.
+/// A file of a finished job, or the requested range of it.
 asio::awaitable<Response> job_file(const Service& service, const Request& request,
                                    const Target& target);
 

@@ -1,8 +1,8 @@
-// Job: long work that somebody has begun and comes back for, as its thread sees it.
+// Job: work that outlives its request and whose result is fetched later, as seen by its thread.
 //
 // Layer:   core/jobs.
 // Format:  docs/format.md, "Jobs".
-// Threads: a JobRun belongs to the job's thread, but for stopping().
+// Threads: a JobRun belongs to the job's thread, except for stopping().
 
 #pragma once
 
@@ -23,43 +23,44 @@ class AccessLog;
 class Principal;
 class Service;
 
-/// What is asked for, kept from the kick-off on.
+/// What the kick-off request asks for.
 struct JobOrder {
-    std::string kind;    ///< "export", "import", "bundle": a row of the table in kinds.cc
-    std::string owner;   ///< the principal's identity(); empty: nobody that is known
-    std::string scopes;  ///< what the principal may do on whole types: who may less does not see it
-    std::string url;     ///< of the kick-off request
+    std::string kind;   ///< "export", "import", "bundle": a row of the table in kinds.cc
+    std::string owner;  ///< the principal's identity(); empty: unknown
+    std::string
+        scopes;  ///< the principal's permissions on whole types: the owner only sees the job with a token that has them all
+    std::string url;  ///< of the kick-off request
     std::string base_url;
-    std::string task;  ///< JSON of an object: the kind's own
-    /// Who asks; nobody where nobody is known, nor after a restart: it isn't kept.
+    std::string task;  ///< a JSON object, specific to the kind
+    /// The principal of the kick-off. Null if there is none, and after a restart: it isn't stored.
     std::shared_ptr<const Principal> principal;
 };
 
-/// The part of a file that is the answer to what was asked for, instead of a manifest; its name.
+/// JobFile::part and name of a file that is itself the answer, in place of a manifest.
 inline constexpr std::string_view kAnswerPart = "answer";
 inline constexpr std::string_view kAnswerFile = "answer.json";
 
-/// A file that a job has made or read, as a manifest lists it.
+/// A file that a job has written or read, as listed in a manifest.
 struct JobFile {
     std::string part;  ///< "output", "deleted", "error"; kAnswerPart
     std::string type;  ///< of the resources in it
-    std::string name;  ///< in the job's folder; empty: there is nothing to fetch
+    std::string name;  ///< in the job's folder; empty: there is no file to fetch
     std::uint64_t count = 0;
-    std::string input;  ///< where it came from; empty: left out
+    std::string input;  ///< its source; empty: left out
 };
 
-/// What a job has come to.
+/// The result of a job.
 struct JobResult {
     Instant time;  ///< transactionTime
     std::vector<JobFile> files;
 };
 
-/// What work returns that was asked to stop; nobody looks at it.
+/// Returned by work that was asked to stop; it is ignored.
 inline Error job_stopped() {
     return {Errc::timeout, "stopped", ""};
 }
 
-/// The job's thread between two saves: what to do, where it stood, where its files are.
+/// What a job's thread needs: its order, its saved progress, its folder.
 class JobRun {
   public:
     struct Hooks {
@@ -85,25 +86,25 @@ class JobRun {
 
     const std::string& folder() const noexcept { return folder_; }
 
-    /// Of a file in the job's folder.
+    /// The path of a file in the job's folder.
     std::string path(std::string_view name) const { return folder_ + "/" + std::string(name); }
 
-    /// What was saved last, in this run or one before a restart; empty if nothing was.
+    /// The progress saved last, possibly before a restart; empty if none was saved.
     const std::string& saved() const noexcept { return saved_; }
 
-    /// Keeps `progress`, the JSON of an object, so that the job goes on from here after a restart.
-    /// Durability: on the device when it returns. Errors: no_store, io.
+    /// Saves `progress`, a JSON object from which the job continues after a restart. Durability: on the device when it returns.
+    /// Errors: no_store, io.
     Result<void> save(std::string progress);
 
-    /// What X-Progress says from now on: ASCII, below 100 characters.
+    /// Sets X-Progress: ASCII, fewer than 100 characters.
     void say(std::string progress) { hooks_.say(std::move(progress)); }
 
-    /// Where accesses are written down. Null: nowhere, or nobody has said yet where (the server is starting).
+    /// Where accesses are recorded. Null: nowhere, or it hasn't been set yet because the server is starting.
     std::shared_ptr<AccessLog> access_log() const {
         return hooks_.access_log ? hooks_.access_log() : nullptr;
     }
 
-    /// The work is to return soon, with any error if it isn't done: it goes on after a restart, or nobody wants it any more.
+    /// Whether the work should return soon, with any error if it isn't done: it continues after a restart, or has been deleted.
     bool stopping() const { return hooks_.stopping(); }
 
   private:
@@ -115,9 +116,8 @@ class JobRun {
     Hooks hooks_;
 };
 
-/// Does a job, on a thread of its own that may block. After a restart it is called again, with what it saved. What
-/// succeeds counts, also when it was to stop.
-/// Errors: end the job; the text may reach the client as tell_failure() says.
+/// Does a job, on a thread of its own that may block. After a restart it is called again, with the saved progress. A success
+/// counts even if the job was asked to stop. Errors: end the job; the text may reach the client as in tell_failure().
 using JobWork = Result<JobResult> (*)(const Service& service, JobRun& run);
 
 /// The work of a kind; null if there is no such kind.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kFormat = 1;
 
-/// Of either file; what is larger is damaged.
+/// The maximum size of either file; a larger one is damaged.
 constexpr std::uint64_t kJobTextBytesMax = 256 << 20;
 
 class ObjectWriter {
@@ -95,7 +95,7 @@ Result<FoundJob> read_order(std::string_view text) {
     return read;
 }
 
-/// What a client is told of an error that ended a job.
+/// The state of a job that ended with `error`, as clients see it.
 JobState failed_by(const Error& error, std::string_view id) {
     JobState state;
     state.finished = now();
@@ -113,7 +113,7 @@ JobState failed_by(const Error& error, std::string_view id) {
     return state;
 }
 
-// Removes what a job has made; what was asked for, and how it is, stays.
+// Removes the files that a job has written; the order and the state stay.
 void remove_made_files(storage::FileSystem& files, const std::string& folder) {
     const auto names = files.list(folder);
     if (!names) {
@@ -236,14 +236,14 @@ JobState keep_end(storage::FileSystem& files, const std::string& folder, std::st
         state = failed_by(kept.error(), id);
     }
     if (state.stage == JobStage::failed) {
-        remove_made_files(files, folder);  // room for others
+        remove_made_files(files, folder);  // makes room
         if (!kept) {
             kept = storage::replace_file(files, path, state_json(state));
         }
     }
     if (!kept) {
         log_error(fmt::format("job {}: its end can't be kept: {}", id, kept.error().detail));
-        // A start that took it up would look for what has been removed.
+        // Otherwise the next start would continue the job and look for the removed files.
         static_cast<void>(remove_order(files, folder));
     }
     return state;

@@ -1,4 +1,4 @@
-// A job's folder: job.json, what was asked for, and state.json, how far it is, as text and back; how it comes and goes.
+// A job's folder, with job.json (the order) and state.json (the progress or result): reading, writing, creation and removal.
 //
 // Layer:   core/jobs.
 // Format:  docs/format.md, "Jobs".
@@ -19,11 +19,11 @@ namespace annals::core {
 
 enum class JobStage : std::uint8_t { running, done, failed };
 
-/// How a job stands.
+/// The state of a job.
 struct JobState {
     JobStage stage = JobStage::running;
-    std::string saved;   ///< running: JSON of the kind's own; empty: nothing yet
-    Instant finished;    ///< from here on not of a running one
+    std::string saved;   ///< running: JSON of the kind; empty: nothing saved yet
+    Instant finished;    ///< from here on, not set while it is running
     JobResult result;    ///< done
     std::string code;    ///< failed: the issue's code
     std::string detail;  ///< failed: its diagnostics
@@ -35,42 +35,42 @@ inline constexpr std::string_view kStateFile = "state.json";
 /// The text of kStateFile.
 std::string state_json(const JobState& state);
 
-/// What state_json() has written. Errors: corrupt.
+/// Reads the output of state_json(). Errors: corrupt.
 Result<JobState> read_state(std::string_view text);
 
-/// A whole number of either file, or of a kind's own JSON in them, that stands under `name`. Errors: corrupt.
+/// The whole number called `name` in either file or in the JSON of a job's kind. Errors: corrupt.
 Result<std::uint64_t> saved_number(json::Value value, std::string_view name);
 
-/// A file to lie in a job's folder from the start: name, content.
+/// A file that a job's folder contains from the start: name and content.
 using JobInput = std::pair<std::string, std::string>;
 
-/// Makes the folder of the job `id` in `directory`.
+/// Creates the folder of the job `id` in `directory`.
 ///
-/// Durability: success means that it is there after a crash, too.
+/// Durability: after success, it survives a crash.
 Result<void> make_folder(storage::FileSystem& files, const std::string& directory,
                          std::string_view id, const JobOrder& order, Instant begun,
                          const std::vector<JobInput>& inputs);
 
-/// What a folder says of its job.
+/// The content of a job's folder.
 struct FoundJob {
     JobOrder order;
     Instant begun;
     JobState state;
 };
 
-/// Errors: not_found: it is no job's; corrupt, io.
+/// Errors: not_found (it contains no job), corrupt, io.
 Result<FoundJob> read_folder(storage::FileSystem& files, const std::string& folder);
 
-/// Writes down how the job `id` has ended, from now on `done` or `failed`, and removes what a failed one has made: that of one
-/// whose end there is no room for, too, which no start takes up then.
+/// Saves the end of the job `id`, which is `done` or `failed` from now on, and removes the files of a failed job. A job whose
+/// end can't be saved for lack of space fails, too; if even that can't be saved, its order is removed, so that the next start
+/// doesn't continue it.
 JobState keep_end(storage::FileSystem& files, const std::string& folder, std::string_view id,
                   Result<JobResult> result);
 
-/// Makes the folder no job's, also after a crash.
+/// Removes the order, so that the folder contains no job any more, even after a crash.
 Result<void> remove_order(storage::FileSystem& files, const std::string& folder);
 
-/// Removes a folder and what is in it, `first` before all else. What can't be removed is left, and tried again at the
-/// next start.
+/// Removes a folder and its content, `first` before everything else. What can't be removed is left until the next start.
 void remove_folder(storage::FileSystem& files, const std::string& folder,
                    std::string_view first = {});
 

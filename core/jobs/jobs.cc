@@ -28,20 +28,20 @@ namespace {
 
 constexpr int kJobNice = 10;
 
-/// Of a file that a job has made.
+/// The maximum length of the name of a job's file.
 constexpr std::size_t kFileNameCharsMax = 100;
 
-/// How often the keeper looks for jobs whose time is over.
+/// How often the keeper looks for expired jobs.
 constexpr std::chrono::seconds kExpiryPause{30};
 
-/// How long a coroutine that waits for the keeper sleeps between two looks.
+/// How long a coroutine that waits for the keeper sleeps between two checks.
 constexpr std::chrono::milliseconds kKeeperPause{2};
 
-/// A client may ask so often at once, and so often a second.
+/// How many status requests a client may make at once, and per second.
 constexpr double kAskedAtOnce = 60;
 constexpr double kAskedPerSecond = 10;
 
-/// Retry-After of a job that has run for so long.
+/// Retry-After for a job that has been running for that long.
 std::chrono::seconds retry_after(std::chrono::seconds running) {
     return std::clamp(running / 10, std::chrono::seconds(1), std::chrono::seconds(10));
 }
@@ -78,9 +78,9 @@ struct Jobs::Impl {
     std::mutex mutex;
     std::condition_variable changed;
     std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs;
-    std::size_t running = 0;                    // threads, and those that are being made
+    std::size_t running = 0;                    // threads, including those being started
     std::size_t removing = 0;                   // folders
-    std::vector<std::shared_ptr<Job>> leaving;  // forgotten, till their threads have ended
+    std::vector<std::shared_ptr<Job>> leaving;  // removed, until their threads have ended
     std::deque<std::function<void()>> tasks;
     bool stopping = false;
     std::shared_ptr<AccessLog> access_log;
@@ -97,7 +97,7 @@ struct Jobs::Impl {
 
     // ---- threads ----
 
-    // Requires: the lock.
+    // Queues a task for the keeper. Requires: the lock is held.
     Result<void> give(std::function<void()> task) {
         if (!keeper.joinable()) {
             ANNALS_TRY(keeper, start_thread("jobs keeper", [this] { keep(); }));
@@ -146,7 +146,7 @@ struct Jobs::Impl {
         }
     }
 
-    // A forgotten job whose thread keeps nobody waiting. Requires: the lock.
+    // A removed job whose thread can be joined without waiting. Requires: the lock is held.
     std::vector<std::shared_ptr<Job>>::iterator find_left() {
         return std::ranges::find_if(leaving, [](const std::shared_ptr<Job>& job) {
             return job->ended || !job->thread.joinable();
@@ -159,7 +159,8 @@ struct Jobs::Impl {
             const bool over =
                 job->second->state.stage != JobStage::running && expires(*job->second) <= time;
             if (over) {
-                static_cast<void>(forget(job->second, nullptr));  // the keeper is there: it is this
+                static_cast<void>(forget(
+                    job->second, nullptr));  // can't fail: the keeper exists, as this is its thread
                 job = jobs.erase(job);
             } else {
                 ++job;
@@ -167,8 +168,8 @@ struct Jobs::Impl {
         }
     }
 
-    // Whether `owner` keeps as many as are left for all others, or more: so nobody fills up what others need as well. Where
-    // nobody is known there are no others. Requires: the lock.
+    // Whether `owner` already has at least as many jobs as there is room left for, so that nobody uses up everything. False if
+    // there are no identities to tell apart. Requires: the lock is held.
     bool has_share(std::string_view owner) const {
         if (service.config().auth.mode == "none") {
             return false;
@@ -191,7 +192,7 @@ struct Jobs::Impl {
         return {};
     }
 
-    // Those that were taken up when there was no thread for them.
+    // Starts jobs that had no thread because none could be started before.
     void start_waiting() {
         for (const auto& [id, job] : jobs) {
             if (job->state.stage == JobStage::running && !job->thread.joinable() && !stopping) {
@@ -240,7 +241,7 @@ struct Jobs::Impl {
         job.state = std::move(state);
     }
 
-    // ---- beginning and forgetting; on the keeper ----
+    // ---- beginning and removal, by the keeper ----
 
     void create(const std::shared_ptr<Job>& job, const std::vector<JobInput>& inputs,
                 Settled& settled) {
@@ -264,8 +265,8 @@ struct Jobs::Impl {
         settled.done.store(true, std::memory_order_release);
     }
 
-    // Requires: the lock, and that the job is taken out of `jobs`. It comes back, as it was, if whoever waits at `settled` has
-    // to be told that it can't be removed. The folder goes once the job's thread has ended.
+    // Requires: the lock is held, and the job has been taken out of `jobs`. If it can't be removed and somebody waits at
+    // `settled` to learn that, it is put back unchanged. The folder is removed once the job's thread has ended.
     Result<void> forget(const std::shared_ptr<Job>& job, const std::shared_ptr<Settled>& settled) {
         ANNALS_TRY_VOID(give([this, job, settled] {
             Result<void> gone = remove_order(files, folder(job->id));
@@ -293,7 +294,7 @@ struct Jobs::Impl {
         return {};
     }
 
-    // ---- taking up ----
+    // ---- start ----
 
     void take_up() {
         const auto names = files.list(directory);
@@ -313,7 +314,7 @@ struct Jobs::Impl {
             }
         }
         if (!jobs.empty()) {
-            // Without a keeper what has no thread waits for the first that is begun or removed.
+            // Starts the keeper; otherwise jobs without a thread would wait until another is begun or removed.
             static_cast<void>(give([] {}));
         }
     }
@@ -481,11 +482,11 @@ Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::stri
     auto file = impl_->files.open(fmt::format("{}/{}", impl_->folder(id), name),
                                   storage::FileSystem::Mode::read);
     if (!file && file.error().code == Errc::no_store) {
-        // Who reads lacks no room: there are too few descriptors at the moment.
+        // Reading needs no space: the process is out of descriptors.
         file.error().code = Errc::overloaded;
     }
     if (!file && file.error().code == Errc::not_found) {
-        return missing;  // it has gone since, or somebody took it away; its path is told to nobody
+        return missing;  // removed in the meantime; the error must not reveal its path
     }
     return file;
 }
@@ -495,7 +496,7 @@ void Jobs::set_access_log(std::shared_ptr<AccessLog> log) {
         const std::lock_guard lock(impl_->mutex);
         impl_->access_log.swap(log);
     }
-    // What was there before ends without the lock: it may have lines to write.
+    // The previous log is released without the lock, since it may have lines to write.
 }
 
 storage::FileSystem& Jobs::files() const noexcept {
