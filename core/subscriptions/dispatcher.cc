@@ -13,14 +13,14 @@ namespace annals::core {
 
 namespace {
 
-/// How many Subscriptions are taken up between two looks at the store.
+/// How many Subscriptions are processed between two looks at the store.
 constexpr std::size_t kSubscriptionsPerStep = 64;
 
-/// Positions are saved so long after a delivery, and so long after they moved on without one.
+/// How long after a delivery positions are saved, and how long after they moved on without one.
 constexpr std::chrono::seconds kSaveDelay{1};
 constexpr std::chrono::seconds kSaveDelayMax{10};
 
-/// What can happen without a new version is looked for at this pace, if not sooner: ends, erased subscriptions.
+/// How often to look, at least, for changes that come without a new version: subscriptions that have ended or were erased.
 constexpr std::chrono::seconds kLookInterval{1};
 
 constexpr std::chrono::milliseconds kStatsInterval{100};
@@ -32,12 +32,12 @@ std::string folder_of(const Service& service) {
     return service.config().data + "/subscriptions";
 }
 
-/// Whether it may be otherwise a little later.
+/// Whether the error may be gone a little later.
 bool is_passing(const Error& error) noexcept {
     return error.code == Errc::no_store || error.code == Errc::overloaded || error.code == Errc::io;
 }
 
-/// Whether there are search parameters that can't be asked for yet, since what is stored is still being indexed by them.
+/// Whether there are search parameters that can't be used yet because stored resources are still being indexed.
 bool has_unready(const search::ParameterSet& parameters) {
     for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
         const auto of_type = parameters.of(TypeId{static_cast<std::uint16_t>(i)});
@@ -48,7 +48,7 @@ bool has_unready(const search::ParameterSet& parameters) {
     return false;
 }
 
-/// Whether what can be asked of what the filter looks at is otherwise than when it was made.
+/// Whether the search parameters of a type that the filter refers to have changed since it was made.
 bool is_outdated(const Filter& filter, const search::ParameterSet& parameters) {
     const auto differs = [&](TypeId type) {
         return parameters.fingerprint(type) != filter.parameters->fingerprint(type);
@@ -56,9 +56,9 @@ bool is_outdated(const Filter& filter, const search::ParameterSet& parameters) {
     return differs(filter.type) || std::ranges::any_of(filter.others, differs);
 }
 
-/// Whether the version ends its subscription, so that a later one begins anew.
+/// Whether the version ends its subscription, so that a later one starts anew.
 bool is_end(const storage::StoredVersion& stored) {
-    // What comes from another server is sent by that one.
+    // The server that a version was replicated from sends its notifications.
     if (stored.info.deletion || stored.method == storage::Method::history) {
         return true;
     }
@@ -66,14 +66,14 @@ bool is_end(const storage::StoredVersion& stored) {
     return document && status_of(document->root()) == SubscriptionStatus::off;
 }
 
-/// Whether all of the subscription as it was at `position` was erased and it was made again: numbers begin again then.
+/// Whether the subscription was erased completely after `position` and then created again: version numbers start again.
 bool is_made_anew(const storage::Store& store, std::string_view id, Position position) {
     const auto first = store.version(subscription_type(), id, VersionNumber{1});
     return first && first->position > position;
 }
 
-/// Where what `stored` asks for begins: with the first of the versions in a row that ask for it, as between two that come soon
-/// after each other nobody has looked.
+/// Where the subscription in `stored` begins: at the first of consecutive versions that request it, since versions in quick
+/// succession may not all have been looked at.
 Position begin_of(const storage::Store& store, const storage::StoredVersion& stored) {
     Position begin = stored.info.position;
     VersionNumber number = stored.info.version;
@@ -151,7 +151,7 @@ std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
 
 // ---- what subscriptions there are ----
 
-/// Before anything is taken up: what has the id of one that was erased is another subscription.
+/// Called before changes are processed: a subscription with the id of an erased one is a new one.
 void Dispatcher::forget_erased() {
     const storage::Store& store = service_.store();
     const std::uint64_t erased = store.totals(subscription_type()).erased;
@@ -164,7 +164,7 @@ void Dispatcher::forget_erased() {
         if (store.at(running.version.position)) {
             continue;
         }
-        // It is there still if only old versions of it were erased.
+        // It still exists if only old versions of it were erased.
         const auto newest = store.current(subscription_type(), id);
         if (!newest || newest->deletion || is_made_anew(store, id, running.version.position)) {
             gone.push_back(id);
@@ -202,7 +202,7 @@ void Dispatcher::take_up_changes(Clock::time_point time) {
     }
 }
 
-/// Errors: those that pass.
+/// Errors: only those that may pass.
 Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
     const storage::Store& store = service_.store();
     const Result<storage::StoredVersion> stored = store.load(info);
@@ -214,7 +214,7 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
     }
     const auto newest = store.current(info.type, stored->id);
     if (!newest || newest->position != info.position) {
-        // The newest one decides, and it comes later; but what it begins with was not left from before an end.
+        // The newest version decides and comes later, but positions from before an end must not be carried over.
         const auto left = positions_.find(stored->id);
         const bool before = left != positions_.end() && left->second < info.position;
         if ((running_.contains(stored->id) || before) && is_end(*stored)) {
@@ -230,7 +230,7 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
     if (considered || is_passing(considered.error())) {
         return considered;
     }
-    // What is wrong quotes what a client wrote, which is for those who may read it.
+    // The error may quote what a client wrote; the log isn't the place for that.
     log_warning(fmt::format("Subscription/{} can't be active: its error says why", stored->id));
     stop(stored->id, false);
     const Result<bool> said =
@@ -245,7 +245,7 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
     return {};
 }
 
-/// Errors: what is wrong with it, or passes.
+/// Errors: faults of the subscription, and those that may pass.
 Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     ANNALS_TRY(const json::Document document, thread_parser().parse(stored.body));
     const auto status = status_of(document.root());
@@ -276,11 +276,11 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     }
     if (!positions_.contains(stored.id)) {
         PositionMap positions = positions_;
-        // A websocket that becomes a rest-hook goes on from where it is.
+        // A websocket subscription that becomes a rest-hook continues at its position.
         const auto running = running_.find(stored.id);
         positions.emplace(stored.id, running == running_.end() ? begin_of(service_.store(), stored)
                                                                : running->second.reached);
-        // Where a rest-hook begins is on the disk before anybody is told that it has begun.
+        // The start of a rest-hook is on disk before the subscription is reported as active.
         if (what.channel == Channel::rest_hook) {
             ANNALS_TRY_VOID(saved_.write(positions));
         }
@@ -290,7 +290,7 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     return {};
 }
 
-/// Errors: those of parse_filter(); one that passes while search parameters become ready.
+/// Errors: those of parse_filter(); overloaded while search parameters are becoming ready.
 Result<Filter> Dispatcher::read_filter(const Subscription& what) const {
     Result<Filter> filter = parse_filter(service_, what.type, what.criteria);
     if (!filter && has_unready(*service_.indexing().parameters())) {
@@ -299,7 +299,7 @@ Result<Filter> Dispatcher::read_filter(const Subscription& what) const {
     return filter;
 }
 
-/// Reads criteria anew when a SearchParameter has changed what they ask for, or has taken it away.
+/// Reads criteria again if a SearchParameter that they use has been changed or removed.
 void Dispatcher::renew_filters() {
     const auto parameters = service_.indexing().parameters();
     if (parameters == parameters_) {
@@ -340,7 +340,7 @@ Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription 
     }
     if (is_new) {
         const auto saved = positions_.find(stored.id);
-        // A store that was restored to an earlier point has no positions beyond that any more.
+        // A store restored to an earlier state has no positions beyond that.
         running.reached = saved == positions_.end()
                               ? begin_of(service_.store(), stored)
                               : std::min(saved->second, service_.store().last_position());
@@ -371,7 +371,7 @@ void Dispatcher::stop(std::string_view id, bool forget) {
     }
 }
 
-/// Of those that are not active only so many are remembered.
+/// Limits how many inactive subscriptions are remembered.
 void Dispatcher::drop_oldest() {
     const std::size_t most = kRememberedPerActive * service_.config().subscriptions.max;
     while (positions_.size() > most) {
@@ -389,7 +389,7 @@ void Dispatcher::drop_oldest() {
     }
 }
 
-/// Once a second: what has come to its end.
+/// Once a second, ends subscriptions whose time is over.
 void Dispatcher::look_after(Clock::time_point time) {
     if (time - looked_after_ < kLookInterval) {
         return;
@@ -409,7 +409,7 @@ void Dispatcher::look_after(Clock::time_point time) {
     }
 }
 
-/// Writes the subscription's last status. False if it is to be tried again.
+/// Writes the subscription's final status. False if that has to be tried again.
 bool Dispatcher::end_with(std::string_view id, const Running& running, SubscriptionStatus status,
                           std::string_view error) {
     const Result<storage::StoredVersion> stored = service_.store().load(running.version);
@@ -425,7 +425,7 @@ bool Dispatcher::end_with(std::string_view id, const Running& running, Subscript
     return true;
 }
 
-// ---- what is remembered ----
+// ---- saved positions and statistics ----
 
 void Dispatcher::save_if_due(Clock::time_point time) {
     const auto since = time - saved_at_;

@@ -1,11 +1,11 @@
-// Dispatcher: goes through the log behind each active subscription and says what is to be sent to whom.
+// Dispatcher: follows the log for each active subscription and determines which notifications to send.
 //
-// It keeps no queue: a subscription is a position of the log, and at most one version that is being sent or waits to be sent
-// again. What a slow receiver delays is its own position alone.
+// It keeps no queue: a subscription is a position in the log, and at most one version that is being sent or waits for a retry.
+// A slow receiver delays only its own position.
 //
-// Layer:   core/subscriptions. Who sends is net's business (net/notifier.h).
+// Layer:   core/subscriptions. net/notifier.h sends the notifications.
 // Spec:    FHIR R4 subscription.html; docs/api/subscriptions.md.
-// Threads: one, which it blocks while the log syncs; stats() from any.
+// Threads: belongs to one thread, which it blocks while the log syncs; stats() from any.
 
 #pragma once
 
@@ -36,20 +36,21 @@ namespace annals::core {
 /// An HTTP request to be sent. Lifetime: `body` lives as long as this.
 struct Notification {
     std::string subscription;  ///< its id
-    Position position;         ///< of the version that it is about
-    std::uint64_t number = 0;  ///< of this attempt: one version may be under way to several places
-    bool update = false;       ///< PUT, else POST
+    Position position;         ///< of the version that it reports
+    std::uint64_t number =
+        0;  ///< of this attempt; tells apart several attempts under way for one version
+    bool update = false;  ///< PUT; else POST
     std::string url;
     std::vector<std::string> headers;  ///< "Name: value"
     std::string_view body;
-    std::shared_ptr<const void> pin;  ///< of the body's bytes
+    std::shared_ptr<const void> pin;  ///< keeps the body's bytes alive
 };
 
 struct SubscriptionStats {
-    std::uint64_t delivered = 0;  ///< notifications that were taken
-    std::uint64_t failed = 0;     ///< attempts that were not
-    std::uint64_t active = 0;     ///< now
-    /// Those furthest behind, by id: positions that are visible and not yet looked at or delivered.
+    std::uint64_t delivered = 0;  ///< notifications that were accepted
+    std::uint64_t failed = 0;     ///< failed attempts
+    std::uint64_t active = 0;     ///< subscriptions now
+    /// The subscriptions furthest behind, by id, with the number of visible positions not yet processed or delivered.
     std::vector<std::pair<std::string, std::uint64_t>> lags;
 };
 
@@ -57,35 +58,35 @@ class Dispatcher {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// Where notifying goes on: from what was saved in "subscriptions" below config.data, and from the beginning, with a
-    /// line in the log, where that is damaged. Errors: it can't be read now, and would be replaced; io, no_store.
+    /// The saved positions from "subscriptions" below config.data. If the file is damaged, that is logged and notifying starts
+    /// from the beginning of each subscription. Errors: io, no_store: it can't be read now, and must not be replaced.
     static Result<PositionMap> saved(const Service& service, storage::FileSystem& files);
 
-    /// Lifetime: all of them outlive it.
+    /// Lifetime: all arguments outlive it.
     Dispatcher(const Service& service, storage::FileSystem& files, Pings& pings,
                PositionMap positions);
 
     Dispatcher(const Dispatcher&) = delete;
     Dispatcher& operator=(const Dispatcher&) = delete;
 
-    /// Takes up what is new for some milliseconds, and says what is to be sent now: of each subscription at most one
-    /// notification, the next when that was settled.
+    /// Processes new versions for some milliseconds, and returns the notifications to send now: at most one per subscription;
+    /// the next follows once that is settled.
     std::vector<Notification> advance(Clock::time_point time);
 
-    /// What came of sending a notification.
+    /// Reports the outcome of sending a notification.
     void settle(const Notification& notification, const Result<void>& outcome,
                 Clock::time_point time);
 
-    /// Remembers on the disk how far everybody is; advance() does it now and then.
+    /// Saves all positions to disk; advance() does this regularly.
     void save();
 
-    /// Whether advance() has more to do at once.
+    /// Whether advance() should be called again at once.
     bool has_more() const noexcept { return has_more_; }
 
-    /// When it is to be called at the latest though nothing is new.
+    /// When to call advance() at the latest, even if nothing is new.
     Clock::time_point next_time() const noexcept { return next_time_; }
 
-    /// Whether there is no active subscription: what is written may be noticed later.
+    /// Whether no subscription is active, so that new versions may be noticed later.
     bool is_idle() const noexcept { return running_.empty(); }
 
     std::shared_ptr<const SubscriptionStats> stats() const;
@@ -96,13 +97,13 @@ class Dispatcher {
         Subscription what;
         Filter filter;
         storage::VersionInfo version;              ///< of the Subscription
-        Position reached;                          ///< everything at or before it is done
-        std::optional<storage::VersionInfo> next;  ///< to be sent
-        std::uint64_t under_way = 0;               ///< ... and being sent: Notification::number
-        bool replaced = false;                     ///< the subscription has changed meanwhile
+        Position reached;                          ///< everything up to here is done
+        std::optional<storage::VersionInfo> next;  ///< to be sent, or being sent
+        std::uint64_t under_way = 0;  ///< Notification::number of the attempt under way; 0: none
+        bool replaced = false;  ///< the subscription has changed while an attempt is under way
         std::uint64_t attempts = 0;
         Clock::time_point not_before;
-        bool held = false;           ///< its criteria can't be read anew yet: it looks at nothing
+        bool held = false;           ///< its criteria can't be read again yet, so it is paused
         std::optional<Error> fault;  ///< its criteria can't be evaluated
     };
 
@@ -131,16 +132,18 @@ class Dispatcher {
     const Service& service_;
     Pings& pings_;
     SavedPositions saved_;
-    PositionMap positions_;  ///< to be saved: also of those whose status is error
+    PositionMap positions_;  ///< to be saved; includes those with status error
     bool delivered_since_ = false;
     Clock::time_point saved_at_;
     RunningMap running_;
-    std::shared_ptr<const search::ParameterSet> parameters_;  ///< by which all filters are, or null
+    std::shared_ptr<const search::ParameterSet>
+        parameters_;  ///< that all filters are based on; may be null
     Matcher matcher_;
-    Position seen_;  ///< Subscriptions at or before it have been taken up
+    Position seen_;  ///< Subscriptions up to here have been processed
     std::vector<storage::VersionInfo>
-        put_off_;  ///< ... but for these, which a full disk was in the way of
-    std::optional<std::uint64_t> erased_;  ///< versions of Subscriptions, when that was looked at
+        put_off_;  ///< except these, which have to be tried again because of a passing error
+    std::optional<std::uint64_t>
+        erased_;  ///< the number of erased versions of Subscriptions at the last check
     Clock::time_point looked_after_;
     std::string last_leader_;
     bool has_more_ = false;

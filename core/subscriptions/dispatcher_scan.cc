@@ -1,4 +1,4 @@
-// The part of the dispatcher that goes through the log: what is to be told to whom, and what came of it.
+// The part of the dispatcher that scans the log, makes notifications, and handles their outcomes.
 
 #include "codec/xml/writer.h"
 #include "core/base/log.h"
@@ -14,7 +14,7 @@ namespace annals::core {
 
 namespace {
 
-/// How long a scan goes on, and how many versions it looks at between two looks at the clock.
+/// The length of a scan, and the number of versions between two looks at the clock.
 constexpr std::chrono::milliseconds kScanTurn{5};
 constexpr std::size_t kScannedPerLook = 64;
 
@@ -31,7 +31,7 @@ std::chrono::milliseconds delay_after(std::uint64_t failures, std::chrono::milli
 }  // namespace
 
 void Dispatcher::scan() {
-    // Who binds himself after this look has written nothing yet that he would be told of.
+    // A client that binds after this check has not yet written anything that it would be notified of.
     const Position visible = service_.store().last_position();
     for (auto& [id, running] : running_) {
         if (running.what.channel == Channel::websocket && running.reached < visible &&
@@ -64,7 +64,7 @@ void Dispatcher::scan() {
     }
 }
 
-/// One that has something to look at; each gets its turn.
+/// The next subscription with something to process; each gets its turn.
 Dispatcher::Running* Dispatcher::next_leader(Position visible) {
     const auto is_ready = [visible](const auto& entry) {
         const Running& running = entry.second;
@@ -82,7 +82,7 @@ Dispatcher::Running* Dispatcher::next_leader(Position visible) {
     return &found->second;
 }
 
-/// Looks at the next versions behind `leader` for all that have come as far, so that each is parsed once.
+/// Processes the next versions after `leader` for all subscriptions that have come as far, so that each is parsed once.
 void Dispatcher::scan_behind(Running& leader, Position visible) {
     const Position after = leader.reached;
     std::vector<RunningMap::value_type*> readers;
@@ -138,7 +138,7 @@ void Dispatcher::hold(const storage::VersionInfo& info, std::string_view id, Run
     }
 }
 
-/// The next notification of a subscription. None if there is nothing to be said: the version was erased.
+/// The next notification of a subscription. None if the version was erased.
 std::optional<Notification> Dispatcher::make(const std::string& id, Running& running) {
     const storage::VersionInfo& info = *running.next;
     Result<storage::StoredVersion> stored = service_.store().load(info);
@@ -203,7 +203,8 @@ void Dispatcher::settle(const Notification& notification, const Result<void>& ou
         return;
     }
     if (replaced) {
-        running.next.reset();  // It may go elsewhere now, or not at all.
+        running.next
+            .reset();  // The endpoint may have changed, or the version may not match any more.
         return;
     }
     const Config::Subscriptions& config = service_.config().subscriptions;

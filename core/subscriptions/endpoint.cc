@@ -35,7 +35,7 @@ bool read_port(std::string_view text, std::string& port) {
     return true;
 }
 
-// "." and "..", with their dots as they are or as %2e, also with parameters, which some servers take off first.
+// Whether it is "." or "..", with dots plain or as %2e, also with parameters, which some servers strip first.
 bool is_dots(std::string_view segment) noexcept {
     segment = segment.substr(0, segment.find(';'));
     std::size_t dots = 0;
@@ -53,7 +53,7 @@ bool is_dots(std::string_view segment) noexcept {
     return dots == 1 || dots == 2;
 }
 
-// How long the slash is that `path` begins with: as it is, or as %2f or %5c, for whoever decodes before he takes it apart.
+// The length of the slash that `path` begins with: plain, or as %2f or %5c, as some servers decode before they split.
 std::size_t slash_size(std::string_view path) noexcept {
     if (path.starts_with('/')) {
         return 1;

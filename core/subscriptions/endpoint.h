@@ -1,4 +1,4 @@
-// Endpoints: where notifications may be sent, by what the configuration allows.
+// Endpoints: where notifications may be sent according to the configuration.
 //
 // Layer:   core/subscriptions.
 // Spec:    docs/api/subscriptions.md, Where notifications may go; RFC 3986.
@@ -14,22 +14,21 @@
 
 namespace annals::core {
 
-/// The parts of a URL that say where a request goes.
+/// The parts of a URL that determine where a request goes.
 struct Endpoint {
     bool encrypted = false;  ///< https
-    std::string host;        ///< in lower case; of an IPv6 address with its brackets
+    std::string host;        ///< in lower case; an IPv6 address has its brackets
     std::string port;        ///< decimal, without leading zeros
-    std::string path;        ///< as it stands; begins with '/'
+    std::string path;        ///< unchanged; begins with '/'
     bool has_query = false;
 };
 
-/// Reads an absolute http or https URL. Refused is what two readers could understand in two ways: user information,
-/// fragments, segments of dots however they are written, backslashes, anything but visible ASCII.
-/// Errors: value.
+/// Reads an absolute http or https URL. Refuses anything that two parsers might interpret differently: user information,
+/// fragments, dot segments in any spelling, backslashes, anything but visible ASCII. Errors: value.
 Result<Endpoint> read_endpoint(std::string_view url);
 
-/// Whether `endpoint` lies below one of `allowed`, URLs of which scheme, host and port must be the same and whose path must be
-/// the beginning of the endpoint's, ending where a segment ends.
+/// Whether `endpoint` is below one of the URLs in `allowed`: scheme, host and port are equal, and its path begins with theirs,
+/// up to the end of a segment.
 bool is_allowed(const Endpoint& endpoint, std::span<const std::string> allowed);
 
 }  // namespace annals::core

@@ -13,7 +13,7 @@ namespace annals::core {
 
 namespace {
 
-/// How often a snapshot is taken anew that the index has left behind while it was looked at.
+/// How often a new snapshot is taken because the index no longer has the previous one.
 constexpr int kSnapshotsMax = 10;
 
 std::size_t terms_in(const search::Plan& plan) {
@@ -115,7 +115,7 @@ bool Matcher::is_related(const search::Plan& part, const storage::SearchEntries&
                        });
 }
 
-// What a chain or a _has leads to.
+// Evaluates the target of a chain or _has.
 Result<search::KeySet> Matcher::resolve(const search::Plan& part) const {
     search::Snapshot snapshot(service_.store());
     if (!snapshot.answers(part.type)) {

@@ -1,4 +1,4 @@
-// Filter: which versions a subscription is about, and whether a version is one of them.
+// Filter: a subscription's criteria, and whether a version matches them.
 //
 // Layer:   core/subscriptions.
 // Spec:    FHIR R4 subscription.html (criteria are searches, applied to the new value of the resource);
@@ -25,33 +25,33 @@
 
 namespace annals::core {
 
-/// Criteria, parsed.
+/// Parsed criteria.
 struct Filter {
     TypeId type;
-    std::shared_ptr<const search::ParameterSet> parameters;  ///< the plan asks of them
+    std::shared_ptr<const search::ParameterSet> parameters;  ///< that the plan refers to
     search::Plan plan;
-    std::vector<TypeId> others{};  ///< the other types that the criteria look at
+    std::vector<TypeId> others{};  ///< other types that the criteria refer to
 };
 
-/// Reads criteria on `type` as a search, strictly. An empty `query` is every resource of the type.
-/// `view`: whose they are. `unread`: where the positions go of what it names and is on the device only; that is then an error. Null: it is waited for.
-/// Errors: invalid, not_supported, too_costly.
+/// Parses criteria on `type` as a search, strictly. An empty `query` matches every resource of the type. `view`: what the
+/// criteria may see. `unread`: receives the positions of resources that they name and that are not in memory; that is then an
+/// error. Null: waits for the device. Errors: invalid, not_supported, too_costly.
 Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query,
                             std::vector<Position>* unread = nullptr,
                             const search::View& view = search::unheld());
 
-/// Holds versions against filters; looks at the newest one once, however many there are.
+/// Matches versions against filters; the newest version is parsed only once for any number of filters.
 class Matcher {
   public:
     explicit Matcher(const Service& service) : service_(service) {}
 
-    /// Forgets what it has looked at, and what chains and _has came to: they are answered by what is visible when they are
-    /// first asked for after this.
+    /// Forgets the last version and the results of chains and _has, which reflect the state when they are first evaluated after
+    /// this call.
     void begin();
 
-    /// Whether the version is what the filter asks for. Requires: begin() since it has become visible; it is no deletion
-    /// and of the filter's type; filters asked for since begin() live.
-    /// Errors: not_found (erased), corrupt; too_costly (a chain comes to too much).
+    /// Whether the version matches the filter. Requires: begin() was called since the version became visible; it is no deletion
+    /// and has the filter's type; all filters used since begin() are alive. Errors: not_found (erased), corrupt, too_costly (a
+    /// chain has too many results).
     Result<bool> matches(const storage::VersionInfo& info, const Filter& filter);
 
   private:
@@ -60,11 +60,10 @@ class Matcher {
     Result<search::KeySet> resolve(const search::Plan& part) const;
 
     const Service& service_;
-    std::unordered_map<const search::Plan*, search::KeySet>
-        related_;  // what chains and _has came to
+    std::unordered_map<const search::Plan*, search::KeySet> related_;  // results of chains and _has
     std::optional<Error> fault_;
 
-    // The version that was looked at last.
+    // The version evaluated last.
     Position position_;
     json::Parser parser_;
     json::Document document_;
@@ -72,7 +71,7 @@ class Matcher {
     std::uint64_t key_ = 0;
 };
 
-/// What the plan of a filter may name: so that many subscriptions fit into memory.
+/// The maximum number of terms in a filter's plan, so that many subscriptions fit into memory.
 inline constexpr std::size_t kFilterTermsMax = 10'000;
 
 }  // namespace annals::core

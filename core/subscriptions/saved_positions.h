@@ -1,8 +1,8 @@
-// SavedPositions: how far each subscription has been notified, on disk.
+// SavedPositions: stores on disk how far each subscription has been notified.
 //
 // Layer:   core/subscriptions.
 // Format:  docs/format.md, "Subscriptions".
-// Threads: one.
+// Threads: belongs to one thread.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace annals::core {
 
-/// By id of the subscription: everything at or before the position has been delivered, or is none of its business.
+/// By subscription id: everything up to the position has been delivered or doesn't match.
 using PositionMap = std::map<std::string, Position, std::less<>>;
 
 class SavedPositions {
@@ -23,10 +23,10 @@ class SavedPositions {
     /// Lifetime: `files` outlives it.
     SavedPositions(storage::FileSystem& files, std::string folder);
 
-    /// What was saved last; empty if nothing was. Errors: io, corrupt.
+    /// The positions saved last; empty if none were. Errors: io, corrupt.
     Result<PositionMap> read() const;
 
-    /// Durable when it returns; after a crash before that, what was saved last is there. Errors: no_store, io.
+    /// Durable on return; after an earlier crash, the previous positions remain. Errors: no_store, io.
     Result<void> write(const PositionMap& positions);
 
   private:

@@ -34,7 +34,7 @@ Result<bool> change_status(const Service& service, const storage::StoredVersion&
             case Status::expectation_failed:
                 return false;
             case Status::busy: {
-                // Settled well or dropped: either way the next decision sees what is.
+                // Whether it settled or was dropped, the next attempt sees the current state.
                 const Result<void> settled = store.wait(submission.ticket);
                 static_cast<void>(settled);
                 continue;

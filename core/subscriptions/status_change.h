@@ -1,8 +1,8 @@
-// The server's own word on a subscription: a new version of it with another status.
+// Changes the status of a subscription on the server's behalf, by writing a new version of it.
 //
 // Layer:   core/subscriptions.
 // Spec:    FHIR R4 subscription.html, Subscription.status.
-// Threads: blocks until the version is durable: not for network threads.
+// Threads: blocks until the version is durable; not for network threads.
 
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace annals::core {
 
-/// Commits the next version of the Subscription `base`, which differs from it in its status and its error. False if another
-/// writer was faster: what it wrote is another thing to look at.
-/// Errors: no_store, overloaded, and whatever `validation` and integrity say against it.
+/// Commits the next version of the Subscription `base`, with another status and error. False if another writer was faster; its
+/// version then has to be considered instead. Errors: no_store, overloaded, and those of `validation` and referential
+/// integrity.
 Result<bool> change_status(const Service& service, const storage::StoredVersion& base,
                            SubscriptionStatus status, std::string_view error);
 

@@ -9,7 +9,7 @@ namespace annals::core {
 
 Result<void> check_subscriber(const Service& service, const Request& request, json::Value resource,
                               std::vector<Position>* unread) {
-    // Also where they are not enabled: they may be later, and then nobody is asked.
+    // Checked even if subscriptions are disabled: they may be enabled later without another check.
     if (!service.guarded() || !resource["resourceType"].equals("Subscription")) {
         return {};
     }

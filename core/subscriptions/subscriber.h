@@ -1,4 +1,4 @@
-// Who subscribes may see what he will be told of.
+// Checks that subscribers may see what they will be notified of.
 //
 // Layer:   core/subscriptions.
 // Spec:    docs/api/subscriptions.md, Who may subscribe.
@@ -14,12 +14,10 @@
 
 namespace annals::core {
 
-/// Whether whoever sends `request` may write `resource`: if it is a Subscription that is to become active, he must be permitted
-/// to read and to search its type, and to search the other types that its criteria lead to; every type, if that can't be told
-/// now.
-/// `unread`: where the positions go of value sets and lists that the criteria name and that are on the device only; what is
-/// returned then means nothing. Null: they are waited for.
-/// Errors: as authorise().
+/// Whether the sender of `request` may write `resource`. If it is a Subscription that is to become active, this requires
+/// permission to read and search its type, and to search the other types that its criteria refer to, or every type if these
+/// can't be determined now. `unread`: receives the positions of value sets and lists that the criteria name and that are not in
+/// memory; the result is then meaningless. Null: waits for the device. Errors: as authorise().
 Result<void> check_subscriber(const Service& service, const Request& request, json::Value resource,
                               std::vector<Position>* unread);
 

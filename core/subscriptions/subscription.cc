@@ -18,7 +18,7 @@ Error unfit(Errc code, std::string detail) {
     return {code, std::move(detail), ""};
 }
 
-// What says how a message is framed and where it goes is not the subscriber's to say, nor is what we say ourselves.
+// Headers that subscribers may not set: those that determine framing and destination, and those that this server sets.
 bool is_ours(std::string_view name) {
     const std::string lower = ascii_lower(name);
     constexpr std::array<std::string_view, 11> kOurs{"connection",     "content-encoding",

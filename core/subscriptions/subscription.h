@@ -1,4 +1,4 @@
-// Subscription: what a Subscription resource asks for, as far as this server can do it.
+// Subscription: the parts of a Subscription resource that this server supports.
 //
 // Layer:   core/subscriptions.
 // Spec:    FHIR R4 subscription.html; docs/api/subscriptions.md.
@@ -26,16 +26,16 @@ std::string_view name_of(SubscriptionStatus status) noexcept;
 
 enum class Channel : std::uint8_t { rest_hook, websocket };
 
-/// What a notification by rest-hook says.
+/// The content of a rest-hook notification.
 enum class Payload : std::uint8_t {
-    none,     ///< that there is something
-    id_only,  ///< which version it is
+    none,     ///< nothing
+    id_only,  ///< the resource's id
     json,     ///< the resource
     xml,
 };
 
 struct Subscription {
-    TypeId type;           ///< of what it asks for
+    TypeId type;           ///< of the criteria
     std::string criteria;  ///< the query, without the type
     std::optional<Instant> end;
     Channel channel = Channel::rest_hook;
@@ -44,24 +44,24 @@ struct Subscription {
     std::vector<std::string> headers;  ///< "Name: value"
 };
 
-/// The type in `Subscription`s' own tables.
+/// The TypeId of Subscription.
 TypeId subscription_type() noexcept;
 
-/// None if there is no such code.
+/// The status of a Subscription; none if the code is unknown.
 std::optional<SubscriptionStatus> status_of(json::Value resource);
 
-/// What `criteria` asks for: its type and its query. Errors: invalid.
+/// Splits `criteria` into type and query. Errors: invalid.
 Result<std::pair<TypeId, std::string>> split_criteria(std::string_view criteria);
 
-/// Reads a Subscription whose endpoint must lie below one of `allowed`. Its criteria are not parsed.
-/// Errors: invalid, not_supported, value, forbidden; the detail is for Subscription.error.
+/// Reads a Subscription whose endpoint must be below one of `allowed`. The criteria are not parsed. Errors: invalid,
+/// not_supported, value, forbidden; the detail is meant for Subscription.error.
 Result<Subscription> read_subscription(json::Value resource, std::span<const std::string> allowed);
 
-/// The text of `resource` with this status and, if it is not empty, this error.
+/// The text of `resource` with this status and, unless empty, this error.
 std::string with_status(json::Value resource, SubscriptionStatus status, std::string_view error);
 
 inline constexpr std::size_t kChannelHeadersMax = 20;
-inline constexpr std::size_t kChannelHeaderBytesMax = 8 << 10;  ///< all together
+inline constexpr std::size_t kChannelHeaderBytesMax = 8 << 10;  ///< of all headers together
 inline constexpr std::size_t kCriteriaBytesMax = 16 << 10;
 
 }  // namespace annals::core
