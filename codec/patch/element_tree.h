@@ -84,8 +84,8 @@ class ElementTree {
 
     Slot slot_at(const Way& way);
 
-    /// The array `key`; null if there is none. Only valid FHIR has an array beside an array: "_name" of
-    /// complex elements, and what was not validated, may be something else.
+    /// The array `key`; null if there is none. `_name` beside a list is none if FHIR has no such
+    /// member (for complex elements), or if the resource was not validated.
     Slot list_at(const Way& way, const std::string& key);
 
     /// The array `key`, created if missing and padded with nulls to at least `size` elements, the

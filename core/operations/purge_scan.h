@@ -1,7 +1,7 @@
 // Scans the log for a purge: for versions that belong to a patient, and references to what is erased.
 //
 // The search index only knows current versions. Whom older versions named is only in their bodies, so all of them are
-// checked; those that can't name him are found by a search for the characters of a reference.
+// checked; a search for the characters of a reference excludes those that can't name him.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/purge.md, What goes.

@@ -91,7 +91,7 @@ Result<std::vector<Client>> Clients::read() {
 
 /// Errors: as start_fetching(); then nothing has changed.
 Result<void> Clients::set(std::vector<Client> clients) {
-    All others;  // the clients that are replaced
+    All others;  // the clients that aren't in use afterwards
     Result<void> done;
     {
         const std::lock_guard lock(mutex_);

@@ -36,8 +36,8 @@ inline constexpr int kRsaExponentBitsMax = 32;
 class KeySet {
   public:
     /// Reads `{"keys":[...]}`. Keys that can't verify signatures here are skipped: other types and curves, encryption
-    /// keys, symmetric ones, RSA below kRsaBitsMin or above kRsaBitsMax, and, if there are others, those whose numbers are not
-    /// a valid key; `passed_over` counts them.
+    /// keys, symmetric ones, RSA below kRsaBitsMin or above kRsaBitsMax, and, if there are others, those whose
+    /// numbers are not a valid key; `passed_over` counts them.
     /// Errors: invalid (not a JWK Set; more than kKeysMax keys; no key that can be used, and an invalid one).
     static Result<KeySet> read(std::string_view text);
 
