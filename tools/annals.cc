@@ -28,8 +28,8 @@
 #include <string_view>
 #include <system_error>
 
-/// What jemalloc goes by (sanitized builds have another allocator). Blocks of 8 MiB and more would be given back as soon as they are
-/// free: each large body would have all its memory faulted in anew. As others they are kept for the next one, up to ten seconds.
+/// Configures jemalloc (sanitized builds use another allocator). By default, blocks of 8 MiB and more go back to the system as
+/// soon as they are freed, and each large body faults in all its memory anew. With this they are kept for ten seconds.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "oversize_threshold:0";
 
@@ -75,8 +75,8 @@ std::string usage() {
     return text;
 }
 
-/// What many a virtual machine is given as its processor ends a program that was compiled for x86-64-v3 by SIGILL, without a
-/// word. So this runs before all else that the program brings along, and is compiled for any processor.
+/// Without AVX2 and the like, as on many virtual machines by default, a program compiled for x86-64-v3 dies of SIGILL without
+/// a word. So this runs before everything else in the program and is compiled for any x86-64.
 __attribute__((constructor(101), target("arch=x86-64"))) void refuse_older_processors() {
     static constexpr char kLine[] =
         "annals: cannot start: this processor has no AVX2, BMI2 and FMA (x86-64-v3); of a virtual "
@@ -89,8 +89,8 @@ __attribute__((constructor(101), target("arch=x86-64"))) void refuse_older_proce
     }
 }
 
-/// A log line must not go into a segment: whoever is started without one of the three standard descriptors would open his
-/// first file in its place.
+/// Log lines must not end up in a segment: if one of the three standard descriptors were closed at start, the first file opened
+/// would get its number.
 void hold_standard_descriptors() {
     for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
         if (fd > STDERR_FILENO) {
@@ -100,7 +100,7 @@ void hold_standard_descriptors() {
     }
 }
 
-/// The first process of a container is ended only by signals that it has asked for: Ctrl-C and `docker stop` waited for SIGKILL.
+/// As the first process of a container, we only get signals that we handle: Ctrl-C and `docker stop` would wait for SIGKILL.
 void take_signals_as_first_process() {
     if (::getpid() != 1) {
         return;
@@ -115,8 +115,8 @@ void take_signals_as_first_process() {
     }
 }
 
-/// A thread has as much stack as `ulimit -s` says (`unlimited`: 2 MiB). With 128 kB a filter of forty parentheses ended the
-/// process.
+/// Gives threads at least 8 MiB of stack. By default they get what `ulimit -s` says (2 MiB if `unlimited`); with 128 kB, a
+/// filter of forty parentheses crashed the process.
 void give_threads_stacks() {
     constexpr std::size_t kStack = std::size_t{8} << 20U;
     pthread_attr_t defaults{};
@@ -131,7 +131,7 @@ void give_threads_stacks() {
     ::pthread_attr_destroy(&defaults);
 }
 
-/// `code`, but that what was to be told on stdout and is not there (a full device) is a fault.
+/// `code`, or a fault if output to stdout could not be written (a full device).
 int after_telling(int code) {
     const int fault = std::fflush(stdout) == 0 ? 0 : errno;
     if (fault == 0 && std::ferror(stdout) == 0) {
@@ -146,7 +146,7 @@ int run(const ArgumentList& arguments) {
     hold_standard_descriptors();
     take_signals_as_first_process();
     give_threads_stacks();
-    // A write beyond the limit of a file's size (ulimit -f) is a write that fails, like one to a full device.
+    // A write beyond the file size limit (ulimit -f) then fails like one to a full device.
     std::signal(SIGXFSZ, SIG_IGN);
     if (arguments.empty()) {
         say_line("annals: which command?");
@@ -177,7 +177,7 @@ int run(const ArgumentList& arguments) {
 }  // namespace annals::tools
 
 int main(int argc, char** argv) {
-    // Says `why` and what else there is to it, with nothing that needs memory.
+    // Says `why` and `more` without allocating memory.
     const auto end = [](const char* why, const char* more) {
         const bool ran = annals::tools::Progress::has_begun();
         std::fprintf(stderr, "annals: %s%s%s\n", ran ? "" : "cannot start: ", why, more);
@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
         return annals::tools::after_telling(
             annals::tools::run(annals::tools::ArgumentList(argv + 1, argv + argc)));
     } catch (const std::system_error& refused) {
-        // What nothing can be done without: the threads and the descriptors of a start.
+        // A start can't do without threads and descriptors.
         const bool thread = refused.code() == std::errc::resource_unavailable_try_again;
         return end(refused.what(),
                    thread ? ": no thread is to be had (ulimit -u, pids.max, memory)" : "");

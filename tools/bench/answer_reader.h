@@ -1,8 +1,8 @@
-// AnswerReader: finds the end of an HTTP answer in what has been received, with as little work as that takes.
+// AnswerReader: finds the end of an HTTP response in the received bytes, as cheaply as possible.
 //
 // Layer:   tools/bench.
-// Spec:    RFC 9112, as far as a server under test answers: Content-Length or chunked bodies.
-// Threads: one; a connection has its own.
+// Spec:    RFC 9112, as far as servers under test use it: Content-Length or chunked bodies.
+// Threads: one; each connection has its own.
 
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace annals::bench {
 
-/// A whole answer. Lifetime: until the reader that gave it is used again.
+/// A complete response. Lifetime: until the reader that returned it is used again.
 struct Answer {
     int status = 0;
     std::string_view head;  ///< status line and headers
     std::string_view body;
 
-    /// The value of a header (case of its name ignored); empty if there is none.
+    /// The value of a header (its name in any case); empty if there is none.
     std::string_view header(std::string_view name) const noexcept;
 };
 
@@ -28,22 +28,22 @@ class AnswerReader {
   public:
     enum class State { more, done, broken };
 
-    /// Where to receive to: at least 64 KiB of room.
+    /// Where to receive: at least 64 KiB of room.
     char* room();
 
     std::size_t room_size() const noexcept { return buffer_.size() - filled_; }
 
-    /// Takes `bytes` that were received into room().
+    /// Processes `bytes` that were received into room().
     State received(std::size_t bytes);
 
-    /// Requires: received() said done.
+    /// Requires: received() returned done.
     Answer answer() const noexcept;
 
-    /// True if the server closes the connection after this answer.
+    /// Whether the server closes the connection after this response.
     bool closes() const noexcept { return closes_; }
 
-    /// Forgets the answer. What came behind it is kept: closed loops send one request at a time, so
-    /// anything there is a fault, which the next answer shows.
+    /// Forgets the response. Anything received after it is kept: closed loops send one request at a time, so
+    /// there shouldn't be any, and the next response shows the fault.
     void next();
 
   private:
@@ -52,13 +52,13 @@ class AnswerReader {
 
     std::vector<char> buffer_ = std::vector<char>(128 << 10);
     std::size_t filled_ = 0;
-    std::size_t head_size_ = 0;  // 0: not all there yet
+    std::size_t head_size_ = 0;  // 0: not complete yet
     std::size_t body_size_ = 0;
     bool chunked_ = false;
     bool closes_ = false;
     int status_ = 0;
-    std::size_t chunk_at_ = 0;  // where the next chunk's size line begins
-    std::string chunks_;        // the bodies of the chunks so far
+    std::size_t chunk_at_ = 0;  // where the next chunk's size line starts
+    std::string chunks_;        // the bodies of all chunks so far
 };
 
 }  // namespace annals::bench

@@ -1,7 +1,7 @@
-// Bench: what is measured, how, and what came out of it.
+// Bench: what is measured, how, and the results.
 //
 // Layer:   tools/bench. The workloads are defined in docs/benchmarks.md.
-// Threads: main; run_load() starts others while it runs.
+// Threads: main; run_load() starts more while it runs.
 
 #pragma once
 
@@ -27,9 +27,9 @@ struct Settings {
     std::vector<std::string>
         workloads;                  ///< "read", or "create:16" with its own number of connections
     std::string server;             ///< root of a running server; empty: start our own
-    std::string directory = ".";    ///< where our own server's data and the disk's limits are tried
-    std::vector<std::string> sets;  ///< --set of our own server
-    std::string headers;  ///< lines to send with each request, each with its end: credentials
+    std::string directory = ".";    ///< for our own server's data and the disk limits
+    std::vector<std::string> sets;  ///< --set options for our own server
+    std::string headers;  ///< lines to send with each request, each with its line end: credentials
     std::shared_ptr<const tools::TlsIdentity> identity;  ///< shown to servers that ask; may be null
     std::vector<std::string> files;  ///< what `import` and the searches send; empty: generated
     std::uint64_t connections = 64;
@@ -39,10 +39,10 @@ struct Settings {
     std::uint64_t seed = 1;
     std::uint64_t client_threads = 1;
     std::uint64_t server_threads =
-        0;  ///< 0: one if it is kept on a core, else as many as there are
+        0;  ///< 0: one if it is pinned to a core, else as many as there are cores
     double seconds = 5;
     double warm_up = 1;
-    double rate = 0;  ///< of the open loop, requests/s; 0: closed loops
+    double rate = 0;  ///< open loop: requests/s; 0: closed loops
     int server_cpu = -1;
     int client_cpu = -1;
     std::uint64_t disk_bytes = 512ULL << 20;  ///< of the pre-written file
@@ -56,16 +56,16 @@ struct Site {
     std::string authority;
     std::string headers;  ///< lines to send with each request
     bool tls = false;
-    std::shared_ptr<const tools::TlsIdentity> identity{};  ///< shown if it asks; may be null
+    std::shared_ptr<const tools::TlsIdentity> identity{};  ///< shown if asked for; may be null
 
-    /// Its root, or another place of it, for a client of the commands.
+    /// Its root, or another path on it, for the clients in tools/commands.
     tools::ServerUrl url(std::string base_path) const;
 
-    /// The headers apart.
+    /// The headers, one by one.
     std::vector<std::pair<std::string, std::string>> header_fields() const;
 };
 
-/// What a workload's rate is to be seen beside.
+/// Which limit of the machine a workload's rate is compared with.
 enum class Bound : std::uint8_t { get, post, crud, mix, append };
 
 /// A workload, as docs/benchmarks.md defines it.
@@ -73,8 +73,8 @@ struct Workload {
     std::string_view name;
     std::string_view unit;
     Bound bound;
-    bool bundles = false;     ///< with Settings::bundle_connections
-    bool own_server = false;  ///< starts and stops servers: not against a running one
+    bool bundles = false;     ///< uses Settings::bundle_connections
+    bool own_server = false;  ///< starts and stops servers: can't use a running one
 };
 
 std::span<const Workload> workloads() noexcept;
@@ -91,15 +91,15 @@ struct Asked {
 /// Reads "read", "create:16", "history-apply/100:4". Errors: usage.
 Result<Asked> read_workload(const std::string& text, const Settings& settings);
 
-/// A workload's figures.
+/// A workload's results.
 struct Measurement {
     Asked asked;
-    double rate_asked = 0;  ///< of the open loop; 0: closed loops
+    double rate_asked = 0;  ///< open loop; 0: closed loops
     LoadResult load;
-    std::vector<std::string> operations;                 ///< names of load.operations, if several
+    std::vector<std::string> operations;  ///< names of load.operations, if there are several
     std::vector<std::pair<std::string, double>> extras;  ///< "commits per sync"
     std::vector<std::pair<double, double>>
-        lags;  ///< of `replicate`: seconds since the begin, lag in seconds
+        lags;  ///< of `replicate`: seconds since the start, lag in seconds
     std::string limit_name;
     double limit = 0;  ///< in the same unit; 0: not measured
 
@@ -110,23 +110,23 @@ struct Measurement {
 
 inline constexpr std::array<std::size_t, 4> kGroupSizes{1, 16, 64, 256};
 
-/// What the machine can do with next to no software above it.
+/// What the machine can do with almost no software in between.
 struct Limits {
     double gets = 0;  ///< requests/s of the bare responder
     Histogram get_latency;
-    double get_busy = 0;      ///< of the client meanwhile, LoadResult::busy
+    double get_busy = 0;      ///< LoadResult::busy of the client meanwhile
     double posts_inline = 0;  ///< the loop syncs
     double posts_thread = 0;  ///< another thread syncs
     Histogram post_latency;   ///< of the faster one
     double post_busy = 0;
-    std::array<double, kGroupSizes.size()> appends{};  ///< records/s, so many for each sync
+    std::array<double, kGroupSizes.size()> appends{};  ///< records/s, with this many per sync
     Histogram sync_4k;                                 ///< write and fdatasync of 4 KiB
     Histogram sync_64k;
 
     double posts() const { return posts_inline > posts_thread ? posts_inline : posts_thread; }
 };
 
-/// What it ran on.
+/// The machine that it ran on.
 struct Machine {
     std::string cpu;
     unsigned cores = 0;
@@ -154,39 +154,39 @@ Result<Limits> measure_limits(const Settings& settings);
 /// Requires: not Workload::own_server.
 Result<Measurement> measure(const Asked& asked, const Site& site, const Settings& settings);
 
-/// One workload against servers of its own, in a folder of its own below settings.directory. Errors: as measure().
+/// One workload against servers of its own, in its own folder below settings.directory. Errors: as measure().
 Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& settings);
 
-/// Whole exports one after another, of a store that is filled before. Errors: io.
+/// Full exports, one after another, of a store that is filled first. Errors: io.
 Result<void> measure_exports(const Site& site, const Settings& settings, Measurement& measurement);
 
-/// How far a store that follows another is behind while that one is written to: two servers of our own, below
+/// How far a replica lags behind while its source is written to: with two servers of our own, below
 /// `folder`. Errors: io.
 Result<void> measure_replication(const Settings& settings, const std::string& folder,
                                  Measurement& measurement);
 
-/// A server of our own whose data is below `folder`, on `cpu`. Errors: io.
+/// Starts a server of our own with its data below `folder`, on core `cpu`. Errors: io.
 Result<Process> start_server(const Settings& settings, const std::string& folder, int cpu);
 
-/// Errors: io (it did not end in order).
+/// Errors: io (it did not shut down cleanly).
 Result<void> stop_server(Process& server);
 
-/// Where `url` leads, with the settings' headers. Errors: usage.
+/// The server at `url`, with the settings' headers. Errors: usage.
 Result<Site> site_of(std::string_view url, const Settings& settings);
 
 /// Fills the store at `site` with Settings::preload generated resources as history bundles, or with the bundles of
 /// Settings::files. Returns how many versions there are.
 Result<std::uint64_t> fill(const Site& site, const Settings& settings);
 
-/// The value of a metric without labels at `site`; nothing if the server doesn't tell.
+/// The value of a metric without labels at `site`; nothing if the server doesn't report it.
 std::optional<double> metric(const Site& site, std::string_view name);
 
-/// run_load() options for `site`; `timed` false: until the conversations end, without warm-up.
+/// run_load() options for `site`; with `timed` false, it runs until the conversations end, without warm-up.
 LoadOptions load_options(const Site& site, const Settings& settings, bool timed);
 
 Machine describe_machine(const std::string& directory);
 
-/// The table for people, all of it for programs, and one HTML page with plots that needs nothing else.
+/// As a table for people, completely for programs, and as one self-contained HTML page with plots.
 std::string table_of(const Report& report);
 std::string json_of(const Report& report);
 std::string html_of(const Report& report);
@@ -198,7 +198,7 @@ std::string remarks(const Report& report, const Measurement& measurement);
 std::string duration_text(std::uint64_t nanoseconds);
 
 /// Runs everything that the settings ask for, limits first, each workload against a fresh server
-/// unless settings.server names one. Says on stderr what it is doing if `talk`. Where it fails, `report` has what was
+/// unless settings.server names one. Reports progress on stderr if `talk`. On failure, `report` has what was
 /// measured before.
 Result<void> run_all(const Settings& settings, bool talk, Report& report);
 

@@ -1,7 +1,7 @@
 // Histogram: latencies in logarithmic buckets, at most 1.6 % wide.
 //
 // Layer:   tools/bench.
-// Threads: one; merge what several threads have recorded.
+// Threads: one; merge the histograms of several threads.
 
 #pragma once
 
@@ -30,14 +30,14 @@ class Histogram {
         return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
     }
 
-    /// Nanoseconds that a share of `quantile` (0 to 1) of all stayed at or below; 0 if there are none.
+    /// The latency, in nanoseconds, at or below which a share of `quantile` (0 to 1) stayed; 0 if there are none.
     std::uint64_t quantile(double quantile) const noexcept;
 
   private:
-    static constexpr unsigned kBits = 6;  // 64 buckets for each doubling
+    static constexpr unsigned kBits = 6;  // 64 buckets per doubling
     static constexpr std::size_t kBuckets = (64 - kBits + 1) << kBits;
 
-    // Below 64 a bucket each; above, the highest bit and the six that follow it.
+    // Values below 64 have a bucket each; above, the highest bit and the next six select it.
     static std::size_t bucket_of(std::uint64_t value) noexcept {
         if (value < 1U << kBits) {
             return value;

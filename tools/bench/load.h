@@ -1,9 +1,9 @@
-// Load: keeps a number of connections busy, each with one request at a time, and measures the answers.
+// Load: keeps a number of connections busy, each with one request at a time, and measures the responses.
 //
-// Closed loop: a connection's next request follows its answer. Open loop (LoadOptions::rate): requests are due at even
-// intervals; latency counts from then, also where a request had to wait for a free connection (no coordinated omission).
+// Closed loop: a connection sends its next request after the response. Open loop (LoadOptions::rate): requests are due at even
+// intervals; latency counts from then, even if a request had to wait for a free connection (no coordinated omission).
 //
-// Layer:   tools/bench. Raw non-blocking sockets and epoll, so that the client is not the limit.
+// Layer:   tools/bench. Raw non-blocking sockets and epoll, so that the client is not the bottleneck.
 // Threads: run_load() starts its own and returns when they have ended.
 
 #pragma once
@@ -25,27 +25,27 @@ class TlsIdentity;
 
 namespace annals::bench {
 
-/// What an answer was worth.
+/// The judgement of a response.
 struct Verdict {
     bool ok = true;
-    std::uint32_t units = 1;     ///< how many resources or versions were done by it
+    std::uint32_t units = 1;     ///< how many resources or versions it covers
     std::uint8_t operation = 0;  ///< which histogram its latency goes to
 };
 
 inline constexpr std::size_t kOperationsMax = 6;
 
-/// What one connection says, request by request.
+/// The requests of one connection, one by one.
 class Conversation {
   public:
     virtual ~Conversation() = default;
 
-    /// Appends the next request to `out`; false: there is no more to ask.
+    /// Appends the next request to `out`; false if there are no more.
     virtual bool ask(std::string& out) = 0;
 
-    /// Judges the answer to the oldest request that has not been judged.
+    /// Judges the response to the oldest request that has not been judged.
     virtual Verdict hear(const Answer& answer) = 0;
 
-    /// True if ask() may be called before the last answer came: then the next request is made while
+    /// Whether ask() may be called before the last response has come: then the next request is made while
     /// the server works.
     virtual bool asks_ahead() const { return true; }
 };
@@ -54,37 +54,37 @@ struct LoadOptions {
     std::string host;
     std::string port;
     bool tls = false;
-    std::shared_ptr<const tools::TlsIdentity> identity{};  ///< shown if it asks; may be null
+    std::shared_ptr<const tools::TlsIdentity> identity{};  ///< shown if asked for; may be null
     double rate =
-        0;  ///< requests a second over all connections, whenever answers come; 0: as fast as they do
+        0;  ///< requests per second over all connections, independent of responses; 0: closed loops
     std::chrono::nanoseconds warm_up{0};
     std::chrono::nanoseconds duration{0};  ///< 0: until every conversation has ended
     unsigned threads = 1;
-    int cpu = -1;  ///< the core of the only thread, if there is one; -1: any
+    int cpu = -1;  ///< the core of the only thread, if there is just one; -1: any
     bool polls =
-        false;  ///< looks for answers without a pause, so that no server pays for waking the client
+        false;  ///< polls for responses without sleeping, so that no server pays for waking the client
 };
 
 struct LoadResult {
-    std::array<Histogram, kOperationsMax> operations;  ///< of good answers
-    std::uint64_t requests = 0;                        ///< answered while it was measured
+    std::array<Histogram, kOperationsMax> operations;  ///< of good responses
+    std::uint64_t requests = 0;                        ///< answered during the measurement
     std::uint64_t units = 0;
-    std::uint64_t errors = 0;  ///< bad answers, warm-up included
+    std::uint64_t errors = 0;  ///< bad responses, warm-up included
     std::uint64_t bytes_received = 0;
-    std::uint64_t unsent = 0;  ///< requests that were due by the end and found no free connection
+    std::uint64_t unsent = 0;  ///< requests due by the end that found no free connection
     double seconds = 0;
-    double busy = 0;  ///< share of the time that the busiest client thread had something to do
+    double busy = 0;  ///< share of the time that the busiest client thread was busy
     std::string first_error;
 
     Histogram all() const;
 };
 
-/// Runs the conversations, each on a connection of its own, at once.
-/// Errors: io (cannot connect; a connection broke; no answer for 60 seconds).
+/// Runs all conversations at once, each on a connection of its own.
+/// Errors: io (cannot connect; a connection broke; no response for 60 seconds).
 Result<LoadResult> run_load(const LoadOptions& options,
                             const std::vector<std::unique_ptr<Conversation>>& conversations);
 
-/// Keeps the calling thread on `cpu`; -1 does nothing.
+/// Pins the calling thread to `cpu`; -1 does nothing.
 void pin_thread(int cpu);
 
 }  // namespace annals::bench

@@ -1,4 +1,4 @@
-// Process: a server under test, in a process and on a core of its own.
+// Process: a server under test, in its own process and on its own core.
 //
 // Layer:   tools/bench.
 // Threads: one.
@@ -14,16 +14,16 @@
 
 namespace annals::bench {
 
-/// A child process that has said on its stdout that it is ready. Ends with this object, or with us.
+/// A child process that has reported on its stdout that it is ready. Ends with this object, or with us.
 class Process {
   public:
-    /// Runs this very program with `arguments`, stderr into the file `log`, and waits for a line that
+    /// Runs this same program with `arguments`, stderr into the file `log`, and waits for a line that
     /// begins with `ready` (empty: doesn't wait). `cpu` -1: any core. Errors: io (it ended, or said nothing for 60 seconds).
     static Result<Process> run_self(const std::vector<std::string>& arguments,
                                     const std::string& log, std::string_view ready, int cpu);
 
-    /// Calls `body` in a forked child; what it writes to `out` is its stdout. It must not return before
-    /// the child is to end. Requires: the caller has no other threads.
+    /// Calls `body` in a forked child; `out` is its stdout. When it returns, the child
+    /// ends. Requires: the caller has no other threads.
     static Result<Process> run_function(const std::function<void(int out)>& body,
                                         std::string_view ready, int cpu);
 
@@ -33,13 +33,13 @@ class Process {
     /// stop()
     ~Process();
 
-    /// The line that said it was ready, without `ready`.
+    /// What followed `ready` on its line.
     const std::string& told() const noexcept { return told_; }
 
-    /// SIGTERM, and SIGKILL after 30 seconds. The exit code; 128 and the signal if one ended it.
+    /// SIGTERM, and SIGKILL after 30 seconds. Returns the exit code, or 128 plus the signal that ended it.
     int stop();
 
-    /// SIGKILL: as if the power had gone for this process.
+    /// SIGKILL: like a power failure, for this process.
     void kill() noexcept;
 
     /// Resident memory now, in bytes; 0 if unknown.

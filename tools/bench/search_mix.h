@@ -1,4 +1,4 @@
-// SearchMix: what `search` and `search-count` ask for: one parameter each, with values that are in the store.
+// SearchMix: what `search` and `search-count` search for: one parameter each, with values from the store.
 //
 // Layer:   tools/bench. The mix is defined in docs/benchmarks.md.
 // Threads: plain values, const once made.
@@ -17,7 +17,7 @@
 
 namespace annals::bench {
 
-/// What a latency is booked under.
+/// Which histogram a latency goes to.
 enum class ParameterType : std::uint8_t { string, date, token, quantity, composite, reference };
 
 inline constexpr std::array<std::string_view, 6> kParameterTypes{
@@ -27,12 +27,12 @@ inline constexpr std::array<std::string_view, 6> kParameterTypes{
 struct SearchValue {
     std::string plain;   ///< "8302-2", "170.2", "Patient/1"
     std::string full;    ///< the same with its system or unit; empty if it has none
-    std::string number;  ///< what a composite compares behind the $
+    std::string number;  ///< what a composite compares after the $
 
     auto operator<=>(const SearchValue&) const = default;
 };
 
-/// A parameter and the values that it is asked with; there is at least one.
+/// A parameter and its values, at least one.
 struct SearchParameter {
     std::string_view target;  ///< "/Patient?name"
     ParameterType type = ParameterType::string;
@@ -41,14 +41,14 @@ struct SearchParameter {
 
 using SearchMix = std::vector<SearchParameter>;
 
-/// The value as it stands in a query: what separates values is escaped, then all is percent-encoded.
+/// The value as it appears in a query: separators are escaped, then everything is percent-encoded.
 std::string search_text(std::string_view value);
 
-/// The mix with the values of the patients in the store, of what 64 of them have, and of the organizations.
-/// Parameters of which no value was found are left out. Errors: io (no answer, none that is right, no patient).
+/// The mix, with values from the store's patients, from the resources of 64 of them, and from the organizations.
+/// Parameters without any value are left out. Errors: io (no response, or a wrong one; no patient).
 Result<SearchMix> sample_search_mix(const Site& site);
 
-/// Appends one search of `parameter`: modifier or prefix, value, form and length of a list are drawn.
+/// Appends a search of `parameter` with random modifier or prefix, value, form and list length.
 void put_search(std::string& target, const SearchParameter& parameter, generate::Dice& dice);
 
 }  // namespace annals::bench

@@ -1,4 +1,4 @@
-// WorkingFolder: a new folder that goes away again, with all that is in it.
+// WorkingFolder: a new folder that is removed again with all its contents.
 //
 // Layer:   tools/bench.
 // Threads: one.
@@ -9,7 +9,7 @@
 
 namespace annals::bench {
 
-/// Also when this process is killed: another one waits for that.
+/// Removed even if this process is killed: another process waits for that.
 class WorkingFolder {
   public:
     /// Makes one below `directory`.
@@ -23,7 +23,7 @@ class WorkingFolder {
   private:
     std::string path_;
     int remover_ = -1;
-    int held_ = -1;  ///< what the remover reads from; ends with the last process that has it
+    int held_ = -1;  ///< a pipe that the remover reads; ends with the last process that has it
 };
 
 }  // namespace annals::bench

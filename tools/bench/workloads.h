@@ -1,7 +1,7 @@
-// Workloads: the conversations that load is made of.
+// Workloads: the conversations that make up the load.
 //
 // Layer:   tools/bench.
-// Threads: conversations of one load may run on several threads; what they share is const or atomic.
+// Threads: conversations of one load may run on several threads; shared data is const or atomic.
 
 #pragma once
 
@@ -24,28 +24,28 @@ struct Body {
     std::string text;
 };
 
-/// What most workloads send: so many bodies of about so many bytes.
+/// What most workloads send: the size (about) and number of bodies.
 inline constexpr std::size_t kBodyBytes = 1400;
 inline constexpr std::size_t kBodies = 256;
 
-/// One answer of so many is looked into.
+/// Every so many-th response is examined.
 inline constexpr std::uint64_t kVerifyEvery = 64;
 
-/// `count` generated resources of all sorts whose sizes lie closest to `bytes`.
+/// The `count` generated resources, of all types, whose sizes are closest to `bytes`.
 std::vector<Body> bodies_near(std::size_t bytes, std::size_t count, std::uint64_t seed);
 
-/// For each of nine types, `count` resources; the sizes closest to `bytes`.
+/// For each of nine types, the `count` resources with sizes closest to `bytes`.
 std::vector<std::vector<Body>> bodies_of_nine_types(std::size_t bytes, std::size_t count,
                                                     std::uint64_t seed);
 
-/// Appends a request. `target` goes behind the base; `body` may be empty; `more` is header lines.
+/// Appends a request. `target` is appended to the base; `body` may be empty; `more` is header lines.
 void put_request(std::string& out, std::string_view method, const Site& site,
                  std::string_view target, std::string_view body, std::string_view more = {});
 
-/// Puts the body with an id into `out`: behind its resourceType, which comes first in every generated resource.
+/// Writes the body with an id to `out`: after its resourceType, which comes first in every generated resource.
 void put_with_id(std::string& out, const Body& body, std::string_view id);
 
-/// Whether an answer gives a resource in this version, by its ETag and by the first id and version number in its body.
+/// Whether a response is this version of the resource, by its ETag and the first id and version number in its body.
 bool is_version(const Answer& answer, std::string_view id, std::uint64_t version);
 
 /// The id in "http://.../Type/id/_history/1"; empty if there is none.
@@ -53,45 +53,45 @@ std::string_view id_in_location(std::string_view location);
 
 using Conversations = std::vector<std::unique_ptr<Conversation>>;
 
-/// GET of "/`target`", for ever, expecting 200.
+/// GET of "/`target`", forever, expecting 200.
 Conversations fixed_gets(const Site& site, std::string_view target, std::size_t count);
 
-/// POST of one body after another, for ever, expecting 201. Lifetime: `bodies` outlives them.
-/// `verify`: look into the answers, too.
+/// POST of one body after another, forever, expecting 201. Lifetime: `bodies` outlives them.
+/// `verify`: examine the responses, too.
 Conversations creates(const Site& site, const std::vector<Body>& bodies, std::size_t count,
                       bool verify);
 
-/// One resource that is in the store.
+/// A resource that is in the store.
 struct Known {
     std::string_view type;
     std::string id;
 };
 
-/// Creates `total` resources over `count` connections and collects where they are in `known`.
+/// Creates `total` resources over `count` connections and adds them to `known`.
 /// Requires: one client thread. Lifetime: the arguments outlive them.
 Conversations preloads(const Site& site, const std::vector<Body>& bodies, std::size_t total,
                        std::size_t count, std::vector<Known>& known);
 
-/// GET of known resources at random, for ever; `version`: "" or "/_history/1". Lifetime: `known` outlives them.
+/// GET of random known resources, forever; `version`: "" or "/_history/1". Lifetime: `known` outlives them.
 Conversations reads(const Site& site, const std::vector<Known>& known, std::string_view version,
                     std::size_t count, std::uint64_t seed);
 
-/// Of a hundred requests 10 creates, 60 reads, 25 updates and 5 deletions, drawn at random, for ever: each connection
-/// begins with its share of `known` and keeps to what is its own. Lifetime: `bodies` outlives them.
+/// 10 % creates, 60 % reads, 25 % updates and 5 % deletes, drawn at random, forever. Each connection starts
+/// with its share of `known` and uses only its own resources. Lifetime: `bodies` outlives them.
 Conversations mixes(const Site& site, const std::vector<Body>& bodies,
                     const std::vector<Known>& known, std::size_t count, std::uint64_t seed);
 
 inline constexpr std::array<std::string_view, 4> kMixOperations{"create", "read", "update",
                                                                 "delete"};
 
-/// Transactions of a Patient and an Observation that refers to it by urn:uuid, for ever.
+/// Transactions of a Patient and an Observation that refers to it by urn:uuid, forever.
 Conversations small_transactions(const Site& site, std::size_t count, std::uint64_t seed);
 
-/// The type history of `type` from its newest version to its oldest, `page` versions a page, over and over.
+/// The type history of `type` from newest to oldest version, `page` versions per page, over and over.
 Conversations history_reads(const Site& site, std::string_view type, std::uint64_t page,
                             std::size_t count);
 
-/// Create, read, update, delete of one resource after another of the nine types, for ever.
+/// Create, read, update and delete of one resource after another of the nine types, forever.
 Conversations cruds(const Site& site, const std::vector<std::vector<Body>>& bodies,
                     std::size_t count);
 
@@ -101,14 +101,14 @@ struct BundleText {
     std::uint32_t entries = 0;
 };
 
-/// Every JSON file that `paths` (files or folders) name, in order of their names. Errors: usage.
+/// Every JSON file in `paths` (files or folders), in the order of their names. Errors: usage.
 Result<std::vector<BundleText>> read_bundles(const std::vector<std::string>& paths);
 
 /// POST of the bundles in turn, over and over. Lifetime: `bundles` outlives them.
 Conversations file_imports(const Site& site, const std::vector<BundleText>& bundles,
                            std::size_t count);
 
-/// POST of each bundle once, or of a history of so many generated resources, over one connection, so that the
+/// POST of each bundle once, or of a generated history of `resources` resources, over one connection, so that the
 /// store is the same each time. Lifetime: `bundles` outlives them.
 Conversations bundle_preload(const Site& site, const std::vector<BundleText>& bundles,
                              std::uint64_t resources, std::uint64_t seed);
@@ -120,14 +120,14 @@ Conversations generated_imports(const Site& site, std::size_t count, std::uint64
 Conversations history_applications(const Site& site, std::size_t count, std::uint64_t seed,
                                    std::uint64_t bundle_entries);
 
-/// What was in the answers that were looked into.
+/// What the examined responses contained.
 struct SearchSums {
     std::atomic<std::uint64_t> answers = 0;
-    std::atomic<std::uint64_t> matches = 0;  ///< of counts: the totals
+    std::atomic<std::uint64_t> matches = 0;  ///< for counts: the totals
     std::atomic<std::uint64_t> bytes = 0;
 };
 
-/// Searches of the mix at random, for ever: pages of 20 matches, or counts. Lifetime: `mix` and `sums` outlive
+/// Random searches of the mix, forever: pages of 20 matches, or counts. Lifetime: `mix` and `sums` outlive
 /// them.
 Conversations searches(const Site& site, const SearchMix& mix, bool counts, std::size_t count,
                        std::uint64_t seed, SearchSums& sums);

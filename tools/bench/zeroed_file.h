@@ -1,4 +1,4 @@
-// ZeroedFile: a file of pre-written zeros, which is what a log appends to fastest.
+// ZeroedFile: a file of pre-written zeros, the fastest for a log to append to.
 //
 // Layer:   tools/bench.
 // Threads: one at a time.
@@ -18,15 +18,15 @@ class ZeroedFile {
     /// Creates `path` with `bytes` zeros and syncs it. Errors: io.
     static Result<ZeroedFile> create(const std::string& path, std::uint64_t bytes);
 
-    /// The file that a create() of this or another process has made. Errors: io.
+    /// A file made by create(), possibly in another process. Errors: io.
     static Result<ZeroedFile> open(const std::string& path, std::uint64_t bytes);
 
     ZeroedFile(ZeroedFile&& other) noexcept;
     ZeroedFile& operator=(ZeroedFile&&) = delete;
     ~ZeroedFile();
 
-    /// Writes `data` behind what was written before and syncs it; begins again at the end of the file.
-    /// False if the system refused. Requires: data fits into the file.
+    /// Writes `data` after what was written before and syncs it; starts over at the end of the file.
+    /// False if the system refuses. Requires: data fits into the file.
     bool append_and_sync(std::string_view data);
 
   private:

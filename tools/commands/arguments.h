@@ -1,6 +1,6 @@
-// Arguments: the options of one subcommand, declared, read and explained.
+// Arguments: declares, reads and explains the options of a subcommand.
 //
-// Layer:   tools; arguments.cc is the one user of CLI11.
+// Layer:   tools; only arguments.cc uses CLI11.
 // Threads: one.
 
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace annals::tools {
 
-/// Declares options bound to variables, then parses. Names are as CLI11 takes them: "--data",
+/// Declares options bound to variables, then parses. Names as in CLI11: "--data",
 /// "-q,--quiet". Lifetime: the variables outlive parse().
 class Arguments {
   public:
@@ -31,22 +31,22 @@ class Arguments {
     void number(const std::string& names, double& into, const std::string& help);
     void flag(const std::string& names, bool& into, const std::string& help);
 
-    /// An option that may be given several times, one value each.
+    /// An option that may be given several times, each with one value.
     void texts(const std::string& names, std::vector<std::string>& into, const std::string& help);
 
-    /// What is left without a name: paths, usually.
+    /// Arguments without a name: paths, usually.
     void positionals(const std::string& name, std::vector<std::string>& into,
                      const std::string& help);
 
     /// Shown below the options by --help.
     void footer(const std::string& text);
 
-    /// Reads the command line into the variables. Returns nothing if the command may go on, otherwise
-    /// the code to exit with: --help was asked for (shown on stdout), or the arguments are wrong (said
+    /// Reads the command line into the variables. Returns nothing if the command should run, otherwise
+    /// the code to exit with: --help was given (printed to stdout), or the arguments are wrong (explained
     /// on stderr, with the usage line).
     std::optional<int> parse(const ArgumentList& arguments);
 
-    /// Says `problem` and the usage line on stderr; returns kExitUsage.
+    /// Prints `problem` and the usage line to stderr; returns kExitUsage.
     int refuse(const std::string& problem) const;
 
   private:
@@ -54,7 +54,7 @@ class Arguments {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Says "annals: `problem`" on stderr and returns `code`.
+/// Prints "annals: `problem`" to stderr and returns `code`.
 int fail(const std::string& problem, int code);
 
 }  // namespace annals::tools

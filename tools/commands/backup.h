@@ -1,4 +1,4 @@
-// annals backup: a copy of a store that nobody writes at the moment.
+// annals backup: copies a store that is not in use.
 //
 // Layer:   tools.
 
@@ -8,7 +8,7 @@
 
 namespace annals::tools {
 
-/// Makes or refreshes the backup in a directory.
+/// Makes or refreshes a backup in a directory.
 int back_up_store(const ArgumentList& arguments);
 
 }  // namespace annals::tools

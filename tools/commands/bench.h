@@ -9,7 +9,7 @@
 
 namespace annals::tools {
 
-/// Measures, prints a table; exits with an ExitCode, kExitFaults if any answer was wrong.
+/// Measures and prints a table; returns an ExitCode, kExitFaults if any response was wrong.
 int run_bench(const ArgumentList& arguments);
 
 }  // namespace annals::tools

@@ -1,4 +1,4 @@
-// The subcommands of `annals`: what each one offers to tools/annals.cc.
+// The subcommands of `annals`, as tools/annals.cc uses them.
 //
 // Layer:   tools.
 // Threads: each runs on the main thread, once per process.
@@ -10,14 +10,14 @@
 
 namespace annals::tools {
 
-/// What a subcommand ends with (contract of every one of them).
+/// The exit codes that all subcommands have in common.
 enum ExitCode : int {
-    kExitDone = 0,    ///< it did what it was asked
+    kExitDone = 0,    ///< success
     kExitFaults = 1,  ///< it ran and found or met faults
     kExitUsage = 2,   ///< it could not start: arguments, configuration, a port or directory in use
 };
 
-/// What stands after the subcommand's name on the command line.
+/// What follows the subcommand's name on the command line.
 using ArgumentList = std::vector<std::string>;
 
 }  // namespace annals::tools

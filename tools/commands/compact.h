@@ -1,4 +1,4 @@
-// annals compact: offline, what history cleanup and compaction do beside a server.
+// annals compact: history cleanup and compaction of a store that no server uses.
 //
 // Layer:   tools.
 
@@ -8,7 +8,7 @@
 
 namespace annals::tools {
 
-/// Removes old versions, if asked to, and gives back the room of all that was erased.
+/// Removes old versions, if asked to, and frees the space of everything erased.
 int compact_store(const ArgumentList& arguments);
 
 }  // namespace annals::tools

@@ -1,4 +1,4 @@
-// Destination: where import puts what it reads, a running server or a data directory of its own.
+// Destination: where import writes to: a running server, or a data directory that it opens itself.
 //
 // Layer:   tools.
 // Threads: a Destination belongs to one thread; several may share one DirectStore.
@@ -24,25 +24,25 @@ class Destination {
   public:
     virtual ~Destination() = default;
 
-    /// Submits a Bundle to the root and waits for the answer. `repeatable` as HttpRequest has it.
-    /// Errors: io, timeout; the outcome may be unknown. no_store: nothing of it was stored, and nothing will be.
+    /// Submits a Bundle to the root and waits for the reply. `repeatable`: see HttpRequest.
+    /// Errors: io, timeout; the outcome may be unknown. no_store: nothing was stored, and nothing will be.
     virtual Result<DestinationReply> submit(std::string_view bundle, bool repeatable) = 0;
 
-    /// What keeps it from storing anything at present, where it knows more than its answers say; empty: nothing.
+    /// What currently keeps it from storing anything, if it knows more than its replies say; empty: nothing.
     virtual std::string_view ails() const { return {}; }
 };
 
-/// A connection of its own to `server`.
+/// A Destination with its own connection to `server`.
 std::unique_ptr<Destination> connect_to_server(ServerUrl server, Patience patience);
 
-/// A data directory opened by this process, served to Destinations without a socket: the same code and
-/// the same rules as over HTTP.
+/// A data directory opened by this process and used by Destinations without a socket: with the same code and
+/// rules as over HTTP.
 class DirectStore {
   public:
-    /// Errors: usage (held by another process, a newer format), corrupt, io.
+    /// Errors: usage (in use by another process, a newer format), corrupt, io.
     static Result<std::unique_ptr<DirectStore>> open(const core::Config& config);
 
-    /// Closes, where that was not done before.
+    /// Closes the store, if that was not done before.
     ~DirectStore();
     DirectStore(const DirectStore&) = delete;
     DirectStore& operator=(const DirectStore&) = delete;

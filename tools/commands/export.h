@@ -1,4 +1,4 @@
-// annals export: a store's resources, or all of its history, as ndjson.
+// annals export: a store's resources or its whole history, as ndjson.
 //
 // Layer:   tools.
 

@@ -1,8 +1,8 @@
-// Replication by the change feed of another Annals: commit by commit, from the position that was reached.
+// Replication from the change feed of another Annals: commit by commit, starting after the last position reached.
 //
 // Layer:   tools (replicate).
 // Spec:    docs/replication.md, docs/api/changes.md.
-// Threads: one; the next page is read by another while one is being applied.
+// Threads: one; another one reads the next page while one is being applied.
 
 #pragma once
 
@@ -19,37 +19,37 @@
 
 namespace annals::tools {
 
-/// What the feed gave at once. Lifetime: entries point into `body`; it may be moved.
+/// One page of the feed. Lifetime: entries point into `body`; the page may be moved.
 struct ChangePage {
     std::unique_ptr<std::string> body;
     std::vector<std::string_view> entries;  ///< of a history Bundle, oldest first
-    std::vector<std::uint64_t> commits;     ///< of each entry: where its commit ends
-    std::uint64_t position = 0;  ///< what the page reaches: its last version, if it has any
+    std::vector<std::uint64_t> commits;     ///< for each entry, the end of its commit
+    std::uint64_t position = 0;  ///< how far the page goes: its last version, if it has any
     std::uint64_t newest = 0;    ///< of the server
 };
 
-/// Takes an answer of the feed apart; of one that was cut off the whole lines. Errors: processing (it is none).
+/// Parses a response of the feed; if it was cut off, its complete lines. Errors: processing (it isn't one).
 Result<ChangePage> read_change_page(HttpReply reply);
 
 /// Whether `server` is an Annals whose change feed we may read. Errors: io, timeout.
 Result<bool> has_change_feed(const ServerUrl& server, const Patience& patience);
 
-/// ReplicateState::target for a position of the feed, and back.
+/// Converts a position of the feed to ReplicateState::target and back.
 std::string change_target(std::uint64_t position);
 std::optional<std::uint64_t> position_of(std::string_view target);
 
 struct FollowOptions {
     std::string state_file;
     std::uint64_t page_size = 1000;
-    std::uint64_t page_bytes_max = 64 << 20;  ///< as HistoryReader has it
-    bool follow = false;                      ///< go on with what is written later
+    std::uint64_t page_bytes_max = 64 << 20;  ///< see HistoryReader
+    bool follow = false;                      ///< wait for later changes
     bool quiet = false;
     Patience patience;
 };
 
 /// Submits what the feed of `from` has after state.target, until there is no more or, with `follow`, until it is told to
-/// stop. The state moves on when what it speaks of is durable. Errors: as HistorySubmitter::submit(), and processing (also for a
-/// source that ends before where it was read up to).
+/// stop. The state advances once what it covers is durable. Errors: as HistorySubmitter::submit(), and processing (also if the
+/// source ends before the position already reached).
 Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
                             const FollowOptions& options, ReplicateState& state,
                             ReplicateCounts& counts);

@@ -9,7 +9,7 @@
 
 namespace annals::tools {
 
-/// Writes bundles to stdout or into a folder; exits with an ExitCode.
+/// Writes bundles to stdout or a folder; returns an ExitCode.
 int run_generate(const ArgumentList& arguments);
 
 }  // namespace annals::tools

@@ -13,7 +13,7 @@
 
 namespace annals::tools {
 
-/// Appends the entry without a line feed. `base_url` has no slash at its end.
+/// Appends the entry without a line feed. `base_url` has no trailing slash.
 void append_history_line(std::string& out, const storage::StoredVersion& version,
                          std::string_view base_url);
 

@@ -1,4 +1,4 @@
-// HistoryReader: another server's system history, oldest first, page by page.
+// HistoryReader: reads another server's system history, oldest first, page by page.
 //
 // Layer:   tools.
 // Spec:    FHIR R4 http.html#history; spec.md's `_sort` and `_cursor`.
@@ -21,56 +21,55 @@ namespace annals::tools {
 
 /// One page. Lifetime: the entries point into `document`.
 struct HistoryPage {
-    std::string
-        target;  ///< what was asked for: asking again gives this page, perhaps grown at its end
-    std::string next;  ///< what to ask for next; empty if nothing follows yet
+    std::string target;  ///< of this page: asking again returns it, perhaps with more at its end
+    std::string next;    ///< of the next page; empty if nothing follows yet
     std::optional<std::uint64_t> total;
     json::Document document;
-    std::vector<std::string_view> entries;  ///< each as it stands, minified; no remarks
+    std::vector<std::string_view> entries;  ///< each one's JSON, minified; without remarks
 };
 
-/// Whether an entry is no version but what a server has to say beside them: that it lowered `_count`, say.
+/// Whether an entry is not a version but a remark of the server: that it lowered `_count`, say.
 bool is_remark(json::Value entry);
 
-/// What a history entry is recognised by when a page is read again.
+/// Identifies a history entry when a page is read again.
 std::uint64_t entry_mark(std::string_view entry) noexcept;
 
 class HistoryReader {
   public:
-    /// A page of more than `page_bytes_max`, which is in memory as a whole, is asked for again with half the `_count`, down to
-    /// one version, which may have more. What follows small pages is asked for with twice as much, up to what it was.
+    /// Pages are kept in memory. One of more than `page_bytes_max` is requested again with half the `_count`, down to
+    /// one version, which may be larger. After small pages, `_count` is doubled again, up to its original value.
     HistoryReader(ServerUrl server, Patience patience, std::uint64_t page_bytes_max = 64 << 20,
                   std::uint64_t version_bytes_max = 1 << 30);
 
-    /// The target that history begins with: after `since` (a cursor, an instant, or empty), in commit
-    /// order where the server knows `_sort=_position`, else by `_sort=_lastUpdated`. Where it knows that, read() refuses
+    /// The target of the first page: after `since` (a cursor, an instant, or empty), in commit
+    /// order if the server supports `_sort=_position`, else by `_sort=_lastUpdated`. If it supports that, read() refuses
     /// a cursor of another order.
     ///
-    /// Errors: processing (the server keeps to another order, or no entry of its first page can be used), and as read().
+    /// Errors: processing (the server uses another order, or no entry of its first page is usable), and as read().
     Result<std::string> first_target(std::string_view since, std::size_t page_size);
 
-    /// Reads one page; its `target` is what was asked for in the end.
-    /// Errors: io, timeout (after patience), body_too_large (a single version is), invalid (400: it can't make anything of the target), processing (an
-    ///         answer that is no history page, or an entry doesn't say which version it is, or its next page is itself or was read before it). The detail
-    ///         has the outcome's diagnostics.
+    /// Reads one page; its `target` is the one that was requested last.
+    /// Errors: io, timeout (after patience), body_too_large (of a single version), invalid (400: the server doesn't understand the target),
+    ///         processing (the reply is not a history page, an entry doesn't say which version it is, or the next page is this one or was
+    ///         read before). The detail includes the outcome's diagnostics.
     Result<HistoryPage> read(std::string target);
 
-    /// How many versions the server's history has; none if it does not say, or takes no `_count=0`. Cheap: asks for no entry.
+    /// The number of versions in the server's history; none if it does not say or refuses `_count=0`. Cheap: no entries.
     /// Errors: as read().
     Result<std::optional<std::uint64_t>> total();
 
   private:
-    /// The answer to `target`, which asks for less than before where that was too much, and what it parses to. One that begins
-    /// with an object and doesn't parse is asked for again, as patience allows.
+    /// The reply to `target`, whose `_count` is lowered if the reply is too large, and its parsed document. A reply that begins
+    /// with an object but doesn't parse is requested again, as patience allows.
     Result<HttpReply> ask(std::string& target, Result<json::Document>& document);
 
-    /// Whether the server that gave `bundle` for `_sort=_position` knows that order.
+    /// Whether the server that returned `bundle` for `_sort=_position` knows that order.
     Result<bool> is_by_position(json::Value bundle);
 
     Result<std::string> cursor_target(std::string_view cursor, std::size_t page_size);
 
-    /// What the page at `target` says to ask for next; empty: nothing. `asked`: what was asked for first.
-    /// Errors: processing (it is no URL, or leads round).
+    /// The target of the page after the one at `target`; empty: none. `asked`: the target requested first.
+    /// Errors: processing (the link is not a URL, or leads back to an earlier page).
     Result<std::string> next_of(json::Value bundle, const std::string& asked,
                                 const std::string& target);
 
@@ -78,10 +77,10 @@ class HistoryReader {
     Patience patience_;
     std::uint64_t page_bytes_max_;
     std::unordered_map<std::uint64_t, std::size_t>
-        places_;  ///< of the pages that were read, by their targets' hashes: ascending as they came
+        places_;  ///< of the pages that were read, by the hashes of their targets: increasing in the order read
     json::Parser parser_{kJsonWrappedDepthMax};
     std::uint64_t version_bytes_max_;
-    int halvings_ = 0;  ///< of the `_count` that were not taken back yet
+    int halvings_ = 0;  ///< of `_count`, not undone yet
 };
 
 }  // namespace annals::tools

@@ -1,4 +1,4 @@
-// HistorySubmitter: puts history entries into a server, and counts what became of them.
+// HistorySubmitter: submits history entries to a server, and counts what became of them.
 //
 // Layer:   tools (replicate).
 // Threads: one at a time.
@@ -23,24 +23,24 @@ namespace annals::tools {
 struct ReplicateCounts {
     std::uint64_t sent = 0;
     std::uint64_t ignored = 0;  ///< there already
-    std::uint64_t missing = 0;  ///< ignored, too, but not there
+    std::uint64_t missing = 0;  ///< also ignored, but not there
     std::uint64_t conflicts = 0;
     std::uint64_t refused = 0;
 };
 
-/// Submits entries to the server that is to follow.
+/// Submits entries to the target server.
 class HistorySubmitter {
   public:
     HistorySubmitter(ServerUrl server, Patience patience)
         : client_(std::move(server)), patience_(std::move(patience)) {}
 
-    /// Returns when all entries are durable there, ignored or refused. `reached` is the position of the source up to which
-    /// it has everything then; 0: not known.
-    /// Errors: io, timeout, processing (the request was refused as a whole).
+    /// Returns when all entries are durable there, ignored or refused. `reached`: the source's position up to which the
+    /// target then has everything; 0: unknown.
+    /// Errors: io, timeout, processing (the whole request was refused).
     Result<void> submit(std::span<const std::string_view> entries, ReplicateCounts& counts,
                         std::uint64_t reached = 0);
 
-    /// Says where the source stands, without entries. A server that can't make anything of it may refuse.
+    /// Reports the source's position, without entries. A server that doesn't understand this may refuse it.
     void tell(std::uint64_t reached);
 
   private:
@@ -54,8 +54,8 @@ class HistorySubmitter {
     Patience patience_;
     json::Parser parser_{kJsonWrappedDepthMax};
     std::string body_;
-    std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learnt from 413
-    std::size_t refused_bytes_ = 0;  ///< of the Bundle that was answered so last
+    std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learned from 413
+    std::size_t refused_bytes_ = 0;  ///< size of the last Bundle that got a 413
 };
 
 }  // namespace annals::tools

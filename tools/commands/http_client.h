@@ -1,4 +1,4 @@
-// HttpClient: one kept-alive HTTP/1.1 connection to a FHIR server, used by blocking calls.
+// HttpClient: a kept-alive HTTP/1.1 connection to a FHIR server, with blocking calls.
 //
 // Layer:   tools (import, replicate, export and tests; bench has its own).
 // Threads: a client belongs to one thread.
@@ -25,7 +25,7 @@ struct HttpReply {
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
 
-    /// The first header of that name (case ignored).
+    /// The first header with that name (in any case).
     std::optional<std::string_view> header(std::string_view name) const;
 };
 
@@ -35,30 +35,28 @@ struct HttpRequest {
     std::string_view body;  ///< Lifetime: until send() returns
     std::string content_type = "application/fhir+json";
     std::vector<std::pair<std::string, std::string>> headers;
-    bool repeatable =
-        true;  ///< doing it twice does no harm: may be sent again if the answer is lost
+    bool repeatable = true;  ///< repeating it does no harm: may be sent again if the reply is lost
     std::uint64_t reply_bytes_max = 1 << 30;  ///< of the reply's body, which is kept in memory
 
-    /// Looks at each reply of status 200: true if some of it is missing though its end came. Where a proxy speaks HTTP/1.0 to the
-    /// server, one that was cut off looks whole.
+    /// Checks each reply with status 200: true if it is incomplete. If a proxy speaks HTTP/1.0 to the server, truncated
+    /// replies look complete.
     std::function<bool(const HttpReply&)> is_cut_off = {};
 };
 
-/// How long send_patiently() goes on.
+/// How long send_patiently() keeps trying.
 struct Patience {
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{5000};
-    std::chrono::milliseconds longest_wait{30000};   ///< that Retry-After may ask for
-    std::chrono::milliseconds give_up_after{60000};  ///< without one success; negative: never
-    std::function<void(const std::string&)> say;     ///< hears why it waits, once per pause
-    std::function<bool()> stop;  ///< true ends it early, also while an answer is awaited
-    std::function<bool()>
-        last;  ///< true: it is not tried again; an answer that is awaited still is
+    std::chrono::milliseconds longest_wait{30000};   ///< the most that Retry-After may ask for
+    std::chrono::milliseconds give_up_after{60000};  ///< without a single success; negative: never
+    std::function<void(const std::string&)> say;     ///< called with the reason of each wait
+    std::function<bool()> stop;  ///< true ends it early, even while waiting for a reply
+    std::function<bool()> last;  ///< true: no more attempts; a reply in progress is still awaited
 
-    /// Whether it is not tried again.
+    /// Whether there are no more attempts.
     bool ends() const { return (stop && stop()) || (last && last()); }
 
-    /// Says `why`, and waits so long or until it ends().
+    /// Says `why`, and waits for `time` or until ends().
     void wait(const std::string& why, std::chrono::milliseconds time) const;
 };
 
@@ -72,25 +70,25 @@ class HttpClient {
 
     const ServerUrl& server() const noexcept;
 
-    /// Sends one request and reads the whole reply, connecting first where needed. A kept-alive
-    /// connection that the server has closed meanwhile is opened again without a word. Credentials in files are read
-    /// when connecting, and once more when the server answers 401. The reply's body is plain, however it came.
+    /// Sends one request and reads the whole reply, connecting first if needed. A kept-alive
+    /// connection that the server has closed meanwhile is silently reopened. Credentials are read from files
+    /// when connecting, and once more when the server answers 401. The reply's body is decoded.
     ///
-    /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout; and those that no patience helps: body_too_large, usage (the server's
-    ///         certificate is not to be trusted, a file of credentials is of no use, the server demands another certificate: each of them before it
-    ///         has let us in; later they pass, as certificates are renewed), processing (a success is in an encoding that is not known).
+    /// Errors: io (connection refused or reset, the reply is not HTTP), timeout; and those that retrying can't cure: body_too_large,
+    ///         usage (the server's certificate is not trusted, a credential file is unusable, the server demands another certificate; only
+    ///         before it has first let us in, since certificates get renewed), processing (a success has an unknown encoding).
     Result<HttpReply> send(const HttpRequest& request);
 
-    /// send(), again and again with growing pauses while the server can't be reached or answers 429 or
-    /// 5xx, or 401 after it had let us in and the credentials are in files: these will be renewed; and where what a GET reads has
-    /// zeros, which no JSON has: Annals sends them in place of what it erases just then; and where a reply is_cut_off(). Of these two a dozen in a row are not what passes. It waits as long as
+    /// send(), repeated with growing pauses while the server can't be reached or answers 429 or
+    /// 5xx, or 401 if it had let us in and the credentials are in files, which get renewed; also if the reply to a GET contains
+    /// zero bytes, which JSON never does (Annals sends them for what it is erasing), or is_cut_off(). These two are retried at most a dozen times in a row. Waits as
     /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out.
     ///
-    /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended; timeout also where the
-    ///         server has given up waiting for a request that is not repeatable, and may have carried it out.
+    /// Returns the last reply, even if it is not a success. Errors: as send(), once patience ends; timeout also if the
+    ///         server gave up waiting for a request that is not repeatable, and may have carried it out.
     Result<HttpReply> send_patiently(const HttpRequest& request, const Patience& patience);
 
-    /// Whether any of the last request went out: if not, it was certainly not carried out.
+    /// Whether any part of the last request was sent: if not, it was certainly not carried out.
     bool sent() const noexcept;
 
     /// Closes the connection; the next send() opens one.

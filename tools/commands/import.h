@@ -1,4 +1,4 @@
-// annals import: ndjson and Bundles into a server or straight into a data directory.
+// annals import: reads ndjson and Bundles into a server or directly into a data directory.
 //
 // Layer:   tools.
 
@@ -8,7 +8,7 @@
 
 namespace annals::tools {
 
-/// Reads files, folders or stdin; says on stderr which lines were refused.
+/// Reads files, folders or stdin; reports refused lines on stderr.
 int import_files(const ArgumentList& arguments);
 
 }  // namespace annals::tools

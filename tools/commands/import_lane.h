@@ -1,4 +1,4 @@
-// ImportLane: one connection of an import, with its queue, its retries and its reports.
+// ImportLane: one connection of an import, with its queue, retries and error reports.
 //
 // Layer:   tools.
 // Threads: push() and drain() from the reader's thread; submission on the lane's own.
@@ -22,14 +22,14 @@
 
 namespace annals::tools {
 
-/// Where something stood in the input.
+/// A place in the input.
 struct Origin {
     std::uint32_t file = 0;  ///< index into ImportReport::files
     std::uint64_t line = 0;
     std::int64_t entry = -1;  ///< of a Bundle on that line; -1: the line itself
 };
 
-/// What an import did, said on stderr where a line was not taken. Threads: any.
+/// The results of an import; refused lines are reported on stderr. Threads: any.
 class ImportReport {
   public:
     std::vector<std::string> files;  ///< filled before the lanes start; then const
@@ -38,7 +38,7 @@ class ImportReport {
 
     void ignored(std::uint64_t count) { ignored_ += count; }
 
-    /// Ignored, and not there.
+    /// Ignored, and not in the store.
     void missing(std::uint64_t count) { missing_ += count; }
 
     void refused(const Origin& origin, const std::string& why);
@@ -46,7 +46,7 @@ class ImportReport {
     /// Ends the import: nothing more can be stored.
     void give_up(const Origin& origin, const std::string& why);
 
-    /// How far the input had been read when that was to end.
+    /// How far the input had been read when reading stopped.
     void read_through(const Origin& origin);
 
     std::uint64_t done_count() const noexcept { return done_; }
@@ -73,11 +73,11 @@ class ImportReport {
     std::atomic<std::uint64_t> missing_{0};
     std::atomic<std::uint64_t> refused_{0};
     std::atomic<bool> gave_up_{false};
-    std::string why_;  ///< written by who sets gave_up_
+    std::string why_;  ///< written by whoever sets gave_up_
     std::atomic<bool> cut_short_{false};
 };
 
-/// What is submitted at once.
+/// What is submitted in one request.
 struct Pack {
     enum class Kind : std::uint8_t {
         history,  ///< entries of a history Bundle
@@ -93,12 +93,12 @@ struct Pack {
     Kind kind = Kind::batch;
     std::vector<Entry> entries;
     std::size_t bytes = 0;
-    std::size_t parts = 0;  ///< of a whole Bundle: how many entries it has
+    std::size_t parts = 0;  ///< of a whole Bundle: its number of entries
 };
 
 class ImportLane {
   public:
-    /// `first_pause`: before what can't be taken for the moment is sent again; each of the following is twice as long.
+    /// `first_pause`: before retrying what can't be taken for the moment; doubled for each further retry.
     ImportLane(std::unique_ptr<Destination> destination, ImportReport& report,
                std::chrono::milliseconds first_pause = std::chrono::milliseconds(50));
 
@@ -110,7 +110,7 @@ class ImportLane {
     /// Queues `pack`; waits while the queue is full.
     void push(Pack pack);
 
-    /// Waits until all that was pushed is answered.
+    /// Waits until everything pushed is answered.
     void drain();
 
   private:

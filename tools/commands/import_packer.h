@@ -1,4 +1,4 @@
-// ImportPacker: sorts what is read into packs, and the packs onto lanes.
+// ImportPacker: sorts the input into packs, and distributes these to lanes.
 //
 // Layer:   tools.
 // Threads: one.
@@ -19,19 +19,19 @@ namespace annals::tools {
 
 /// Takes resources, history entries and Bundles of every type.
 ///
-/// Resources of one id go onto one lane, in order. History stays in the order of the input, on the first
-/// lane, after all that was read before it. A Bundle of type batch, transaction or history is carried out;
-/// of a collection, searchset or response the contained resources are taken; a document or message is stored
-/// as the Bundle that it is.
+/// Resources with the same id go to the same lane, in order. History keeps the order of the input, on the first
+/// lane, after everything read before it. A Bundle of type batch, transaction or history is carried out;
+/// of a collection, searchset or response, the contained resources are taken; a document or message is stored
+/// as a Bundle.
 class ImportPacker {
   public:
     /// Lifetime: lanes and report outlive the packer.
     ImportPacker(std::vector<std::unique_ptr<ImportLane>>& lanes, ImportReport& report);
 
-    /// Takes one text. `bundles_are_resources`: as they were exported, from Bundle.ndjson.
+    /// Takes one text. `bundles_are_resources`: store Bundles as they are, for an exported Bundle.ndjson.
     void take(std::string_view text, const Origin& origin, bool bundles_are_resources);
 
-    /// Pushes what is not full yet, and waits until everything is answered.
+    /// Pushes incomplete packs, and waits until everything is answered.
     void finish();
 
   private:

@@ -1,4 +1,4 @@
-// annals replicate: one server's history, kept up to date in another.
+// annals replicate: keeps one server's history up to date in another.
 //
 // Layer:   tools.
 
@@ -8,7 +8,7 @@
 
 namespace annals::tools {
 
-/// Reads system history of one server and submits it to the other as history bundles.
+/// Reads one server's system history and submits it to the other as history bundles.
 int replicate(const ArgumentList& arguments);
 
 }  // namespace annals::tools

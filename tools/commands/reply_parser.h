@@ -1,4 +1,4 @@
-// ReplyParser: an HTTP/1.1 reply, out of the bytes of a connection as they come.
+// ReplyParser: parses an HTTP/1.1 reply from the bytes of a connection as they arrive.
 //
 // Layer:   tools, for HttpClient.
 // Threads: belongs to one thread.
@@ -20,25 +20,25 @@ namespace annals::tools {
 
 class ReplyParser {
   public:
-    /// Of the reply to `request`, which is not kept.
+    /// For the reply to `request`, which is not kept.
     explicit ReplyParser(const HttpRequest& request);
 
     ReplyParser(const ReplyParser&) = delete;
     ReplyParser& operator=(const ReplyParser&) = delete;
 
-    /// Takes what came. Errors: body_too_large, io (it is no HTTP).
+    /// Parses received bytes. Errors: body_too_large, io (not HTTP).
     Result<void> take(std::string_view bytes);
 
-    /// Nothing more comes, which may be the end of the reply.
+    /// Signals the end of input, which may be the end of the reply.
     void end();
 
     bool complete() const noexcept { return complete_; }
 
-    /// Whether the connection may be used again. Requires: the reply is complete.
+    /// Whether the connection may be reused. Requires: the reply is complete.
     bool keep_alive() const noexcept { return keep_alive_; }
 
-    /// Its body is decoded, where it came encoded, and begins without a byte-order mark. Requires: it is complete.
-    /// Errors: processing (a success in an encoding that isn't known), io (it is not whole), body_too_large.
+    /// The reply, with its body decoded and without a byte-order mark. Requires: it is complete.
+    /// Errors: processing (a success with an unknown encoding), io (the encoded body is incomplete), body_too_large.
     Result<HttpReply> take_reply();
 
   private:
@@ -50,11 +50,11 @@ class ReplyParser {
 
     llhttp_t parser_;
     HttpReply reply_;
-    std::string name_;   ///< of the header line under way
-    std::string value_;  ///< and what it says
+    std::string name_;   ///< of the current header line
+    std::string value_;  ///< its value
     std::size_t head_bytes_ = 0;
     std::uint64_t body_bytes_max_;
-    std::string too_large_;  ///< what is, if something is
+    std::string too_large_;  ///< what is too large, if anything
     bool head_request_;
     bool complete_ = false;
     bool keep_alive_ = false;

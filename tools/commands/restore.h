@@ -1,4 +1,4 @@
-// annals restore: a new store out of a backup.
+// annals restore: makes a new store from a backup.
 //
 // Layer:   tools.
 
@@ -8,7 +8,7 @@
 
 namespace annals::tools {
 
-/// Makes a store of a backup, as it was at its end, at a position or at an instant.
+/// Makes a store from a backup, as of its end, a position or an instant.
 int restore_store(const ArgumentList& arguments);
 
 }  // namespace annals::tools

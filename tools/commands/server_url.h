@@ -1,4 +1,4 @@
-// ServerUrl: where a FHIR server is, as a command line names it.
+// ServerUrl: the address of a FHIR server, as given on a command line.
 //
 // Layer:   tools (commands and tests).
 // Threads: plain values and functions.
@@ -17,11 +17,11 @@ namespace annals::tools {
 struct ServerUrl {
     std::string host;
     std::string port;
-    std::string base_path;      ///< "/fhir": no slash at the end, empty for the root
+    std::string base_path;      ///< "/fhir": no trailing slash, empty for the root
     bool tls = false;           ///< https
-    Credentials credentials{};  ///< go with each request; no part of text()
+    Credentials credentials{};  ///< sent with each request; not part of text()
 
-    /// "host:port" as Host has it; an IPv6 address in brackets.
+    /// "host:port" as in the Host header; an IPv6 address in brackets.
     std::string authority() const;
     std::string text() const;
 };
@@ -29,12 +29,12 @@ struct ServerUrl {
 /// Reads a server's root. Errors: usage (neither http:// nor https://, no host, a query).
 Result<ServerUrl> parse_server_url(std::string_view text);
 
-/// The same, with what it is shown, which is settled. Errors: as parse_server_url() and settle_credentials(), and usage: a
-/// certificate that plain HTTP would not show.
+/// The same with credentials, which it settles. Errors: as parse_server_url() and settle_credentials(), and usage (a
+/// certificate for plain HTTP, which can't use it).
 Result<ServerUrl> server_with(std::string_view text, Credentials credentials);
 
-/// Path and query of `link` (a URL that the server gave), to be asked of the same connection whatever
-/// name the server knows itself by. A relative one goes on from `asked`, the target that it answers.
+/// Path and query of `link` (a URL from the server), to be requested on the same connection whatever
+/// name the server gives itself. A relative one is resolved against `asked`, the target that returned it.
 std::string request_target(std::string_view link, std::string_view asked = {});
 
 }  // namespace annals::tools

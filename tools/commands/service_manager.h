@@ -1,4 +1,4 @@
-// What a service manager is told of a server's life: sd_notify's protocol, without its library.
+// Tells a service manager about a server's life: sd_notify's protocol, without its library.
 //
 // Layer:   tools (annals serve).
 // Threads: any.
@@ -9,8 +9,8 @@
 
 namespace annals::tools {
 
-/// Sends `state` ("READY=1", "STOPPING=1") to the socket that the environment names by NOTIFY_SOCKET: a path, or behind '@' a name
-/// without a file. Does nothing where there is none; what can't be told within some seconds is a warning in the log.
+/// Sends `state` ("READY=1", "STOPPING=1") to the socket in the environment's NOTIFY_SOCKET: a path, or an abstract name
+/// after '@'. Does nothing if it isn't set; what can't be sent within some seconds is logged as a warning.
 void tell_service_manager(std::string_view state);
 
 }  // namespace annals::tools

@@ -1,6 +1,6 @@
-// TlsClient: the client's side of TLS over a connected socket, with the manners of recv() and send(); TlsIdentity: who it is there.
+// TlsClient: the client side of TLS on a connected socket, used like recv() and send(); TlsIdentity: its certificate and key.
 //
-// Layer:   tools; with tls_client.cc the one user of OpenSSL's SSL interface on the client's side.
+// Layer:   tools; tls_client.cc is the only user of OpenSSL's SSL interface on the client side.
 // Spec:    RFC 8446, RFC 5246; RFC 9525 for the server's name.
 // Threads: a client belongs to one thread.
 
@@ -20,16 +20,16 @@
 
 namespace annals::tools {
 
-/// A file's path, for messages, and what it holds.
+/// A file's path, for messages, and its content.
 struct PemText {
     std::string path;
     std::string text;
 };
 
-/// What a client shows a server that asks who it is: its certificate, those between that and its root, and the key.
+/// What a client presents to a server that asks for a certificate: its own, the intermediate ones, and the key.
 class TlsIdentity {
   public:
-    /// Errors: usage (no certificate, no key, one with a passphrase, or the key of another certificate); the detail has paths alone.
+    /// Errors: usage (no certificate, no key, one with a passphrase, or of another certificate); the detail has only paths.
     static Result<std::shared_ptr<const TlsIdentity>> make(const PemText& certificate,
                                                            const PemText& key);
 
@@ -45,13 +45,13 @@ class TlsIdentity {
 
 class TlsClient {
   public:
-    /// Shakes hands over `fd`, which blocks, with the server called `host`. It must be certified for that name by
-    /// an authority that the system trusts (or one of SSL_CERT_FILE or SSL_CERT_DIR). If it asks, it is shown `identity`.
+    /// Performs the handshake on the blocking socket `fd` with the server called `host`. Its certificate must be valid for that
+    /// name and come from an authority that the system (or SSL_CERT_FILE, SSL_CERT_DIR) trusts. It gets `identity` if it asks.
     ///
-    /// Where the socket times out, `goes_on` says whether it waits once more; without it, it doesn't.
+    /// When the socket times out, `goes_on` says whether to continue waiting; without it, the answer is no.
     /// Lifetime: `fd` outlives the client.
-    /// Errors: usage: what is wrong with the server's certificate, or that the server lets nobody in without one of another kind
-    ///         than `identity`; io: what is wrong with the handshake; timeout.
+    /// Errors: usage: the server's certificate is not acceptable, or the server demands a certificate other
+    ///         than `identity`; io: the handshake failed; timeout.
     static Result<std::unique_ptr<TlsClient>> connect(int fd, const std::string& host,
                                                       const std::function<bool()>& goes_on = {},
                                                       const TlsIdentity* identity = nullptr);
@@ -60,22 +60,22 @@ class TlsClient {
     TlsClient(const TlsClient&) = delete;
     TlsClient& operator=(const TlsClient&) = delete;
 
-    /// Bytes received or sent; 0 (receive): the server has closed in good order; -1: errno says why: EAGAIN where
-    /// the socket would block or has timed out, EPROTO for a fault of the protocol.
+    /// The number of bytes received or sent; 0 (receive): the server has closed properly; -1: see errno: EAGAIN if
+    /// the socket would block or has timed out, EPROTO for a protocol error.
     ssize_t receive(char* room, std::size_t size);
     ssize_t send(const char* bytes, std::size_t size);
 
-    /// Of the last fault of the protocol what OpenSSL calls it, or what the server has against our certificate.
+    /// OpenSSL's description of the last protocol error, or the server's objection to our certificate.
     const std::string& fault() const noexcept { return fault_; }
 
-    /// Whether the fault is that we have shown no certificate, or not the right one. (With TLS 1.3 the server says so only after
-    /// the handshake.)
+    /// Whether the fault is that we have shown no certificate, or an unacceptable one. (With TLS 1.3, the server says so only
+    /// after the handshake.)
     bool is_refused() const noexcept { return refused_; }
 
-    /// Whether what has arrived says that the server has closed, or is something that nobody has asked for. Does not wait.
+    /// Whether the server has closed or sent something unrequested. Does not wait.
     bool is_stale();
 
-    /// Whether bytes have arrived that receive() gives without looking at the socket.
+    /// Whether bytes have arrived that receive() returns without reading the socket.
     bool has_more() const;
 
   private:
@@ -87,13 +87,13 @@ class TlsClient {
 
     ssize_t result_of(int result, std::size_t count);
 
-    /// Takes what OpenSSL has to say into fault_ and refused_.
+    /// Stores OpenSSL's errors in fault_ and refused_.
     void take_fault();
 
     std::unique_ptr<SSL, Free> ssl_;
     std::string fault_;
-    bool shows_ = false;          ///< a certificate of its own
-    bool asked_in_vain_ = false;  ///< for one, and has none
+    bool shows_ = false;          ///< has a certificate of its own
+    bool asked_in_vain_ = false;  ///< the server asked for one, and there is none
     bool refused_ = false;
 };
 

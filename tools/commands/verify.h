@@ -1,4 +1,4 @@
-// annals verify: is a store what was written?
+// annals verify: checks whether a store still is what was written.
 //
 // Layer:   tools.
 
@@ -8,7 +8,7 @@
 
 namespace annals::tools {
 
-/// Reads a whole store offline and prints what it holds and what is damaged.
+/// Reads a whole store offline and prints what it contains and what is damaged.
 int verify_store(const ArgumentList& arguments);
 
 }  // namespace annals::tools

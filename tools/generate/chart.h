@@ -1,5 +1,5 @@
-// Chart: the plan of one patient's history: which resources there are, how they hang together, when each came
-// about and changed. Small, so that hundreds can be open at once; bodies are made from it on demand.
+// Chart: the plan of one patient's history: which resources there are, how they are linked, when each was
+// created and changed. Small, so that hundreds can be open at once; bodies are made from it on demand.
 //
 // Layer:   tools/generate.
 // Threads: plain values.
@@ -14,7 +14,7 @@
 
 namespace annals::generate {
 
-/// Durations, in the microseconds of an Instant; a year is one of 365 days.
+/// Durations in microseconds, the unit of Instant; a year has 365 days.
 inline constexpr std::int64_t kMillisecond = 1'000;
 inline constexpr std::int64_t kSecond = 1'000 * kMillisecond;
 inline constexpr std::int64_t kMinute = 60 * kSecond;
@@ -48,10 +48,10 @@ std::string_view type_name(Kind kind) noexcept;
 
 inline constexpr std::uint32_t kNone = 0xffff'ffff;
 
-/// One resource of a chart. What it says follows from `seed`, its links and the state asked for.
+/// One resource of a chart. Its content follows from `seed`, its links and the state.
 struct Item {
     Kind kind;
-    std::uint8_t states = 1;  ///< how many different contents it goes through
+    std::uint8_t states = 1;  ///< the number of different contents it goes through
     bool deleted = false;     ///< after its last state
     bool restored = false;    ///< after its deletion
     std::uint8_t doctor = 0;  ///< which practitioner of `house`
@@ -60,14 +60,14 @@ struct Item {
     std::uint16_t link_count = 0;
     std::uint32_t link = kNone;       ///< the first item (of `link_count`) that it is about
     std::uint32_t encounter = kNone;  ///< the item it happened at
-    std::uint64_t seed = 0;           ///< makes its id and its content
-    Instant when{};                   ///< clinically
-    Instant recorded{};               ///< when its first version was written
+    std::uint64_t seed = 0;           ///< determines its id and content
+    Instant when{};                   ///< clinical time
+    Instant recorded{};               ///< when its first version is written
 };
 
 enum class Change : std::uint8_t { create, update, remove };
 
-/// One version in the making.
+/// One future version.
 struct Event {
     Instant when{};
     std::uint32_t item = 0;
@@ -81,7 +81,7 @@ struct Person {
     std::string_view given;
     std::string_view middle;
     std::string_view family;
-    std::int64_t age_days = 0;  ///< when the chart begins
+    std::int64_t age_days = 0;  ///< at the start of the chart
 };
 
 struct Chart {
@@ -91,7 +91,7 @@ struct Chart {
     std::vector<Item> items;  ///< an item refers only to items before it
 };
 
-/// Organizations with their locations and practitioners: what all patients share.
+/// Organizations with their locations and practitioners: shared by all patients.
 inline constexpr std::uint32_t kLocationsPerHouse = 2;
 inline constexpr std::uint32_t kDoctorsPerHouse = 6;
 inline constexpr std::uint32_t kItemsPerHouse = 1 + kLocationsPerHouse + kDoctorsPerHouse;
@@ -113,13 +113,13 @@ struct World {
     }
 };
 
-/// When a chart is written down: from `start` on, spread over `width`.
+/// When the visits of a chart are recorded: from `start` on, spread over `width_us`.
 struct Schedule {
     Instant start{};
     std::int64_t width_us = 0;
 };
 
-/// The name, sex and age that follow from an item's seed.
+/// The name, sex and age determined by an item's seed.
 Person person_of(std::uint64_t seed);
 
 World make_world(std::uint64_t seed, std::uint32_t houses, Instant start);

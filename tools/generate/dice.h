@@ -1,6 +1,6 @@
 // Dice: seeded random numbers that are the same on every machine.
 //
-// Layer:   tools/generate. Integers only, so that a seed means the same bytes everywhere.
+// Layer:   tools/generate. Integers only, so that a seed gives the same bytes everywhere.
 // Threads: plain values.
 
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace annals::generate {
 
-/// One step of SplitMix64's output function: spreads every bit of `value` over the whole word.
+/// SplitMix64's output function: spreads every bit of `value` over the whole word.
 constexpr std::uint64_t mix(std::uint64_t value) noexcept {
     value ^= value >> 30;
     value *= 0xbf58476d1ce4e5b9ULL;
@@ -42,7 +42,7 @@ class Dice {
 
     constexpr bool chance(unsigned per_mille) noexcept { return below(1000) < per_mille; }
 
-    /// About normal: the sum of four uniform numbers, so never further off than 3.46 `sd`.
+    /// Approximately normal: the sum of four uniform numbers, so at most 3.46 `sd` from the mean.
     constexpr std::int64_t normal(std::int64_t mean, std::int64_t sd) noexcept {
         const std::uint64_t bits = next();
         std::int64_t sum = -131070;

@@ -15,25 +15,25 @@
 namespace annals::generate {
 
 enum class Form : std::uint8_t {
-    transaction,  ///< one transaction bundle a patient, after one for what patients share
+    transaction,  ///< one transaction bundle per patient, after one for what patients share
     history,      ///< history bundles, oldest first, with versions, instants and deletions
-    resources,    ///< the last state of every resource, one a line
+    resources,    ///< the last state of every resource, one per line
 };
 
 struct Options {
     std::uint64_t seed = 1;
     Form form = Form::transaction;
-    std::uint64_t patients = 0;  ///< stop after so many; 0: no bound
+    std::uint64_t patients = 0;  ///< stop after this many; 0: no limit
     std::uint64_t versions =
-        0;                    ///< stop after so many versions (history) or resources; 0: no bound
-    std::uint64_t bytes = 0;  ///< stop when so many bytes are out; 0: no bound
-    std::uint64_t bundle_entries = 1000;  ///< of a history bundle
+        0;                    ///< stop after this many versions (history) or resources; 0: no limit
+    std::uint64_t bytes = 0;  ///< stop once this many bytes are written; 0: no limit
+    std::uint64_t bundle_entries = 1000;  ///< in a history bundle
     Instant from{};                       ///< the first lastUpdated
-    Instant until{};                      ///< about the last; only history and dates depend on it
+    Instant until{};                      ///< roughly the last; matters only to history and dates
 };
 
 struct Counts {
-    std::uint64_t patients = 0;   ///< begun
+    std::uint64_t patients = 0;   ///< started
     std::uint64_t resources = 0;  ///< created
     std::uint64_t versions = 0;   ///< of which resources is the first versions
     std::uint64_t deletions = 0;
@@ -43,15 +43,15 @@ struct Counts {
 
 class Generator {
   public:
-    /// Requires: at least one of patients, versions and bytes bounds the output; from < until;
+    /// Requires: at least one of patients, versions and bytes limits the output; from < until;
     /// bundle_entries > 0.
     explicit Generator(const Options& options);
     ~Generator();
     Generator(const Generator&) = delete;
     Generator& operator=(const Generator&) = delete;
 
-    /// Replaces `out` by the next bundle, without a line end (resources: the next patient's lines,
-    /// each with its line end). False when there is no more.
+    /// Replaces `out` with the next bundle, without a line end (resources: the next patient's lines,
+    /// each with its line end). False if there are no more.
     bool next(std::string& out);
 
     const Counts& counts() const noexcept;
@@ -61,7 +61,7 @@ class Generator {
     std::unique_ptr<Impl> impl_;
 };
 
-/// One resource without its id, for load: what it refers to goes by literal references.
+/// One resource without its id, for load tests; it refers to others by literal references.
 struct Sample {
     Kind kind;
     std::string body;

@@ -1,7 +1,7 @@
 // Render: the FHIR JSON of one item of a chart in one of its states.
 //
 // Layer:   tools/generate.
-// Spec:    FHIR R4; required elements and required bindings hold.
+// Spec:    FHIR R4; required elements and required bindings are satisfied.
 // Threads: any; appends to the caller's string.
 
 #pragma once
@@ -12,15 +12,15 @@
 
 namespace annals::generate {
 
-/// Where an item stands and how it refers to others.
+/// The context of an item, and how it refers to others.
 struct Scene {
     const World& world;
     const Chart& chart;
     bool urn =
-        false;  ///< refer within the chart by urn:uuid, else by Type/id; the world always by Type/id
+        false;  ///< references within the chart use urn:uuid, else Type/id; those to the world always Type/id
 };
 
-/// What of id and meta a resource shows.
+/// Which of id and meta a resource has.
 struct Identity {
     bool id = false;
     std::uint16_t version = 0;  ///< 0: neither versionId nor lastUpdated

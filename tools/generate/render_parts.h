@@ -1,4 +1,4 @@
-// RenderParts: what the renderers of the resource types share. Internal to tools/generate/render*.cc.
+// RenderParts: shared by the renderers of the resource types. Internal to tools/generate/render*.cc.
 //
 // Layer:   tools/generate.
 // Threads: a Page lives for one resource.
@@ -13,8 +13,8 @@
 
 namespace annals::generate {
 
-/// One resource in the making. Content is drawn from `dice`, which starts from the item's seed, so
-/// that every state of an item draws the same; a renderer draws in the same order in every state.
+/// A resource being rendered. Content is drawn from `dice`, which starts from the item's seed, so
+/// that all states of an item draw the same; hence a renderer must draw in the same order in every state.
 struct Page {
     std::string& out;
     const Scene& scene;
@@ -30,7 +30,7 @@ struct Page {
 
     bool last_state() const { return state + 1 == item.states; }
 
-    /// {"resourceType":...,"id":...,"meta":{...} and no closing brace; `profile` may be empty.
+    /// {"resourceType":...,"id":...,"meta":{...}, without the closing brace; `profile` may be empty.
     void open(std::string_view profile = {});
 
     /// ,"text":{...} with `title` and, if not empty, `detail` in a paragraph of its own.
@@ -57,7 +57,7 @@ struct Page {
     /// {"coding":[{...}],"text":...}
     void concept_of(const Code& code);
 
-    /// {"coding":[{system, code}]} for the small HL7 systems; `system` is what stands behind
+    /// {"coding":[{system, code}]} for the small HL7 systems; `system` is what follows
     /// http://terminology.hl7.org/CodeSystem/.
     void concept_of(std::string_view system, std::string_view code);
 };

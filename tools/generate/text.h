@@ -1,6 +1,6 @@
-// Text: puts JSON together from literals and values, by appending.
+// Text: builds JSON by appending literals and values.
 //
-// Layer:   tools/generate. What is put as text must need no escape.
+// Layer:   tools/generate. Text is not escaped, so it must not need it.
 // Threads: plain functions.
 
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace annals::generate {
 
-/// `value` with its last `digits` decimals behind the point.
+/// `value` with its last `digits` digits after the point.
 struct Decimal {
     std::int64_t value;
     int digits;
@@ -38,7 +38,7 @@ struct Stamp {
     Instant at;
 };
 
-/// The UUID that follows from a seed.
+/// The UUID derived from a seed.
 struct Uuid {
     std::uint64_t seed;
 };

@@ -1,6 +1,6 @@
-// Vocabulary: the codes, names and places that generated histories are made of.
+// Vocabulary: the codes, names and places that generated histories use.
 //
-// Layer:   tools/generate. Every text is plain ASCII that needs no escape in JSON or XML.
+// Layer:   tools/generate. Every text is plain ASCII that needs no escaping in JSON or XML.
 // Threads: constant data.
 
 #pragma once
@@ -21,7 +21,7 @@ struct Code {
     std::string_view display;
 };
 
-/// A quantity as it is usually found: mean and spread in units of the last of `digits` decimals.
+/// A typical quantity: mean and standard deviation in units of the last of `digits` decimals.
 struct Measure {
     std::string_view loinc;
     std::string_view display;
@@ -83,7 +83,7 @@ struct Place {
     std::string_view postal;
 };
 
-/// Height, weight, body mass index first; then the ones without arithmetic between them.
+/// Height, weight and body mass index first; then those that don't depend on each other.
 std::span<const Measure> vital_signs() noexcept;
 inline constexpr std::size_t kHeight = 0;
 inline constexpr std::size_t kBodyMassIndex = 2;
