@@ -14,12 +14,12 @@ struct Arguments::Impl {
     CLI::App app;
     std::string command;
     std::string usage;
-    std::string positionals;  ///< as the usage line has them
+    std::string positionals;  ///< as shown in the usage line
 };
 
 namespace {
 
-/// A shell's variable that nobody has set is not the same as an option that isn't there.
+/// An unset shell variable is not the same as an option that isn't given.
 std::string is_said(const std::string& text) {
     return text.empty() ? "must not be empty" : "";
 }
@@ -47,7 +47,7 @@ void Arguments::required_text(const std::string& names, std::string& into,
 }
 
 void Arguments::number(const std::string& names, std::uint64_t& into, const std::string& help) {
-    // CLI11 takes -1 for the largest number there is, what is larger too, and 010 for eight.
+    // CLI11 would read -1, and anything too large, as the largest number there is, and 010 as eight.
     const auto is_decimal = [](const std::string& text) {
         const bool right = parse_number(text) && (text.size() == 1 || text.front() != '0');
         return right ? std::string() : "must be a whole number in decimal digits";
@@ -84,7 +84,7 @@ void Arguments::footer(const std::string& text) {
 
 std::optional<int> Arguments::parse(const ArgumentList& arguments) {
     try {
-        // CLI11 takes the list from the back.
+        // CLI11 takes the arguments from the back of the list.
         std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
         impl_->app.parse(std::move(reversed));
     } catch (const CLI::CallForHelp&) {

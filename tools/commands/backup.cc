@@ -29,7 +29,7 @@ int back_up_store(const ArgumentList& arguments) {
         return fail(made.error().detail, kExitUsage);
     }
     storage::FileSystem& files = storage::posix_file_system();
-    // Where no lock can be had nothing can be written either.
+    // Without a lock, nothing can be written either.
     if (*lock != nullptr) {
         if (const auto finished = storage::finish_erasures(files, data); !finished) {
             return fail(finished.error().detail, exit_code_of(finished.error()));

@@ -35,7 +35,7 @@ std::vector<int> allowed_cores() {
     return cores;
 }
 
-// "auto": `automatic`; "any": -1; else the number of a core of this machine. Nothing if it is none of these.
+// "auto": `automatic`; "any": -1; else the number of a core of this machine. Nothing for anything else.
 std::optional<int> read_core(const std::string& text, int automatic) {
     if (text == "auto") {
         return automatic;
@@ -51,10 +51,10 @@ std::optional<int> read_core(const std::string& text, int automatic) {
     return core < ::sysconf(_SC_NPROCESSORS_CONF) ? std::optional(core) : std::nullopt;
 }
 
-/// Instead of a file: stdout.
+/// Means stdout instead of a file.
 constexpr std::string_view kStdout = "-";
 
-/// Where these give false, errno says why.
+/// If it returns false, errno says why.
 bool write_file(const std::string& path, const std::string& text) {
     if (path == kStdout) {
         return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -81,7 +81,7 @@ bool can_be_written(const std::string& path) {
     return written;
 }
 
-// Each workload at each number of connections; those with a number of their own, and limits, once.
+// Each workload with each number of connections; limits and workloads with their own number once.
 std::optional<std::vector<std::string>> climb(const std::vector<std::string>& names,
                                               const std::string& ladder) {
     std::vector<std::string> all;
@@ -103,7 +103,7 @@ std::optional<std::vector<std::string>> climb(const std::vector<std::string>& na
     return all;
 }
 
-// A second for each workload: whether it works, not how fast.
+// A second for each workload: to see whether it works, not how fast.
 void make_smoke(bench::Settings& settings) {
     settings.seconds = 0.5;
     settings.warm_up = 0.1;
@@ -185,7 +185,7 @@ void declare(Arguments& declared, Asked& asked) {
         "--token-file token --rate 500");
 }
 
-// What was asked for becomes settings. Errors: usage.
+// Turns the command line's options into settings. Errors: usage.
 Result<void> settle(Asked& asked) {
     bench::Settings& settings = asked.settings;
     if (settings.workloads.empty()) {
@@ -231,7 +231,7 @@ Result<void> settle(Asked& asked) {
     if (asked.smoke) {
         make_smoke(settings);
     }
-    // What is no number compares as false.
+    // NaN fails every comparison.
     constexpr double kMost = 1e6;
     if (!(settings.seconds > 0 && settings.seconds <= kMost) ||
         !(settings.rate == 0 || (settings.rate >= 1 / kMost && settings.rate <= kMost)) ||
@@ -246,7 +246,7 @@ Result<void> settle(Asked& asked) {
     return {};
 }
 
-// Nobody wants to hear that something can't be written when all is measured. Errors: usage.
+// Checks outputs before measuring: afterwards would be too late to find out. Errors: usage.
 Result<void> check_places(const Asked& asked) {
     std::error_code error;
     std::filesystem::create_directories(asked.settings.directory, error);

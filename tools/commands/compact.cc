@@ -42,7 +42,7 @@ Result<std::string> foresee(const Wanted& wanted, const storage::HistoryLimits& 
         surplus.versions, surplus.resources, dead.dead_bytes, dead.segments_left);
 }
 
-/// What there is to be written anew at most: not the newest segment, whose file has room for what comes.
+/// At most this much is rewritten: all but the newest segment, whose file has room for what comes.
 std::uint64_t sealed_bytes(const storage::Store& store, const std::string& data) {
     std::uint64_t bytes = store.metrics().log_bytes;
     if (const auto end = store.log_end(); end && end->segment != 0) {
@@ -62,14 +62,14 @@ Result<std::string> run(const Wanted& wanted, const core::Config& config,
     }
     ANNALS_TRY_VOID(check_permissions(wanted.data, true));
     storage::StoreOptions options = store_options(config);
-    options.read_only = options.allow_damaged = false;  // these are about serving it
+    options.read_only = options.allow_damaged = false;  // these are for serving it
     ANNALS_TRY(const auto store,
                storage::Store::open(storage::posix_file_system(), wanted.data, options));
     ANNALS_TRY(const storage::CleanupReport cleaned,
                storage::clean_history(*store, limits, false, no_pause));
     store->compact(true);
     auto done = std::async(std::launch::async, [&] { return store->wait_compacted(); });
-    // Mebibytes, so that the rate reads well.
+    // In MiB, so that the rate is readable.
     Progress progress("MiB", sealed_bytes(*store, wanted.data), wanted.quiet);
     while (done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
         const storage::CompactionProgress now = store->compaction();

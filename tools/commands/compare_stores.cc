@@ -24,7 +24,7 @@ Result<std::uint64_t> read_number(std::string_view text, int base) {
     return *number;
 }
 
-/// What one of a Parameters' parameters, or one of their parts, says of sums.
+/// Reads the sums from a parameter, or a part of one, of Parameters.
 Result<void> take_sum(json::Value parameter, DigestNode::Sum& sum) {
     if (parameter["name"].equals("versions")) {
         ANNALS_TRY(sum.versions, read_number(parameter["valueDecimal"].raw(), 10));
@@ -34,7 +34,7 @@ Result<void> take_sum(json::Value parameter, DigestNode::Sum& sum) {
     return {};
 }
 
-/// The tree's digit of a version at a depth; the store's own children count by it, too.
+/// A version's digit in the tree at `depth`; a store's own children are assigned by it, too.
 std::size_t digit_of(std::string_view url, std::size_t depth) {
     const std::string_view name = url.substr(0, url.find("/_history/"));
     return core::digest_key(name) >> (4 * (core::DigestTree::kDigitsMax - 1 - depth)) & 15;
@@ -54,7 +54,7 @@ DigestNode::Sum child_of(const DigestNode& node, std::size_t digit, std::size_t 
     return sum;
 }
 
-/// The first difference of two lists; empty: none.
+/// The first difference between two lists; empty: none.
 std::string difference_of(const DigestNode& first, const DigestNode& second) {
     auto a = first.versions.begin();
     auto b = second.versions.begin();
@@ -95,7 +95,7 @@ Result<DigestNode> ask(HttpClient& client, const std::string& prefix, const Pati
     }
 }
 
-/// The first difference below `prefix`; empty: none, or what was on its way has come since.
+/// The first difference below `prefix`; empty: none, or missing versions have arrived since.
 Result<std::string> difference_below(const std::string& prefix, const AskDigest& first,
                                      const AskDigest& second, Comparison& comparison) {
     ANNALS_TRY(const DigestNode a, first(prefix));

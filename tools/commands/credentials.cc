@@ -28,7 +28,7 @@ bool is_control(char c) {
     return byte < 0x20 || byte == 0x7f;
 }
 
-/// RFC 9110: a token, a colon and what has no control characters.
+/// RFC 9110: a token, a colon and a value without control characters.
 bool is_header(std::string_view line) {
     const std::size_t colon = line.find(':');
     return colon != 0 && colon != std::string_view::npos &&
@@ -36,7 +36,7 @@ bool is_header(std::string_view line) {
            std::none_of(line.begin(), line.end(), is_control);
 }
 
-/// What `path` begins with: some files have no end, such as /dev/zero.
+/// The beginning of `path`: some files have no end, such as /dev/zero.
 Result<std::string> read_file(const std::string& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
@@ -46,7 +46,7 @@ Result<std::string> read_file(const std::string& path) {
     std::string text(kCredentialsBytesMax, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) {  // as of a folder
+    if (file.bad()) {  // for a folder, say
         return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
     }
     return text;
@@ -83,7 +83,7 @@ Result<std::string> token_header(const std::string& path) {
     return "Authorization: Bearer " + token;
 }
 
-/// A pipe, a terminal: what they had is gone when it was read.
+/// Whether it is a pipe or terminal, whose content is gone once read.
 bool is_read_once(const std::string& path) {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored) &&

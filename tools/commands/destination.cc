@@ -28,12 +28,12 @@ class ServerDestination : public Destination {
         request.repeatable = repeatable;
         auto reply = client_.send_patiently(request, patience_);
         if (!reply) {
-            // Who is not let in has had nothing carried out.
+            // Without access, nothing was carried out.
             return client_.sent() && reply.error().code != Errc::usage
                        ? std::move(reply.error())
                        : Error{Errc::no_store, reply.error().detail, ""};
         }
-        // It was asked until the patience ended.
+        // The request was retried until patience ended.
         if (reply->status == 503) {
             json::Parser parser;
             return Error{Errc::no_store, "503 " + outcome_text(parser, reply->body), ""};
@@ -46,7 +46,7 @@ class ServerDestination : public Destination {
     Patience patience_;
 };
 
-/// Lifetime: the caller of submit() waits until `done` is set, and `request` is not used after that; the
+/// Lifetime: the caller of submit() waits until `done` is set, and `request` is not used after that. The
 /// promise is shared, because the waiter may be gone before set_value() returns.
 asio::awaitable<void> answer(const core::Service& service, const core::Request& request,
                              std::shared_ptr<std::promise<DestinationReply>> done) {

@@ -27,7 +27,7 @@ constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 struct ExportOptions {
     std::string data;
     std::string server;
-    std::optional<ServerUrl> from;  ///< what `server` names, if it does
+    std::optional<ServerUrl> from;  ///< the parsed `server`, if given
     std::string to;
     std::string base_url = kBaseUrl;
     Credentials credentials;
@@ -35,7 +35,7 @@ struct ExportOptions {
     bool quiet = false;
 };
 
-/// A server's root, for JSON as it stands.
+/// A server's root that needs no escaping in JSON.
 bool is_root(const std::string& url) {
     return parse_server_url(url) && std::all_of(url.begin(), url.end(), [](char c) {
                return c > ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -44,7 +44,7 @@ bool is_root(const std::string& url) {
 
 struct Exported {
     std::uint64_t count = 0;
-    std::uint64_t damaged = 0;  ///< of these, what the server could not read
+    std::uint64_t damaged = 0;  ///< of these, the ones that the server could not read
 };
 
 Result<void> write_history(const storage::Store& store, const ExportOptions& options,
@@ -100,7 +100,7 @@ Result<void> write_live(const storage::Store& store, const ExportOptions& option
     }
     for (auto writer = writers.begin(); writer != writers.end(); ++writer) {
         if (Result<void> published = writer->second.publish(); !published) {
-            // All of them or none: the next run makes them anew.
+            // All or none: the next run writes them all again.
             std::for_each(writers.begin(), writer, [](auto& other) { other.second.withdraw(); });
             return published;
         }
@@ -199,7 +199,7 @@ int export_store(const ArgumentList& arguments) {
     }
     Exported exported;
     if (auto done = run(options, exported); !done) {
-        // A server that refuses or fails half way has been asked: that is no fault of the start.
+        // A server that refuses or fails midway had been reached: the start did not fail.
         const bool ran = !options.server.empty() && done.error().code != Errc::usage;
         return fail(done.error().detail, ran ? kExitFaults : exit_code_of(done.error()));
     }

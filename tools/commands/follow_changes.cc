@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kTarget = "changes after ";
 constexpr std::string_view kPosition = R"({"position":)";
 
-/// How long the source is asked to wait for news: we look up as often to see whether we are to stop.
+/// How long the source may wait for news; also how often we check whether to stop.
 constexpr int kWaitSeconds = 1;
 
 std::optional<std::uint64_t> header_number(const HttpReply& reply, std::string_view name) {
@@ -24,7 +24,7 @@ std::optional<std::uint64_t> header_number(const HttpReply& reply, std::string_v
     return text ? parse_number(*text) : std::nullopt;
 }
 
-/// Cuts `"name":123,` off `rest`.
+/// Removes `"name":123,` from `rest`.
 std::optional<std::uint64_t> take_member(std::string_view& rest, std::string_view name) {
     if (!rest.starts_with(name)) {
         return std::nullopt;
@@ -41,7 +41,7 @@ HttpRequest page_request(const ServerUrl& server, std::uint64_t after, std::uint
     HttpRequest request;
     request.target = fmt::format("{}/_changes?after={}&_count={}&wait={}&_format=ndjson",
                                  server.base_path, after, count, wait);
-    // Of one that is cut off further on the whole lines are taken. Who has no feed may well answer something else with 200.
+    // Of a page truncated later, the complete lines are used. Servers without a feed may answer something else with 200.
     request.is_cut_off = [](const HttpReply& reply) {
         return !reply.body.empty() && reply.body.find('\n') == std::string::npos &&
                reply.body.substr(0, kPosition.size()) == kPosition.substr(0, reply.body.size());
@@ -49,7 +49,7 @@ HttpRequest page_request(const ServerUrl& server, std::uint64_t after, std::uint
     return request;
 }
 
-/// `page_size` becomes smaller where the answer would be too large, and larger again where it is small.
+/// Lowers `page_size` if the answer would be too large, and raises it again if it is small.
 Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, std::uint64_t after,
                              std::uint64_t& page_size) {
     const auto request_of = [&] {
@@ -133,7 +133,7 @@ Result<ChangePage> read_change_page(HttpReply reply) {
         (*page.body)[static_cast<std::size_t>(line.data() - page.body->data())] = '{';
         page.entries.push_back(line);
         page.commits.push_back(*commit);
-        // Where a proxy speaks HTTP/1.0 to the source, an answer that was cut off looks whole: only what has come is reached.
+        // Behind a proxy that speaks HTTP/1.0 to the source, a truncated page looks complete: only what has come is reached.
         page.position = *place;
     }
     return page;
@@ -162,18 +162,18 @@ Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
     const std::uint64_t began = position_of(state.target).value_or(0);
     bool caught_up = false;
     const auto stopped = [&] { return options.patience.stop && options.patience.stop(); };
-    // What the target refuses for good ends the reading, too, which may be waiting for a source that is gone.
+    // A final refusal by the target also ends the reading, which may be waiting for a source that is gone.
     std::atomic<bool> refused = false;
     FollowOptions reading = options;
     reading.patience.stop = [&] { return refused.load() || stopped(); };
     if (const auto position = position_of(state.target); position.value_or(0) > 0) {
-        submitter.tell(*position);  // it may have forgotten
+        submitter.tell(*position);  // the target may have forgotten
     }
     std::uint64_t page_size = options.page_size;
     ANNALS_TRY(ChangePage page,
                read_page(client, reading, position_of(state.target).value_or(0), page_size));
     while (true) {
-        // One page is read while the one before is being applied.
+        // Reads one page while the one before is being applied.
         std::future<Result<ChangePage>> ahead;
         const bool more = options.follow || page.position < page.newest;
         if (more && !stopped()) {

@@ -38,7 +38,7 @@ std::string file_name(generate::Form form, std::uint64_t number) {
 
 constexpr std::uint64_t kSizeMax = 1ULL << 60;
 
-// "500MB" in bytes; nothing if it is no size, or more than any disk has.
+// "500MB" in bytes; nothing if it is not a size, or larger than any disk.
 std::optional<std::uint64_t> parse_size(std::string_view text) {
     struct Unit {
         std::string_view name;
@@ -66,7 +66,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     return std::nullopt;
 }
 
-// Bundle after bundle into stdout, one a line, or into files of their own, which have their names when they are whole.
+// Writes bundles to stdout, one per line, or to files, which get their names once complete.
 class Output {
   public:
     Output(const std::string& to, generate::Form form) : to_(to), form_(form) {}
@@ -100,10 +100,10 @@ class Output {
         return written && (lines || close());
     }
 
-    /// Whether anything could be written to.
+    /// Whether any output could be opened.
     bool has_begun() const noexcept { return begun_ || to_ == "-"; }
 
-    /// False if something did not reach its file.
+    /// False if something could not be written.
     bool close() {
         if (to_ == "-") {
             return std::fflush(stdout) == 0;
@@ -129,7 +129,7 @@ class Output {
 int tell_unwritten(const std::string& to, const Output& output) {
     const int code = fail(fmt::format("{}: {}", to == "-" ? "stdout" : to, std::strerror(errno)),
                           output.has_begun() ? kExitFaults : kExitUsage);
-    // So that it is not told once more at the end.
+    // So that it is not reported again at the end.
     std::clearerr(stdout);
     ::__fpurge(stdout);
     return code;

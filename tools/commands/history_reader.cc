@@ -33,7 +33,7 @@ std::string link_url(json::Value bundle, std::string_view relation) {
 
 constexpr std::string_view kCount = "_count=";
 
-/// How many entries `target` asks for; 0: it doesn't say.
+/// How many entries `target` requests; 0: not specified.
 std::uint64_t count_of(std::string_view target) {
     const std::size_t at = target.find(kCount);
     std::uint64_t count = 0;
@@ -43,15 +43,15 @@ std::uint64_t count_of(std::string_view target) {
     return count;
 }
 
-/// Has `target`, which says how many, ask for `count` entries.
+/// Sets the number of entries that `target` requests; it must have one.
 void set_count(std::string& target, std::uint64_t count) {
     const std::size_t at = target.find(kCount) + kCount.size();
     const std::size_t end = target.find_first_not_of("0123456789", at);
     target.replace(at, end == std::string::npos ? end : end - at, fmt::format("{}", count));
 }
 
-/// What to ask of `server` for the page at `link`. Behind a proxy, or by its `base_url`, it may know its root by another path
-/// than we do.
+/// The target on `server` of the page at `link`. Behind a proxy, or due to its `base_url`, the server may know its root by
+/// another path.
 std::string target_of_page(std::string_view link, std::string_view asked, const ServerUrl& server) {
     constexpr std::string_view kHistory = "/_history";
     std::string target = request_target(link, asked);
@@ -66,11 +66,11 @@ bool says_order(json::Value bundle, std::string_view order) {
     return link_url(bundle, "self").find("_sort=" + std::string(order)) != std::string::npos;
 }
 
-/// In which order a page's entries come.
+/// The order of a page's entries.
 struct Order {
     bool ascends = false;      ///< an instant is later than the one before
     bool descends = false;     ///< or earlier
-    bool newer_first = false;  ///< a version comes before an older one of its resource
+    bool newer_first = false;  ///< a version comes before an older one of the same resource
 };
 
 Order order_of(json::Value bundle) {
@@ -96,9 +96,9 @@ Order order_of(json::Value bundle) {
     return order;
 }
 
-/// Some servers pass over a `_sort` that they don't know and answer newest first, and some of them say in the self link
-/// what they were asked for instead of what they did. The instants show it, and where they are the same the versions. (A clock
-/// that went back may have numbered against the instants.)
+/// Some servers ignore a `_sort` that they don't know and answer newest first, and some of these repeat in the self link
+/// what was requested instead of what they did. The instants show it or, if these are equal, the versions. (If a clock was
+/// set back, version numbers may run against the instants.)
 bool is_by_instant(json::Value bundle) {
     if (bundle["entry"].size() < 2) {
         return says_order(bundle, "_lastUpdated");
@@ -107,13 +107,13 @@ bool is_by_instant(json::Value bundle) {
     return !order.descends && (order.ascends || !order.newer_first);
 }
 
-/// Whether nothing of a page that was to be by instants is.
+/// Whether no part of a page is in the requested order by instants.
 bool gives_newest_first(json::Value bundle) {
     const Order order = order_of(bundle);
     return !order.ascends && (order.descends || order.newer_first);
 }
 
-/// Whether an entry doesn't say which version it is: sent twice, it would be two, and a deletion would delete what was
+/// Whether an entry doesn't say which version it is: sent twice, it would become two, and a deletion would delete what was
 /// written after it.
 bool lacks_version(json::Value bundle) {
     core::HistoryEntry read;
@@ -125,7 +125,7 @@ bool lacks_version(json::Value bundle) {
     return false;
 }
 
-/// Why not one of the versions can be used; empty if one can, or there is none.
+/// Why none of the versions is usable; empty if one is, or there are none.
 std::string why_unusable(json::Value bundle) {
     core::HistoryEntry read;
     std::string why;
@@ -185,7 +185,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
                 refusal = kNewestFirst;
             } else if (lacks_version(document->root())) {
                 refusal = kLacksVersion;
-            } else if (order != "_position") {  // one of ours may be damaged
+            } else if (order != "_position") {  // one of our own entries may be damaged
                 refusal = why_unusable(document->root());
             } else {
                 refusal.clear();
@@ -211,8 +211,8 @@ Result<bool> HistoryReader::is_by_position(json::Value bundle) {
     if (!says_order(bundle, "_position")) {
         return false;
     }
-    // Instants prove nothing about commit order, since a store keeps those of others. Who takes an order that there isn't has
-    // passed over this one, too.
+    // Instants don't prove commit order, since a store keeps those of other servers. A server that accepts an unknown order has
+    // ignored this one, too.
     HttpRequest request;
     request.target =
         fmt::format("{}/_history?_sort=_no_such_order&_count=0", client_.server().base_path);
@@ -221,8 +221,8 @@ Result<bool> HistoryReader::is_by_position(json::Value bundle) {
 }
 
 Result<std::string> HistoryReader::cursor_target(std::string_view cursor, std::size_t page_size) {
-    // A cursor knows the order that it goes on in. Named beside it, commit order makes who knows that order refuse the
-    // cursor of any other, in which versions would be missed; others are asked for nothing that they don't know.
+    // A cursor includes its order. If commit order is requested with it, servers that know this order refuse cursors of
+    // another one, which would miss versions; others are sent nothing that they don't know.
     HttpRequest request;
     request.target =
         fmt::format("{}/_history?_sort=_position&_count=1", client_.server().base_path);
@@ -243,7 +243,7 @@ Result<std::optional<std::uint64_t>> HistoryReader::total() {
         return page->total;
     }
     if (page.error().code == Errc::invalid) {
-        return std::optional<std::uint64_t>();  // some take no page of nothing
+        return std::optional<std::uint64_t>();  // some refuse an empty page
     }
     return page.error();
 }
@@ -271,7 +271,7 @@ Result<std::string> HistoryReader::next_of(json::Value bundle, const std::string
                                            const std::string& target) {
     const std::size_t place = places_.try_emplace(hash64(asked), places_.size()).first->second;
     places_.try_emplace(hash64(target),
-                        place);  // that of fewer versions, where those were too many
+                        place);  // the target with fewer versions, if those were too many
     const std::string link = link_url(bundle, "next");
     if (link.empty()) {
         return std::string();
@@ -323,7 +323,7 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
                                  client_.server().authority(), target),
                      ""};
     }
-    // A history that was empty as it began may show only now in which order it comes.
+    // If the history was empty at first, its order may show only now.
     const bool newest_first =
         target.find("_sort=_lastUpdated") != std::string::npos && gives_newest_first(bundle);
     if (newest_first || lacks_version(bundle)) {

@@ -25,7 +25,7 @@ std::string version_in(json::Parser& parser, std::string_view entry) {
     return is_of_version ? url : fmt::format("{}/_history/{}", url, number);
 }
 
-/// What a refused entry is called, and what its source says of it: that it is damaged there, say.
+/// The name of a refused entry, and the source's remarks on it: that it is damaged there, say.
 std::string name_of(json::Parser& parser, std::string_view entry) {
     const auto read = parser.parse(entry);
     if (!read) {
@@ -69,7 +69,7 @@ void HistorySubmitter::tell(std::uint64_t reached) {
     Patience once = patience_;
     once.give_up_after = milliseconds(0);
     const auto reply = client_.send_patiently(request_of_body(reached), once);
-    static_cast<void>(reply);  // what matters comes with the next entries
+    static_cast<void>(reply);  // the next entries show what matters
 }
 
 Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> entries,
@@ -86,7 +86,7 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
     milliseconds pause = patience_.first_pause;
     while (true) {
         ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
-        const bool too_slow = reply.status == 408;  // for the time that the target gives a request
+        const bool too_slow = reply.status == 408;  // for the request timeout of the target
         if ((reply.status == 413 || too_slow) && entries.size() > 1) {
             entries_max_ = entries.size() / 2;
             refused_bytes_ = body_.size();
@@ -126,8 +126,8 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
             why = fmt::format("{}: an entry was answered {}: {}", client_.server().authority(),
                               troubled->status, troubled->diagnostics);
         }
-        // What was taken already is ignored when it comes again, so the whole bundle can be repeated: as long as a whole
-        // request would be where that is to pass, for some seconds where it is a fault.
+        // Versions taken already are ignored when they come again, so the whole bundle can be repeated: for as long as a whole
+        // request if the trouble is temporary, for some seconds if it is a fault.
         const milliseconds wait = std::min(pause, patience_.longest_pause);
         const bool too_late = passing ? patience_.give_up_after.count() >= 0 &&
                                             std::chrono::steady_clock::now() - started + wait >

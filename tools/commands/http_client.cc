@@ -28,13 +28,13 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 
-/// How long a socket waits until it is looked whether to go on.
+/// How long to wait on a socket before checking whether to go on.
 constexpr milliseconds kLookUp{100};
 
-/// So often in a row an answer may come that doesn't parse. With the usual pauses that is half a minute.
+/// How many replies in a row may be unreadable. With the usual pauses, that is half a minute.
 constexpr int kUnreadableMax = 12;
 
-/// A follower's connection may be idle for hours: what stands between is not to forget it, which nobody would be told of.
+/// A follower's connection may be idle for hours: keeps middleboxes from silently dropping it.
 void keep_alive(int fd) {
     const int on = 1;
     constexpr int kIdleSeconds = 30;
@@ -44,7 +44,7 @@ void keep_alive(int fd) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kBetweenSeconds, sizeof kBetweenSeconds);
 }
 
-/// What a socket says whose own time is over.
+/// Whether errno says that a socket's timeout has passed.
 bool would_block(int number) {
     return number == EAGAIN || number == EWOULDBLOCK;
 }
@@ -57,13 +57,13 @@ Error socket_error(const ServerUrl& server, std::string_view what, int number) {
                  ""};
 }
 
-/// What Retry-After says in seconds; nothing for a date.
+/// Retry-After in seconds; nothing for a date.
 milliseconds retry_after(const HttpReply& reply) {
     const std::string_view text = reply.header("Retry-After").value_or("");
     return std::chrono::seconds(parse_number<std::uint32_t>(text).value_or(0));
 }
 
-/// What an OperationOutcome in the answer says, behind a colon; nothing of another body, which may be a proxy's page.
+/// The text of an OperationOutcome in the reply, after a colon; empty for any other body, such as a proxy's page.
 std::string said_in(const HttpReply& reply) {
     json::Parser parser;
     const auto outcome = parser.parse(reply.body);
@@ -74,7 +74,7 @@ std::string said_in(const HttpReply& reply) {
     return text.empty() ? text : ": " + text;
 }
 
-/// Whether the server has only given up waiting for what it does, and may well come to the end of it.
+/// Whether the server has only stopped waiting for an operation that may still complete.
 bool is_given_up(const HttpReply& reply) {
     if (reply.status != 503) {
         return false;
@@ -108,14 +108,14 @@ std::optional<std::string_view> HttpReply::header(std::string_view name) const {
 struct HttpClient::Impl {
     ServerUrl server;
     std::chrono::milliseconds timeout;
-    Patience patience;  ///< of the request that is under way
+    Patience patience;  ///< of the current request
     std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
     int fd = -1;
-    std::unique_ptr<TlsClient> tls;  ///< null: plain
-    bool sent = false;               ///< some of the last request's bytes went out
+    std::unique_ptr<TlsClient> tls;  ///< null: no TLS
+    bool sent = false;               ///< some bytes of the last request were sent
     std::string credential_lines;
     std::shared_ptr<const TlsIdentity> identity;
-    bool let_in = false;  ///< it has answered something else than 401
+    bool let_in = false;  ///< it has answered anything but 401
 
     void close() {
         tls.reset();
@@ -125,18 +125,18 @@ struct HttpClient::Impl {
         }
     }
 
-    /// True if the server has closed (or spoiled) the idle connection.
+    /// Whether the server has closed the idle connection, or sent something on it.
     bool stale() const {
         pollfd entry{fd, POLLIN, 0};
         return ::poll(&entry, 1, 0) != 0 && (tls == nullptr || tls->is_stale());
     }
 
-    /// Whether to go on waiting for what has not come since then.
+    /// Whether to go on waiting for data, having waited since then.
     bool goes_on(Clock::time_point since) const {
         return Clock::now() - since < timeout && !(patience.stop && patience.stop());
     }
 
-    /// The same where no answer is lost by it.
+    /// The same while no reply can be lost by stopping.
     bool goes_on_connecting(Clock::time_point since) const {
         return Clock::now() - since < timeout && !patience.ends();
     }
@@ -146,7 +146,7 @@ struct HttpClient::Impl {
                               : ::recv(fd, buffer.get(), kReadBytes, 0);
     }
 
-    /// What broke a connection.
+    /// The error for a broken connection.
     Error broken(std::string_view what, int number) const {
         if (tls == nullptr || number != EPROTO) {
             return socket_error(server, what, number);
@@ -155,7 +155,7 @@ struct HttpClient::Impl {
         return {code, fmt::format("{}: {}: {}", server.authority(), what, tls->fault()), ""};
     }
 
-    /// What the parser says of an answer, and whose it is.
+    /// A parser's error for a reply, with the server's name.
     Error of_server(const Error& error) const {
         return {error.code, fmt::format("{}: {}", server.authority(), error.detail), ""};
     }
@@ -171,7 +171,7 @@ struct HttpClient::Impl {
 Result<void> HttpClient::Impl::read_credentials() {
     auto lines = header_lines(server.credentials);
     auto shown = read_identity(server.credentials);
-    // A file may be missing for the moment while it is replaced.
+    // A file may be missing for a moment while it is replaced.
     if (lines) {
         credential_lines = *std::move(lines);
     } else if (!let_in) {
@@ -185,7 +185,7 @@ Result<void> HttpClient::Impl::read_credentials() {
     return {};
 }
 
-/// False: errno says why not.
+/// If it returns false, errno says why.
 bool HttpClient::Impl::connect_to(const addrinfo& address, Clock::time_point begun) {
     if (::connect(fd, address.ai_addr, address.ai_addrlen) == 0) {
         return true;
@@ -380,7 +380,7 @@ Result<HttpReply> HttpClient::Impl::exchange(const HttpRequest& request) {
     bool nothing_came = true;
     const auto attempt = [&]() -> Result<HttpReply> {
         const auto written = write(request);
-        // A server may answer (413, 503) and close before it has read all of the body.
+        // A server may answer (413, 503) and close before it has read the whole body.
         auto reply = read(request, nothing_came);
         if (!reply && !written && reply.error().code != Errc::usage) {
             return written.error();
@@ -414,7 +414,7 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
         }
     }
     impl_->let_in = impl_->let_in || (reply && reply->status != 401);
-    // What is told of an answer is its body.
+    // Callers report a reply by its body.
     if (reply && reply->status / 100 == 3) {
         if (const auto location = reply->header("Location")) {
             reply->body = fmt::format("it leads to {}", *location);
@@ -453,8 +453,8 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
                          ""};
         }
         if (reply) {
-            // Any other 503 says that nothing was done (or that a sync failed, after which nothing more is before a restart);
-            // of other faults nobody knows. What came too late for 408 may do so again where it has a body: that is for who sends it.
+            // Any other 503 means that nothing was done (or that a sync failed, after which nothing is until a restart); after other
+            // faults that is unknown. A request with a body that was too slow (408) may be so again: that is left to the caller.
             again = reply->status == 429 || reply->status == 503 ||
                     (reply->status >= 500 && reply->status != 501 && request.repeatable) ||
                     (reply->status == 408 && request.body.empty());

@@ -25,11 +25,11 @@ namespace annals::tools {
 
 namespace {
 
-// A lock-free atomic is what a signal handler may write.
+// Signal handlers may write lock-free atomics.
 std::atomic<bool> g_stops_reading{false};
-int g_nothing = -1;  ///< a file to be read that has nothing in it
+int g_nothing = -1;  ///< an open file with nothing in it
 
-/// The first signal has nothing more be read, the second one ends the process.
+/// The first signal ends the reading, the second one the process.
 void stop_reading_at_signals() {
     g_nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     struct sigaction stops{};
@@ -38,11 +38,11 @@ void stop_reading_at_signals() {
         if (g_stops_reading.exchange(true)) {
             ::_exit(128 + signal);
         }
-        // Who is about to wait for stdin finds its end instead.
+        // A read of stdin about to begin finds its end.
         ::dup2(g_nothing, STDIN_FILENO);
         errno = before;
     };
-    // Without SA_RESTART, so that who waits for it already hears of it.
+    // Without SA_RESTART, so that a blocked read returns.
     for (const int signal : {SIGINT, SIGTERM}) {
         struct sigaction before{};
         if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
@@ -55,7 +55,7 @@ struct ImportOptions {
     core::ConfigSources sources;
     std::string data;
     std::string server;
-    std::optional<ServerUrl> to;  ///< what `server` names, if it does
+    std::optional<ServerUrl> to;  ///< the parsed `server`, if given
     Credentials credentials;
     std::vector<std::string> paths;
     std::uint64_t connections = 4;
@@ -64,12 +64,12 @@ struct ImportOptions {
 
 namespace fs = std::filesystem;
 
-/// What a file is called, or was before gzip packed it.
+/// A file's name without gzip's extension.
 fs::path unpacked_name(const fs::path& path) {
     return path.extension() == ".gz" ? path.stem() : path.filename();
 }
 
-/// Whether a file of a folder is read: one that is packed only where it does not lie beside what was packed.
+/// Whether a file in a folder is read: a compressed one only if the uncompressed one isn't beside it.
 bool is_meant(const fs::path& path) {
     const fs::path name = unpacked_name(path);
     if (name.extension() != ".ndjson" && name.extension() != ".json") {
@@ -83,7 +83,7 @@ bool is_meant(const fs::path& path) {
     return !twice;
 }
 
-/// Every file that is meant, folders searched for .ndjson and .json, packed by gzip or not, in the order of their names.
+/// All files to read, in the order of their names; folders are searched for .ndjson and .json, compressed or not.
 Result<std::vector<std::string>> list_files(const std::vector<std::string>& paths) {
     std::vector<std::string> files;
     for (const std::string& path : paths) {
@@ -98,7 +98,7 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
         std::vector<std::string> found;
         for (auto at = fs::recursive_directory_iterator(path, ec);
              !ec && at != fs::recursive_directory_iterator(); at.increment(ec)) {
-            std::error_code leads_nowhere;  // a link whose file is gone
+            std::error_code leads_nowhere;  // a dangling link
             if (at->is_regular_file(leads_nowhere) && is_meant(at->path())) {
                 found.push_back(at->path().string());
             }
@@ -115,7 +115,7 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
     return files;
 }
 
-/// 0 if the size of one of them isn't known.
+/// 0 if the size of any of them is unknown.
 std::uint64_t total_bytes(const std::vector<std::string>& files) {
     std::uint64_t total = 0;
     for (const std::string& file : files) {
@@ -141,7 +141,7 @@ Result<void> read_files(const ImportOptions& options, ImportPacker& packer, Impo
         const bool bundles_are_resources = name == "Bundle.ndjson";
         ANNALS_TRY(TextReader reader, TextReader::open(path, name.extension() == ".ndjson"));
         if (number == 0) {
-            // Until then a signal ends the process: there is nothing to tell.
+            // Until then a signal ends the process: there is nothing to report.
             stop_reading_at_signals();
         }
         while (!report.gave_up()) {
@@ -150,7 +150,7 @@ Result<void> read_files(const ImportOptions& options, ImportPacker& packer, Impo
                 packer.take(text, Origin{number, reader.line(), -1}, bundles_are_resources);
                 progress.update(report.done_count(), bytes_before + reader.bytes_read());
             }
-            stopped = g_stops_reading;  // also where the read was interrupted
+            stopped = g_stops_reading;  // even if the read was interrupted
             if (stopped || (more && !*more)) {
                 break;
             }
@@ -190,7 +190,7 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
     ImportPacker packer(lanes, report);
     auto done = read_files(options, packer, report);
     if (!done) {
-        packer.finish();  // what was read before goes in all the same
+        packer.finish();  // what was read so far is still stored
     }
     lanes.clear();
     if (direct != nullptr) {
@@ -262,7 +262,7 @@ int import_files(const ArgumentList& arguments) {
                 static_cast<unsigned long long>(report.refused_count()));
     tell_of_missing(report.missing_count());
     if (report.gave_up() && report.refused_count() > 0) {
-        // Said before all the lines that were left out for it.
+        // Printed before the lines that were left out because of it.
         return fail(report.why(), kExitFaults);
     }
     return !done || report.refused_count() > 0 || report.gave_up() || report.cut_short()

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kQueuedPacksMax = 2;
 constexpr std::chrono::milliseconds kLongestPause{5000};
-constexpr int kRetries = 12;  // about 35 s with the pauses that it has
+constexpr int kRetries = 12;  // about 35 s with its pauses
 
 std::string bundle_of(const Pack& pack) {
     if (pack.kind == Pack::Kind::whole) {
@@ -37,7 +37,7 @@ bool passing(int status) {
     return status == 429 || status == 503;
 }
 
-/// What says whose version an entry of a batch writes; empty: it creates another.
+/// The part of a batch entry that identifies the resource it writes; empty: it creates a new one.
 std::string_view target_of(const Pack::Entry& entry) {
     const std::string_view text = entry.text;
     const std::size_t request = text.rfind(R"(,"request":{)");
@@ -129,7 +129,7 @@ void ImportLane::run() {
     }
 }
 
-/// Of history there is one lane: all from the line on that is said is left out. Of everything else others may have come further.
+/// History has one lane, so everything from the reported line on is left out. For the rest, other lanes may be further.
 void ImportLane::leave_out(const Pack& pack) {
     if (pack.kind == Pack::Kind::history) {
         return;
@@ -162,7 +162,7 @@ void ImportLane::submit(Pack pack) {
             }
             return;
         }
-        const bool too_slow = reply->status == 408;  // for the time that the server gives a request
+        const bool too_slow = reply->status == 408;  // for the request timeout of the server
         if ((reply->status == 413 || too_slow) && pack.entries.size() > 1) {
             Pack rest{pack.kind, {}, pack.bytes};
             const auto middle =
@@ -170,7 +170,7 @@ void ImportLane::submit(Pack pack) {
             std::move(middle, pack.entries.end(), std::back_inserter(rest.entries));
             pack.entries.erase(middle, pack.entries.end());
             submit(std::move(pack));
-            // What is left must not be stored before what it comes after.
+            // The rest must not be stored before what precedes it.
             return report_.gave_up() ? leave_out(rest) : submit(std::move(rest));
         }
         if (reply->status == 200) {
@@ -202,7 +202,7 @@ void ImportLane::submit(Pack pack) {
         } else {
             const std::string why =
                 fmt::format("{} {}", reply->status, outcome_text(parser_, reply->body));
-            // Other submissions may well be smaller.
+            // Other submissions may be smaller.
             const bool too_large = reply->status == 413;
             if (!too_large &&
                 (pack.kind != Pack::Kind::whole || reply->status == 401 || reply->status == 403 ||
@@ -225,7 +225,7 @@ std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,
     std::vector<bool> goes_again(answers.size());
     const bool whole = pack.kind == Pack::Kind::whole;
     if (!whole) {
-        // Of one resource what came after goes again, too: it would not be the newest any more.
+        // Later writes of the same resource are repeated, too, since they would no longer be the newest.
         std::unordered_set<std::string_view> targets;
         for (std::size_t i = 0; i < answers.size(); ++i) {
             const std::string_view target = target_of(pack.entries[i]);

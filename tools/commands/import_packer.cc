@@ -23,11 +23,11 @@ constexpr std::size_t kPackBytesMax = 8 << 20;
 /// An entry of a history Bundle, and its number there.
 using NumberedEntry = std::pair<json::Value, std::int64_t>;
 
-/// Of each resource the versions that are told, and where they stand.
+/// For each resource, its version numbers and their places in the Bundle.
 using ToldVersions =
     std::unordered_map<std::string, std::vector<std::pair<std::uint64_t, std::size_t>>>;
 
-/// What a history Bundle tells of its order.
+/// What a history Bundle says about its order.
 struct Told {
     ToldVersions versions;
     bool later = false;    ///< an instant is later than the one before it
@@ -55,8 +55,8 @@ Told read_told(const std::vector<NumberedEntry>& entries) {
     return told;
 }
 
-/// Whether a version comes before an older one of its resource more often than after it; where the versions don't tell, as where
-/// each resource has one, whether all instants go backwards.
+/// Whether versions come before older ones of the same resource more often than after; if the versions don't tell, for
+/// instance with one per resource, whether all instants go backwards.
 bool is_newest_first(const Told& told) {
     std::int64_t ascents = 0;
     for (const auto& [resource, versions] : told.versions) {
@@ -69,9 +69,9 @@ bool is_newest_first(const Told& told) {
     return ascents < 0 || (ascents == 0 && told.earlier && !told.later);
 }
 
-/// Servers give history newest first; taken like that, all but the newest versions would be ignored, and what an earlier instant
-/// had is not to be found. Instants prove little, for a server may keep those of others: versions of one resource come first. A
-/// server that goes by its clock, or by those of several machines, has some of them the other way round.
+/// Servers return history newest first; taken in that order, all but the newest versions would be ignored, and past states
+/// could not be found. Instants prove little, for a server may keep those of others: a resource's version numbers come first.
+/// Servers that go by their clock, or those of several machines, get some instants the wrong way round.
 void put_oldest_first(std::vector<NumberedEntry>& entries) {
     Told told = read_told(entries);
     if (is_newest_first(told)) {
@@ -91,7 +91,7 @@ void put_oldest_first(std::vector<NumberedEntry>& entries) {
     }
 }
 
-/// The text of an entry; of a deletion that doesn't say when it was, with `instant` as that.
+/// The text of an entry; if it is a deletion without a time, with `instant` added.
 std::string dated(json::Value entry, std::string_view instant) {
     std::string text(entry.raw());
     const json::Value response = entry["response"];
@@ -174,7 +174,7 @@ void ImportPacker::take_history_bundle(json::Value bundle, const Origin& origin)
         if (parse_instant(instant)) {
             last_instant_ = instant;
         }
-        // Where a server writes while its pages are read, they overlap: what came already is not dated by something else.
+        // If the server is written to while its pages are read, they overlap: a repeated deletion gets no new date.
         const bool again = !entry["resource"] && !deletions_.insert(hash64(entry.raw())).second;
         take_history_entry(dated(entry, again ? std::string_view() : last_instant_), place);
     }

@@ -14,19 +14,19 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
-/// Of what gzip has packed less is read at once: it may become a thousand times as much.
+/// Less is read at once from gzip files: it may become a thousand times as much.
 constexpr std::size_t kPackedBytes = 64 << 10;
 
-/// With which all that gzip packs begins, and no JSON (RFC 1952).
+/// How gzip files begin, and JSON never does (RFC 1952).
 constexpr std::string_view kGzipMark = "\x1f\x8b";
 
-/// What follows a file's name until it is whole.
+/// The suffix of a file's name until it is complete.
 constexpr std::string_view kPartial = ".partial";
 
-/// With which some programs begin a file.
+/// Some programs put it at the start of a file.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Follows brackets and strings, to see where an object ends that goes over several lines.
+/// Tracks brackets and strings, to find the end of an object that spans several lines.
 class DepthScan {
   public:
     void feed(std::string_view text) {
@@ -56,7 +56,7 @@ class DepthScan {
 
     bool open() const noexcept { return !open_.empty(); }
 
-    /// True unless `line` begins an object where JSON has no place for one.
+    /// True unless `line` begins an object where JSON doesn't allow one.
     bool may_go_on_with(std::string_view line) const noexcept {
         while (!line.empty() && is_space(line.front())) {
             line.remove_prefix(1);
@@ -150,7 +150,7 @@ Result<void> LineWriter::publish() {
 }
 
 void LineWriter::withdraw() {
-    // Of the fault that leads here somebody is told.
+    // The fault that leads here is reported.
     (void)files_->rename(path_, path_ + std::string(kPartial));
 }
 

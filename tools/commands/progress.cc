@@ -16,9 +16,9 @@ namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(200);
 
-// Lanes of an import tell of lines while its main thread shows how far it is.
+// Import lanes report lines while the main thread shows the progress.
 std::mutex g_stderr;
-bool g_passing = false;  ///< a line is shown whose place another one takes
+bool g_passing = false;  ///< the next line replaces the one shown
 std::atomic<bool> g_begun{false};
 
 void write_stderr(std::string_view text) {
@@ -43,7 +43,7 @@ std::string plain(std::string_view text) {
     std::string line(text);
     for (std::size_t i = 0; i < line.size(); ++i) {
         const auto byte = static_cast<unsigned char>(line[i]);
-        // Of the Unicode characters U+0080 to U+009F, too, terminals take some for commands.
+        // Terminals also take some of the Unicode characters U+0080 to U+009F for commands.
         const bool second = byte >= 0x80 && byte < 0xa0 && i > 0 && line[i - 1] == '\xc2';
         if (second) {
             line[i - 1] = ' ';

@@ -31,13 +31,13 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestPoll{20};
 constexpr milliseconds kLongestPoll{1000};
 
-// The total tells cheaply whether something is new, but as many versions may have been erased as were written.
+// The total tells cheaply whether there is something new, unless as many versions were erased as written.
 constexpr int kPollsByTotal = 10;
 
-// A year: many more have no place in a duration of nanoseconds.
+// A year: much more does not fit into a duration of nanoseconds.
 constexpr std::uint64_t kRetrySecondsMax = 366ULL * 24 * 60 * 60;
 
-// A lock-free atomic is what a signal handler may write.
+// Signal handlers may write lock-free atomics.
 std::atomic<bool> g_stop{false};
 
 struct ReplicateOptions {
@@ -64,14 +64,14 @@ Patience make_patience(const ReplicateOptions& options) {
     return patience;
 }
 
-/// Whether the total of a page that begins after `since` counts what is read from there on.
+/// Whether the total of a page that begins after `since` equals what remains to be read.
 bool is_beginning(const std::string& since) {
     return since.empty() || parse_date_time(since).has_value();
 }
 
-/// The entries of `page` that come after the one with that mark; all of them if none has it. Of `acknowledged` entries, if
-/// that is known, it was the last: in another place, something has come or gone before it. (A server that orders by instants
-/// shows a version that took long to be committed before those that it has shown already.)
+/// The entries of `page` after the one with that mark; all if none has it. If the number `acknowledged` is
+/// known, the marked entry was the last of so many: in another place, something was added or removed before it. (A server that
+/// orders by instants inserts a version that took long to commit before those that it has shown already.)
 std::span<const std::string_view> entries_after(const HistoryPage& page,
                                                 std::optional<std::uint64_t> mark,
                                                 std::optional<std::size_t> acknowledged) {
@@ -101,7 +101,7 @@ Result<void> acknowledge(const ReplicateOptions& options, const HistoryPage& pag
     return state == before ? Result<void>() : write_state(options.state_file, state);
 }
 
-/// Sleeps until `pause` is over or someone wants to stop.
+/// Sleeps for `pause`, or until the process is asked to stop.
 void sleep_a_while(milliseconds pause) {
     const auto wake = std::chrono::steady_clock::now() + pause;
     while (!g_stop && std::chrono::steady_clock::now() < wake) {
@@ -109,7 +109,7 @@ void sleep_a_while(milliseconds pause) {
     }
 }
 
-/// Waits, with growing pauses, until the source may have more than when it had `total` versions.
+/// Waits, with growing pauses, until the source may have more than when its total was `total`.
 Result<void> await_news(HistoryReader& reader, milliseconds& poll,
                         const std::optional<std::uint64_t>& total) {
     for (int i = 0; i < kPollsByTotal && !g_stop; ++i) {
@@ -140,7 +140,7 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
                                .patience = patience},
                               state, counts);
     }
-    // What the target refuses for good ends the reading, too, which may be waiting for a source that is gone.
+    // A final refusal by the target also ends the reading, which may be waiting for a source that is gone.
     std::atomic<bool> refused = false;
     Patience reading = patience;
     reading.stop = [&] { return refused || g_stop; };
@@ -160,11 +160,11 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
             ""};
     }
     ANNALS_TRY(HistoryPage page, std::move(first));
-    // Gone on with, or following, it is not known how much of the history is left.
+    // When resumed or following, it is not known how much of the history is left.
     Progress progress("versions", resumed || options.follow ? 0 : page.total.value_or(0),
                       options.quiet);
     while (true) {
-        // One page is read while the one before is being applied.
+        // Reads one page while the one before is being applied.
         std::future<Result<HistoryPage>> ahead;
         if (!page.next.empty()) {
             ahead = std::async(std::launch::async, [&] { return reader.read(page.next); });
@@ -180,7 +180,7 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
         Result<HistoryPage> next = HistoryPage();
         if (ahead.valid()) {
             next = ahead.get();
-            // Some link to a page of nothing, and fill the one before it up first.
+            // Some servers link to an empty page, and fill up the one before it first.
             if (next && next->entries.empty() && next->next.empty()) {
                 page.next.clear();
             }
@@ -224,7 +224,7 @@ int verify_replica(const ReplicateOptions& options, const ServerUrl& from, const
     return kExitDone;
 }
 
-/// Says on stdout how far it has come; the code to exit with.
+/// Reports on stdout how far it has come; returns the exit code.
 int tell(const ReplicateOptions& options, const ReplicateState& state,
          const ReplicateCounts& counts, const Result<void>& done) {
     std::printf("replicated %llu versions: %llu there already, %llu conflicts, %llu refused\n",

@@ -10,13 +10,13 @@ namespace annals::tools {
 
 namespace {
 
-/// Of the header lines of a reply, those of interim replies and behind its body included.
+/// Limits a reply's header lines, including interim replies and trailers.
 constexpr std::size_t kHeadBytesMax = 1 << 20;
 
-/// With which some servers begin their JSON; a parser may pass over it (RFC 8259 section 8.1), and ours doesn't.
+/// Some servers' JSON begins with it; parsers may ignore it (RFC 8259 section 8.1), but ours doesn't.
 constexpr std::string_view kReplyMark = "\xEF\xBB\xBF";
 
-/// `body` as it was before `coding`. Errors: processing (that is none of ours), io (it is not whole), body_too_large.
+/// Decodes `body` from `coding`. Errors: processing (an unknown coding), io (it is incomplete), body_too_large.
 Result<std::string> decoded(std::string_view body, std::string_view coding,
                             std::uint64_t bytes_max) {
     const std::optional<net::Coding> named = net::coding_named(coding);
@@ -39,7 +39,7 @@ Result<std::string> decoded(std::string_view body, std::string_view coding,
     return plain;
 }
 
-/// Takes from `reply` how its body was dressed up, which nobody has asked for. Errors: of decoded(), where it is a success.
+/// Decodes the body of `reply` if it is encoded, unasked. Errors: as decoded(), if it is a success.
 Result<void> make_plain(HttpReply& reply, std::uint64_t bytes_max) {
     const std::string coding(reply.header("Content-Encoding").value_or(""));
     if (!reply.body.empty() && net::coding_named(coding) != net::Coding::identity) {
@@ -57,9 +57,9 @@ Result<void> make_plain(HttpReply& reply, std::uint64_t bytes_max) {
 
 }  // namespace
 
-/// Adds a part of a header line to `to`; not 0 if there are too many.
+/// Appends a part of a header line to `to`; not 0 if the head is too large.
 int ReplyParser::add_to_head(std::string& to, std::string_view part) {
-    // A line costs more than its bytes.
+    // A line takes more memory than its bytes.
     head_bytes_ += part.size() + sizeof(std::string);
     if (head_bytes_ > kHeadBytesMax) {
         too_large_ = fmt::format("its header has more than {} bytes", kHeadBytesMax);

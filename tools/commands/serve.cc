@@ -29,7 +29,7 @@
 #include <ctime>
 #include <thread>
 
-/// jemalloc's; null in sanitized builds, which do without.
+/// jemalloc's; null in sanitized builds, which don't have it.
 extern "C" __attribute__((weak)) int mallctl(const char* name, void* old_value,
                                              std::size_t* old_size, void* new_value,
                                              std::size_t new_size) noexcept;
@@ -38,7 +38,7 @@ namespace annals::tools {
 
 namespace {
 
-/// Blocks the signals that end the server in this thread and all that it starts: they are taken by sigwait, by the main thread
+/// Blocks the signals that end the server in this thread and all that it starts: the main thread takes them with sigwait
 /// once the server is ready.
 sigset_t block_signals() {
     sigset_t signals;
@@ -48,7 +48,7 @@ sigset_t block_signals() {
     struct sigaction hangup{};
     sigaction(SIGHUP, nullptr, &hangup);
     if (hangup.sa_handler != SIG_IGN) {
-        // With nohup it is to outlive the terminal.
+        // With nohup, the server is meant to outlive the terminal.
         sigaddset(&signals, SIGHUP);
     }
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -56,8 +56,8 @@ sigset_t block_signals() {
     return signals;
 }
 
-/// As long as it lives, a signal ends the process at once. A start may take minutes, nothing was promised to anybody yet, and
-/// what it leaves behind the next one finds as after kill -9.
+/// While it lives, a signal ends the process at once. Starting may take minutes, nothing was promised to anyone yet, and
+/// the next start can cope with what is left behind, as after kill -9.
 class EndsAtOnce {
   public:
     /// Requires: `signals` are blocked.
@@ -84,7 +84,7 @@ class EndsAtOnce {
     ~EndsAtOnce() {
         pthread_kill(thread_.native_handle(), SIGRTMIN);
         thread_.join();
-        // The thread may have had no turn.
+        // The thread may not have run.
         constexpr timespec kNow{};
         if (const int signal = sigtimedwait(&signals_, nullptr, &kNow); signal > 0) {
             end(signal);
@@ -101,7 +101,7 @@ class EndsAtOnce {
     std::thread thread_;
 };
 
-/// Finds out whether `listen` can be bound before the data directory is touched.
+/// Checks that `listen` can be bound before the data directory is touched.
 Result<void> try_address(const std::string& listen) {
     ANNALS_TRY(const core::ListenAddress address, core::read_listen_address(listen));
     asio::io_context context(1);
@@ -179,14 +179,14 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     }
     auto config = core::load_config(sources);
     if (config && !data.empty()) {
-        config->data = data.back();  // the name of a file need not be text, as what is TOML must
+        config->data = data.back();  // a file name need not be valid text, while TOML must
     }
     return config;
 }
 
-/// What threads free goes back to the system ten seconds later where they go on allocating; of those that sleep (a merger after a
-/// large merge, a job, a loop without requests) by a thread of jemalloc's, of which there is none before this. Without one it stays
-/// until they allocate again, which hurts nobody else.
+/// Returns freed memory to the system after ten seconds: threads that keep allocating do this themselves; for those that sleep (a
+/// merger after a large merge, a job, an idle loop) jemalloc starts a background thread here. Without one the memory stays
+/// until they allocate again, which is harmless.
 void give_back_what_sleepers_freed() {
     if (mallctl == nullptr) {
         return;
@@ -243,7 +243,7 @@ int serve(const ArgumentList& arguments) {
     log_opening(config->data, report);
 
     if (config->history_cleanup_enabled && !config->read_only) {
-        // load_config() has looked at them.
+        // Checked by load_config().
         (*store)->start_history_cleanup(*core::history_limits(*config),
                                         config->history_cleanup_interval);
     }
@@ -258,7 +258,7 @@ int serve(const ArgumentList& arguments) {
         return fail(server.error().detail, exit_code_of(server.error()));
     }
     give_back_what_sleepers_freed();
-    // Past stdio, which would hold it against the end, too, that a full device did not take the line.
+    // Not through stdio: it would report again at exit that a full device did not take the line.
     if (::dprintf(STDOUT_FILENO, "annals ready on %s\n", (*server)->url().c_str()) < 0) {
         log_warning(fmt::format("stdout: {}: nobody is told that this is ready on {}",
                                 std::strerror(errno), (*server)->url()));

@@ -39,7 +39,7 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     std::string_view authority = rest.substr(0, slash);
     std::string_view path = slash == std::string_view::npos ? "" : rest.substr(slash);
     if (authority.find('@') != std::string_view::npos) {
-        // The text is not repeated: messages go to logs.
+        // Without the text: messages go to logs.
         return Error{Errc::usage, "a server's root holds no credentials: give them by a header",
                      ""};
     }
@@ -68,7 +68,7 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     if (url.host.empty()) {
         return refuse("no host is named");
     }
-    // The system takes 99999 for 34463, where somebody else may listen.
+    // The system would take 99999 for 34463, where another server may listen.
     const auto port = parse_number(url.port);
     if (!port || *port == 0 || *port > std::numeric_limits<std::uint16_t>::max()) {
         return refuse("a port is a number from 1 to 65535");

@@ -19,10 +19,10 @@ namespace annals::tools {
 
 namespace {
 
-/// A manager that is busy with many others has no room for more just then, and would wait for ever for what was not said.
+/// A busy manager may have no room for more at the moment, and would wait forever for what was not sent.
 constexpr timeval kLimit{.tv_sec = 5, .tv_usec = 0};
 
-/// Returns errno, 0 where it was sent.
+/// Returns errno, 0 on success.
 int send_to(std::string_view name, std::string_view state) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;

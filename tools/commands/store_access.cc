@@ -20,14 +20,14 @@ namespace annals::tools {
 
 namespace {
 
-/// Whether somebody has `directory` who may write it, which this process may not. If not, it is kept from them until this
+/// Whether a process that may write `directory`, which this one may not, has it open. If not, others are kept out until this
 /// process ends.
 bool is_held(const std::string& directory) {
     const int fd = ::open((directory + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
     return fd >= 0 && ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// Errors: usage (this process may not do that with what is at `path`).
+/// Errors: usage (this process lacks that permission on `path`).
 Result<void> check_allowed(const std::string& path, int mode) {
     if (::access(path.c_str(), mode) != 0 && (errno == EACCES || errno == EROFS)) {
         return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
@@ -52,11 +52,11 @@ int exit_code_of(const Error& error) noexcept {
 Result<core::Config> offline_config(core::ConfigSources sources, const std::string& data) {
     sources.environment = core::config_environment();
     sources.sets.push_back("data=" + json::quoted(data));
-    // Nothing listens.
+    // Nothing listens there.
     sources.sets.emplace_back("listen=\"127.0.0.1:0\"");
     ANNALS_TRY(core::Config config, core::load_config(sources));
-    config.data = data;         // the name of a file need not be text, as what is TOML must
-    config.auth.mode = "none";  // the directory is open to whoever runs this
+    config.data = data;         // a file name need not be valid text, while TOML must
+    config.auth.mode = "none";  // whoever runs this has access to the directory
     return config;
 }
 
@@ -68,7 +68,7 @@ storage::StoreOptions store_options(const core::Config& config) {
         options.durability = storage::Durability::none;
     }
     options.sync_interval_ms = static_cast<std::uint32_t>(config.sync_interval.count());
-    // What is stored can be read and sent back as it is, and sent on in a history Bundle of its own.
+    // Whatever was stored must be readable, and fit into a history Bundle of its own to be passed on.
     options.body_bytes_max = config.limits.max_body;
     options.pack_segments = config.storage_compression;
     options.pack_after = config.storage_compression_after;
@@ -107,7 +107,7 @@ Result<void> check_permissions(const std::string& directory, bool writes) {
     }
     ANNALS_TRY_VOID(check_writable(segments));
     ANNALS_TRY_VOID(check_writable(directory + "/erase"));
-    // The others need not be written to ever again.
+    // The other segments need never be written to again.
     const auto numbers = storage::segment_numbers(storage::posix_file_system(), segments);
     return numbers && !numbers->empty()
                ? check_allowed(
@@ -117,7 +117,7 @@ Result<void> check_permissions(const std::string& directory, bool writes) {
 
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory) {
     storage::FileSystem& files = storage::posix_file_system();
-    // Locking makes a file; a directory of something else stays as it is.
+    // Locking creates a file; directories that are not a store stay unchanged.
     if (!files.exists(directory + "/segments")) {
         return Error{Errc::usage, directory + ": no store there", ""};
     }

@@ -20,7 +20,7 @@ namespace annals::tools {
 namespace {
 
 SSL_CTX* make_context() {
-    // OpenSSL writes in a way that a closed socket answers with a signal.
+    // OpenSSL's writes to a closed socket raise a signal.
     std::signal(SIGPIPE, SIG_IGN);
     SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
     if (context != nullptr) {
@@ -29,7 +29,7 @@ SSL_CTX* make_context() {
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
         SSL_CTX_set_mode(context,
                          SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-        // Called where the server asks for a certificate and there is none.
+        // Called if the server requests a certificate and there is none.
         SSL_CTX_set_client_cert_cb(context, [](SSL* ssl, X509**, EVP_PKEY**) {
             *static_cast<bool*>(SSL_get_app_data(ssl)) = true;
             return 0;
@@ -44,7 +44,7 @@ bool is_address(const std::string& host) {
            ::inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
-/// What is said of a socket that blocks when its time is over, or a signal came.
+/// Whether this is the error of a blocking socket that timed out or was interrupted by a signal.
 bool is_timeout(int kind) {
     return kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE;
 }
@@ -54,7 +54,7 @@ std::string reason_of(unsigned long error) {
     return reason != nullptr ? reason : "the connection was closed";
 }
 
-/// Whether `reason` is an alert that only a client's certificate, or the lack of it, gives rise to.
+/// Whether `reason` is an alert that only a client's certificate, or the lack of one, causes.
 bool is_about_clients(int reason) {
     switch (reason) {
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
@@ -104,7 +104,7 @@ Result<std::vector<std::shared_ptr<X509>>> read_chain(const PemText& pem) {
 Result<std::shared_ptr<EVP_PKEY>> read_key(const PemText& pem) {
     const Bio bio = open_text(pem.text);
     bool locked = false;
-    // Nobody is there to type a passphrase.
+    // Nobody is there to enter a passphrase.
     const auto refuse = [](char*, int, int, void* asked) {
         *static_cast<bool*>(asked) = true;
         return -1;
@@ -212,7 +212,7 @@ void TlsClient::take_fault() {
     fault_ = reason_of(error);
     ERR_clear_error();
     const int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
-    // TLS 1.2 knows no alert of its own for a certificate that is missing.
+    // TLS 1.2 has no alert of its own for a missing certificate.
     refused_ = is_about_clients(reason) ||
                (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && asked_in_vain_);
     if (refused_) {
@@ -263,7 +263,7 @@ ssize_t TlsClient::send(const char* bytes, std::size_t size) {
 }
 
 bool TlsClient::is_stale() {
-    // What lies there may be session tickets, which mean no harm, or the server's farewell.
+    // The waiting bytes may be session tickets, which are harmless, or the server's closing alert.
     const int fd = SSL_get_fd(ssl_.get());
     const int flags = ::fcntl(fd, F_GETFL);
     ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);

@@ -17,7 +17,7 @@ namespace {
 Result<storage::VerifyReport> run(const std::string& data, bool quiet) {
     ANNALS_TRY(const auto lock, lock_for_reading(data));
     ANNALS_TRY_VOID(check_readable(data + "/search"));
-    // Mebibytes, so that the rate reads well.
+    // In MiB, so that the rate is readable.
     std::unique_ptr<Progress> progress;
     const auto show = [&](std::uint64_t done, std::uint64_t total) {
         if (progress == nullptr) {
