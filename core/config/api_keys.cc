@@ -38,7 +38,7 @@ Result<std::vector<ApiKey>> read_api_keys(const std::string& file) {
                 fmt::format("sha256 of the key '{}' must be 64 hex digits", one_line(key.id)));
         }
         if (key.sha256 == sha256_hex("")) {
-            // What printf %s "$KEY" | sha256sum gives where KEY is not set: an empty header would open the server.
+            // The output of printf %s "$KEY" | sha256sum if KEY is not set: an empty header would be accepted.
             return entries_fault(
                 kSetting, file,
                 fmt::format("sha256 of the key '{}' is that of no text at all", one_line(key.id)));

@@ -1,7 +1,7 @@
-// API keys: who has one, as its digest, and what it permits.
+// API keys: for each key, its id, its digest and its scopes.
 //
 // Layer:   core/config.
-// Spec:    contract.md, auth.api_keys_file: TOML of [[key]] with id, sha256 (hex) and scopes.
+// Spec:    contract.md, auth.api_keys_file: a TOML file of [[key]] tables with id, sha256 (hex) and scopes.
 // Threads: plain values.
 
 #pragma once
@@ -19,7 +19,7 @@ struct ApiKey {
     std::string scopes;  ///< separated by blanks
 };
 
-/// Reads `file`. Errors: usage: one line that names the file and what is wrong with it, and no secret.
+/// Reads `file`. Errors: usage: one line that names the file and the fault, but contains no secret.
 Result<std::vector<ApiKey>> read_api_keys(const std::string& file);
 
 }  // namespace annals::core

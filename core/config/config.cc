@@ -16,7 +16,7 @@ namespace {
 
 using settings::Key;
 
-/// The first key that begins with `name` and a dot; null if `name` is no table of keys.
+/// The first key that begins with `name` and a dot; null if `name` is no table.
 const Key* first_key_below(std::string_view name) {
     for (const Key& key : settings::keys()) {
         if (key.name.starts_with(name) && key.name.substr(name.size()).starts_with('.')) {
@@ -62,13 +62,13 @@ Result<void> apply_file(Config& config, const std::string& path) {
     return apply_table(config, *table, "", path);
 }
 
-// What a number or date is for a key of texts.
+// How a bare number or date is read for a key of type text.
 enum class Bare : std::uint8_t { text, wrong };
 
-// A TOML value, or else the text as it stands.
+// Reads `text` as a TOML value, or else as a plain string.
 Result<void> apply_text(Config& config, const Key& key, std::string_view text,
                         std::string_view source, Bare bare) {
-    // What does not fit on one line cannot be one TOML value, and must not become several keys.
+    // Text with a line break is no single TOML value, and must not be able to set further keys.
     if (text.find('\n') == std::string_view::npos) {
         const Result<toml::table> parsed = parse_toml(fmt::format("value = {}", text));
         if (parsed) {
@@ -112,7 +112,7 @@ Result<void> apply_environment(Config& config,
         if (found == nullptr) {
             return usage(fmt::format("environment: unknown key '{}'", one_line(name)));
         }
-        // All that an environment has is text.
+        // Environment variables are always text.
         ANNALS_TRY_VOID(apply_text(config, *found, value, name, Bare::text));
     }
     return {};
@@ -151,7 +151,7 @@ std::vector<std::pair<std::string, std::string>> config_environment() {
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const std::size_t equals = text.find('=');
-        // ANNALS_TEST_* is for the project's own tests and names no setting.
+        // ANNALS_TEST_* is reserved for the project's own tests.
         if (text.starts_with("ANNALS_") && !text.starts_with("ANNALS_TEST_") &&
             equals != std::string_view::npos) {
             variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));

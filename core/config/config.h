@@ -1,7 +1,7 @@
 // Config: every setting of the server, with its default.
 //
-// Layer:   core. The table of keys (name, type, default, meaning, field) is in config.cc.
-// Spec:    the configuration keys that docs/operations.md lists are printed from that table.
+// Layer:   core. The table of keys (name, field, meaning) is in keys.cc.
+// Spec:    the list of configuration keys in docs/operations.md is printed from that table.
 // Threads: const after loading.
 
 #pragma once
@@ -84,7 +84,7 @@ struct Config {
         std::chrono::milliseconds jwt_leeway{std::chrono::seconds(60)};
         std::string jwt_hs256_secret_file;
 
-        /// One more issuer of tokens: its name, and where its keys are.
+        /// A further issuer of tokens: its name and the source of its keys.
         struct Issuer {
             std::string issuer;
             std::string audience;
@@ -94,9 +94,9 @@ struct Config {
 
         std::vector<Issuer> jwt_issuers;
 
-        /// Whom to ask about tokens that say nothing themselves (RFC 7662).
+        /// The server that is asked about opaque tokens (RFC 7662).
         struct Introspection {
-            std::string url;  ///< empty: nobody
+            std::string url;  ///< empty: no introspection
             std::string client_id;
             std::string client_secret_file;
             std::string audience;
@@ -108,7 +108,7 @@ struct Config {
         std::string api_keys_file;
         std::vector<std::string> public_access{"metadata"};
 
-        /// What the SMART configuration says of the authorization server.
+        /// The authorization server as described by the SMART configuration.
         struct Smart {
             std::string authorization_endpoint;
             std::string token_endpoint;
@@ -124,12 +124,12 @@ struct Config {
             std::vector<std::string> capabilities;
         } smart;
 
-        /// Tokens that the server itself gives to clients which it knows (SMART Backend Services).
+        /// Tokens that this server issues to clients known to it (SMART Backend Services).
         struct TokenEndpoint {
             static constexpr std::string_view kPath = "/auth/token";     ///< below base_url
-            static constexpr std::string_view kKeysPath = "/auth/jwks";  ///< likewise
-            std::string clients_file;                                    ///< empty: it gives none
-            std::string key_file;  ///< PEM; empty: a key is made at the start
+            static constexpr std::string_view kKeysPath = "/auth/jwks";  ///< below base_url
+            std::string clients_file;  ///< empty: no tokens are issued
+            std::string key_file;      ///< PEM; empty: a key is generated at startup
             std::uint64_t rate = 10;
         } token_endpoint;
 
@@ -139,7 +139,7 @@ struct Config {
 
         bool takes_keys() const noexcept { return mode == "api_key" || mode == "jwt_or_api_key"; }
 
-        /// Whether auth.jwt.* itself says how tokens are verified.
+        /// Whether auth.jwt.* itself configures how tokens are verified.
         bool has_own_issuer() const noexcept {
             return !jwt_jwks_file.empty() || !jwt_jwks_url.empty() ||
                    !jwt_hs256_secret_file.empty();
@@ -147,13 +147,13 @@ struct Config {
     } auth;
 
     struct Audit {
-        std::string file;  ///< empty: nothing is written
+        std::string file;  ///< empty: no audit log
         std::uint64_t max_bytes = 100ULL << 20;
         std::string when_full = "wait";
         bool resources = false;
     } audit;
 
-    /// Where clients get tokens; empty: nowhere that is known.
+    /// Where clients get tokens; empty: unknown.
     std::string token_url() const {
         return auth.issues_tokens() ? base_url + std::string(Auth::TokenEndpoint::kPath)
                                     : auth.smart.token_endpoint;
@@ -167,13 +167,13 @@ struct Config {
         std::string client_ca_file;
     } tls;
 
-    /// Who this server is where it asks others.
+    /// How this server identifies itself to other servers.
     struct Outgoing {
-        std::string cert_file;  ///< empty: it shows no certificate
+        std::string cert_file;  ///< empty: no client certificate
         std::string key_file;
     } outgoing;
 
-    /// Whether accesses are written down.
+    /// Whether accesses are recorded.
     bool audited() const noexcept { return !audit.file.empty(); }
 
     struct Subscriptions {
@@ -187,7 +187,7 @@ struct Config {
 
     std::vector<std::string> cors_origins;
     std::vector<std::string>
-        instantiates;  ///< CapabilityStatements that the deployment says it meets, canonical URLs
+        instantiates;  ///< canonical URLs of CapabilityStatements that the deployment claims to meet
     std::string backup_dir;  ///< empty: "backups" in the data directory
     std::uint64_t jobs_max_running = 4;
     std::chrono::milliseconds jobs_keep{std::chrono::hours(24)};
@@ -196,24 +196,25 @@ struct Config {
     std::string packages_dir;  ///< empty: "packages" in the data directory
 };
 
-/// Where settings come from, weakest first.
+/// The sources of settings, in order of increasing precedence.
 struct ConfigSources {
     std::string file;  ///< path of a TOML file, or empty
-    std::vector<std::pair<std::string, std::string>> environment;  ///< all of ANNALS_*: name, value
-    std::vector<std::string> sets;                                 ///< KEY=VALUE of --set, in order
+    std::vector<std::pair<std::string, std::string>>
+        environment;                ///< all ANNALS_* variables: name, value
+    std::vector<std::string> sets;  ///< KEY=VALUE of each --set, in order
 };
 
-/// Reads the sources over the defaults and checks every value's type, range and fellows.
-/// Errors: usage; the detail is one line that names the key or the file.
+/// Applies the sources to the defaults and checks each value's type and range, and that the values go together.
+/// Errors: usage: one line that names the key or the file.
 Result<Config> load_config(const ConfigSources& sources);
 
-/// Whether `listen` names this machine only.
+/// Whether `listen` is a loopback address.
 bool is_loopback(const Config& config);
 
-/// ANNALS_* of the process environment, ANNALS_TEST_* left out.
+/// The ANNALS_* variables of the process environment, except ANNALS_TEST_*.
 std::vector<std::pair<std::string, std::string>> config_environment();
 
-/// One line a key: name, type, default, meaning (for `annals serve --help` and docs/operations.md).
+/// One line per key: name, type, default, meaning (for `annals serve --help` and docs/operations.md).
 std::string describe_config();
 
 }  // namespace annals::core

@@ -14,10 +14,10 @@ namespace annals::core {
 
 namespace {
 
-/// The log writer counts in 32 bits of milliseconds, which are 49 days.
+/// The log writer counts milliseconds in 32 bits, which is 49 days.
 constexpr std::chrono::days kSyncIntervalMax{30};
 
-/// `authority`: a host, and perhaps a port.
+/// `authority`: a host and optionally a port.
 bool is_loopback_host(std::string_view authority) {
     std::string_view host = authority.substr(0, authority.rfind(':'));
     if (host.starts_with('[') && host.ends_with(']')) {
@@ -26,12 +26,12 @@ bool is_loopback_host(std::string_view authority) {
     if (host == "localhost" || host == "::1") {
         return true;
     }
-    // 127.0.0.0/8 as four numbers; "127.example.org" is a name and may be anywhere.
+    // 127.0.0.0/8 as four numbers; a name such as "127.example.org" may be anywhere.
     return host.starts_with("127.") &&
            host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-// What a browser sends as Origin: a scheme, a host and perhaps a port, nothing behind.
+// Whether it is an Origin as browsers send it: scheme, host, optional port, nothing else.
 bool is_origin(std::string_view text) {
     const std::size_t scheme = text.find("://");
     if (scheme == std::string_view::npos || scheme == 0) {
@@ -43,7 +43,7 @@ bool is_origin(std::string_view text) {
     }) && host.find_first_of("/?#*@") == std::string_view::npos;
 }
 
-/// Links are made by putting a path behind it, and told to everybody.
+/// Whether it can be a base URL: paths are appended to it to make links, which are public.
 bool is_root(std::string_view url) {
     const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
     const std::string_view rest = url.substr(scheme);
@@ -154,7 +154,7 @@ Result<void> check_token_endpoint(const Config& config) {
         return usage(fmt::format("{} needs auth.mode = \"jwt\" or \"jwt_or_api_key\"", kName));
     }
     if (!is_safe_url(config.base_url)) {
-        // What the Host header says is no name to hold an assertion's aud to.
+        // The Host header can't be trusted for the audience (aud) of an assertion.
         return usage(fmt::format("{} needs a base_url that begins with https://", kName));
     }
     if (!auth.smart.authorization_endpoint.empty() || !auth.smart.token_endpoint.empty()) {
@@ -186,7 +186,7 @@ Result<void> check_audit(const Config& config) {
         return usage("audit.resources and read_only exclude each other");
     }
     if (config.integrity_on_delete || config.integrity_on_write) {
-        // What was asked for in vain is referred to, and what is gone stays in the audit.
+        // AuditEvents may refer to resources that a request asked for in vain, or that have been deleted since.
         return usage("audit.resources and referential_integrity exclude each other");
     }
     return {};
@@ -227,7 +227,7 @@ bool is_safe_url(std::string_view url) {
     const std::string_view rest = url.substr(encrypted ? kEncrypted.size() : kPlain.size());
     const std::string host(rest.substr(0, rest.find_first_of("/?#")));
     if (host.find('@') != std::string::npos) {
-        return false;  // the host is behind it; and clients are told such URLs, and the log
+        return false;  // the real host follows the '@'; such URLs also appear in answers and in the log
     }
     const bool has_port = host.find(':') != std::string::npos && !host.ends_with(']');
     return encrypted || is_loopback_host(has_port ? host : host + ":80");

@@ -1,4 +1,4 @@
-// What a configuration must be as a whole, and the words for what is wrong with one.
+// Checks of a configuration as a whole, and its error messages.
 //
 // Layer:   core/config.
 // Threads: any.
@@ -13,19 +13,19 @@
 
 namespace annals::core {
 
-/// Whether the values go together. Errors: usage, one line.
+/// Whether the values go together. Errors: usage: one line.
 Result<void> check_config(const Config& config);
 
-/// Whether `url` is https, or http on a loopback address, where nobody can put other bytes in, and names no user.
+/// Whether `url` is https, or http on a loopback address, where nobody can tamper with it, and contains no user name.
 bool is_safe_url(std::string_view url);
 
-/// An Error of the one who configures.
+/// An error in the configuration.
 Error usage(std::string detail);
 
-/// One line of 200 bytes at most, whatever a value or a parser's message contains.
+/// `text` as one line of at most 200 bytes, whatever a value or a parser's message contains.
 std::string one_line(std::string_view text);
 
-/// Whether `text` is one of `choices`, which have blanks between them.
+/// Whether `text` is one of `choices`, a list separated by blanks.
 bool is_choice(std::string_view choices, std::string_view text);
 
 }  // namespace annals::core

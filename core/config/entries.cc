@@ -15,7 +15,7 @@ namespace annals::core {
 
 namespace {
 
-/// What is wrong with `table`; nothing if it is all right.
+/// The fault in `table`; none if it is valid.
 std::optional<std::string> read_entry(const toml::table& table, std::string_view name,
                                       std::span<const std::string_view> members, Entry& entry) {
     entry.id = table["id"].value_or(std::string());
@@ -58,7 +58,7 @@ Result<std::vector<Entry>> read_entries(std::string_view setting, const std::str
                                         std::string_view name,
                                         std::span<const std::string_view> members) {
     std::error_code ignored;
-    // It is read again when it changes, and what a pipe had is gone by then.
+    // The file is read again when it changes; a pipe can be read only once.
     if (std::filesystem::is_fifo(file, ignored)) {
         return entries_fault(setting, file, "it is a pipe");
     }

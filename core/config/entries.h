@@ -1,4 +1,4 @@
-// Entries: what a TOML file of `[[name]]` tables and nothing else says, each table with an id of its own.
+// Entries: reads a TOML file that consists of `[[name]]` tables only, each with a unique id.
 //
 // Layer:   core/config.
 // Threads: plain functions.
@@ -18,17 +18,18 @@ namespace annals::core {
 struct Entry {
     std::string id;
     std::string scopes;                        ///< separated by blanks
-    std::map<std::string, std::string> texts;  ///< the other members that are there
+    std::map<std::string, std::string> texts;  ///< the other members that are present
 };
 
-/// Reads the `[[name]]` tables of `file`: each has `id` and `scopes` (a list of texts), besides texts of `members`.
+/// Reads the `[[name]]` tables of `file`. Each has `id` and `scopes` (a list of strings), and may have the strings in
+/// `members`.
 ///
-/// Errors: usage: one line that names `setting`, the file and what is wrong.
+/// Errors: usage: one line that names `setting`, the file and the fault.
 Result<std::vector<Entry>> read_entries(std::string_view setting, const std::string& file,
                                         std::string_view name,
                                         std::span<const std::string_view> members);
 
-/// `why` with the setting and the file before it.
+/// An error that names the setting, the file and `why`.
 Error entries_fault(std::string_view setting, const std::string& file, std::string_view why);
 
 }  // namespace annals::core

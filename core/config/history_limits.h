@@ -1,4 +1,4 @@
-// What the configuration says of how much history is kept, by resource type.
+// The configured limits on history, by resource type.
 //
 // Layer:   core/config.
 // Threads: plain functions.
@@ -11,8 +11,8 @@
 
 namespace annals::core {
 
-/// max_history_versions for every type but those that history_cleanup_types names.
-/// Errors: usage (an entry that is no "Type=number", or names no resource type; two that name the same one).
+/// max_history_versions applies to every type that history_cleanup_types doesn't name. Errors: usage: an entry is not
+/// "Type=number", names an unknown type, or one that another entry names.
 Result<storage::HistoryLimits> history_limits(const Config& config);
 
 }  // namespace annals::core

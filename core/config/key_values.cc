@@ -1,4 +1,4 @@
-// What each kind of setting takes, and how its values are written.
+// The values that each kind of setting accepts, and how they are written.
 
 #include "core/config/config_checks.h"
 #include "core/config/keys.h"
@@ -27,7 +27,7 @@ constexpr Unit kSizeUnits[] = {{"kB", 1000},
                                {"GiB", 1ULL << 30},
                                {"B", 1}};
 
-// "250ms": digits, an optional blank, a unit.
+// Reads a value such as "250ms": digits, an optional blank, a unit.
 std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const Unit> units) {
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
     std::uint64_t number = 0;
@@ -67,7 +67,7 @@ std::string in_units(std::uint64_t number, std::span<const Unit> units) {
                            : fmt::format("{}{}", number / best->factor, best->name);
 }
 
-// "a b" as "a, b" or "a | b".
+// Turns "a b" into "a, b" or "a | b".
 std::string listed(std::string_view choices, std::string_view separator) {
     std::string list;
     for (const char c : choices) {
@@ -119,7 +119,7 @@ std::string kind_of(const Field& field) {
     return std::visit(Visitor{}, field);
 }
 
-// Puts a TOML value into its field; false if it is of the wrong type or out of range.
+// Assigns a TOML value to its field; false if it has the wrong type or is out of range.
 struct Assign {
     Config& config;
     const toml::node& node;
@@ -173,7 +173,7 @@ struct Assign {
             return false;
         }
         const auto value = read_with_unit(text->get(), kDurationUnits);
-        // A year at most: sums of durations and clocks must not overflow.
+        // At most a year, so that sums of durations and times don't overflow.
         if (!value || *value > 366ULL * 86'400'000 || Millis(*value) < field.min) {
             return false;
         }
@@ -239,7 +239,7 @@ struct Assign {
     }
 };
 
-/// What a setting is, with the values that it may have, and its default.
+/// Describes a setting: its type or permitted values, and its default.
 struct Describe {
     Config& config;
 

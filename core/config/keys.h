@@ -1,6 +1,6 @@
-// The settings: their names, where their values live, and what they take.
+// The settings: names, fields in Config, and permitted values.
 //
-// Layer:   core/config; used by load_config() and describe_config() alone.
+// Layer:   core/config; used only by load_config() and describe_config().
 // Threads: plain functions.
 
 #pragma once
@@ -21,7 +21,7 @@ namespace annals::core::settings {
 
 using Millis = std::chrono::milliseconds;
 
-/// Where a key's value lives, and by that which TOML values it takes.
+/// The field of a setting. Its kind determines which TOML values are accepted.
 using Flag = bool& (*)(Config&);
 using Text = std::string& (*)(Config&);
 using Texts = std::vector<std::string>& (*)(Config&);
@@ -57,20 +57,20 @@ struct Key {
     std::string_view meaning;
 };
 
-/// All of them.
+/// All settings.
 const std::vector<Key>& keys();
 
-/// The setting of that name; null if there is none.
+/// The setting called `name`; null if there is none.
 const Key* find_key(std::string_view name);
 
-/// Puts a TOML value into its field; false if it is of the wrong type or out of range.
+/// Assigns a TOML value to the setting's field; false if it has the wrong type or is out of range.
 bool try_assign(Config& config, const Key& key, const toml::node& node);
 
-/// The same. Errors: usage, as `source: key must be what it takes`.
+/// The same. Errors: usage: "`source`: key must be ...".
 Result<void> assign(Config& config, const Key& key, const toml::node& node,
                     std::string_view source);
 
-/// The type's name, or what it may be, and the value as it would be written in a file.
+/// The type's name or the permitted values, and the value as it would be written in a file.
 std::pair<std::string, std::string> describe(const Key& key, Config& config);
 
 }  // namespace annals::core::settings

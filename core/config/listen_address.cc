@@ -23,7 +23,7 @@ Result<ListenAddress> read_listen_address(std::string_view listen) {
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
         host = host.substr(1, host.size() - 2);
     } else if (host.find(':') != std::string_view::npos) {
-        host = {};  // where an address of IPv6 ends nobody can tell
+        host = {};  // an IPv6 address needs brackets
     }
     if (colon == std::string_view::npos || host.empty() || !is_port(listen.substr(colon + 1))) {
         return usage(fmt::format("listen must be HOST:PORT, not '{}'", one_line(listen)));

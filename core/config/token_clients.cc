@@ -16,7 +16,7 @@ constexpr std::string_view kClientsSetting = "auth.token_endpoint.clients_file";
 constexpr auto kClientMembers = std::to_array<std::string_view>({"jwks", "jwks_file", "jwks_url"});
 constexpr std::size_t kIdBytesMax = 200;
 
-/// An id is said in logs and tokens, and compared as it stands.
+/// An id appears in logs and tokens, and is compared byte by byte.
 bool is_client_id(std::string_view id) noexcept {
     return id.size() <= kIdBytesMax && id.find_first_not_of(" \t") != std::string_view::npos &&
            std::all_of(id.begin(), id.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });

@@ -1,4 +1,4 @@
-// The clients that may get tokens here, as auth.token_endpoint.clients_file names them.
+// The clients that can get tokens from this server, as listed in auth.token_endpoint.clients_file.
 //
 // Layer:   core/config.
 // Spec:    docs/security.md, "Tokens of its own".
@@ -13,18 +13,18 @@
 
 namespace annals::core {
 
-/// One client. Of the three places of its keys one is given.
+/// A client. Exactly one of the sources of its keys is given.
 struct TokenClient {
     std::string id;
-    std::string scopes;     ///< what it may have at most, separated by blanks
-    std::string jwks;       ///< a JWK Set as it stands
-    std::string jwks_file;  ///< a file with one
+    std::string scopes;     ///< the most that it can get, separated by blanks
+    std::string jwks;       ///< a JWK Set
+    std::string jwks_file;  ///< a file that contains a JWK Set
     std::string jwks_url;   ///< https, or http on a loopback address
 };
 
 inline constexpr std::size_t kTokenClientsMax = 1000;
 
-/// Those with a jwks_url: each is fetched by itself.
+/// The maximum number of clients with a jwks_url, each of which is fetched separately.
 inline constexpr std::size_t kFetchedClientsMax = 32;
 
 /// Reads a TOML file of `[[client]]` entries. Errors: usage: one line that names the setting, the file and the fault.

@@ -41,7 +41,7 @@ Result<toml::table> read_toml(const std::string& file) {
     if (!stream.is_open()) {
         return usage(std::generic_category().message(errno));
     }
-    // To its end, whatever size the system gives it: a pipe has none, and is no empty file.
+    // Read to the end, regardless of the size that the system reports: a pipe has none.
     std::string text;
     std::array<char, 4096> part;
     while (stream && text.size() <= kFileBytesMax) {
