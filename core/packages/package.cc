@@ -18,7 +18,7 @@ constexpr std::size_t kNameBytesMax = 128;
 constexpr std::size_t kDependenciesMax = 200;
 constexpr std::string_view kFolder = "package/";
 
-// What is looked for by canonical URL.
+// Types that are looked up by canonical URL.
 constexpr std::string_view kTypes[] = {"StructureDefinition",
                                        "ValueSet",
                                        "CodeSystem",
@@ -50,15 +50,15 @@ bool is_made_of(std::string_view text, std::string_view others) {
 constexpr std::size_t kIdBytesMax = 64;
 constexpr std::size_t kMarkBytes = 17;  // a hyphen and 16 digits
 
-/// Readable, the same on every server and after every restart, and nobody else's by chance: two versions of a package have
-/// resources of one id.
+/// The id on this server: readable, the same on every server and after every restart, and practically unique, although two
+/// versions of a package have resources with equal ids.
 std::string shown_id(std::string_view own, std::string_view type, const PackageName& package) {
     const std::string_view stem =
         is_made_of(own, "-.") ? own.substr(0, kIdBytesMax - kMarkBytes) : type;
     return fmt::format("{}-{:016x}", stem, hash64(own, hash64(type, hash64(package.text()))));
 }
 
-/// "meta" without what it says of versions, up to where the tag of the package comes.
+/// "meta" without the version, up to the place where the package's tag is added.
 std::string begun_meta(json::Value meta) {
     std::string out = R"("meta":{)";
     for (const auto [key, value] : meta.members()) {
@@ -75,7 +75,7 @@ std::string begun_meta(json::Value meta) {
     return out;
 }
 
-/// All members but those that come anew and the narrative.
+/// All members except the narrative and those that are written anew.
 std::string other_members(json::Value root) {
     std::string out;
     for (const auto [key, value] : root.members()) {
@@ -134,10 +134,10 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     }
     const std::string_view file = path.substr(kFolder.size());
     if (file.find('/') != std::string_view::npos || file.starts_with('.')) {
-        skipped_ += file.starts_with('.') ? 0 : 1;  // examples and their like
+        skipped_ += file.starts_with('.') ? 0 : 1;  // examples and the like
         return {};
     }
-    // Some editors put a byte-order mark before everything.
+    // Some editors write a byte-order mark.
     std::string_view text = bytes;
     if (text.starts_with("\xef\xbb\xbf")) {
         text.remove_prefix(3);
@@ -179,7 +179,7 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     return {};
 }
 
-// Only once the manifest is known, which may be the last file.
+// Called when all files have been read, since the manifest may be the last one.
 void Package::finish_texts() {
     for (std::size_t i = 0; i < resources_.size(); ++i) {
         Resource& resource = resources_[i];
@@ -188,7 +188,7 @@ void Package::finish_texts() {
             R"({{"resourceType":"{}","id":"{}",{}{{"system":"{}","code":"{}"}}]}}{}}})",
             resource.type, resource.id, metas_[i], kPackageTag, name_.text(), resource.text);
     }
-    metas_ = std::vector<std::string>();  // {} would keep the memory
+    metas_ = std::vector<std::string>();  // {} would keep the memory allocated
 }
 
 Result<PackagePointer> Package::read(std::string_view archive, const TarballLimits& limits) {

@@ -2,7 +2,7 @@
 //
 // Layer:   core/packages.
 // Spec:    FHIR NPM package specification (package/package.json and package/*.json in a gzipped tar archive).
-// Threads: Package is const after it was made, but for parsed definitions, which it keeps under a lock.
+// Threads: const once read, except for the cache of parsed definitions, which has a lock.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace annals::packages {
 
-/// What names a package: "hl7.fhir.us.core" and "3.1.1".
+/// Name and version of a package: "hl7.fhir.us.core" and "3.1.1".
 struct PackageName {
     std::string name;
     std::string version;
@@ -30,11 +30,11 @@ struct PackageName {
     std::string text() const { return name + "#" + version; }
 };
 
-/// Whether they can stand in the name of a file: letters, digits, dots, hyphens, underscores and (versions) plus signs.
+/// Whether they can be part of a file name: letters, digits, dots, hyphens, underscores and, in versions, plus signs.
 bool is_package_name(std::string_view name);
 bool is_package_version(std::string_view version);
 
-/// The system of the tag that names the package of a resource, as name#version.
+/// The system of the tag on a resource that names its package, as name#version.
 inline constexpr std::string_view kPackageTag = "urn:annals:package";
 
 /// Whether packages can define resources of a type.
@@ -46,18 +46,17 @@ class Package {
         std::string type;
         std::string url;
         std::string version;
-        std::string
-            id;  ///< what it is called on this server, of its own one and of what package it is of
+        std::string id;  ///< the id on this server, made from its own id and the package's name
         std::string
             profile_of;  ///< the resource type that a StructureDefinition constrains; else empty
         std::string
             text;  ///< JSON without white space and narrative, with that id and a tag that names the package
-        bool has_codes = false;  ///< of a CodeSystem, terminology::has_codes()
+        bool has_codes = false;  ///< whether terminology::has_codes(), for a CodeSystem
     };
 
-    /// Reads a package. Its narratives are dropped.
-    /// Errors: invalid: no such archive, a manifest that is missing or says no name and version, a file that is no JSON;
-    ///         answer_too_costly: too much in it.
+    /// Reads a package, without the narratives.
+    /// Errors: invalid (not such an archive, no manifest or one without name and version, a file that isn't JSON);
+    /// answer_too_costly (too large).
     static Result<std::shared_ptr<const Package>> read(std::string_view archive,
                                                        const TarballLimits& limits = {});
 
@@ -65,15 +64,15 @@ class Package {
 
     const std::vector<PackageName>& dependencies() const noexcept { return dependencies_; }
 
-    /// The canonical URL of its implementation guide; empty if it says none.
+    /// The canonical URL of its implementation guide; empty if it has none.
     const std::string& guide() const noexcept { return guide_; }
 
     const std::vector<Resource>& resources() const noexcept { return resources_; }
 
-    /// Files that hold nothing that is installed: examples, resources without a url.
+    /// The number of files that aren't installed: examples, resources without a url.
     std::size_t skipped() const noexcept { return skipped_; }
 
-    /// The number of a resource, parsed; kept. Errors: invalid, as its text was read before only if memory is damaged.
+    /// Resource `number`, parsed and cached. Errors: invalid: only if memory is damaged, since the text was parsed before.
     Result<terminology::Definition> definition(std::size_t number) const;
 
   private:
@@ -87,7 +86,7 @@ class Package {
     std::string guide_;
     std::vector<Resource> resources_;
     std::vector<std::string>
-        metas_;  // while it is read: meta of each, up to where its last tag comes
+        metas_;  // while reading: meta of each resource, up to the place of its last tag
     std::size_t skipped_ = 0;
     mutable std::mutex mutex_;
     mutable std::vector<terminology::Definition> parsed_;  // guarded by mutex_

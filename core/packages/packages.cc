@@ -14,17 +14,17 @@ namespace annals::packages {
 namespace {
 
 constexpr std::string_view kSuffix = ".tgz";
-constexpr std::string_view kDraft = ".tmp";  // replace_file()'s
+constexpr std::string_view kDraft = ".tmp";  // as replace_file() names its drafts
 constexpr std::string_view kOrderFile = "order";
 constexpr std::uint64_t kArchiveBytesMax = 256 << 20;
 constexpr std::size_t kPackagesMax = 500;
 
-/// What the server carries itself.
+/// Whether the server has the package built in.
 bool is_carried(const PackageName& name) {
     return name.name == "hl7.fhir.r4.core" || name.name == "hl7.fhir.core";
 }
 
-/// Is `a` an older version than `b`? Numbers count as numbers, and a label makes a version older.
+/// Whether `a` is an older version than `b`. Numbers are compared as numbers; a label makes a version older.
 bool is_older(std::string_view a, std::string_view b) {
     while (!a.empty() && !b.empty()) {
         const auto part = [](std::string_view& rest) {
@@ -52,7 +52,7 @@ bool is_older(std::string_view a, std::string_view b) {
     return a.empty() ? !b.empty() && !is_label(b) : is_label(a);
 }
 
-/// Does a version answer to what is asked for: itself, "1.0.x", "latest"?
+/// Whether a version matches the requested one, which may be "1.0.x" or "latest".
 bool answers(std::string_view version, std::string_view asked) {
     if (asked.empty() || asked == "latest" || asked == "current") {
         return true;
@@ -73,7 +73,7 @@ std::optional<PackageName> name_of(std::string_view file) {
                : std::nullopt;
 }
 
-/// Do they define the same, whatever their archives look like?
+/// Whether both define the same resources, even if the archives differ.
 bool is_same(const Package& a, const Package& b) {
     return std::ranges::equal(a.resources(), b.resources(), {}, &Package::Resource::text,
                               &Package::Resource::text);
@@ -99,7 +99,7 @@ void Packages::miss(const std::string& path, const Error& error) {
     }
 }
 
-// As they were installed; those of which that isn't known come first, by name.
+// Sorts the files by order of installation; those missing in the order file come first, by name.
 std::vector<std::string> Packages::in_order(std::vector<std::string> files) {
     const std::string path = installed_ + "/" + std::string(kOrderFile);
     const auto text = files_.exists(path) ? read(path) : Result<std::string>(std::string());
@@ -122,7 +122,7 @@ std::vector<std::string> Packages::in_order(std::vector<std::string> files) {
     return files;
 }
 
-// It may be large, and is of no use; who installs the same again would take it away, and nobody else.
+// Drafts may be large, and nothing else removes them except a new installation of the same package.
 void Packages::remove_unfinished(const std::vector<std::string>& names) {
     for (const std::string& file : names) {
         const std::string_view name = file;
@@ -264,7 +264,7 @@ Result<std::string> Packages::read(const std::string& path) const {
         return Error{Errc::answer_too_costly, "The package is too large", ""};
     }
     if (!bytes && bytes.error().code == Errc::not_found) {
-        // Clients are told of this one: without the path.
+        // Clients see this error, so it doesn't contain the path.
         return Error{Errc::not_found, "The package's file is not there", ""};
     }
     return bytes;
@@ -313,7 +313,7 @@ Result<Packages::Archive> Packages::fetch(const Wanted& wanted) const {
     return archive;
 }
 
-// Those that aren't there yet, each once, behind what needs them.
+// Adds the dependencies that aren't installed yet, each once, after the packages that need them.
 Result<void> Packages::take_dependencies(const Package& package,
                                          std::vector<Archive>& archives) const {
     for (const PackageName& needed : package.dependencies()) {
@@ -346,7 +346,7 @@ Result<void> Packages::take_dependencies(const Package& package,
     return {};
 }
 
-// The order names it first: of a name without a file nothing follows.
+// The order file is written first: a name in it that has no package file does no harm.
 Result<void> Packages::keep(const std::vector<PackagePointer>& packages, const PackageName& name,
                             std::string_view bytes) {
     ANNALS_TRY_VOID(files_.make_directory(installed_));
@@ -375,7 +375,7 @@ Result<Installation> Packages::install(const Wanted& wanted) {
         return Error{Errc::answer_too_costly, "Too many packages are installed", ""};
     }
     Installation done{asked->name(), 0, 0, asked->dependencies()};
-    // What is needed comes before what needs it, so that a crash leaves nothing without what it needs.
+    // Dependencies are installed first, so that a crash leaves no package without them.
     std::reverse(archives.begin(), archives.end());
     for (const Archive& archive : archives) {
         const PackageName& name = archive.package->name();
@@ -391,7 +391,7 @@ Result<Installation> Packages::install(const Wanted& wanted) {
                              ""};
             }
             if (!has_file) {
-                // Somebody has taken it away, and the next start would miss it.
+                // The file has been removed by someone; the package would be missing after a restart.
                 ANNALS_TRY_VOID(keep(packages, name, archive.bytes));
             }
             done.skipped += archive.package->resources().size();

@@ -1,4 +1,4 @@
-// Packages: the packages that are installed, and what they define.
+// Packages: the installed packages, and the resources that they define.
 //
 // Layer:   core/packages.
 // Spec:    docs/api/install-package.md; docs/format.md, "Packages".
@@ -21,54 +21,52 @@
 
 namespace annals::packages {
 
-/// What to install: a package by its name, or an archive.
+/// What to install: a package by name, or an archive.
 struct Wanted {
-    std::string name;     ///< empty: what the archive says
-    std::string version;  ///< empty: the highest there is
+    std::string name;     ///< empty: as the archive says
+    std::string version;  ///< empty: the highest available
     std::optional<std::string> archive;
     bool with_dependencies = false;
 };
 
-/// What an installation did.
+/// The result of an installation.
 struct Installation {
     PackageName package;
-    std::size_t installed = 0;  ///< resources, of dependencies as well
-    std::size_t skipped =
-        0;  ///< what was there already, examples, and what can't be found by a url
+    std::size_t installed = 0;  ///< resources, including those of dependencies
+    std::size_t skipped = 0;    ///< those installed before, examples, and resources without a url
     std::vector<PackageName> dependencies;
 };
 
-/// Their resources are no versions of the store and have no history. Each package is kept as the archive that it came as.
+/// The resources of packages are not versions in the store and have no history. Each package is kept as its original archive.
 class Packages final : public terminology::Source {
   public:
-    /// Reads what was installed before. `installed` is the folder of what is installed, `offered` the one that packages
-    /// are installed from. What can't be read is logged and passed over, and loaded() tells of it. Unless it is read only, what an
-    /// installation that was cut off has left is removed.
+    /// Loads the packages in the folder `installed`; `offered` is the folder that packages are installed from. What can't be
+    /// read is logged, skipped and reported by loaded(). Remains of interrupted installations are removed, unless `read_only`.
     Packages(storage::FileSystem& files, std::string installed, std::string offered,
              bool read_only);
 
-    /// Whether all that was installed before could be read. Errors: corrupt, with the path of the first that could not.
+    /// Whether all installed packages could be read. Errors: corrupt, with the path of the first that couldn't.
     const Result<void>& loaded() const noexcept { return loaded_; }
 
-    /// Of several packages the one that was installed last. A reference ("ValueSet/ID") does for `url`, too.
+    /// If several packages define it, the one installed last takes precedence. `url` can also be a reference ("ValueSet/ID").
     Result<terminology::Definition> find(std::string_view type, std::string_view url,
                                          std::string_view version) const override;
 
-    /// In the order in which they were installed.
+    /// The packages in the order of their installation.
     std::vector<PackagePointer> installed() const;
 
-    /// What searches see of them: their resources in that order, but for those of an id that another one has.
+    /// The resources as seen by searches, in that order; of those with the same id, only one.
     std::shared_ptr<const core::search::Carried> carried() const;
 
-    /// A resource by its id on this server; none if there is none.
+    /// The resource with that id on this server; none if there is none.
     std::optional<core::search::Carried::Resource> read(TypeId type, std::string_view id,
                                                         std::shared_ptr<const void>& pin) const;
 
-    /// Installs a package, durably, or says that it was there.
+    /// Installs a package durably, unless it is installed already.
     ///
-    /// Errors: not_found: no such package is offered; invalid: it is no package, or another than was asked for; conflict: one
-    ///         of that name and version, with other content, is there; not_computable: a dependency isn't offered;
-    ///         answer_too_costly; no_store, io.
+    /// Errors: not_found (no such package is offered); invalid (it is no package, or not the requested one); conflict (the same
+    /// name and version is installed with other content); not_computable (a dependency isn't offered); answer_too_costly;
+    /// no_store, io.
     Result<Installation> install(const Wanted& wanted);
 
   private:
@@ -77,14 +75,14 @@ class Packages final : public terminology::Source {
         std::size_t number = 0;
     };
 
-    /// What is installed at one time.
+    /// An immutable state of what is installed.
     struct Index {
         std::vector<PackagePointer> packages;
         std::unordered_multimap<std::string_view, Place> by_url;
         std::shared_ptr<const core::search::Carried> carried;
         std::unordered_map<std::string_view, std::size_t> by_id;  ///< into carried
 
-        /// What `reference` ("ValueSet/ID") names, by the id that it has on this server.
+        /// The resource that `reference` ("ValueSet/ID") names by its id on this server.
         Result<terminology::Definition> find_by_reference(std::string_view type,
                                                           std::string_view reference) const;
     };

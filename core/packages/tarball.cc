@@ -26,7 +26,7 @@ Error bad(std::string what) {
     return {Errc::invalid, std::move(what), ""};
 }
 
-/// Below the root, without steps upwards, and printable as a message.
+/// Whether the path is relative, doesn't contain "..", and can be printed in a message.
 bool is_safe(std::string_view path) {
     if (path.empty() || path.front() == '/' || path.find('\\') != std::string_view::npos ||
         path.find('\0') != std::string_view::npos) {
@@ -42,8 +42,8 @@ bool is_safe(std::string_view path) {
     return true;
 }
 
-/// Whether the gzip stream ends, and has the checksum that it says: an archive is read to its last file and no further,
-/// and nobody else looks at that.
+/// Checks that the gzip stream is complete and its checksum is right: libarchive stops reading after the last file of the
+/// archive and doesn't check that.
 Result<void> check_whole(std::string_view bytes, const TarballLimits& limits) {
     z_stream stream{};
     if (inflateInit2(&stream, 31) != Z_OK) {
@@ -56,7 +56,7 @@ Result<void> check_whole(std::string_view bytes, const TarballLimits& limits) {
         if (stream.avail_in == 0) {
             const std::size_t next = std::min<std::size_t>(bytes.size(), 1 << 30);
             stream.next_in =
-                reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // it only reads
+                reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads it
             stream.avail_in = static_cast<uInt>(next);
             bytes.remove_prefix(next);
         }
@@ -102,7 +102,8 @@ Result<void> read_tarball(
     ANNALS_TRY_VOID(check_whole(bytes, limits));
     const std::unique_ptr<archive, Free> reader(archive_read_new());
     ANNALS_CHECK(reader != nullptr);
-    // Appended, for else what comes of it is looked at for another one, and what comes of that, which nothing bounds.
+    // Appended instead of auto-detected: otherwise, unpacked data would be unpacked again if it looks compressed, without any
+    // bound.
     archive_read_append_filter(reader.get(), ARCHIVE_FILTER_GZIP);
     archive_read_support_format_tar(reader.get());
     if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) {
