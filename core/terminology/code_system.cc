@@ -21,7 +21,7 @@ constexpr std::string_view kProperties = "http://hl7.org/fhir/concept-properties
 Content content_of(json::Value root) {
     const json::Value content = root["content"];
     if (content.equals("complete")) {
-        // Some say so that list nothing.
+        // Some claim to be complete but list nothing.
         return root["concept"].size() > 0 ? Content::complete : Content::not_present;
     }
     return content.equals("fragment")     ? Content::fragment
@@ -32,7 +32,7 @@ Content content_of(json::Value root) {
 
 using PropertyNameSet = std::set<std::string, std::less<>>;
 
-/// What the properties of a code system mean, by what it calls them.
+/// The meaning of a code system's properties, by the names it gives them.
 struct PropertyNames {
     PropertyNameSet parent{"parent", "subsumedBy"};
     PropertyNameSet child{"child"};
@@ -193,7 +193,7 @@ Result<bool> CodeSystem::is_below(Number number, Number ancestor, Effort& effort
     if (number == ancestor) {
         return true;
     }
-    // Most have one parent at most, and then nothing has to be remembered.
+    // Most concepts have at most one parent, and then no visited set is needed.
     for (std::size_t steps = 0; parents_.of(number).size() == 1 && steps < kJsonDepthMax; ++steps) {
         ANNALS_TRY_VOID(effort.spend());
         number = parents_.of(number).front();

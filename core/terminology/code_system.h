@@ -1,8 +1,8 @@
-// CodeSystem: the concepts of a CodeSystem resource, found by code, and which stand below which.
+// CodeSystem: the concepts of a CodeSystem resource, found by code, and their hierarchy.
 //
 // Layer:   core/terminology.
 // Spec:    FHIR R4 codesystem.html, concept-properties.
-// Threads: const after it was made.
+// Threads: const once made.
 
 #pragma once
 
@@ -24,16 +24,16 @@ namespace annals::terminology {
 
 inline constexpr std::size_t kConceptsMax = 2'000'000;  ///< of one code system
 
-/// What a CodeSystem has of its codes (CodeSystem.content).
+/// How many of its codes a CodeSystem contains (CodeSystem.content).
 enum class Content : std::uint8_t { not_present, example, fragment, complete, supplement };
 
 class CodeSystem {
   public:
-    /// Concepts are numbered in the order of the text, nested ones behind what they stand in.
+    /// Concepts are numbered in the order of the text; nested ones follow the one that contains them.
     using Number = std::uint32_t;
 
-    /// Takes a CodeSystem apart. A supplement has no codes: those that it names are another's.
-    /// Errors: answer_too_costly beyond kConceptsMax or `effort`; timeout.
+    /// Reads a CodeSystem. A supplement has no codes of its own. Errors: answer_too_costly (beyond kConceptsMax or `effort`);
+    /// timeout.
     static Result<std::shared_ptr<const CodeSystem>> make(Definition definition, Effort& effort);
 
     json::Value root() const noexcept { return definition_->root(); }
@@ -48,10 +48,10 @@ class CodeSystem {
 
     std::size_t size() const noexcept { return concepts_.size(); }
 
-    /// Whether it says that upper and lower case are the same in its codes.
+    /// Whether its codes are case-insensitive.
     bool ignores_case() const noexcept { return ignores_case_; }
 
-    /// In whatever case if it ignores that.
+    /// The concept with that code; ignores case if ignores_case().
     std::optional<Number> find(std::string_view code) const;
 
     std::string_view code(Number number) const noexcept { return concepts_[number].code; }
@@ -63,21 +63,21 @@ class CodeSystem {
 
     bool is_inactive(Number number) const noexcept { return concepts_[number].inactive; }
 
-    /// Whether it only groups others (property notSelectable).
+    /// Whether it only groups other concepts (property notSelectable).
     bool is_abstract(Number number) const noexcept { return concepts_[number].is_abstract; }
 
     std::span<const Number> parents(Number number) const noexcept { return parents_.of(number); }
 
     std::span<const Number> children(Number number) const noexcept { return children_.of(number); }
 
-    /// Is `number` below `ancestor`, or the same? Cost: what stands above `number`, a step each. Errors: of `effort`.
+    /// Whether `number` is below `ancestor` or the same. Cost: a step for each concept above `number`. Errors: as `effort`.
     Result<bool> is_below(Number number, Number ancestor, Effort& effort) const;
 
-    /// `number` and all that can be reached from it upwards or downwards: one flag per concept. Cost: a step for each.
-    /// Errors: of `effort`.
+    /// `number` and all concepts above (or below) it, as one flag per concept. Cost: a step for each concept reached. Errors:
+    /// as `effort`.
     Result<std::vector<bool>> reached(Number number, bool upwards, Effort& effort) const;
 
-    /// Memory that it takes, about, the document included.
+    /// Approximate memory use, including the document.
     std::size_t bytes() const noexcept { return bytes_; }
 
   private:
@@ -92,7 +92,7 @@ class CodeSystem {
     using Edge = std::pair<Number, Number>;
 
     struct Edges {
-        std::vector<Number> first;  ///< where those of a concept begin; one more at the end
+        std::vector<Number> first;  ///< where those of each concept begin, and one more for the end
         std::vector<Number> others;
 
         void make(std::vector<Edge>& edges, std::size_t concepts);
@@ -113,7 +113,7 @@ class CodeSystem {
     std::string_view version_;
     Content content_ = Content::not_present;
     bool ignores_case_ = false;
-    std::deque<std::string> texts_;  ///< what stands with escapes, or in another case
+    std::deque<std::string> texts_;  ///< texts with resolved escapes or changed case
     std::vector<Concept> concepts_;
     std::unordered_map<std::string_view, Number> by_code_;
     Edges parents_;
@@ -123,10 +123,10 @@ class CodeSystem {
 
 using CodeSystemPointer = std::shared_ptr<const CodeSystem>;
 
-/// The text of a property's value, a code or a literal as it stands.
+/// The text of a property's value; codes and literals unchanged.
 std::string property_text(json::Value property);
 
-/// `definition` taken apart; kept a while, bounded in memory. Errors: of make(). Threads: any.
+/// Reads `definition`; the result is cached, bounded in memory. Errors: as make(). Threads: any.
 Result<CodeSystemPointer> code_system_of(const Definition& definition, Effort& effort);
 
 }  // namespace annals::terminology

@@ -1,4 +1,4 @@
-// Effort: how much work one answer may take: steps, and an end in time.
+// Effort: limits the work for one answer in steps and in time.
 //
 // Layer:   core/terminology.
 // Threads: belongs to one thread at a time.
@@ -13,22 +13,22 @@
 
 namespace annals::terminology {
 
-/// What it costs to look into a part of a value set, for a definition, and to begin an expansion.
+/// The steps for looking into a part of a value set, finding a definition, and beginning an expansion.
 inline constexpr std::uint64_t kStepsPerPart = 10;
 inline constexpr std::uint64_t kStepsPerDefinition = 100;
 inline constexpr std::uint64_t kStepsPerExpansion = 200;
 
-/// A step is about a concept looked at: some ten nanoseconds.
+/// A step is about the work to look at one concept: some ten nanoseconds.
 class Effort {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// `stopping`, if there is one, ends it as the time does. Lifetime: it outlives this.
+    /// `stopping`, unless null, ends the work as the end of time does. Lifetime: it outlives this.
     explicit Effort(std::uint64_t steps, Clock::time_point end = Clock::time_point::max(),
                     const std::atomic<bool>* stopping = nullptr)
         : steps_left_(steps), end_(end), stopping_(stopping) {}
 
-    /// Errors: answer_too_costly when no steps are left; timeout.
+    /// Errors: answer_too_costly (no steps left); timeout.
     Result<void> spend(std::uint64_t steps = 1) {
         if (steps > steps_left_) {
             exhausted_ = true;
@@ -45,7 +45,7 @@ class Effort {
         return {};
     }
 
-    /// Whether it was the steps that ran out.
+    /// Whether the steps ran out.
     bool exhausted() const noexcept { return exhausted_; }
 
   private:

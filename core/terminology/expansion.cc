@@ -11,9 +11,9 @@ namespace annals::terminology {
 
 namespace {
 
-// Of two code systems as large as a body may be, each of which takes some 200 MiB, too.
+// Room for expansions of two code systems of the maximum size, each of which takes some 200 MiB.
 constexpr std::size_t kKeptExpansionBytesMax = 512 << 20;
-constexpr std::size_t kSystemsPerStep = 16;  // that are compared
+constexpr std::size_t kSystemsPerStep = 16;  // compared per step
 constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {
@@ -35,7 +35,7 @@ void add_once(std::vector<T>& list, T item) {
     }
 }
 
-/// One expansion while it is made.
+/// Builds one expansion.
 class Builder {
   public:
     Builder(Session& session, const ExpandOptions& options)
@@ -72,7 +72,7 @@ class Builder {
 
 Result<std::uint32_t> Builder::system_number(std::string_view url, std::string_view version,
                                              const CodeSystemPointer& content) {
-    // Another one than the value set names may be forced.
+    // Versions::forced may have replaced the version that the value set gives.
     version = version.empty() || content == nullptr ? version : content->version();
     auto& systems = made_.systems;
     const auto is_it = [&](const Expansion::System& known) {
@@ -86,7 +86,7 @@ Result<std::uint32_t> Builder::system_number(std::string_view url, std::string_v
     if (number == systems.size()) {
         systems.push_back({std::string(url), std::string(version), nullptr});
     }
-    // Of one that was met in an expansion before, its content may not have been looked for.
+    // A system first met in another expansion may not have had its content looked up.
     if (content != nullptr && systems[number].content == nullptr) {
         systems[number].content = content;
         add_once<std::shared_ptr<const void>>(made_.held, content);
@@ -177,7 +177,7 @@ Result<void> Builder::include(const Include& part) {
     return include_system(part);
 }
 
-// Whether the code is in all parts that are named but number `skipped` of the value sets.
+// Whether the code is in all other parts of the intersection, except value set number `skipped`.
 Result<bool> Builder::is_in_others(const Include& part, std::size_t skipped, const Code& code) {
     Member found = Member::yes;
     if (skipped != static_cast<std::size_t>(-1)) {
@@ -247,7 +247,7 @@ Result<void> Builder::include_system(const Include& part) {
     if (content == nullptr) {
         return not_here("The code system", canonical_of(part.system, part.version));
     }
-    // R4's own expansions have what an example of a code system lists.
+    // R4's own expansions contain the codes that example code systems list.
     const bool is_example = content->content() == Content::example;
     if (!content->is_complete() && content->content() != Content::fragment &&
         !((is_example || session_.open_systems) && content->size() > 0)) {
@@ -306,7 +306,7 @@ Result<ExpansionPointer> Builder::expansion_of(std::string_view canonical) {
     return expansion;
 }
 
-// What is in the first value set and all else that the part names.
+// Adds the codes of the first value set that are also in everything else that the part names.
 Result<void> Builder::include_value_set(const Include& part) {
     ANNALS_TRY(const ExpansionPointer first, expansion_of(part.value_sets.front()));
     for (const auto& used : first->used) {
@@ -325,7 +325,7 @@ Result<void> Builder::include_value_set(const Include& part) {
     return {};
 }
 
-// The codes of a system that the first value set has all of.
+// Adds the codes of a system that the first value set includes as a whole.
 Result<void> Builder::include_open(const Include& part, const std::string& system,
                                    const ExpansionPointer& first) {
     if (!part.system.empty() && part.system != system) {
@@ -392,7 +392,7 @@ Result<void> Builder::exclude(const Include& part) {
     return {};
 }
 
-/// An expansion, and what it was made of: as long as that is found, it holds.
+/// An expansion and the lookups it was made from; valid as long as these give the same results.
 struct Made {
     ExpansionPointer expansion;
     std::vector<Session::Look> looks;
@@ -462,7 +462,7 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
     }
     auto made = std::make_shared<Expansion>(std::move(builder).take());
     made->held.push_back(value_set);
-    // Of an inner one it isn't known what it alone was made of.
+    // For a nested expansion, it isn't known which lookups were its own.
     if (keeps && session.within.size() == 1) {
         std::vector<Definition> documents{value_set->definition()};
         for (const Session::Look& look : session.looks()) {

@@ -2,7 +2,7 @@
 //
 // Layer:   core/terminology.
 // Spec:    FHIR R4 valueset.html#expansion, valueset-operation-expand.html.
-// Threads: expand() is of a Session, one thread at a time; an Expansion is const after it was made.
+// Threads: expand() as Session; an Expansion is const once made.
 
 #pragma once
 
@@ -24,28 +24,29 @@ namespace annals::terminology {
 struct Expansion {
     struct System {
         std::string url;
-        std::string version;        ///< where the value set names one; empty: it doesn't
-        CodeSystemPointer content;  ///< null: not here
-        std::unordered_map<std::string_view, std::uint32_t> by_code{};  ///< numbers in `entries`
+        std::string version;        ///< as given in the value set; empty: not given
+        CodeSystemPointer content;  ///< null: not available
+        std::unordered_map<std::string_view, std::uint32_t> by_code{};  ///< indexes into `entries`
     };
 
     struct Entry {
         std::string_view code;
         std::string_view display;
-        std::uint32_t system = 0;                  ///< number in `systems`
+        std::uint32_t system = 0;                  ///< index into `systems`
         std::optional<CodeSystem::Number> number;  ///< in the system's content
-        json::Value listed;  ///< the element that lists it in the value set; missing: none does
+        json::Value
+            listed;  ///< the element of the value set that lists it; missing: it isn't listed
         bool is_abstract = false;
         bool inactive = false;
     };
 
     std::vector<System> systems;
     std::vector<Entry> entries;
-    /// Code systems that are in as a whole and whose codes are not known here.
+    /// Code systems that are included as a whole, but whose codes are unknown here.
     std::vector<std::string> open_systems;
-    /// What it was made of: "used-codesystem", "used-valueset" or "fragment", and its canonical URL.
+    /// What it was made from: "used-codesystem", "used-valueset" or "fragment", and the canonical URL.
     std::vector<std::pair<std::string_view, std::string>> used;
-    /// What the entries point into.
+    /// Keeps alive what the entries point into.
     std::vector<std::shared_ptr<const void>> held;
 
     bool has(std::string_view system, std::string_view code) const;
@@ -55,16 +56,16 @@ using ExpansionPointer = std::shared_ptr<const Expansion>;
 
 struct ExpandOptions {
     std::size_t codes_max = 100'000;
-    /// Which codes are wanted; null: all.
+    /// Which codes to include; null: all.
     std::function<bool(std::string_view code, std::string_view display)> wanted;
-    /// Which code systems are not looked at, by url and by the version that the value set names, if any; null: none.
+    /// Which code systems to skip, by url and the version given in the value set, if any; null: none.
     std::function<bool(std::string_view url, std::string_view version)> skipped{};
 };
 
-/// Expands a value set. What was made before is used again as long as what it was made of is still what is found.
+/// Expands a value set. A previous expansion is reused as long as all definitions that it was made from are still current.
 ///
-/// Errors: answer_too_costly: more codes than codes_max, or too many steps; not_computable: it names what isn't here,
-///         or a code system whose codes aren't; processing: it includes itself; of Session.
+/// Errors: answer_too_costly (more codes than codes_max, or too many steps); not_computable (it refers to something that isn't
+/// available, or to a code system without its codes); processing (it includes itself); those of Session.
 Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_set,
                                 const ExpandOptions& options = {});
 

@@ -15,8 +15,8 @@ namespace annals::terminology {
 namespace {
 
 constexpr std::size_t kRegexBytesMax = 1000;
-constexpr std::size_t kBytesPerStep = 64;  // of texts that are compared
-constexpr std::size_t kNodesPerStep = 5;   // a property is an object of two members
+constexpr std::size_t kBytesPerStep = 64;  // of compared text
+constexpr std::size_t kNodesPerStep = 5;   // a property is an object with two members
 
 constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperators{{
     {"=", Filter::Operator::equal},
@@ -169,7 +169,7 @@ Result<bool> Filter::has_value(const CodeSystem& system, CodeSystem::Number numb
             }
         }
     }
-    // What nesting says, and what goes without saying.
+    // Implied by nesting or by default.
     const auto any_of = [&](std::span<const CodeSystem::Number> others) {
         return std::any_of(others.begin(), others.end(),
                            [&](CodeSystem::Number other) { return holds(system.code(other)); });

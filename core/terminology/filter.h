@@ -1,8 +1,8 @@
-// Filter: one condition on the concepts of a code system, as ValueSet.compose.include.filter has it.
+// Filter: a condition on the concepts of a code system, as in ValueSet.compose.include.filter.
 //
 // Layer:   core/terminology.
 // Spec:    FHIR R4 valueset.html#compositions, valueset-filter-operator.
-// Threads: const after it was made.
+// Threads: const once made.
 
 #pragma once
 
@@ -19,7 +19,7 @@ class RE2;
 
 namespace annals::terminology {
 
-inline constexpr std::size_t kRegexMemoryMax = 1 << 20;  ///< of one regular expression
+inline constexpr std::size_t kRegexMemoryMax = 1 << 20;  ///< for one regular expression
 
 class Filter {
   public:
@@ -35,22 +35,21 @@ class Filter {
         exists
     };
 
-    /// Reads an element of `filter`. Errors: not_computable: an operator that R4 doesn't have, or a regular
-    /// expression that can't be read.
+    /// Reads an element of `filter`. Errors: not_computable (an operator unknown to R4, or an invalid regular expression).
     static Result<Filter> read(json::Value filter);
 
     Filter(Filter&&) noexcept;
     Filter& operator=(Filter&&) noexcept;
     ~Filter();
 
-    /// Whether it is a regular expression, which takes up to kRegexMemoryMax.
+    /// Whether it is a regular expression, which takes up to kRegexMemoryMax bytes.
     bool is_regex() const noexcept { return regex_ != nullptr; }
 
-    /// Does the concept pass? Cost: the properties of the concept, or what stands above it, a step each.
-    /// Errors: of `effort`.
+    /// Whether the concept matches. Cost: a step for each property of the concept or each concept above it. Errors: as
+    /// `effort`.
     Result<bool> passes(const CodeSystem& system, CodeSystem::Number number, Effort& effort) const;
 
-    /// Of a filter by hierarchy: which concepts pass, one flag each; nothing for any other. Errors: of `effort`.
+    /// For a filter by hierarchy: which concepts match, as one flag each; none for other filters. Errors: as `effort`.
     Result<std::optional<std::vector<bool>>> passing(const CodeSystem& system,
                                                      Effort& effort) const;
 
@@ -64,7 +63,7 @@ class Filter {
     Operator operator_ = Operator::equal;
     std::string property_;
     std::string value_;
-    std::vector<std::string> values_;  ///< of in and not-in, ascending
+    std::vector<std::string> values_;  ///< for in and not-in, ascending
     std::unique_ptr<re2::RE2> regex_;
 };
 

@@ -1,4 +1,4 @@
-// Kept: what was made of definitions lately, bounded in memory.
+// Kept: a cache of objects made from definitions, bounded in memory.
 //
 // Layer:   core/terminology.
 // Threads: every member from any thread.
@@ -19,19 +19,19 @@
 
 namespace annals::terminology {
 
-/// Memory that a definition takes, about.
+/// The approximate memory use of a definition.
 inline std::size_t bytes_of(const json::Document& document) {
     return document.text().size() + document.nodes().size() * sizeof(json::Node);
 }
 
-/// Of each definition what was made of it; what was asked for least lately goes first. A definition is a version
-/// that never changes, so nothing kept is ever wrong.
+/// Keeps what was made from each definition; the least recently used goes first. A definition is an immutable version, so
+/// nothing kept becomes wrong.
 template <typename T>
 class Kept {
   public:
     explicit Kept(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-    /// Null if it isn't here.
+    /// Null if there is none.
     std::shared_ptr<const T> find(const Definition& definition) {
         const std::lock_guard lock(mutex_);
         const auto found = by_document_.find(definition.get());
@@ -42,7 +42,7 @@ class Kept {
         return found->second->made;
     }
 
-    /// `documents`: what `made` holds besides its own `bytes`; each counts once, whoever else holds it here.
+    /// `documents`: held by `made` beyond its own `bytes`; each is counted once, even if several entries hold it.
     void keep(const Definition& definition, std::shared_ptr<const T> made, std::size_t bytes,
               std::vector<Definition> documents = {}) {
         std::ranges::sort(documents);
@@ -53,7 +53,7 @@ class Kept {
             all += bytes_of(*document);
         }
         if (bytes > bytes_max_ / 2 || all > bytes_max_) {
-            return;  // It would but send away all others.
+            return;  // It would displace all others.
         }
         if (const auto old = by_document_.find(definition.get()); old != by_document_.end()) {
             drop(old->second);
@@ -71,7 +71,7 @@ class Kept {
 
   private:
     struct Entry {
-        Definition definition;  ///< kept, so that no other document can be at its place
+        Definition definition;  ///< held, so that no other document can get its address
         std::shared_ptr<const T> made;
         std::size_t bytes;
         std::vector<Definition> documents;

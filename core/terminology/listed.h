@@ -1,4 +1,4 @@
-// ListedCodeSystem: a code system as a list of them has it.
+// ListedCodeSystem: a code system in a list.
 //
 // Layer:   core/terminology.
 // Threads: plain values and functions.
@@ -13,11 +13,11 @@ namespace annals::terminology {
 
 struct ListedCodeSystem {
     std::string url;
-    std::string version;  ///< empty: it says none
+    std::string version;  ///< empty: none given
     bool has_codes = false;
 };
 
-/// Whether a CodeSystem has codes of its own; those that a supplement lists are another's.
+/// Whether a CodeSystem has codes of its own; those in a supplement belong to another code system.
 inline bool has_codes(json::Value root) {
     return !root["content"].equals("supplement") && root["concept"].size() > 0;
 }

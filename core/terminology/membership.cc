@@ -42,19 +42,19 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
         return Member::no;
     }
     if (include.lists && !include.by_code.contains(code.code)) {
-        // Codes may be the same in another case.
+        // The code may differ in case only.
         ANNALS_TRY(const CodeSystemPointer system,
                    session.code_system(include.system, include.version));
         if (system == nullptr || !system->ignores_case() || !include.lists_in_any_case(code.code)) {
             return Member::no;
         }
     }
-    // The version that is meant is the one that knows.
+    // The given version of the system decides.
     const std::string_view version =
         include.version.empty() ? code.version : std::string_view(include.version);
     ANNALS_TRY(const CodeSystemPointer system, session.code_system(include.system, version));
     const bool named = include.lists && include.filters.empty();
-    // Of a whole system that isn't wholly here are the codes that the value sets beside it have of it.
+    // If a whole system isn't completely available, the part has those of its codes that the other value sets contain.
     const bool open = include.is_whole() && (session.open_systems || !include.value_sets.empty());
     const Member otherwise = named || open ? Member::yes : Member::unknown;
     if (system == nullptr) {
@@ -85,7 +85,7 @@ Result<Member> member_of_exclude(Session& session, const Include& exclude, Code 
 
 namespace {
 
-/// Whether a code is in, and by which version of its system; empty: none is named.
+/// Whether a code is a member, and by which version of its system; empty: none is given.
 struct Found {
     Member in = Member::no;
     std::string_view version{};
@@ -129,7 +129,7 @@ Member contained(const Session& session, const ValueSet& value_set, const Code& 
                : Member::no;
 }
 
-// Each part by itself: what is excluded of one version, or inactive in it, may be in by another.
+// Parts are evaluated one by one: a code that is excluded or inactive in one version may be included by another.
 Result<Found> composed(Session& session, const ValueSet& value_set, const Code& code) {
     Found found;
     for (const Include& include : value_set.includes()) {
@@ -196,7 +196,7 @@ Result<void> add_systems_with(Session& session, const ValueSet& value_set, std::
 
 Result<Found> find_in(Session& session, const ValueSet& value_set, const Code& code) {
     if (!code.system) {
-        // Excluding the code of one system, or having it in two parts of different ones, says nothing of others.
+        // Evaluated for each system: exclusions and intersections of parts only apply to codes of the same system.
         ANNALS_TRY(const std::vector<std::string_view> systems,
                    systems_with(session, value_set, code.code));
         Found found;

@@ -29,7 +29,7 @@ std::string unpacked() {
     return text;
 }
 
-/// What stands before `end`, which is taken off with it.
+/// Removes and returns the text before `end`; also removes `end`.
 std::string_view take_until(std::string_view& rest, char end) {
     const std::size_t at = rest.find(end);
     const std::string_view taken = rest.substr(0, at);
@@ -37,7 +37,7 @@ std::string_view take_until(std::string_view& rest, char end) {
     return taken;
 }
 
-/// By a text in which nothing but names and the like stands before its concepts.
+/// Judged by the text: only names and the like come before the concepts.
 bool lists_codes(std::string_view text) {
     const std::size_t concepts = text.find(R"("concept":[)");
     return concepts != std::string_view::npos &&

@@ -1,4 +1,4 @@
-// R4's own code systems and value sets, those of HL7 version 2 and 3 that it uses included.
+// R4's own code systems and value sets, including those from HL7 versions 2 and 3 that it uses.
 //
 // Layer:   core/terminology.
 // Spec:    FHIR R4 terminologies-systems.html, terminologies-valuesets.html; docs/schema.md.
@@ -13,10 +13,10 @@
 
 namespace annals::terminology {
 
-/// Cost: what is in the tables is unpacked when it is first asked (some 20 ms); a definition is parsed once.
+/// Cost: the tables are unpacked on first use (some 20 ms); each definition is parsed once.
 const Source& r4_definitions();
 
-/// All code systems among them. Cost: as of r4_definitions(); none is parsed.
+/// All code systems among them. Cost: as r4_definitions(), but nothing is parsed.
 const std::vector<ListedCodeSystem>& r4_code_systems();
 
 }  // namespace annals::terminology

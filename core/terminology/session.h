@@ -1,7 +1,7 @@
-// Session: the definitions that one answer looks at; what it found once stays found until it ends.
+// Session: the definitions used for one answer; what it has found stays the same until it ends.
 //
 // Layer:   core/terminology.
-// Spec:    FHIR R4 valueset-operation-expand.html (system-version and its like).
+// Spec:    FHIR R4 valueset-operation-expand.html (system-version and the like).
 // Threads: belongs to one thread at a time.
 
 #pragma once
@@ -18,11 +18,12 @@
 
 namespace annals::terminology {
 
-/// Which versions of code systems are to be used; by url.
+/// Which versions of code systems to use, by url.
 struct Versions {
-    std::unordered_map<std::string, std::string> preferred;  ///< where no version is asked for
-    std::unordered_map<std::string, std::string> demanded;   ///< so, too; any other is an error
-    std::unordered_map<std::string, std::string> forced;     ///< whatever is asked for
+    std::unordered_map<std::string, std::string> preferred;  ///< if no version is requested
+    std::unordered_map<std::string, std::string>
+        demanded;  ///< the same, and any other version is an error
+    std::unordered_map<std::string, std::string> forced;  ///< even if another version is requested
 
     bool empty() const noexcept { return preferred.empty() && forced.empty() && demanded.empty(); }
 };
@@ -36,28 +37,28 @@ class Session {
 
     Versions& versions() noexcept { return versions_; }
 
-    /// A code system as a whole whose codes are not known here may be part of an expansion; it has any code.
+    /// Whether expansions may contain whole code systems whose codes are unknown here; these then contain any code.
     bool open_systems = false;
 
-    /// Also the codes are in a value set that its expansion has as abstract.
+    /// Whether codes that are abstract in a value set's expansion count as members.
     bool takes_abstract = false;
 
-    /// Of its code system; null if it isn't here. `system` may name a version itself.
-    /// Errors: of the source; answer_too_costly; timeout; not_computable: not the version that is demanded.
+    /// A code system; null if it isn't available. `system` may include a version. Errors: those of the source;
+    /// answer_too_costly; timeout; not_computable (not the demanded version).
     Result<CodeSystemPointer> code_system(std::string_view system, std::string_view version);
 
-    /// By canonical URL, with or without |version; null if it isn't here.
-    /// Errors: of the source; answer_too_costly; timeout; not_computable: a filter that isn't known.
+    /// A value set by canonical URL, with or without |version; null if it isn't available. Errors: those of the source;
+    /// answer_too_costly; timeout; not_computable (an unknown filter).
     Result<ValueSetPointer> value_set(std::string_view canonical);
 
-    /// The same; null as well if it has a filter that isn't known: what others have can still be told.
-    /// Errors: of the source; answer_too_costly; timeout.
+    /// The same, but also null if it has an unknown filter, since other value sets may still decide. Errors: those of the
+    /// source; answer_too_costly; timeout.
     Result<ValueSetPointer> readable_value_set(std::string_view canonical);
 
-    /// Any definition. Errors: of the source; answer_too_costly; timeout.
+    /// Any definition. Errors: those of the source; answer_too_costly; timeout.
     Result<Definition> find(std::string_view type, std::string_view url, std::string_view version);
 
-    /// What was looked for, and found; null: nothing.
+    /// A lookup and its result; null: not found.
     struct Look {
         std::string type;
         std::string url;
@@ -67,7 +68,7 @@ class Session {
 
     const std::vector<Look>& looks() const noexcept { return looks_; }
 
-    /// The value sets that are being looked into, the innermost last.
+    /// The value sets being looked into, the innermost last.
     std::vector<const json::Document*> within;
 
   private:
@@ -75,7 +76,7 @@ class Session {
     Effort& effort_;
     Versions versions_;
     std::vector<Look> looks_;
-    std::unordered_map<std::string, std::size_t> by_name_;  // numbers in looks_
+    std::unordered_map<std::string, std::size_t> by_name_;  // indexes into looks_
     std::unordered_map<std::string, CodeSystemPointer> code_systems_;
     std::unordered_map<std::string, ValueSetPointer> value_sets_;
 };

@@ -1,8 +1,8 @@
-// Source: where ValueSets, CodeSystems, ConceptMaps and StructureDefinitions are found by their canonical URLs.
+// Source: finds ValueSets, CodeSystems, ConceptMaps and StructureDefinitions by canonical URL.
 //
 // Layer:   core/terminology.
 // Spec:    FHIR R4 references.html#canonical.
-// Threads: a source says its own.
+// Threads: depend on the source.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace annals::terminology {
 
-/// A conformance resource, parsed. Equal pointers mean the same content.
+/// A parsed conformance resource. Equal pointers mean equal content.
 using Definition = std::shared_ptr<const json::Document>;
 
 class Source {
@@ -24,8 +24,8 @@ class Source {
     Source& operator=(const Source&) = delete;
     virtual ~Source() = default;
 
-    /// The resource of `type` ("ValueSet", "CodeSystem"...) that `url` names, of `version` unless that is
-    /// empty; null if there is none. Errors: corrupt, expired: the store's own.
+    /// The resource of `type` ("ValueSet", "CodeSystem"...) with that `url` and, unless it is empty, that `version`; null if
+    /// there is none. Errors: corrupt, expired: as from the store.
     virtual Result<Definition> find(std::string_view type, std::string_view url,
                                     std::string_view version) const = 0;
 };

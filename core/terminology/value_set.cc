@@ -33,7 +33,7 @@ Result<ValueSetPointer> ValueSet::make(Definition definition, Effort& effort) {
     const json::Value expansion = made->root()["expansion"];
     if (expansion) {
         ANNALS_TRY_VOID(made->read_contained(expansion["contains"], 0, effort));
-        // A page of an expansion is not the expansion.
+        // A single page of an expansion is not complete.
         const std::string_view total = expansion["total"].raw();
         made->has_expansion_ = total.empty() || total == std::to_string(made->contained_.size());
         for (std::uint32_t i = 0; i < made->contained_.size(); ++i) {
@@ -49,7 +49,7 @@ Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort
     }
     for (const json::Value part : parts.elements()) {
         Include include;
-        // A canonical stands there now and then, with the version in it.
+        // Some have a canonical with a version here.
         const std::string system = part["system"].string();
         const core::Canonical canonical = core::split_canonical(system);
         include.system = canonical.url;

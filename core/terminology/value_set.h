@@ -1,8 +1,8 @@
-// ValueSet: what a ValueSet resource includes and excludes, ready to be asked.
+// ValueSet: what a ValueSet resource includes and excludes, ready for queries.
 //
 // Layer:   core/terminology.
 // Spec:    FHIR R4 valueset.html#compositions.
-// Threads: const after it was made.
+// Threads: const once made.
 
 #pragma once
 
@@ -26,31 +26,31 @@ namespace annals::terminology {
 struct Include {
     struct Listed {
         std::string_view code;
-        std::string_view display;  ///< empty: the code system's
+        std::string_view display;  ///< empty: that of the code system
         json::Value item;
     };
 
-    std::string system;   ///< empty: of any
-    std::string version;  ///< empty: the code system's newest
+    std::string system;   ///< empty: none given
+    std::string version;  ///< empty: the newest
     bool lists = false;   ///< it has `concept`
     std::vector<Listed> concepts;
-    std::unordered_map<std::string_view, std::uint32_t> by_code;  ///< of `concepts`
+    std::unordered_map<std::string_view, std::uint32_t> by_code;  ///< indexes into `concepts`
     std::unordered_set<std::string>
-        in_lower_case;  ///< of `concepts`, those that are not so themselves
+        in_lower_case;  ///< of those in `concepts` that aren't in lower case
     std::vector<Filter> filters;
     std::vector<std::string> value_sets;
 
-    /// All of its system, whatever that has.
+    /// Whether it includes its whole system.
     bool is_whole() const noexcept { return !lists && filters.empty(); }
 
-    /// Whether it lists the code, in whatever case.
+    /// Whether it lists the code, ignoring case.
     bool lists_in_any_case(std::string_view code) const {
         const std::string lower = ascii_lower(code);
         return by_code.contains(lower) || in_lower_case.contains(lower);
     }
 };
 
-/// An element of expansion.contains that stands for a code.
+/// A code in expansion.contains.
 struct Contained {
     std::string_view system;
     std::string_view code;
@@ -62,7 +62,7 @@ struct Contained {
 
 class ValueSet {
   public:
-    /// Takes a ValueSet apart. Errors: not_computable: a filter that isn't known; answer_too_costly; timeout.
+    /// Reads a ValueSet. Errors: not_computable (an unknown filter); answer_too_costly; timeout.
     static Result<std::shared_ptr<const ValueSet>> make(Definition definition, Effort& effort);
 
     json::Value root() const noexcept { return definition_->root(); }
@@ -75,19 +75,19 @@ class ValueSet {
 
     bool has_compose() const noexcept { return has_compose_; }
 
-    /// Whether inactive codes are left out (compose.inactive is false).
+    /// Whether inactive codes are excluded (compose.inactive is false).
     bool active_only() const noexcept { return active_only_; }
 
-    /// How many of its filters are regular expressions.
+    /// The number of its filters that are regular expressions.
     std::size_t regexes() const noexcept { return regexes_; }
 
-    /// Whether all codes of an expansion that came with it are there.
+    /// Whether it came with a complete expansion.
     bool has_expansion() const noexcept { return has_expansion_; }
 
-    /// What the expansion that came with it has, if it is all there.
+    /// The codes of the expansion that came with it.
     const std::vector<Contained>& contained() const noexcept { return contained_; }
 
-    /// Numbers in contained(); a code may be there of several systems.
+    /// Indexes into contained(); several systems may have the same code.
     const std::unordered_multimap<std::string_view, std::uint32_t>& contained_by_code()
         const noexcept {
         return contained_by_code_;
@@ -101,7 +101,7 @@ class ValueSet {
     Result<void> read_contained(json::Value contains, std::size_t depth, Effort& effort);
 
     Definition definition_;
-    std::deque<std::string> texts_;  ///< what stands with escapes
+    std::deque<std::string> texts_;  ///< texts with resolved escapes
     std::vector<Include> includes_;
     std::vector<Include> excludes_;
     std::vector<Contained> contained_;
@@ -114,7 +114,7 @@ class ValueSet {
 
 using ValueSetPointer = std::shared_ptr<const ValueSet>;
 
-/// `definition` taken apart; kept a while, bounded in memory. Errors: of make(). Threads: any.
+/// Reads `definition`; the result is cached, bounded in memory. Errors: as make(). Threads: any.
 Result<ValueSetPointer> value_set_of(const Definition& definition, Effort& effort);
 
 }  // namespace annals::terminology

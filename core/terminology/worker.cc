@@ -57,7 +57,7 @@ void Worker::work() {
     }
 }
 
-// The loop looks again and again and is not told: so nothing has to reach a loop that may be gone.
+// The loop polls instead of being notified, so that nothing is sent to a loop that may be gone.
 asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()> work) {
     auto task = std::make_shared<Task>();
     task->work = std::move(work);

@@ -1,7 +1,7 @@
-// Worker: a thread of its own for answers that would hold up a network thread.
+// Worker: a thread for answers that would block a network thread for too long.
 //
 // Layer:   core/terminology.
-// Threads: run() on the loop that waits; the work runs on the worker's thread.
+// Threads: run() on the waiting loop; the work itself runs on the worker's thread.
 
 #pragma once
 
@@ -27,27 +27,29 @@ class Loop;
 
 namespace annals::terminology {
 
-/// One piece of work at a time, in the order in which they come; the thread begins with the first.
+/// Runs one piece of work at a time, in the order of arrival; the thread is started by the first.
 class Worker {
   public:
-    /// Bytes of resources that may be parsed and looked at more than once on a network thread; more of them are its work.
+    /// The maximum size of resources that are parsed, or looked at more than once, on a network thread; beyond it, the worker
+    /// does it.
     static constexpr std::size_t kBytesOnLoop = 256 << 10;
 
-    /// Steps (Effort) that an answer may take on a network thread, a millisecond's work; what takes more is its work.
+    /// The maximum number of steps (Effort) for an answer on a network thread, about a millisecond's work; beyond it, the
+    /// worker does it.
     static constexpr std::uint64_t kStepsOnLoop = 40'000;
 
     Worker() = default;
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Waits for the work under way, which stopping() tells of; what has not begun is dropped.
+    /// Signals stopping() and waits for the current work; drops all that has not begun.
     ~Worker();
 
-    /// Returns when `work` has run. It may outlive the caller, so that it owns what it works on.
-    /// Errors: overloaded: too much is waiting, or there is no thread for it.
+    /// Returns once `work` has run. The work may outlive the caller, so it must own what it uses. Errors: overloaded (too much
+    /// is waiting, or there is no thread for it).
     asio::awaitable<Result<void>> run(core::Loop& loop, std::function<void()> work);
 
-    /// The same of work that comes to something. Errors: its own, too.
+    /// The same for work with a result. Errors: also those of the work.
     template <typename Made>
     asio::awaitable<Result<Made>> make(core::Loop& loop, std::function<Result<Made>()> work) {
         const auto made = std::make_shared<std::optional<Result<Made>>>();
@@ -59,7 +61,7 @@ class Worker {
         co_return std::move(**made);
     }
 
-    /// True when the work under way is to end.
+    /// Set when the current work should end.
     const std::atomic<bool>& stopping() const noexcept { return stopping_; }
 
   private:
@@ -75,7 +77,7 @@ class Worker {
     std::condition_variable wakes_;
     std::deque<std::shared_ptr<Task>> tasks_;  // guarded by mutex_
     std::atomic<bool> stopping_{false};
-    std::jthread thread_;  // begun under mutex_; the first to go, which waits for its end
+    std::jthread thread_;  // started under mutex_; destroyed first, which waits for its end
 };
 
 }  // namespace annals::terminology
