@@ -11,7 +11,7 @@ namespace annals::validation {
 
 namespace {
 
-/// What is to be written may lack it, and so may what an operation found that is not identified.
+/// Entries to be written may lack a fullUrl, as may results of operations without an id.
 void check_has_full_url(Context& context, std::string_view bundle, json::Value entry) {
     const json::Value resource = entry["resource"];
     const bool refers = bundle == "document" || bundle == "message";
@@ -61,7 +61,7 @@ void check_full_url(Context& context, const Frame& frame, json::Value entry) {
     }
 }
 
-/// Each reference of the resource's element has exactly one match in the bundle.
+/// Each reference in the element must have exactly one match in the bundle.
 void check_in_bundle(Context& context, const Frame& frame, const Spot& spot) {
     const json::Value reference = spot.value()["reference"];
     const std::string text = reference.string();
@@ -106,8 +106,7 @@ void check_sections(Context& context, const Frame& frame, const Spot& spot, std:
     }
 }
 
-/// What a document's Composition and a message's header refer to is in the bundle (documents.html,
-/// messaging.html).
+/// What a document's Composition or a message's header refers to must be in the bundle (documents.html, messaging.html).
 void check_first_entry(Context& context, const Frame& bundle, std::string_view type) {
     const json::Value entries = bundle.resource.value()["entry"];
     if (entries.size() == 0) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kCurrencies = "urn:iso:std:iso:4217";
 
-/// What R4 asks of a quantity by those of its profiles that it counts among its types.
+/// The rules of those profiles of Quantity that R4 lists as types.
 void check_quantity(Context& context, const Spot& spot, std::string_view url) {
     const json::Value quantity = spot.value();
     const auto has = [&](std::string_view name) {

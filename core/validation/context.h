@@ -1,7 +1,7 @@
-// Context: what the parts of one validation share; Spot: the element that they look at.
+// Context: the state shared by the parts of one validation; Spot: the element being checked.
 //
 // Layer:   core, inside core/validation.
-// Threads: one thread, for the time of one validation.
+// Threads: one thread, for the duration of one validation.
 
 #pragma once
 
@@ -21,20 +21,20 @@ namespace annals::validation {
 class Profile;
 class Terminology;
 
-/// Null also where the source can't tell.
+/// Null if there is none, or if the source fails.
 inline Definition find_definition(const Source& source, std::string_view type, std::string_view url,
                                   std::string_view version) {
     Result<Definition> found = source.find(type, url, version);
     return found ? *std::move(found) : nullptr;
 }
 
-/// An element of the resource: its value or, of a primitive that has none, the object of its extensions.
+/// An element of the resource: its value or, for a primitive without a value, the object with its extensions.
 struct Spot {
     fhirpath::Place place;
-    schema::Type type;        ///< of a resource: its own, not Resource
+    schema::Type type;        ///< for a resource, the specific type
     schema::Element element;  ///< missing for the outermost resource
 
-    /// Missing if there is none (null counts as none).
+    /// Missing if there is no value (null counts as none).
     json::Value value() const noexcept {
         if (place.value == fhirpath::Place::kNone) {
             return {};
@@ -51,7 +51,7 @@ struct Spot {
         return sibling.is_object() ? sibling : json::Value();
     }
 
-    /// The object whose members are its children.
+    /// The object whose members are the children.
     json::Value object() const noexcept {
         const json::Value own = value();
         return own.is_object() ? own : sibling();
@@ -59,17 +59,18 @@ struct Spot {
 
     fhirpath::Item item() const { return fhirpath::Item::element(place, type); }
 
-    /// The node that stands for it in messages.
+    /// The node that represents it in messages.
     std::uint32_t node() const noexcept {
         return place.value != fhirpath::Place::kNone ? place.value : place.sibling;
     }
 };
 
-/// The resource that an element belongs to, and those around it.
+/// The resource that an element belongs to, and what surrounds it.
 struct Frame {
-    Spot resource;                 ///< %resource
-    Spot container;                ///< %rootResource: what contains it, else itself
-    const Frame* outer = nullptr;  ///< of the Bundle or Parameters that it is an entry of
+    Spot resource;  ///< %resource
+    Spot
+        container;  ///< %rootResource: the container of a contained resource; otherwise the resource itself
+    const Frame* outer = nullptr;  ///< the Bundle or Parameters that has it as an entry
     json::Value entry;             ///< the Bundle entry or parameter that holds it
 };
 
@@ -82,28 +83,29 @@ struct Context {
     json::Value root;
     fhirpath::Evaluator& evaluator;
     std::uint64_t steps_left = 0;
-    /// While this is set, faults are counted and not told: a slice is being tried.
+    /// While set, faults are counted instead of reported, to try whether an element fits.
     std::size_t* trial = nullptr;
-    /// Of each issue of the report the node that it was told of.
+    /// For each issue in the report, the node that it is about.
     std::vector<std::uint32_t> told{};
     std::size_t depth = 0;
-    /// The elements that lead from the frame's resource to the one that is being looked at, by name; the walk's (walk.cc).
+    /// The names of the elements from the frame's resource to the current element; maintained by walk.cc.
     std::vector<std::string_view> path{};
     std::unordered_map<std::string, std::shared_ptr<const Profile>> profiles{};
-    /// Made when it is first needed (terminology.cc).
+    /// Made on first use (terminology.cc).
     std::shared_ptr<Terminology> terminology{};
-    /// Of a resource's node: what it contains by id, or what is in a Bundle by fullUrl. Made when first needed (references.cc).
+    /// By node of a resource: its contained resources by id, or a Bundle's entries by fullUrl. Made on first use
+    /// (references.cc).
     std::unordered_map<std::uint32_t, std::unordered_map<std::string, std::vector<json::Value>>>
         within{};
-    /// Pairs of profile and place that are being checked, so that profiles may refer to each other.
+    /// Pairs of profile and place that are being checked; stops recursion where profiles refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
-    /// What rules ask of terminology, and of references.
+    /// How FHIRPath rules evaluate memberOf() and resolve().
     fhirpath::Hooks hooks{};
-    /// Where the rule stands that is being evaluated, and whether it asked for what isn't here.
+    /// The frame of the rule being evaluated, and whether it needed a resource that isn't available.
     const Frame* rule_frame = nullptr;
     bool rule_leads_away = false;
 
-    /// Tells of a fault at `spot`.
+    /// Reports a fault at `spot`.
     void tell(Severity severity, std::string_view code, const Spot& spot, std::string text) {
         tell(severity, code, spot.node(), std::move(text));
     }
@@ -118,10 +120,10 @@ struct Context {
         tell(Severity::warning, code, spot, std::move(text));
     }
 
-    /// Takes `count` steps; false if there are none left.
+    /// Uses up `count` steps; false if none are left.
     bool spend(std::uint64_t count = 1);
 
-    /// Tells of a code that its system does not have.
+    /// Reports a code that its system doesn't have.
     void tell_unknown_code(std::uint32_t node, std::string text) {
         tell(options.refuse_unknown_codes ? Severity::error : Severity::warning, "code-invalid",
              node, std::move(text));
@@ -130,15 +132,15 @@ struct Context {
     bool exhausted() const noexcept { return steps_left == 0; }
 };
 
-inline constexpr std::size_t kProfileDepthMax = 32;  ///< profiles inside of profiles
+inline constexpr std::size_t kProfileDepthMax = 32;  ///< profiles nested in profiles
 
-/// The outermost spot of a resource: an object with a resourceType that R4 has; else its type is missing.
+/// The outermost spot of a resource; its type is missing unless it is an object with a resourceType in R4.
 Spot resource_spot(json::Value resource);
 
-/// The children of `parent` that FHIRPath calls `base_name`, in order, appended to `found`.
+/// Appends the children of `parent` that FHIRPath calls `base_name` to `found`, in order.
 void collect(const Spot& parent, std::string_view base_name, std::vector<Spot>& found);
 
-/// What is around `spot`, a child of `parent`, of which `frame` is: where it is a resource, another one begins.
+/// The frame of `spot`, a child of `parent`, which is in `frame`. If `spot` is a resource, it is a new frame.
 ///
 /// Lifetime: `frame` outlives it.
 Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent);
@@ -147,37 +149,37 @@ Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent);
 template <typename See>
 void for_each_child(const Spot& parent, const See& see);
 
-/// The one child of that name, or a spot without a type.
+/// The only child of that name, or a spot without a type.
 Spot child(const Spot& parent, std::string_view base_name);
 
-/// The text of a primitive: a string's characters, else what stands there.
+/// The text of a primitive: the characters of a string, otherwise the raw text.
 std::string text_of(json::Value value);
 
 // ---- the parts ----
 
-/// Checks a resource and all in it against R4's own definitions and what they claim. `frame.resource` is it.
+/// Checks `frame.resource` and everything in it against R4's own definitions and the profiles that they claim.
 void check_resource(Context& context, const Frame& frame);
 
-/// Evaluates a rule on `spot`: false if it is broken; nothing if it can't be told.
+/// Evaluates a rule on `spot`: false if it is broken, none if that can't be told.
 std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot,
                           const fhirpath::Expression& rule);
 
-/// Rules beyond FHIRPath: identifiers, canonicals, attachments, narratives, markup, codes of SNOMED CT.
+/// Rules on data types that FHIRPath can't express: identifiers, canonicals, attachments, narratives, markup, SNOMED CT codes.
 void check_data_type(Context& context, const Spot& spot);
 
-/// Rules of single resource types that R4 gives in words.
+/// Rules on certain resource types that R4 only states in words.
 void check_resource_rules(Context& context, const Frame& frame);
 
 /// Rules of Bundles.
 void check_bundle(Context& context, const Frame& frame);
 
-/// A Reference: whether it leads somewhere it may, to a type it may.
+/// Checks whether a Reference has a permitted form and target, and a target of a permitted type.
 void check_reference(Context& context, const Frame& frame, const Spot& spot);
 
-/// Contained resources: referred to, and from where they are.
+/// Checks whether contained resources are referred to, and from the right places.
 void check_contained(Context& context, const Frame& frame);
 
-/// What a reference leads to, as far as the document tells: the type, and the resource if it is there.
+/// The target of a reference, as far as the document shows: its type, and the resource if it is in the document.
 struct Target {
     schema::Type type;
     Spot resource;
@@ -187,7 +189,7 @@ struct Target {
 Target resolve(Context& context, const Frame& frame, json::Value reference);
 Target resolve(Context& context, const Frame& frame, std::string_view reference);
 
-/// How many resources of the Bundle around `frame` the reference means; nothing if there is no Bundle around it.
+/// The number of resources in the Bundle around `frame` that the reference matches; none if there is no such Bundle.
 std::optional<std::size_t> count_in_bundle(Context& context, const Frame& frame,
                                            std::string_view reference);
 

@@ -32,7 +32,7 @@ void check_extension_content(Context& context, const Spot& spot) {
     }
 }
 
-/// The number of bytes that a base64 text stands for.
+/// The number of bytes that a base64 text encodes.
 std::size_t decoded_size(std::string_view text) {
     std::size_t digits = 0;
     for (const char c : text) {
@@ -43,7 +43,7 @@ std::size_t decoded_size(std::string_view text) {
     return digits * 3 / 4;
 }
 
-/// Only a warning: some send another digest than R4's, or one in hex.
+/// Only a warning: some systems send a digest other than R4's, or hex.
 void check_hash(Context& context, const Spot& spot) {
     const json::Value hash = spot.value()["hash"];
     const json::Value data = spot.value()["data"];
@@ -76,7 +76,7 @@ void check_attachment(Context& context, const Spot& spot) {
     }
 }
 
-/// Something that a reader could take for an HTML tag: '<', a letter or '/', and a '>' later on.
+/// Whether a reader could take part of it for an HTML tag: '<', a letter or '/', and a '>' later on.
 bool looks_like_markup(std::string_view text) {
     const std::size_t last = text.rfind('>');
     for (std::size_t at = text.find('<'); last != std::string_view::npos && at < last;
@@ -101,7 +101,7 @@ void check_text(Context& context, const Spot& spot) {
     if (!looks_like_markup(text)) {
         return;
     }
-    // A script in what is plain text is never meant well.
+    // A script in plain text is never legitimate.
     const bool is_script = spot.type.primitive() == schema::Primitive::string &&
                            text.find("<script") != std::string::npos;
     context.tell(context.options.refuse_markup || is_script ? Severity::error : Severity::warning,
@@ -138,14 +138,14 @@ void check_system(Context& context, const Spot& spot) {
     }
 }
 
-/// Of an element, which unlike a resource's may have any characters but white space.
+/// The id of an element, which unlike a resource's may have any characters except white space.
 void check_element_id(Context& context, const Spot& spot) {
     if (spot.value().string().find_first_of(" \t\r\n") != std::string::npos) {
         context.error("value", spot, "An element's id has no white space");
     }
 }
 
-/// Codes of ISO 4217 come and go; all of them are three capital letters.
+/// Codes of ISO 4217 come and go, but all of them are three capital letters.
 void check_money(Context& context, const Spot& spot) {
     const json::Value currency = spot.value()["currency"];
     const std::string text = currency.string();

@@ -70,7 +70,7 @@ json::Value fixed_part(json::Value whole, std::string_view name) {
     return part;
 }
 
-/// The step of an extension: the slice of `extensions` that is named by its profile, or says its url. The last, if several do.
+/// The slice of `extensions` whose profile or fixed url is `url`; the last one, if there are several.
 const Node* extension_slice(const Profile& profile, const Node& extensions, std::string_view url) {
     const Node* found = nullptr;
     for (const std::uint32_t index : extensions.slices) {
@@ -85,7 +85,7 @@ const Node* extension_slice(const Profile& profile, const Node& extensions, std:
     return found;
 }
 
-/// `follow`: into the profile that the types name, if this one says nothing.
+/// `follow`: continue in the profile that the types name, if this one says nothing.
 Rule step_into(Context& context, const Rule& rule, const DiscriminatorStep& step, bool follow) {
     Rule next;
     if (step.kind == DiscriminatorStep::Kind::of_type) {

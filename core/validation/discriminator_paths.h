@@ -1,4 +1,4 @@
-// Paths of discriminators: where they lead, in what a profile says and in a resource.
+// Paths of discriminators, evaluated in a profile and in a resource.
 //
 // Layer:   core, inside core/validation.
 // Spec:    FHIR R4 profiling.html#discriminator.
@@ -25,37 +25,37 @@ struct DiscriminatorStep {
     std::string_view text;  ///< the member's name, the extension's url, the type's name
 };
 
-/// The steps of a path of the restricted FHIRPath that discriminators may have; nothing of another.
+/// The steps of a path in the FHIRPath subset that discriminators may use; none for any other path.
 std::optional<std::vector<DiscriminatorStep>> discriminator_steps(std::string_view path);
 
-/// A node of a profile; null: the profile says nothing here.
+/// What a profile says about a place. `node` null: nothing.
 struct Rule {
     const Profile* profile = nullptr;
     const Node* node = nullptr;
     std::shared_ptr<const Profile> keep;
-    json::Value expected;      ///< what a fixed value or pattern further out says of this place
-    bool is_resolved = false;  ///< what a reference leads to
+    json::Value expected;      ///< the part of an enclosing fixed value or pattern for this place
+    bool is_resolved = false;  ///< the place is the target of a reference
 };
 
-/// The first profile that the types of `node` name by `member`; empty if there is none.
+/// The first profile in member `member` of the types of `node`; empty if there is none.
 std::string first_profile(const Node& node, std::string_view member = "profile");
 
 /// What the profile says one step further in.
 Rule step_rule(Context& context, const Rule& rule, const DiscriminatorStep& step);
 
-/// Something that a path leads to, and what is around it. Of what isn't here the type at most.
+/// An element that a path leads to, and its frame. Of an element that isn't available, at most the type is known.
 struct Reached {
     Spot spot;
     const Frame* frame;
 };
 
-/// Whether a path led to what isn't here, and to what not even the type is known of.
+/// Whether a path led to elements whose content, or whose type, isn't available.
 struct Away {
     bool content = false;
     bool type = false;
 };
 
-/// What one step leads to from all places; `frames` keeps what is around resources on the way.
+/// Takes one step from all places; `frames` holds the frames of resources on the way.
 std::vector<Reached> step_places(Context& context, const std::vector<Reached>& places,
                                  const DiscriminatorStep& step, std::list<Frame>& frames,
                                  Away& away);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kDiscriminatorsMax = 16;
 constexpr std::size_t kSliceDepthMax = 32;
 
-/// Does the content of `spot` fit all that the rule fixes? Nothing if it fixes nothing.
+/// Whether the content of `spot` matches everything that the rule fixes; none if it fixes nothing.
 std::optional<bool> content_fits(Context& context, const Profile& profile, const Node& node,
                                  const Spot& spot, std::size_t depth) {
     if (depth > kSliceDepthMax || !context.spend()) {
@@ -25,7 +25,7 @@ std::optional<bool> content_fits(Context& context, const Profile& profile, const
         return same_value(context, spot.value(), node.fixed);
     }
     if (node.pattern) {
-        // What it demands further in is asked of what is in the slice.
+        // Constraints further in apply to elements of the slice, but don't discriminate.
         return has_pattern(context, spot.value(), node.pattern);
     }
     std::optional<bool> fits;
@@ -63,7 +63,7 @@ std::optional<bool> content_fits(Context& context, const Profile& profile, const
     return fits;
 }
 
-/// Nothing where the profile that could tell isn't known; so below.
+/// None if the profile that decides is unknown; the same below.
 std::optional<bool> type_fits(Context& context, const Rule& rule, const Spot& spot) {
     if (!rule.node->types) {
         return spot.type.is_a(rule.node->type);
@@ -122,7 +122,7 @@ std::optional<bool> profile_fits(Context& context, const Frame& frame, const Rul
     return is_unknown ? std::nullopt : std::optional(false);
 }
 
-/// Whether the slice says what is there: of which type, or of which profile.
+/// Whether the slice specifies a type or profile.
 bool is_said(const Rule& rule, bool by_profile) {
     if (rule.node == nullptr) {
         return false;
@@ -133,7 +133,7 @@ bool is_said(const Rule& rule, bool by_profile) {
     return by_profile ? !first_profile(*rule.node).empty() : rule.node->types || rule.node->type;
 }
 
-/// What a discriminator says: `silent` if the slice says nothing of it, `unknown` of what isn't here.
+/// The result of a discriminator: `silent` if the slice doesn't specify it, `unknown` if something isn't available.
 enum class Verdict : std::uint8_t { no, yes, silent, unknown };
 
 template <typename Fits>
@@ -148,7 +148,7 @@ Verdict any_fits(const std::vector<Reached>& places, bool is_unknown, const Fits
     return is_unknown ? Verdict::unknown : Verdict::no;
 }
 
-/// Is `spot` in the slice, by one discriminator?
+/// Whether `spot` is in the slice according to one discriminator.
 Verdict fits(Context& context, const Frame& frame, const Profile& profile, const Node& slice,
              json::Value discriminator, const Spot& spot) {
     const std::string kind = discriminator["type"].string();
@@ -172,7 +172,7 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
                             rule.node != nullptr;
         if (is_url && rule.profile->find(*rule.node, "url") == nullptr &&
             rule.node->type == schema::extension_type()) {
-            // The slice of an extension is named by its profile.
+            // The url is given by the profile that the extension slice names.
             const std::string url = first_profile(*rule.node);
             if (!url.empty()) {
                 return verdict(!places.empty() &&
@@ -184,7 +184,7 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
         places = step_places(context, places, step, frames, away);
     }
     if (kind == "exists") {
-        // A slice tells by what has to be there, or must not; one that takes both says nothing.
+        // Discriminates if the element is required or prohibited in the slice; an optional one doesn't.
         const bool is_out = rule.node != nullptr && rule.node->max == 0;
         const bool tells = is_out || (rule.node != nullptr && rule.node->min > 0);
         return !tells         ? Verdict::silent
@@ -223,7 +223,7 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
     return away.content ? Verdict::unknown : is_told ? Verdict::no : Verdict::silent;
 }
 
-/// Is `spot` in the slice, by all discriminators? Nothing if it can't be told.
+/// Whether `spot` is in the slice according to all discriminators; none if it can't be told.
 std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profile& profile,
                                json::Value discriminators, const Node& slice, const Spot& spot) {
     const Node* const plain = slice.plain == kUnbounded ? nullptr : &profile.node(slice.plain);
@@ -232,7 +232,7 @@ std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profi
     }
     if (discriminators.size() == 0) {
         if (spot.element.is_choice()) {
-            // Choices are sliced by type, whether they say it or not.
+            // Choices are always sliced by type, even without a discriminator.
             if (slice.slice == spot.element.name()) {
                 return true;
             }

@@ -1,4 +1,4 @@
-// Discriminators: which slice of a profile an element is in.
+// Discriminators: determine which slice of a profile an element belongs to.
 //
 // Layer:   core, inside core/validation.
 // Spec:    FHIR R4 profiling.html#discriminator.
@@ -13,10 +13,10 @@
 
 namespace annals::validation {
 
-/// What it takes to try one slice on one element, in steps of a validation.
+/// The steps of a validation for testing one slice on one element.
 inline constexpr std::uint64_t kSliceSteps = 10;
 
-/// Is `spot` in the slice of `node`, and in those that it is a slice of? Nothing if it can't be told.
+/// Whether `spot` is in the slice `node` and in those that this is a slice of; none if it can't be told.
 std::optional<bool> is_in_slice(Context& context, const Frame& frame, const Profile& profile,
                                 const Node& node, const Node& slice, const Spot& spot);
 

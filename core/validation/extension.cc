@@ -13,23 +13,23 @@ namespace {
 
 constexpr std::string_view kOwnRoot = "http://hl7.org/fhir/";
 
-/// Extensions for elements of other releases: http://hl7.org/fhir/5.0/StructureDefinition/extension-...
+/// Extensions for elements of other FHIR releases: http://hl7.org/fhir/5.0/StructureDefinition/extension-...
 bool is_of_other_release(std::string_view url) {
     url.remove_prefix(std::min(url.size(), kOwnRoot.size()));
     return !url.empty() && url.front() >= '1' && url.front() <= '9';
 }
 
-/// Is the element called `wanted` ("Patient.name", "HumanName", "Element") what the extension stands in?
+/// Whether the owner of the extension is the element called `wanted` ("Patient.name", "HumanName", "Element").
 bool is_at(std::string_view wanted, const Spot& owner) {
     const schema::Type type = schema::find_type(wanted);
     if (type && owner.type && owner.type.is_a(type)) {
         return true;
     }
-    // R4's own definitions say Element of what stands in resources as well.
+    // R4's own definitions also use Element for resources.
     return wanted == "Element" || wanted == "*";
 }
 
-/// Is what the extension at the end of the context's path stands in the element `wanted`: "Patient.name.family"?
+/// Whether the owner of the extension, the last one in the context's path, is the element `wanted`: "Patient.name.family".
 bool is_below(const Context& context, const Frame& frame, std::string_view wanted,
               const Spot& owner) {
     std::string below;  // ".name.family"
@@ -45,25 +45,25 @@ bool is_below(const Context& context, const Frame& frame, std::string_view wante
     }
     const schema::Type type = schema::find_type(head);
     if (!type) {
-        return true;  // it can't be told
+        return true;  // unknown
     }
     if (type.is_resource()) {
         if (!frame.resource.type.is_a(type)) {
             return false;
         }
-        // A choice's own type follows its name: value and valueQuantity.
+        // A choice's name may be followed by its type: value and valueQuantity.
         return below == rest ||
                (!rest.empty() && below.starts_with(rest) && owner.element.is_choice() &&
                 below.find('.', rest.size()) == std::string::npos);
     }
-    // Of a data type's element only the end of the path can be compared.
+    // For an element of a data type, only the end of the path can be compared.
     return below.ends_with(rest);
 }
 
 bool allowed_here(const Context& context, const Frame& frame, json::Value definition,
                   const Spot& owner) {
     const json::Value contexts = definition["context"];
-    // R4's own definitions carry these beside or around the elements that they are for.
+    // R4's own definitions use these next to or around the elements that they are meant for.
     const std::string id = definition["id"].string();
     if (contexts.size() == 0 || id.starts_with("structuredefinition-") || id == "regex") {
         return true;
@@ -77,7 +77,7 @@ bool allowed_here(const Context& context, const Frame& frame, json::Value defini
             continue;
         }
         if (!one["type"].equals("element")) {
-            return true;  // FHIRPath and parts of other extensions: not looked at
+            return true;  // FHIRPath and parts of other extensions are not checked
         }
         if (is_at(expression, owner) || (expression.find('.') != std::string::npos &&
                                          is_below(context, frame, expression, owner))) {
@@ -92,7 +92,7 @@ bool allowed_here(const Context& context, const Frame& frame, json::Value defini
     return false;
 }
 
-/// The extensions inside a complex one are those that its definition names.
+/// The extensions inside a complex one must be among those in its definition.
 void check_parts(Context& context, const Profile& profile, const Spot& spot) {
     const Node* const parts = profile.find(profile.root(), "extension");
     if (parts == nullptr || parts->slices.empty()) {
@@ -115,7 +115,7 @@ void check_parts(Context& context, const Profile& profile, const Spot& spot) {
     }
 }
 
-/// Does the definition say that such an extension is a modifier? Nothing if that is up to what it is derived from.
+/// Whether the definition makes the extension a modifier; none if the base definition decides.
 std::optional<bool> says_modifier(json::Value definition) {
     for (const char* const view : {"snapshot", "differential"}) {
         for (const json::Value element : definition[view]["element"].elements()) {
@@ -126,18 +126,18 @@ std::optional<bool> says_modifier(json::Value definition) {
         }
     }
     if (own_type(definition["baseDefinition"].string()) == schema::extension_type()) {
-        return false;  // as Extension itself has it
+        return false;  // as in Extension itself
     }
     return std::nullopt;
 }
 
-/// How much there is in the definition that may be looked through for one extension.
+/// The amount of data in the definition that may be searched for one extension.
 std::size_t size_of_definition(json::Value definition) {
     return definition["context"].size() + definition["snapshot"]["element"].size() +
            definition["differential"]["element"].size();
 }
 
-/// Modifiers stand in modifierExtension, and nothing else does.
+/// Modifier extensions must be in modifierExtension, others must not.
 void check_modifier(Context& context, const Profile& profile, const Spot& spot) {
     const std::optional<bool> is_modifier = says_modifier(profile.definition());
     if (is_modifier && *is_modifier != (spot.element.name() == "modifierExtension")) {

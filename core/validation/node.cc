@@ -24,7 +24,7 @@ schema::Strength strength_of(json::Value binding) {
     return strength.equals("extensible") ? schema::Strength::extensible : schema::Strength::none;
 }
 
-/// The value set that all codes are of, also those beyond a binding that is extensible or preferred; empty if none is said.
+/// The value set that all codes must be in, even if the binding is extensible or preferred; empty if there is none.
 std::string max_value_set(json::Value binding) {
     constexpr std::string_view kUrl =
         "http://hl7.org/fhir/StructureDefinition/elementdefinition-maxValueSet";
@@ -37,13 +37,13 @@ std::string max_value_set(json::Value binding) {
     return {};
 }
 
-/// The characters of a text, and not its bytes.
+/// The length of a text in characters, not bytes.
 std::size_t length_of(std::string_view text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// -1, 0, 1; nothing where the two can't be compared.
+/// -1, 0, 1; none if they can't be compared.
 std::optional<int> order(json::Value a, json::Value b) {
     if (a.is(json::Kind::number) && b.is(json::Kind::number)) {
         const auto left = fhirpath::Decimal::parse(a.raw());
@@ -76,7 +76,8 @@ std::optional<int> order(json::Value a, json::Value b) {
     return std::nullopt;
 }
 
-/// The same of a Quantity and a limit, in units that are the same or that UCUM converts. A limit without one is of the number.
+/// The same for a Quantity and a limit, if their units are equal or can be converted by UCUM. A limit without unit applies to
+/// the number.
 std::optional<int> order_quantities(json::Value quantity, json::Value limit) {
     if (quantity["comparator"]) {
         return std::nullopt;
@@ -143,7 +144,7 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
     if (strength != schema::Strength::none) {
         check_binding(context, spot, strength, node.binding["valueSet"].string());
     }
-    // Over an extensible binding it is a required one; what a preferred one leaves to words stays so.
+    // The maximum value set is a required binding; with a preferred binding, plain text is still permitted.
     const bool is_coded =
         !spot.value().is_object() || spot.value()["coding"] || spot.value()["code"];
     if (strength == schema::Strength::extensible ||
@@ -164,7 +165,7 @@ void check_constraints(Context& context, const Frame& frame, const Profile& prof
     }
 }
 
-/// What a reference leads to is of one of the types and profiles that may stand there.
+/// The target of a reference must have one of the permitted types and profiles.
 void check_target(Context& context, const Frame& frame, const Profile& profile, const Node& node,
                   const Spot& spot, const std::vector<std::string>& targets) {
     const Target target = resolve(context, frame, spot.value()["reference"]);
@@ -183,7 +184,7 @@ void check_target(Context& context, const Frame& frame, const Profile& profile, 
         }
         const auto wanted = Profile::load(context, url);
         if (!wanted) {
-            allowed = true;  // it can't be told
+            allowed = true;  // unknown
         } else if (type.is_a((*wanted)->type())) {
             allowed = allowed || !target.resource.type ||
                       conforms(context, target.frame, target.resource, url).value_or(true);
@@ -196,7 +197,7 @@ void check_target(Context& context, const Frame& frame, const Profile& profile, 
     }
 }
 
-/// Types, and the profiles of types and of references' targets.
+/// Checks types, their profiles, and the profiles of references' targets.
 void check_types(Context& context, const Frame& frame, const Profile& profile, const Node& node,
                  const Spot& spot) {
     if (!node.types || !spot.type) {
@@ -210,7 +211,7 @@ void check_types(Context& context, const Frame& frame, const Profile& profile, c
         const std::string code = type["code"].string();
         const schema::Type known = schema::find_type(code);
         has_system_type = has_system_type || !known;
-        // A choice names each of its types: where Quantity may stand, Age may not.
+        // The types of a choice are listed explicitly: a Quantity doesn't permit an Age.
         const bool is_of = spot.element.is_choice() ? spot.type == known : spot.type.is_a(known);
         if (!known || !(is_of || spot.type.kind() == schema::TypeKind::backbone)) {
             continue;
@@ -264,7 +265,7 @@ void check_node(Context& context, const Frame& frame, const Profile& profile, co
     std::vector<Spot> spots;
     for (const std::uint32_t index : node.children) {
         const Node& wanted = profile.node(index);
-        // The type may not have the element: value[x] of another type than this says something of.
+        // The spot's type may lack the element, if this is about another type of value[x].
         if (!spot.type || spot.type.find_base(wanted.name).empty()) {
             continue;
         }

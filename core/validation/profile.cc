@@ -20,7 +20,7 @@ std::uint32_t bounded(std::uint64_t number) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, kUnbounded - 1));
 }
 
-/// "component:systolic" in its halves; a type slice's name may contain no dot.
+/// The parts of "component:systolic"; the name of a type slice may contain no dot.
 struct Step {
     std::string_view name;
     std::string_view slice;
@@ -50,7 +50,7 @@ bool is_path_of(const std::vector<Step>& steps, std::string_view path) {
     return path.empty();
 }
 
-/// The member of `element` whose name is `prefix` and a type: fixedCode, patternQuantity.
+/// The member of `element` whose name is `prefix` and a type, such as fixedCode or patternQuantity.
 json::Value typed_member(json::Value element, std::string_view prefix) {
     for (const auto [key, value] : element.members()) {
         const std::string_view name = key.raw_string();
@@ -71,10 +71,10 @@ std::optional<fhirpath::Expression> rule_of(std::string_view key, std::string_vi
     return rule ? std::optional(*rule) : std::nullopt;
 }
 
-/// The type that an ElementDefinition.type names.
+/// The type in an ElementDefinition.type.
 schema::Type type_named(json::Value type) {
     const std::string code = type["code"].string();
-    // FHIRPath's system types stand for the values of primitives.
+    // FHIRPath's system types denote the values of primitives.
     return code.starts_with("http:") ? schema::Type() : schema::find_type(code);
 }
 
@@ -87,7 +87,7 @@ schema::Type own_type(std::string_view url) {
     }
     std::string_view name = url.substr(kOwnPrefix.size());
     if (name == kSimpleQuantity || name == kMoneyQuantity) {
-        name = "Quantity";  // profiles that R4 counts among its types
+        name = "Quantity";  // profiles that R4 lists as types
     }
     const schema::Type type = schema::find_type(name);
     return type && type.kind() != schema::TypeKind::backbone ? type : schema::Type();
@@ -102,7 +102,7 @@ Definition find_profile(const Source& source, std::string_view canonical) {
         bar == std::string_view::npos ? std::string_view() : canonical.substr(bar + 1));
 }
 
-constexpr std::size_t kProfilesMax = 512;  // that a thread keeps
+constexpr std::size_t kProfilesMax = 512;  // kept per thread
 
 }  // namespace
 
@@ -113,7 +113,7 @@ bool Profile::is_current(const Source& source) const {
 }
 
 Result<std::shared_ptr<const Profile>> Profile::load(Context& context, std::string_view url) {
-    // Made profiles; each keeps its documents, so that no other can be at their places.
+    // Cached profiles; each holds its documents, so that no other can get their addresses.
     thread_local std::unordered_map<const json::Document*, std::shared_ptr<const Profile>> kept;
     const auto seen = context.profiles.find(std::string(url));
     if (seen != context.profiles.end()) {
@@ -296,7 +296,7 @@ void Profile::apply(Node& node, json::Value element, bool is_root) {
         node.types = types;
         if (types.size() == 1 && !is_root) {
             const schema::Type type = type_named(*types.elements().begin());
-            // A backbone element has a type of its own, which the name does not give.
+            // A backbone element has a type of its own, not the abstract one that the definition names.
             if (type && !type.is_abstract()) {
                 node.type = type;
             }
@@ -334,7 +334,7 @@ void Profile::apply(Node& node, json::Value element, bool is_root) {
 }
 
 void Profile::overlay(json::Value elements) {
-    // Where the last element of each depth was, for definitions whose ids don't say it.
+    // The last element at each depth, for definitions whose ids don't show the nesting.
     std::vector<std::pair<std::string, std::uint32_t>> last;
     for (const json::Value element : elements.elements()) {
         const std::string path = element["path"].string();
@@ -345,7 +345,7 @@ void Profile::overlay(json::Value elements) {
         }
         const std::vector<Step> by_path = steps_of(path);
         if (by_path.size() > kJsonDepthMax) {
-            continue;  // nothing is nested so deeply
+            continue;  // no resource is nested so deep
         }
         std::vector<Step> steps = steps_of(id);
         std::uint32_t at = 0;

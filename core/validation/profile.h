@@ -1,4 +1,4 @@
-// Profile: a StructureDefinition with all that it is derived from, as a tree of what it demands.
+// Profile: a StructureDefinition combined with all those that it is derived from, as a tree of constraints.
 //
 // Layer:   core, inside core/validation.
 // Spec:    FHIR R4 profiling.html, elementdefinition.html, structuredefinition.html.
@@ -18,24 +18,24 @@
 
 namespace annals::validation {
 
-inline constexpr std::size_t kNodesMax = 20'000;    ///< of one profile
-inline constexpr std::size_t kDerivationsMax = 16;  ///< from a profile to R4's own type
+inline constexpr std::size_t kNodesMax = 20'000;    ///< per profile
+inline constexpr std::size_t kDerivationsMax = 16;  ///< from R4's own type to a profile
 inline constexpr std::uint32_t kUnbounded = UINT32_MAX;
 
 struct Constraint {
     json::Value definition;
-    /// Missing where it is none that can be read here, or one that R4 itself has, which is looked at anyway.
+    /// Missing if it can't be parsed, or is one of R4's own rules, which are checked anyway.
     std::optional<fhirpath::Expression> rule;
 };
 
-/// What a profile says of an element, or of a slice of it. Sparse: what R4 itself demands isn't in it.
+/// What a profile says about an element, or about a slice of it. Constraints of R4 itself are not included.
 struct Node {
-    std::string name;   ///< as FHIRPath has it: "value", "component"
-    std::string slice;  ///< empty: no slice
-    schema::Type type;  ///< missing if it isn't one alone
+    std::string name;   ///< as in FHIRPath: "value", "component"
+    std::string slice;  ///< empty: not a slice
+    schema::Type type;  ///< missing unless there is exactly one
     std::uint32_t min = 0;
     std::uint32_t max = kUnbounded;
-    json::Value types;  ///< ElementDefinition.type; missing: as R4 has it
+    json::Value types;  ///< ElementDefinition.type; missing: as in R4
     json::Value fixed;
     json::Value pattern;
     json::Value binding;
@@ -46,19 +46,19 @@ struct Node {
     std::vector<Constraint> constraints;
     std::vector<std::uint32_t> children;
     std::vector<std::uint32_t> slices;
-    std::uint32_t outer = kUnbounded;  ///< the slice that this one is a slice of: "a" of "a/b"
+    std::uint32_t outer = kUnbounded;  ///< the slice that contains this one: "a" for "a/b"
     std::uint32_t plain =
-        kUnbounded;  ///< of "component:a.code" and of slices of it: the same of "component.code"
+        kUnbounded;  ///< for "component:a.code" and its slices: the node of "component.code"
 };
 
 class Profile {
   public:
-    /// The profile called `url` ("...|version" or without), from R4's own type down to itself.
+    /// The profile called `url` ("...|version" or without), including all that it is derived from, down from R4's own type.
     ///
-    /// Errors: not_found (it isn't known, or what it is derived from isn't), structure (it makes no sense).
+    /// Errors: not_found (it, or one that it is derived from, is unknown), structure (it is inconsistent).
     static Result<std::shared_ptr<const Profile>> load(Context& context, std::string_view url);
 
-    /// The same of a StructureDefinition at hand.
+    /// The same for a given StructureDefinition.
     static Result<std::shared_ptr<const Profile>> compile(Context& context, Definition definition,
                                                           json::Value root, std::size_t depth = 0);
 
@@ -73,10 +73,10 @@ class Profile {
     /// The StructureDefinition itself.
     json::Value definition() const noexcept { return definition_; }
 
-    /// Elements that it names and its type does not have.
+    /// Elements that it names but its type doesn't have.
     const std::vector<std::string>& faults() const noexcept { return faults_; }
 
-    /// The child of `node` of that name; null if the profile says nothing of it.
+    /// The child of `node` with that name; null if the profile says nothing about it.
     const Node* find(const Node& node, std::string_view name) const noexcept;
 
   private:
@@ -91,9 +91,9 @@ class Profile {
     schema::Type type_;
     json::Value definition_;
 
-    /// What it is made of, itself last: the nodes point into it.
+    /// The definitions it was made from, its own last; the nodes point into them.
     struct Part {
-        std::string url;  ///< as the next one names it; of itself empty
+        std::string url;  ///< as the next one refers to it; empty for its own
         Definition definition;
     };
 
@@ -102,40 +102,41 @@ class Profile {
     std::vector<Part> parts_;
     std::vector<Node> nodes_;
     std::vector<std::string> faults_;
-    std::uint64_t names_compared_ = 0;  ///< to make it: an element is looked for among its siblings
+    std::uint64_t names_compared_ =
+        0;  ///< while it was made, since elements are looked up among their siblings
 };
 
-/// Profiles of Quantity that R4 counts among its types.
+/// Profiles of Quantity that R4 lists as types.
 inline constexpr std::string_view kSimpleQuantity = "SimpleQuantity";
 inline constexpr std::string_view kMoneyQuantity = "MoneyQuantity";
 
-/// The type that `url` defines if that is one of R4's own; missing otherwise.
+/// The type in R4 that `url` denotes; missing if it is none.
 schema::Type own_type(std::string_view url);
 
-/// Checks a resource or an element against the profile `url`. A profile that can't be loaded is an issue of the
-/// severity `unknown`.
+/// Checks a resource or an element against the profile `url`. A profile that can't be loaded is reported with the severity
+/// `unknown`.
 void check_profile(Context& context, const Frame& frame, const Spot& spot, std::string_view url,
                    Severity unknown);
 
-/// Checks a spot against a node: its value, its children, slices of those.
+/// Checks a spot against a node: its value, its children and their slices.
 void check_node(Context& context, const Frame& frame, const Profile& profile, const Node& node,
                 const Spot& spot);
 
-/// The spots of one element against the node's slices: every slice's own rules and counts.
+/// Checks all spots of an element against the node's slices: the rules and cardinality of each slice.
 void check_slices(Context& context, const Frame& frame, const Profile& profile, const Node& node,
                   const std::vector<Spot>& spots, const Spot& parent);
 
-/// Is it true without a word said that `spot` conforms to the profile? Nothing if the profile isn't known.
+/// Whether `spot` conforms to the profile, without reporting anything; none if the profile is unknown.
 std::optional<bool> conforms(Context& context, const Frame& frame, const Spot& spot,
                              std::string_view url);
 
-/// An extension against its definition.
+/// Checks an extension against its definition.
 void check_extension(Context& context, const Frame& frame, const Spot& spot, const Spot& parent);
 
-/// JSON equality: numbers by value, objects whatever the order of members. True where no steps are left: that is told.
+/// Equality of JSON: numbers by value, objects regardless of the order of members. True, and reported, if no steps are left.
 bool same_value(Context& context, json::Value a, json::Value b);
 
-/// Does `value` have all that `pattern` has? True where no steps are left.
+/// Whether `value` contains everything in `pattern`. True if no steps are left.
 bool has_pattern(Context& context, json::Value value, json::Value pattern);
 
 }  // namespace annals::validation

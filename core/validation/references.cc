@@ -41,7 +41,7 @@ bool is_absolute(std::string_view text) {
 
 namespace {
 
-/// The base of an entry's own RESTful fullUrl, with the slash behind it.
+/// The base of an entry's fullUrl if that is a RESTful URL, with the trailing slash.
 std::string base_of(json::Value entry) {
     const std::string full_url = entry["fullUrl"].string();
     const Literal literal = parse_literal(full_url);
@@ -58,7 +58,7 @@ const Frame* bundle_around(const Frame& frame) {
     return nullptr;
 }
 
-/// The elements of `holder`'s `list` that say `name` of themselves in `member`, in order.
+/// The elements in `holder`'s `list` whose `member` is `name`, in order.
 std::span<const json::Value> elements_named(Context& context, json::Value holder,
                                             std::string_view list, std::string_view member,
                                             const std::string& name) {
@@ -76,7 +76,7 @@ std::span<const json::Value> elements_named(Context& context, json::Value holder
     return found == by_name.end() ? std::span<const json::Value>() : found->second;
 }
 
-/// Calls `see(entry, resource)` for each resource of the bundle that the reference means, until it answers false.
+/// Calls `see(entry, resource)` for each resource of the bundle that matches the reference, until it returns false.
 template <typename See>
 void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
                     std::string_view reference, const See& see) {
@@ -113,7 +113,7 @@ json::Value find_contained(Context& context, const Frame& frame, const std::stri
     return found.empty() ? json::Value() : found.front();
 }
 
-/// The type of Type?criteria; missing if it is none.
+/// The type in a conditional reference (Type?criteria); missing if it isn't one.
 schema::Type conditional_type(std::string_view text) {
     const std::size_t query = text.find('?');
     const schema::Type type =
@@ -121,7 +121,7 @@ schema::Type conditional_type(std::string_view text) {
     return type.is_resource() ? type : schema::Type();
 }
 
-/// Whether a relative reference has one of the forms that there are: Type/id, Type?criteria.
+/// Whether a relative reference has one of the permitted forms: Type/id or Type?criteria.
 bool is_relative_form(std::string_view text) {
     const Literal literal = parse_literal(text);
     return (literal.type && literal.base.empty()) || conditional_type(text);
@@ -164,7 +164,7 @@ Target resolve(Context& context, const Frame& frame, std::string_view text) {
     if (!target.type) {
         target.type = conditional_type(text);
     }
-    // Of what another resource contains no reference says the type.
+    // A reference with a fragment, to a resource contained in another one, doesn't show the type.
     if (!target.type && text.find('#') == std::string_view::npos) {
         target.type = parse_literal(text).type;
     }
@@ -229,7 +229,7 @@ void check_contained(Context& context, const Frame& frame) {
     if (contained.size() == 0 || !context.spend()) {
         return;
     }
-    // Every text that may be a reference within the resource, and who says "#".
+    // Collects all texts in the resource that may be local references, and the places of "#".
     const json::Tree& tree = frame.resource.value().tree();
     const auto nodes = tree.nodes();
     const std::uint32_t end = frame.resource.value().node().next;
@@ -251,7 +251,7 @@ void check_contained(Context& context, const Frame& frame) {
         } else if (text.starts_with('#')) {
             named.emplace(text);
         }
-        // A narrative's links: src="#image".
+        // Links in narratives: src="#image".
         for (const std::string_view begin : {"=\"#", "='#"}) {
             for (std::size_t at = text.find(begin); at != std::string_view::npos;
                  at = text.find(begin, at + 1)) {

@@ -1,4 +1,4 @@
-// References as texts: their forms.
+// The forms of references as text.
 //
 // Layer:   core, inside core/validation.
 // Spec:    FHIR R4 references.html#literal.
@@ -12,9 +12,9 @@
 
 namespace annals::validation {
 
-/// [base/]Type/id[/_history/vid] in its parts; `type` is missing where it isn't of that form.
+/// The parts of [base/]Type/id[/_history/vid]; `type` is missing if the text doesn't have that form.
 struct Literal {
-    std::string_view base;  ///< with the slash behind it; empty: relative
+    std::string_view base;  ///< with the trailing slash; empty: relative
     std::string_view type_name;
     std::string_view id;
     std::string_view version;
@@ -24,7 +24,7 @@ struct Literal {
 /// Reads a literal reference or a fullUrl.
 Literal parse_literal(std::string_view text);
 
-/// Does it begin with a scheme?
+/// Whether it begins with a scheme.
 bool is_absolute(std::string_view text);
 
 }  // namespace annals::validation

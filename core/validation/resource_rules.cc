@@ -48,7 +48,7 @@ void check_items(Context& context, json::Value items, std::size_t depth,
         for (const json::Value condition : conditions.elements()) {
             const json::Value question = condition["question"];
             const auto found = known.find(question.string());
-            // In R4's words answer is a System.Boolean, which an element never is.
+            // R4's text requires a System.Boolean, which an element never is.
             if (condition["operator"].equals("exists") && !condition["answerBoolean"]) {
                 context.tell(Severity::error, "invariant", condition.index(),
                              "The operator exists goes with answerBoolean (que-7)");
@@ -149,9 +149,9 @@ void check_code_system(Context& context, const Frame& frame) {
 
 // ---- ValueSet ----
 
-/// Whether an expression constraint begins with an operator or a concept, and has an operator between concepts.
+/// Whether an expression constraint begins with an operator or a concept, and has operators between concepts.
 bool is_constraint(std::string_view text) {
-    // Two operands side by side, or an operator before the second, that nothing joins: "1 << 2".
+    // Detects two operands, or an operand and an operator before the next, that nothing joins: "1 << 2".
     bool after_operand = false;
     bool in_term = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -227,7 +227,7 @@ void check_value_set(Context& context, const Frame& frame) {
 
 // ---- SearchParameter, CapabilityStatement ----
 
-/// The name of the type of R4's own search parameter called `url`; empty if R4 has none of that name.
+/// The name of the type of R4's own search parameter called `url`; empty if R4 has no such parameter.
 std::string_view search_type_of(std::string_view url) {
     static constexpr std::string_view kPrefix = "http://hl7.org/fhir/SearchParameter/";
     url = url.substr(0, url.find('|'));
@@ -284,7 +284,7 @@ void check_structure_definition(Context& context, const Frame& frame) {
     }
     const auto profile = Profile::compile(context, nullptr, resource);
     if (!profile) {
-        return;  // of what isn't known nothing is said
+        return;  // nothing can be checked if the base is unknown
     }
     for (const std::string& fault : (*profile)->faults()) {
         context.error("value", frame.resource, fault);
@@ -300,7 +300,7 @@ struct VitalSign {
     std::string_view profile;
 };
 
-// observation-vitalsigns.html, "Vital Signs Table"; the codes of SNOMED CT are those of its mapping.
+// observation-vitalsigns.html, "Vital Signs Table"; SNOMED CT codes as in its mapping.
 constexpr VitalSign kVitalSigns[] = {
     {"9279-1", "", "86290005", "resprate"},
     {"8867-4", "", "364075005", "heartrate"},

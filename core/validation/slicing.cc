@@ -12,8 +12,8 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
     const json::Value rules = node.slicing["rules"];
     const bool ordered = node.slicing["ordered"].raw() == "true";
     std::vector<std::uint32_t> counts(node.slices.size(), 0);
-    std::vector<std::uint32_t> shared(node.slices.size(), 0);  // in it, and in one before it
-    std::vector<std::uint32_t> untold(node.slices.size(), 0);  // it can't be told
+    std::vector<std::uint32_t> shared(node.slices.size(), 0);  // also in an earlier slice
+    std::vector<std::uint32_t> untold(node.slices.size(), 0);  // unknown
     std::size_t last = 0;
     bool after_open = false;
     for (const Spot& spot : spots) {
@@ -22,7 +22,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
         bool unsure = false;
         for (std::size_t i = 0; i < node.slices.size() && context.spend(kSliceSteps); ++i) {
             const Node& slice = profile.node(node.slices[i]);
-            // A slice of a slice ("a/b") narrows what is in the first.
+            // A slice of a slice ("a/b") is a subset of the outer one.
             const bool narrower = slice.outer != kUnbounded;
             const bool taken = matched != node.slices.size() && !narrower;
             if (taken && counts[i] + shared[i] >= slice.min) {
@@ -31,7 +31,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
             const auto in = is_in_slice(context, around, profile, node, slice, spot);
             untold[i] += in.has_value() ? 0 : 1;
             if (taken) {
-                // Elsewhere: which still tells that it is not here, where the slice lacks elements.
+                // Already counted in another slice; if it also fits this one, it may be what this slice seems to lack.
                 shared[i] += in == true ? 1 : 0;
                 continue;
             }

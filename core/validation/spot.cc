@@ -36,14 +36,14 @@ void Context::tell(Severity severity, std::string_view code, std::uint32_t node,
     }
     auto place = report.issues.end();
     if (report.issues.size() >= options.issues_max) {
-        // An error is never crowded out by what is less.
+        // Errors displace lesser issues if the report is full.
         place =
             severity == Severity::error
                 ? std::ranges::find_if(report.issues,
                                        [](const auto& issue) { return issue.severity != "error"; })
                 : place;
         if (place == report.issues.end()) {
-            return;  // before the whole resource is gone through for the expression
+            return;  // returns before the costly computation of the expression
         }
     }
     core::Issue made{kNames[static_cast<int>(severity)], code, std::move(text),

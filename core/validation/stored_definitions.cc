@@ -10,9 +10,9 @@ namespace annals::validation {
 
 namespace {
 
-constexpr std::size_t kParsedMax = 512;  // documents that are kept
+constexpr std::size_t kParsedMax = 512;  // cached documents
 constexpr std::size_t kParsedBytesMax = 1 << 30;
-constexpr std::size_t kDefinitionsMax = 1 << 20;  // of one type
+constexpr std::size_t kDefinitionsMax = 1 << 20;  // per type
 constexpr std::size_t kPageSize = 100;
 constexpr std::string_view kCodeSystem = "CodeSystem";
 
@@ -60,7 +60,7 @@ StoredDefinitions::Entry StoredDefinitions::read_entry(const Known& known,
     const Result<storage::StoredVersion> stored =
         info.deletion ? Error{Errc::deleted, "", ""} : store_.load(info);
     if (!stored) {
-        return entry;  // deleted, or erased meanwhile
+        return entry;  // deleted, or erased in the meantime
     }
     json::Parser parser;
     const Result<json::Document> document = parser.parse(stored->body);
@@ -88,7 +88,7 @@ void StoredDefinitions::refresh(Known& known, Reading& reading) const {
     }
 }
 
-/// True if there may be more.
+/// Returns whether there may be more.
 bool StoredDefinitions::read_page(Known& known, Reading& reading) const {
     const storage::Totals totals = store_.totals(known.type);
     if (same(totals, known.totals)) {
@@ -118,7 +118,7 @@ bool StoredDefinitions::read_page(Known& known, Reading& reading) const {
     if (reading.lock != nullptr) {
         reading.lock->lock();
         if (position_of(known.last) != position_of(query.after)) {
-            return true;  // Another has read these meanwhile.
+            return true;  // Another thread has read these in the meantime.
         }
     }
     for (Entry& entry : entries) {
@@ -151,7 +151,7 @@ bool StoredDefinitions::is_current() const {
            });
 }
 
-/// Others have theirs while it is parsed: the lock is not held yet.
+/// Called without the lock, so that other threads aren't blocked while it parses.
 Definition StoredDefinitions::load(const Known& known, const storage::VersionInfo& info,
                                    std::vector<Position>* unread, bool* large) const {
     const Result<storage::StoredVersion> stored =
@@ -175,11 +175,11 @@ Definition StoredDefinitions::load(const Known& known, const storage::VersionInf
     Definition made = std::make_shared<const json::Document>(*std::move(document));
     const std::scoped_lock lock(mutex_);
     if (const auto kept = parsed_.find(info.position.value); kept != parsed_.end()) {
-        return kept->second;  // Another was sooner.
+        return kept->second;  // Another thread was faster.
     }
     const auto entry = known.entries.find(info.resource);
     if (entry == known.entries.end() || entry->second.info.position != info.position) {
-        return made;  // It has been replaced.
+        return made;  // It has been replaced in the meantime.
     }
     const std::size_t bytes = terminology::bytes_of(*made);
     if (parsed_.size() >= kParsedMax || parsed_bytes_ + bytes > kParsedBytesMax) {
@@ -210,7 +210,7 @@ Definition StoredDefinitions::find(std::string_view type, std::string_view url,
     for (auto at = first; at != last; ++at) {
         const Entry& entry = known->entries.at(at->second);
         const bool fits = version.empty() || entry.version == version;
-        // What was erased for good is not there any more.
+        // Erased versions don't count.
         if (fits && store_.at(entry.info.position) &&
             (best == nullptr || entry.info.position > best->info.position)) {
             best = &entry;

@@ -14,7 +14,7 @@ namespace annals::validation {
 using core::Canonical;
 using core::split_canonical;
 
-/// What one validation asks of code systems and value sets.
+/// The terminology session of one validation.
 class Terminology {
   public:
     Terminology(const Source& source, std::uint64_t steps)
@@ -36,7 +36,7 @@ terminology::Session& session_of(Context& context) {
     return context.terminology->session();
 }
 
-/// Ends the validation where what it asks of terminology has taken as much as it may: of all that comes after nothing could be told.
+/// Ends the validation if its terminology lookups have used up their steps: nothing more could be decided.
 void end_if_exhausted(Context& context) {
     if (session_of(context).effort().exhausted()) {
         context.spend(context.steps_left);
@@ -58,7 +58,7 @@ std::optional<bool> either(std::optional<bool> a, std::optional<bool> b) {
     return a && b ? std::optional(false) : std::nullopt;
 }
 
-/// Is `display` one of the names of the code, compared as $validate-code does? Also if it has none.
+/// Whether `display` is one of the code's names, compared as in $validate-code. True if the code has none.
 bool names(const terminology::CodeSystem& system, terminology::CodeSystem::Number number,
            std::string_view display) {
     const std::string_view own = system.display(number);
@@ -77,7 +77,8 @@ bool names(const terminology::CodeSystem& system, terminology::CodeSystem::Numbe
     return false;
 }
 
-/// A value set of units is about quantities, also where it is bound to a choice that may be a concept.
+/// Whether the value set consists of units; it then applies to quantities only, even if bound to a choice that may be a
+/// concept.
 bool of_units_only(Context& context, std::string_view value_set) {
     const Canonical name = split_canonical(value_set);
     const Definition definition =
@@ -109,7 +110,7 @@ std::string described(const Code& code) {
                        : fmt::format("'{}'", code.code);
 }
 
-/// Is the code in? A Coding without a system is in no value set that can be told.
+/// Whether the code is in the value set; a Coding without a system is looked up with an empty system.
 std::optional<bool> coding_in(Context& context, std::string_view value_set, json::Value coding) {
     Code code = code_of(coding);
     if (!code.system) {
@@ -122,11 +123,11 @@ std::optional<bool> coding_in(Context& context, std::string_view value_set, json
         content_of(context, *code.system, code.version) == nullptr) {
         return found;
     }
-    // It may be of an older version than the one that the value set is taken to mean.
+    // It may be from an older version than the one that the value set implies.
     return member_of(context, value_set, code);
 }
 
-// The check digit of Verhoeff's method, by which SNOMED CT guards its identifiers.
+// The Verhoeff check digit, which protects SNOMED CT identifiers.
 bool has_check_digit(std::string_view digits) {
     static constexpr int kNext[10][10] = {
         {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 0, 6, 7, 8, 9, 5},
@@ -158,7 +159,7 @@ bool is_snomed_code(std::string_view code) {
         return code.size() >= 6 && code.size() <= 18 && code.front() != '0' &&
                has_check_digit(code);
     }
-    // A postcoordinated expression: only its beginning is looked at.
+    // For a postcoordinated expression, only the beginning is checked.
     const std::size_t end = code.find_first_not_of("0123456789");
     const char next = end == std::string_view::npos ? '\0' : code[end];
     if (end == 0 || end == std::string_view::npos) {
@@ -220,10 +221,10 @@ void check_binding(Context& context, const Spot& spot, schema::Strength strength
     const bool is_required = strength == schema::Strength::required;
     const bool is_complex = spot.value().is_object();
     if (is_complex && !is_required && !spot.value()["coding"] && !spot.value()["code"]) {
-        return;  // extensible: text alone will do
+        return;  // extensible: text alone is enough
     }
     if (spot.type.is_a(schema::find_type("Quantity")) && !spot.value()["code"]) {
-        return;  // a quantity need not say its unit in code
+        return;  // a quantity need not have a coded unit
     }
     if (value_in(context, spot, value_set) != false) {
         return;

@@ -1,8 +1,8 @@
-// Terminology: whether codes are in value sets and code systems, as far as is known.
+// Terminology: whether codes belong to value sets and code systems, as far as can be told.
 //
 // Layer:   core, inside core/validation.
 // Spec:    FHIR R4 valueset.html, codesystem.html, terminologies.html.
-// Threads: one thread, for the time of one validation.
+// Threads: one thread, for the duration of one validation.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace annals::validation {
 
 inline constexpr std::string_view kSnomed = "http://snomed.info/sct";
 
-/// A code as it stands in an element; without a system where the element has none to give.
+/// The code in an element; without a system if the element has none.
 struct Code {
     std::optional<std::string> system;
     std::string code;
@@ -25,23 +25,23 @@ struct Code {
     std::string version{};  ///< of the system; empty: any
 };
 
-/// Is `code` in the value set? Nothing if that can't be told. Cost: what the value set lists.
+/// Whether `code` is in the value set; none if that can't be told. Cost: proportional to what the value set lists.
 std::optional<bool> member_of(Context& context, std::string_view value_set, const Code& code);
 
 /// Checks the value at `spot` (code, string, uri, Coding, CodeableConcept, Quantity) against a binding.
 void check_binding(Context& context, const Spot& spot, schema::Strength strength,
                    std::string_view value_set);
 
-/// Is the value in the value set (of a CodeableConcept, any of its codings)? Nothing if that can't be told.
+/// Whether the value (or any coding of a CodeableConcept) is in the value set; none if that can't be told.
 std::optional<bool> value_in(Context& context, const Spot& spot, std::string_view value_set);
 
 /// Checks that the code of a Coding or Quantity is one of its system, if the system is known.
 void check_coding(Context& context, const Spot& spot);
 
-/// The same of a code whose system is said elsewhere; `node` is where it stands.
+/// The same for a code whose system is given elsewhere; `node` is its place.
 void check_code(Context& context, std::uint32_t node, const Code& code);
 
-/// Is this a SNOMED CT identifier (its length, its check digit), or else an expression with such?
+/// Whether it is a SNOMED CT identifier (length and check digit), or an expression that begins like one.
 bool is_snomed_code(std::string_view code);
 
 }  // namespace annals::validation

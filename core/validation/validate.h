@@ -1,9 +1,9 @@
-// validate: full validation of a resource: bindings, invariants, profiles, references, rules of some types.
+// validate: full validation of a resource: bindings, invariants, profiles, references, and rules of certain types.
 //
 // Layer:   core; uses codec. Knows no HTTP and no store: conformance resources come through Source.
 // Spec:    FHIR R4 validation.html, profiling.html, terminologies.html#strength, references.html, bundle.html;
 //          docs/validation.md says what is checked and what is not.
-// Threads: plain functions; a Source says its own.
+// Threads: plain functions; those of a Source depend on the source.
 
 #pragma once
 
@@ -21,11 +21,11 @@
 
 namespace annals::validation {
 
-/// Where StructureDefinitions are found, too. What a source can't tell counts as not there.
+/// Also finds StructureDefinitions. What a source fails to find counts as missing.
 using terminology::Definition;
 using terminology::Source;
 
-/// A source that knows nothing.
+/// A source without any definitions.
 class EmptySource final : public Source {
   public:
     Result<Definition> find(std::string_view, std::string_view, std::string_view) const override {
@@ -34,30 +34,30 @@ class EmptySource final : public Source {
 };
 
 struct Options {
-    /// Profiles that the resource must conform to, besides those that it claims; unknown ones are errors.
+    /// Profiles that the resource must conform to, in addition to those that it claims; unknown ones are errors.
     std::vector<std::string> profiles;
     /// Elements that FHIR does not have are errors.
     bool refuse_unknown_elements = false;
-    /// Extensions below http://hl7.org/fhir/ whose definition isn't known are errors.
+    /// Extensions below http://hl7.org/fhir/ whose definition is unknown are errors.
     bool refuse_unknown_extensions = false;
-    /// Strings and markdown that look like HTML are errors, and not warnings.
+    /// Strings and markdown that look like HTML are errors instead of warnings.
     bool refuse_markup = false;
-    /// A display that is none of the code's names is an error, and not a warning.
+    /// A display that is not among the code's names is an error instead of a warning.
     bool refuse_wrong_displays = false;
-    /// A code that its own system does not have is an error, and not a warning. Bindings are another matter.
+    /// A code that its system doesn't have is an error instead of a warning. Doesn't affect bindings.
     bool refuse_unknown_codes = true;
-    /// The structure has been checked already, without a fault.
+    /// The structure has been checked before and is valid.
     bool structure_is_checked = false;
-    /// Nothing is looked at but where references lead to.
+    /// Checks nothing but the targets of references.
     bool references_alone = false;
-    std::size_t issues_max = 100;  ///< further ones are not told
+    std::size_t issues_max = 100;  ///< further ones are dropped
     std::uint64_t steps =
-        20'000'000;  ///< elements, rules and their nodes looked at; beyond: too-costly
+        20'000'000;  ///< elements, rules and their nodes visited; beyond: too-costly
 };
 
-/// What `$validate` goes by, as the official validator does: elements that FHIR does not have, and displays that are none of the
-/// code's names, are errors; where `source` has the definitions of R4's own extensions, so are those of HL7's that it does not
-/// know.
+/// The options of `$validate`, which match the official validator: elements that FHIR doesn't have, and displays that are not
+/// among the code's names, are errors; so are unknown extensions of HL7, if `source` has the definitions of R4's own
+/// extensions.
 Options strict_options(const Source& source);
 
 struct Report {
@@ -65,10 +65,10 @@ struct Report {
     bool valid = true;  ///< no issue is an error or worse
 };
 
-/// Checks `resource`, and every resource in it, against what R4 and its profiles demand.
+/// Checks `resource`, and every resource in it, against R4 and its profiles.
 ///
-/// `resource` is the root of its document. Its structure is checked first; where something isn't of the JSON kind that FHIR
-/// has, nothing else is checked.
+/// `resource` is the root of its document. The structure is checked first; if anything has the wrong JSON kind, nothing else is
+/// checked.
 /// Cost: bounded by Options::steps and Options::issues_max.
 Report validate(json::Value resource, const Source& source, const Options& options = {});
 

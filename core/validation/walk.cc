@@ -14,14 +14,14 @@ namespace annals::validation {
 
 namespace {
 
-/// R4's own invariants, parsed once. Those that other code checks, or that are advice, have no expression.
+/// R4's own invariants, parsed once. Those that other code checks, or that are only advice, have no expression.
 struct InvariantRule {
     std::optional<fhirpath::Expression> expression;
 };
 
-// ele-1: check_content(). The shape of contained resources: the check of the structure. ext-1, ref-1, dom-3, txt-1, txt-2:
-// data_types.cc and references.cc, for less. que-7 and que-12 do not say what they mean: resource_rules.cc.
-// dom-6 and con-3 are what R4 itself calls best practice, no rules.
+// ele-1: check_content(). The shape of contained resources: the structure check. ext-1, ref-1, dom-3, txt-1, txt-2:
+// data_types.cc and references.cc, at lower cost. que-7 and que-12 don't express what they mean: resource_rules.cc. dom-6 and
+// con-3 are best practice according to R4, not rules.
 constexpr auto kElsewhere =
     std::to_array<std::string_view>({"ele-1", "ext-1", "ref-1", "dom-2", "dom-3", "dom-4", "dom-5",
                                      "dom-6", "txt-1", "txt-2", "que-7", "que-12", "con-3"});
@@ -74,7 +74,7 @@ void check_invariants(Context& context, const Frame& frame, const Spot& spot,
     }
 }
 
-/// ele-1, of an id alone: that nothing is empty, and what a Reference and an Extension have beside it, is told elsewhere.
+/// ele-1, for an element with only an id. Empty elements, References and Extensions are checked elsewhere.
 void check_content(Context& context, const Spot& spot) {
     const json::Value object = spot.object();
     const bool has_value = spot.value() && !spot.value().is_object();
@@ -130,7 +130,7 @@ void check_element(Context& context, const Frame& frame, const Spot& spot, const
     }
 }
 
-/// All that is asked of a resource and of what is in it.
+/// Checks everything that applies to a resource and its content.
 void check_whole(Context& context, const Frame& frame) {
     const Spot& spot = frame.resource;
     check_invariants(context, frame, spot, spot.type.invariants());
@@ -151,7 +151,7 @@ void check_whole(Context& context, const Frame& frame) {
     }
 }
 
-/// memberOf() of a rule.
+/// memberOf() in a rule.
 std::optional<bool> is_member(Context& context, const fhirpath::Item& item,
                               std::string_view value_set) {
     if (item.kind() == fhirpath::Item::Kind::string) {
@@ -161,7 +161,7 @@ std::optional<bool> is_member(Context& context, const fhirpath::Item& item,
                         : std::nullopt;
 }
 
-/// resolve() of a rule, beyond what the rule's own resource has in it: of what isn't here its type, if the reference says it.
+/// resolve() in a rule, beyond the rule's own resource. If the target isn't available, its type if the reference shows it.
 std::optional<fhirpath::Item> referred_to(Context& context, std::string_view reference) {
     const Target target = resolve(context, *context.rule_frame, reference);
     if (target.resource.type) {
@@ -171,14 +171,14 @@ std::optional<fhirpath::Item> referred_to(Context& context, std::string_view ref
     return target.type ? std::optional(fhirpath::Item::of_type(target.type)) : std::nullopt;
 }
 
-/// Whether all that is wrong with the structure is what is missing, what FHIR does not have, and values that are of their JSON
-/// kind: what looks further in relies on the kinds.
+/// Whether all structural faults are missing or unknown elements or invalid values of the right JSON kind; further checks rely
+/// on the kinds.
 bool has_its_kinds(json::Value resource) {
     const Result<void> sound = schema::check_structure(resource, {.as_stored = true});
     if (sound) {
         return true;
     }
-    // Inside of a resource of no type nothing was looked at.
+    // The content of a resource without a type has not been checked.
     const auto keeps_them = [](const Error& fault) {
         return (fault.code == Errc::required || fault.code == Errc::value) &&
                !fault.expression.ends_with("resourceType");
@@ -203,7 +203,7 @@ std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot
     const Result<std::optional<bool>> result =
         context.evaluator.evaluate_boolean(rule, spot.item(), environment);
     context.spend(context.evaluator.steps());
-    // Of what a reference leads to elsewhere it can't be told that it breaks the rule.
+    // If a reference leads out of the document, it can't be told whether the rule is broken.
     return !result || (*result == false && context.rule_leads_away) ? std::nullopt : *result;
 }
 

@@ -1,4 +1,4 @@
-// Walking over elements: from the members of a JSON object to the elements that they are.
+// Walks from the members of a JSON object to the elements that they represent.
 //
 // Layer:   core, inside core/validation.
 // Spec:    FHIR R4 json.html (arrays, members with an underscore).
@@ -11,7 +11,7 @@
 
 namespace annals::validation {
 
-/// A member of an object, with the member of the same name and an underscore.
+/// A member of an object, paired with the member of the same name with an underscore.
 struct Member {
     json::Value object;
     json::Value key;
@@ -22,10 +22,10 @@ struct Member {
 
 Spot make_spot(const Member& member, json::Value value, json::Value sibling, std::uint32_t index);
 
-/// Calls `see(spot)` for each element of the member: one, or those of its array.
+/// Calls `see(spot)` for each element in the member: one, or each of its array.
 template <typename See>
 void for_each_spot(const Member& member, const See& see) {
-    // What stands beside others is no element of FHIR.
+    // Siblings without counterpart are not FHIR elements.
     const json::Value beside =
         member.element.type().is_primitive() ? member.sibling : json::Value();
     if (!member.value && !beside) {
@@ -54,8 +54,8 @@ void for_each_spot(const Member& member, const See& see) {
     }
 }
 
-/// Calls `see(spot)` for each element that the parent's type has, a primitive's value and its sibling together.
-/// Cost: a look through the members for each of these elements; members that are none cost nothing more.
+/// Calls `see(spot)` for each element that the parent's type has; a primitive's value and its sibling together.
+/// Cost: a pass over the members for each such element; other members cost nothing more.
 template <typename See>
 void for_each_child(const Spot& parent, const See& see) {
     const json::Value object = parent.object();
@@ -77,7 +77,7 @@ void for_each_child(const Spot& parent, const See& see) {
         }
         if (is_sibling) {
             if (object[bare]) {
-                continue;  // seen with the value
+                continue;  // seen together with the value
             }
             member.value = {};
             member.sibling = value;
