@@ -28,8 +28,8 @@ enum class Channel : std::uint8_t { rest_hook, websocket };
 
 /// The content of a rest-hook notification.
 enum class Payload : std::uint8_t {
-    none,     ///< nothing
-    id_only,  ///< the resource's id
+    none,     ///< only that there is a match
+    id_only,  ///< the reference of the version, in a header
     json,     ///< the resource
     xml,
 };
