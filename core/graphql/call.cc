@@ -15,7 +15,7 @@ Error invalid_argument(std::string what) {
     return {Errc::invalid, std::move(what), ""};
 }
 
-/// With variables put in; none: a variable that has no value.
+/// The value with variables replaced; none for a variable without a value.
 Result<std::optional<Value>> resolved(const Value& value, const Variables& variables) {
     if (value.kind == Value::Kind::variable) {
         const auto found = variables.find(value.text);
@@ -51,7 +51,7 @@ Result<bool> boolean_of(std::string_view name, const Value& value) {
     return value.text == "true";
 }
 
-/// $index outside of parentheses is the element's number; inside it is what FHIRPath says.
+/// Replaces $index outside of parentheses by the variable with the element's index; inside, it keeps its FHIRPath meaning.
 std::string with_index_variable(std::string_view text) {
     constexpr std::string_view kIndex = "$index";
     std::string out;
@@ -90,7 +90,7 @@ Result<fhirpath::Expression> expression_of(std::string_view name, const Value& v
     return expression;
 }
 
-/// A value of a search that means itself: what separates values in a URL does not here.
+/// A literal search value: escapes what would separate values in a URL.
 std::string without_separators(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -168,7 +168,7 @@ class Reader {
 
     TypeId type() const { return *field_.type.resource_type(); }
 
-    /// Whether there is an argument of that name, be its value null.
+    /// Whether there is an argument of that name, even if its value is null.
     Result<void> check_name(std::string_view name) const {
         const Error unknown{Errc::invalid,
                             fmt::format("'{}' has no argument '{}'", selection_.name, name), ""};
@@ -291,7 +291,7 @@ class Reader {
         return {};
     }
 
-    /// What has to be there.
+    /// Checks that required arguments are present.
     Result<void> check() const {
         if (field_.kind == FieldKind::read && call_.id.empty()) {
             return Error{Errc::required, fmt::format("'{}' needs the argument id", selection_.name),
@@ -309,7 +309,7 @@ class Reader {
     Result<void> take(const Directive& directive) {
         const std::string_view name = directive.name;
         if (name == "skip" || name == "include") {
-            return {};  // is_included() has seen to it
+            return {};  // handled by is_included()
         }
         if (name == "slice") {
             return take_slice(directive);

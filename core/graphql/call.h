@@ -1,4 +1,4 @@
-// What is said beside a field: its arguments and directives, with the variables put in.
+// The arguments and directives of a field, with variables replaced by their values.
 //
 // Layer:   core/graphql.
 // Spec:    FHIR R4 graphql.html, "Field Arguments", "Searching resources", "Data Flattening Directives".
@@ -23,44 +23,45 @@
 
 namespace annals::core::graphql {
 
-/// Variables as they are sent.
+/// The maximum size of the variables as sent.
 inline constexpr std::size_t kVariablesBytesMax = 64 << 10;
 
-/// By name; one that has no value isn't there.
+/// By name; variables without a value are missing.
 using Variables = std::map<std::string, Value, std::less<>>;
 
-/// The variables of an operation: as they were given (a JSON object, or missing), else their defaults.
-/// Errors: invalid (`fault`: where it is defined); too_costly beyond kVariablesBytesMax.
+/// The variables of an operation: their values in `given` (a JSON object, or missing), or else their defaults. Errors: invalid
+/// (`fault`: where the variable is defined); too_costly (beyond kVariablesBytesMax).
 Result<Variables> read_variables(const OperationDefinition& operation, json::Value given,
                                  Location& fault);
 
-/// Which elements of a list are wanted.
+/// Which elements of a list are selected.
 struct ElementFilter {
-    std::vector<std::pair<std::string, std::string>> equal;  ///< sub-elements and their values
+    std::vector<std::pair<std::string, std::string>>
+        equal;  ///< sub-elements and their required values
     std::optional<fhirpath::Expression> filter;
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> count;
 };
 
-/// What to search for.
+/// The arguments of a search.
 struct SearchCall {
     std::vector<search::QueryPair> criteria;
-    std::optional<std::string> reference;  ///< the parameter by which the focus is referred to
+    std::optional<std::string> reference;  ///< the parameter that refers to the focus
     std::optional<std::string> cursor;
-    std::optional<std::uint64_t> count;  ///< it is among the criteria, too
+    std::optional<std::uint64_t> count;  ///< also among the criteria
     std::optional<fhirpath::Expression> filter;
 };
 
-/// Of a Reference's resource.
+/// The arguments of a Reference's `resource`.
 struct ResolveCall {
     bool optional = false;
-    std::vector<schema::Type> types;  ///< only these; empty: any
+    std::vector<schema::Type> types;  ///< only these types; empty: any
 
     bool wants(schema::Type type) const noexcept;
 };
 
 struct Call {
-    std::string id;  ///< of a read
+    std::string id;  ///< for FieldKind::read
     ElementFilter elements;
     SearchCall search;
     ResolveCall resolve;
@@ -70,27 +71,28 @@ struct Call {
     std::optional<fhirpath::Expression> slice;
 };
 
-/// Where a field stands and what its arguments mean there.
+/// What the meaning of a field's arguments depends on.
 struct CallContext {
     const Variables& variables;
     const search::ParameterSet& parameters;
-    bool at_root = false;  ///< of the system level: searches are for themselves, and have cursors
+    bool at_root =
+        false;  ///< at the system level, where searches don't refer to a focus and have cursors
 };
 
-/// Reads what stands beside a field, which is defined by `field` on some type.
+/// Reads the arguments and directives of a field that is defined by `field` for some type.
 ///
 /// Errors: invalid, not_supported. `fault`: where.
 Result<Call> read_call(const FieldDefinition& field, const Selection& selection,
                        const CallContext& context, Location& fault);
 
-/// Whether @skip and @include leave it in. Errors: as read_call(), also of directives that may not stand there.
+/// Whether @skip and @include keep the field. Errors: as read_call(), also for misplaced directives.
 Result<bool> is_included(const Selection& selection, const Variables& variables, Location& fault);
 
-/// What the parameter of a search is called that an argument means: GraphQL's names have no '-'. Empty: there is none.
+/// The name of the search parameter that an argument denotes, since GraphQL names can't contain '-'. Empty: there is none.
 std::string parameter_name(const search::ParameterSet& parameters, TypeId type,
                            std::string_view name);
 
-/// The variable in which FHIRPath finds the number of an element in its list.
+/// The FHIRPath variable that holds an element's index in its list.
 inline constexpr std::string_view kIndexVariable = "elementIndex";
 
 }  // namespace annals::core::graphql

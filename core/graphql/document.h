@@ -1,7 +1,7 @@
-// A GraphQL document as it was read: operations, fragments, selections, values.
+// A parsed GraphQL document: operations, fragments, selections, values.
 //
-// Layer:   core/graphql; core/operations/graphql.cc is the way in.
-// Spec:    GraphQL (June 2018), section 2 Language: what executes; no type systems.
+// Layer:   core/graphql; entered from core/operations/graphql.cc.
+// Spec:    GraphQL (June 2018), section 2 Language: executable documents only, no type systems.
 // Threads: plain values.
 
 #pragma once
@@ -14,15 +14,15 @@
 
 namespace annals::core::graphql {
 
-/// Bounds on a document.
+/// Limits on a document.
 inline constexpr std::size_t kDocumentBytesMax = 64 << 10;
 inline constexpr std::size_t kTokensMax = 20'000;
-inline constexpr std::size_t kDepthMax = 50;  ///< selections, or lists and objects, in each other
-inline constexpr std::size_t kArgumentsMax = 100;  ///< of one field or directive
+inline constexpr std::size_t kDepthMax = 50;  ///< nested selections, or nested lists and objects
+inline constexpr std::size_t kArgumentsMax = 100;  ///< per field or directive
 inline constexpr std::size_t kDefinitionsMax =
-    100;  ///< operations and fragments; also variables of one
+    100;  ///< operations and fragments; also variables per operation
 
-/// Where in the document; both from 1, columns in bytes.
+/// A place in the document; both count from 1, columns in bytes.
 struct Location {
     std::uint32_t line = 1;
     std::uint32_t column = 1;
@@ -35,24 +35,24 @@ struct Value {
         integer,
         real,
         string,
-        name,  ///< an enum's
+        name,  ///< of an enum
         list,
         object,
         variable,
     };
 
     Kind kind = Kind::null;
-    std::string text;                ///< true, false, the digits, the characters, the name
-    std::vector<Value> items;        ///< of a list, and of an object
-    std::vector<std::string> names;  ///< of an object: what its items are called
+    std::string text;                ///< true, false, the digits, the characters or the name
+    std::vector<Value> items;        ///< of a list or an object
+    std::vector<std::string> names;  ///< of an object: the names of its items
 
     bool is_null() const noexcept { return kind == Kind::null; }
 
-    /// Neither null, nor made of others, nor to be looked up.
+    /// Whether it is neither null, a list, an object nor a variable.
     bool is_scalar() const noexcept { return kind > Kind::null && kind < Kind::list; }
 };
 
-/// What makes two values the same: their JSON, or nearly so.
+/// A text that is equal for equal values: approximately their JSON.
 std::string written(const Value& value);
 
 struct Argument {
@@ -71,8 +71,9 @@ struct Selection {
     enum class Kind : std::uint8_t { field, spread, inline_fragment };
 
     Kind kind = Kind::field;
-    std::string alias;  ///< of a field; its name if it has none
-    std::string name;   ///< of the field, of the fragment, of the type (may be empty)
+    std::string alias;  ///< of a field; same as the name if none is given
+    std::string
+        name;  ///< of the field or fragment, or the type of an inline fragment (may be empty)
     std::vector<Argument> arguments;
     std::vector<Directive> directives;
     std::vector<Selection> selections;
@@ -81,9 +82,9 @@ struct Selection {
 
 /// String, String!, [String!]!
 struct VariableType {
-    std::string name;                ///< empty: a list
+    std::string name;                ///< empty: it is a list
     bool required = false;           ///< !
-    std::vector<VariableType> item;  ///< of a list: one
+    std::vector<VariableType> item;  ///< of a list: exactly one
 };
 
 struct VariableDefinition {
@@ -115,7 +116,7 @@ struct Document {
     std::vector<OperationDefinition> operations;
     std::vector<FragmentDefinition> fragments;
 
-    /// Null if there is none.
+    /// The fragment called `name`; null if there is none.
     const FragmentDefinition* fragment(std::string_view name) const noexcept;
 };
 

@@ -45,7 +45,7 @@ bool equals(json::Value object, const std::pair<std::string, std::string>& wante
     });
 }
 
-/// Whether the arguments ask for it, but for how many.
+/// Whether the arguments select the element, not considering offset and count.
 Result<bool> is_wanted(json::Value value, std::uint64_t index, const FieldPlan& field,
                        json::Value resource) {
     const ElementFilter& wanted = field.call.elements;

@@ -1,8 +1,8 @@
-// Elements of a resource as a field of a GraphQL query wants them: the values, and which of a list.
+// The elements of a resource that a field of a GraphQL query selects.
 //
 // Layer:   core/graphql.
 // Spec:    FHIR R4 graphql.html, "Field Arguments".
-// Threads: plain functions; choose_elements() on the loop of its request, in turns.
+// Threads: plain functions; choose_elements() on the loop of its request, in slices.
 
 #pragma once
 
@@ -18,22 +18,22 @@
 
 namespace annals::core::graphql {
 
-/// The values of an element, be there one or several.
+/// The values of an element, whether it is a list or not.
 std::vector<json::Value> values_of(json::Value value);
 
-/// An element that holds a resource is of that resource's type; missing: of none that is known.
+/// The type of an element; if it holds a resource, that resource's type, or missing if that is unknown.
 schema::Type type_of(schema::Element element, json::Value value);
 
-/// What FHIRPath is asked about.
+/// The FHIRPath item for a value.
 fhirpath::Item item_of(json::Value value, schema::Type type);
 
-/// An element, and its number in the list.
+/// An element with its index in the list.
 struct Numbered {
     json::Value value;
     std::uint64_t index = 0;
 };
 
-/// Those of an element's values that the arguments of `field` ask for. `resource`: that they are in.
+/// The values of an element that the arguments of `field` select. `resource`: the one that they belong to.
 /// Lifetime: the arguments outlive the await. Errors: processing, too_costly; timeout.
 asio::awaitable<Result<std::vector<Numbered>>> choose_elements(json::Value value,
                                                                const FieldPlan& field,

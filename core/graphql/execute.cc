@@ -19,7 +19,7 @@ namespace {
 
 using storage::VersionInfo;
 
-/// A query under way, step after step.
+/// Executes a query step by step.
 class Executor {
   public:
     Executor(const Service& service, const Request& request, Planner planner,
@@ -38,10 +38,10 @@ class Executor {
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
 
-    /// Where it ended.
+    /// Where the query failed.
     Location fault() const noexcept { return execution_.fault(); }
 
-    /// Errors: invalid, too_costly: nothing comes of it; those of the server.
+    /// Errors: invalid, too_costly: the query fails; those of the server.
     asio::awaitable<Result<std::string>> run(std::optional<VersionInfo> focus) {
         Result<void> done = co_await begin(focus);
         while (done) {
@@ -71,7 +71,7 @@ class Executor {
         co_return done;
     }
 
-    /// The fields of the system level.
+    /// Adds the fields of the system level.
     asio::awaitable<Result<void>> begin_query() {
         const Place place;
         for (FieldPlan& field : root_->fields) {
@@ -155,7 +155,7 @@ class Executor {
         co_return done;
     }
 
-    /// It is gone since.
+    /// Called if a resource has disappeared since it was found.
     void leave_out(const Task& task) {
         Output& output = execution_.output();
         if (!task.place.flattened) {

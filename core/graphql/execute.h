@@ -1,11 +1,11 @@
-// Execution of a GraphQL query: resource after resource, those that one step leads to together.
+// Execution of a GraphQL query, step by step: each step handles all resources that the one before led to.
 //
-// What a resource refers to, or is referred to by, is put off until all resources of the step have been looked at; then
-// the device reads what the next step needs side by side.
+// References and reverse references are followed only after all resources of a step have been handled; the device then reads
+// everything that the next step needs in parallel.
 //
 // Layer:   core/graphql.
 // Spec:    GraphQL (June 2018), section 6 Execution; FHIR R4 graphql.html; docs/api/graphql.md.
-// Threads: on the loop of its request, in turns.
+// Threads: on the loop of its request, in slices.
 
 #pragma once
 
@@ -19,17 +19,17 @@
 
 namespace annals::core::graphql {
 
-/// What a client sends.
+/// The request of a client.
 struct Query {
     std::string document;
-    std::string operation;  ///< its name; empty: the only one
+    std::string operation;  ///< the name of the operation; empty: the only one
     json::Value variables;  ///< an object, or missing
 };
 
-/// The answer, {"data":...,"errors":[...]}, also of what is no valid query. `focus`: the resource that the query is about; none: the system.
-/// Lifetime: the arguments outlive the call.
+/// The answer, {"data":...,"errors":[...]}, even for an invalid query. `focus`: the resource that the query applies to; none:
+/// the system. Lifetime: the arguments outlive the call.
 ///
-/// Errors: those of the server alone: timeout, corrupt, ...
+/// Errors: only those of the server: timeout, corrupt, ...
 asio::awaitable<Result<std::string>> execute(const Service& service, const Request& request,
                                              const Query& query, search::Snapshot& snapshot,
                                              std::optional<storage::VersionInfo> focus);

@@ -69,7 +69,7 @@ Result<void> Execution::begin_search(const Place& place, FieldPlan& field, std::
     return {};
 }
 
-/// None: it failed, which has been said.
+/// None: the field failed, which has been reported.
 Result<std::optional<std::uint32_t>> Execution::add_value(const Place& place,
                                                           const FieldPlan& field, bool repeats,
                                                           schema::Type type) {

@@ -1,4 +1,4 @@
-// What the execution of a GraphQL query has come to: the answer so far, and what is put off to the next step.
+// The state of a GraphQL query in execution: the answer so far, and the tasks for the next step.
 //
 // Layer:   core/graphql.
 // Spec:    GraphQL (June 2018), section 6 Execution.
@@ -24,62 +24,64 @@
 
 namespace annals::core::graphql {
 
-inline constexpr std::size_t kResourcesMax = 10'000;  ///< looked at for one query
-inline constexpr std::size_t kSearchesMax = 1000;     ///< made for one query
+inline constexpr std::size_t kResourcesMax = 10'000;  ///< per query
+inline constexpr std::size_t kSearchesMax = 1000;     ///< per query
 
-/// What is put off to the next step: a search, or the fields of a resource.
+/// A task for the next step: a search, or the fields of a resource.
 struct Task {
-    FieldPlan* field = nullptr;  ///< null: the operation's own
-    Place place{};               ///< of a search, of its field; else of the resource's fields
+    FieldPlan* field = nullptr;  ///< null: the root selection of the operation
+    Place
+        place{};  ///< for a search, the place of its field; otherwise that of the resource's fields
     std::optional<storage::VersionInfo> resource{};
-    bool optional = false;  ///< that the resource is gone is no error
-    std::string focus{};    ///< of a search
+    bool optional = false;  ///< a resource that is gone is no error
+    std::string focus{};    ///< for a search
 };
 
-/// Errors of its functions: invalid, too_costly: nothing comes of the query. What is wrong with one field alone is said
-/// in the answer.
+/// Errors of its functions: invalid, too_costly: the whole query fails. Faults of a single field are reported in the answer
+/// instead.
 class Execution {
   public:
     explicit Execution(Planner planner) : planner_(std::move(planner)) {}
 
     Output& output() noexcept { return output_; }
 
-    /// Of what the operation begins with, which goes into Output::kRoot.
+    /// The plan for the operation's root object, Output::kRoot.
     Result<std::unique_ptr<ObjectPlan>> plan_root(const ObjectType& type);
 
-    /// Of objects of `type` that `field` leads to.
+    /// The plan for objects of `type` that `field` leads to.
     Result<ObjectPlan*> plan_below(FieldPlan& field, const ObjectType& type) {
         return planner_.below(field, type, fault_);
     }
 
-    /// Where it ended.
+    /// Where the query failed.
     Location fault() const noexcept { return fault_; }
 
-    /// A field has failed: null, with an error. Errors: `error` itself, if it is_the_servers().
+    /// Reports that a field failed, and sets it to null. Errors: `error` itself, if it is_the_servers().
     Result<void> fail(const Place& place, const FieldPlan& field, Error error);
 
     Result<void> add_text(const Place& place, const FieldPlan& field, bool repeats,
                           std::string_view json, schema::Type type = {});
 
-    /// The place for the fields of one of the objects that `field` leads to; none: it failed, which has been said.
+    /// The place for the fields of an object that `field` leads to; none: the field failed, which has been reported.
     Result<std::optional<Place>> begin_object(const Place& place, FieldPlan& field,
                                               const ObjectType& type, bool repeats,
                                               std::string suffix = {});
 
-    /// Keeps the place of a resource that is shown; its fields are put off. `optional`: as of Task.
+    /// Reserves the place of a visible resource; its fields follow in the next step. `optional`: as in Task.
     Result<void> begin_resource(const Place& place, FieldPlan& field,
                                 const storage::VersionInfo& info, bool repeats, bool optional);
 
-    /// Counts a resource that is looked at for `field`, or was looked for in vain.
+    /// Counts a resource that was looked up for `field`, whether found or not.
     Result<void> count_resource(const FieldPlan& field);
 
-    /// Keeps a field's place, and puts its search off. `focus`: whom what it finds refers to ("Patient/1"); empty: nobody.
+    /// Reserves a field's place, and puts its search off to the next step. `focus`: what the matches must refer to
+    /// ("Patient/1"); empty: nothing.
     Result<void> begin_search(const Place& place, FieldPlan& field, std::string focus = {});
 
-    /// What has been put off so far.
+    /// Returns and removes the tasks for the next step.
     std::vector<Task> take_step() { return std::exchange(tasks_, {}); }
 
-    /// The first step of a query about one resource.
+    /// Begins a query about one resource.
     void begin(const storage::VersionInfo& focus) { tasks_.push_back({.resource = focus}); }
 
   private:
@@ -89,16 +91,16 @@ class Execution {
 
     Planner planner_;
     Output output_;
-    std::vector<Task> tasks_;  // of the next step
+    std::vector<Task> tasks_;  // for the next step
     std::size_t resources_ = 0;
     std::size_t searches_ = 0;
     Location fault_;
 };
 
-/// Whether an error is about the whole request, and no value of a field.
+/// Whether an error concerns the whole request instead of a single field.
 bool is_the_servers(const Error& error) noexcept;
 
-/// What is said of a resource that isn't there, or isn't shown.
+/// The error for a resource that doesn't exist or isn't visible.
 Error absent(const FieldPlan& field);
 
 }  // namespace annals::core::graphql

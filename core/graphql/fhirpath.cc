@@ -8,7 +8,7 @@ namespace annals::core::graphql {
 
 namespace {
 
-/// Of one evaluation, some milliseconds at most.
+/// Steps per evaluation, which take some milliseconds at most.
 constexpr std::uint64_t kStepsMax = 100'000;
 
 fhirpath::Evaluator& evaluator() {
@@ -16,7 +16,7 @@ fhirpath::Evaluator& evaluator() {
     return one;
 }
 
-/// Calls `evaluate` with what an expression knows of where it is.
+/// Calls `evaluate` with the environment of an expression.
 template <typename Evaluate>
 auto evaluated(const fhirpath::Item& item, json::Value resource, std::uint64_t index,
                Evaluate&& evaluate) {

@@ -33,7 +33,7 @@ bool is_blank(std::string_view line) noexcept {
     return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-/// Without the indentation that all lines but the first have in common, and blank lines at both ends.
+/// Removes the indentation common to all lines but the first, and blank lines at both ends.
 std::string dedented(std::string_view raw) {
     std::vector<std::string_view> lines;
     while (true) {

@@ -19,7 +19,7 @@ struct Token {
     enum class Kind : std::uint8_t { end, punctuator, name, integer, real, string };
 
     Kind kind = Kind::end;
-    std::string text;  ///< of a string its characters, escapes resolved
+    std::string text;  ///< for a string, its characters with escapes resolved
     Location at;
 
     bool is(std::string_view punctuator) const noexcept {
@@ -29,13 +29,13 @@ struct Token {
 
 class Lexer {
   public:
-    /// Requires: `text` is UTF-8, and outlives this.
+    /// Requires: `text` is UTF-8. Lifetime: `text` outlives this.
     explicit Lexer(std::string_view text) : text_(text) {}
 
-    /// Errors: invalid; too_costly beyond kTokensMax.
+    /// Errors: invalid; too_costly (beyond kTokensMax).
     Result<Token> next();
 
-    /// Where the token is that next() has read last, or could not read.
+    /// The place of the last token that next() read or failed to read.
     Location at() const noexcept { return begin_; }
 
   private:

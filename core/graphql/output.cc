@@ -11,17 +11,17 @@ namespace annals::core::graphql {
 
 namespace {
 
-/// No node: the root is nobody's member.
+/// Means no node: the root is no member of any object.
 constexpr std::uint32_t kNowhere = 0;
 
-/// Of a node beside its text.
+/// Size counted for a node in addition to its text.
 constexpr std::size_t kNodeBytes = 4;
 
 bool is_list(const Place& place, const FieldPlan& field, bool repeats) noexcept {
     return !field.call.singleton && (repeats || place.list);
 }
 
-/// Whether its value comes when its siblings have theirs.
+/// Whether the value arrives later than those of its siblings.
 bool is_put_off(const FieldPlan& field) noexcept {
     return field.definition.kind == FieldKind::list ||
            field.definition.kind == FieldKind::connection;

@@ -1,4 +1,4 @@
-// The answer while it is made: a tree whose parts come in whatever order what they are made of is read.
+// The answer under construction: a tree whose parts are added in the order in which their data is read.
 //
 // Layer:   core/graphql.
 // Spec:    GraphQL (June 2018), section 7 Response; FHIR R4 graphql.html, "Data Flattening Directives".
@@ -21,16 +21,16 @@
 
 namespace annals::core::graphql {
 
-inline constexpr std::size_t kNodesMax = 250'000;         ///< values of an answer
-inline constexpr std::size_t kAnswerBytesMax = 16 << 20;  ///< of an answer, about
-inline constexpr std::size_t kFieldErrorsMax = 100;       ///< that are told
+inline constexpr std::size_t kNodesMax = 250'000;         ///< values per answer
+inline constexpr std::size_t kAnswerBytesMax = 16 << 20;  ///< approximate size of an answer
+inline constexpr std::size_t kFieldErrorsMax = 100;       ///< reported per answer
 
-/// Where the fields of an object go: into an object of the answer that is theirs, or into one around it (@flatten).
+/// Where the fields of an object go: into an object of their own, or into an enclosing one (@flatten).
 struct Place {
     std::uint32_t node = 0;
-    bool flattened = false;  ///< it is not theirs
-    bool list = false;       ///< several objects put theirs there
-    std::string suffix{};    ///< of their names (@slice)
+    bool flattened = false;  ///< into an enclosing object
+    bool list = false;       ///< several objects put their fields there
+    std::string suffix{};    ///< appended to the fields' names (@slice)
 };
 
 class Output {
@@ -39,34 +39,35 @@ class Output {
 
     Output() { nodes_.emplace_back().kind = Kind::object; }
 
-    /// The object that the operation's own fields go into.
+    /// The root object of the operation.
     static constexpr std::uint32_t kRoot = 0;
 
-    /// Adds a value of `field`, null for now, to the object at `place`. `repeats`: there may be several. `type`: what
-    /// those under one name must have in common; missing: nothing.
+    /// Adds a value of `field`, null for now, to the object at `place`. `repeats`: it may have several values. `type`: the type
+    /// that all values with the same key must have; missing: any.
     ///
-    /// Errors: processing (several where there may be one; of different types); too_costly beyond kNodesMax and
-    ///         kAnswerBytesMax.
+    /// Errors: processing (several values where only one is allowed, or different types); too_costly (beyond kNodesMax or
+    /// kAnswerBytesMax).
     Result<std::uint32_t> add(const Place& place, const FieldPlan& field, bool repeats,
                               schema::Type type);
 
-    /// Keeps a place among its siblings for a field whose value comes later. Errors: too_costly.
+    /// Reserves the position of a field whose value follows later. Errors: too_costly.
     Result<void> reserve(const Place& place, const FieldPlan& field);
 
-    /// Sees to it that `field` is there though it has no value: null, or an empty list. What is flattened isn't.
+    /// Makes sure that `field` is present although it has no value, as null or an empty list. Fields of flattened objects are
+    /// left out.
     /// Errors: too_costly.
     Result<void> add_nothing(const Place& place, const FieldPlan& field, bool empty_list);
 
-    /// Adds a null to a list. Requires: `list` is one. Errors: too_costly.
+    /// Appends a null to a list. Requires: `list` is a list. Errors: too_costly.
     Result<std::uint32_t> add_item(std::uint32_t list);
 
-    /// Makes a value of a null. `json`: of a scalar. Errors: too_costly.
+    /// Gives a value to a null. `json`: a scalar. Errors: too_costly.
     Result<void> set_text(std::uint32_t node, std::string_view json);
     void set_object(std::uint32_t node, bool collates);
 
     void set_null(std::uint32_t node) { nodes_[node].kind = Kind::null; }
 
-    /// Says that a field failed: of the object at `node`, which it would be called `key` in; or `node` itself.
+    /// Reports that a field failed: the one called `key` in the object at `node`, or `node` itself.
     void add_error(const Error& error, Location at, std::uint32_t node, std::string_view key = {});
 
     /// {"data":...,"errors":[...]}.
@@ -92,16 +93,16 @@ class Output {
 
     std::deque<Node> nodes_;
     std::size_t bytes_ = 0;
-    /// Of objects that collate, which may have many members.
+    /// For objects that collate, which may have many members.
     std::unordered_map<std::uint32_t, std::unordered_map<std::string, std::uint32_t>> members_of_;
     std::vector<std::string> errors_;
     std::size_t untold_ = 0;
 };
 
-/// One of a response's errors. `path`: a JSON array; empty: left out. 5xx are told in general words.
+/// An entry for "errors". `path`: a JSON array; empty: left out. 5xx only get a general message.
 std::string error_json(const Error& error, Location at, std::string_view path);
 
-/// {"data":null,"errors":[...]}: of what could not be begun, or not be brought to an end.
+/// {"data":null,"errors":[...]} for a query that couldn't be started or completed.
 std::string failure_json(const Error& error, Location at);
 
 }  // namespace annals::core::graphql

@@ -47,7 +47,7 @@ class Parser {
                 fmt::format("There are more than {} definitions", kDefinitionsMax), ""};
     }
 
-    /// Takes the punctuator if it is next.
+    /// Consumes the punctuator if it comes next.
     Result<bool> take(std::string_view punctuator) {
         if (!token_.is(punctuator)) {
             return false;
@@ -77,7 +77,7 @@ class Parser {
         return token_.kind == Kind::name && token_.text == word;
     }
 
-    /// Of what may stand in itself.
+    /// Called for constructs that can be nested.
     Result<void> go_deeper() {
         if (++depth_ > kDepthMax) {
             return Error{Errc::too_costly,
@@ -226,7 +226,7 @@ class Parser {
         return selection;
     }
 
-    /// `constant`: variables may not stand there.
+    /// `constant`: variables are not permitted.
     Result<std::vector<Argument>> read_arguments(bool constant) {
         std::vector<Argument> arguments;
         ANNALS_TRY_VOID(expect("("));

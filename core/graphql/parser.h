@@ -13,9 +13,9 @@
 
 namespace annals::core::graphql {
 
-/// Reads a document. `fault` is where it couldn't be read.
+/// Parses a document. `fault`: where it is invalid.
 ///
-/// Errors: invalid; too_costly beyond kDocumentBytesMax, kTokensMax and kDepthMax.
+/// Errors: invalid; too_costly (beyond kDocumentBytesMax, kTokensMax or kDepthMax).
 Result<Document> parse(std::string_view text, Location& fault);
 
 }  // namespace annals::core::graphql

@@ -17,7 +17,7 @@ const Value& meant(const Value& value, const Variables& variables) {
     return found == variables.end() ? nothing : found->second;
 }
 
-/// With the variables put in.
+/// Compares with variables replaced.
 bool means_the_same(const Value& a, const Value& b, const Variables& variables) {
     const Value& one = meant(a, variables);
     const Value& other = meant(b, variables);
@@ -38,7 +38,7 @@ bool means_the_same(const std::vector<Argument>& a, const std::vector<Argument>&
            });
 }
 
-/// Whether two fields come to the same values.
+/// Whether two fields have the same result.
 bool means_the_same(const Selection& a, const Selection& b, const Variables& variables) {
     const auto changes = [](const Selection& one) {
         std::vector<Directive> out;
@@ -65,7 +65,7 @@ struct Planner::Collecting {
     bool at_root;
     Location& fault;
     ObjectPlan& plan;
-    std::vector<const FragmentDefinition*> fragments;  ///< that are in it already
+    std::vector<const FragmentDefinition*> fragments;  ///< those already included
 };
 
 Result<std::unique_ptr<ObjectPlan>> Planner::root(const ObjectType& type, Location& fault) {
@@ -123,7 +123,7 @@ Result<void> Planner::collect(const std::vector<Selection>& selections, Collecti
     return {};
 }
 
-/// The list that a field goes into; null: it is there, and what is selected below it has been added to that.
+/// The list that the field must be added to; null: an equivalent field exists, and its sub-selections have been extended.
 Result<std::vector<FieldPlan>*> Planner::find_list(const Selection& selection,
                                                    const FieldDefinition& definition,
                                                    Collecting& collecting) {
@@ -146,7 +146,7 @@ Result<std::vector<FieldPlan>*> Planner::find_list(const Selection& selection,
         known->selections.push_back(&selection.selections);
         return nullptr;
     }
-    // What is given twice under one name must be the same, but for a resource that is either of this type or of that.
+    // Fields with the same key must be equivalent, except for `resource` with different types.
     if (definition.kind != FieldKind::resolved ||
         same_key->definition.kind != FieldKind::resolved) {
         collecting.fault = selection.at;
@@ -160,7 +160,7 @@ Result<std::vector<FieldPlan>*> Planner::find_list(const Selection& selection,
 
 Result<void> Planner::add(const Selection& selection, Collecting& collecting) {
     const FieldDefinition definition = find_field(collecting.type, selection.name);
-    // Of several types where it may stand one does not have it, or not in this way.
+    // The selection may refer to several types, and this one lacks the field or has it in another form.
     if (!definition || definition.is_leaf() != selection.selections.empty()) {
         return {};
     }

@@ -1,8 +1,8 @@
-// Plans: which fields of an object of one type are wanted, under which names, made when the first such object comes.
+// Plans: the fields selected for objects of one type, and their keys; made when the first such object is met.
 //
 // Layer:   core/graphql.
 // Spec:    GraphQL (June 2018), 6.3.2 Field Collection.
-// Threads: belong to one request.
+// Threads: belongs to one request.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace annals::core::graphql {
 
-/// Fields of all plans of a request.
+/// The maximum number of fields in all plans of a request.
 inline constexpr std::size_t kPlannedMax = 20'000;
 
 struct ObjectPlan;
@@ -29,21 +29,21 @@ struct FieldPlan {
     std::string key;  ///< in the answer
     FieldDefinition definition;
     Call call;
-    const Selection* selection = nullptr;  ///< the first one of that key
-    /// What is selected of it, by all that mean the same.
+    const Selection* selection = nullptr;  ///< the first one with that key
+    /// The sub-selections of all equivalent selections with that key.
     std::vector<const std::vector<Selection>*> selections;
-    /// Others of the same key that are for other types of resources (`resource(type: ...)`).
+    /// Fields with the same key for other types of resources (`resource(type: ...)`).
     std::vector<FieldPlan> others;
     std::vector<std::pair<ObjectType, std::unique_ptr<ObjectPlan>>> below;
 };
 
 struct ObjectPlan {
     std::vector<FieldPlan> fields;
-    /// Fields of what is below come into it (@flatten), or one of its own under any number of names (@slice).
+    /// Fields of nested objects are put into it (@flatten), or one of its fields appears under any number of keys (@slice).
     bool collates = false;
 };
 
-/// Lifetime: what it is made of outlives it and its plans.
+/// Lifetime: the arguments of the constructor outlive it and its plans.
 class Planner {
   public:
     Planner(const Document& document, const OperationDefinition& operation,
@@ -53,11 +53,11 @@ class Planner {
           variables_(variables),
           parameters_(parameters) {}
 
-    /// Of what the operation begins with. Requires: it is valid. Errors: as below().
+    /// The plan for the root object. Requires: the operation is valid. Errors: as below().
     Result<std::unique_ptr<ObjectPlan>> root(const ObjectType& type, Location& fault);
 
-    /// Of objects of `type` that `field` leads to. Lifetime of what is returned: of `field`.
-    /// Errors: invalid (two fields of one name differ); too_costly. `fault`: where.
+    /// The plan for objects of `type` that `field` leads to. Lifetime: the result lives as long as `field`.
+    /// Errors: invalid (two different fields have the same key); too_costly. `fault`: where.
     Result<ObjectPlan*> below(FieldPlan& field, const ObjectType& type, Location& fault);
 
   private:

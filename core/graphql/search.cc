@@ -39,7 +39,7 @@ struct Searcher::Asked {
     TypeId type;
     std::vector<search::QueryPair> criteria{};
     std::optional<search::Cursor> cursor{};
-    std::uint64_t offset = 0;  ///< of the cursor's edge
+    std::uint64_t offset = 0;  ///< of the place that the cursor points to
     Instant now = annals::now();
     std::optional<search::Snapshot> of_cursor{};
     search::Snapshot* snapshot = nullptr;
@@ -55,7 +55,7 @@ std::uint32_t Searcher::digest(const Asked& asked) const {
     return static_cast<std::uint32_t>(hash);
 }
 
-/// A cursor carries its search, since the client does not say it again.
+/// The cursor contains the search, so the client need not repeat it.
 std::string Searcher::cursor_text(const Asked& asked, const search::Cursor& cursor,
                                   std::uint64_t offset) const {
     std::string out;
@@ -93,7 +93,7 @@ Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
     const bool known = std::ranges::all_of(*criteria, [&](const search::QueryPair& pair) {
         return parameter_name(*parameters_, asked.type, pair.first) == pair.first;
     });
-    // Arguments have no order.
+    // The order of arguments doesn't matter.
     const bool same =
         asked.criteria.empty() || std::ranges::is_permutation(asked.criteria, *criteria);
     if (!known || !same) {
@@ -133,7 +133,7 @@ asio::awaitable<Result<SearchPage>> Searcher::find(Asked& asked, std::uint64_t c
             return read_query(asked, counted, unread);
         });
     }
-    // A cursor of another state is good for as long as the index answers it.
+    // A cursor of another snapshot only works as long as the index still has that.
     if (read && asked.snapshot == &snapshot_) {
         std::vector<TypeId> types = search::related_types(asked.query.types.front().plan);
         types.push_back(asked.type);

@@ -1,8 +1,8 @@
-// Searches of a GraphQL query: a field's arguments as a search, its page, and the cursors to others.
+// Searches in a GraphQL query: from a field's arguments to a page of matches and the cursors of other pages.
 //
 // Layer:   core/graphql.
 // Spec:    FHIR R4 graphql.html, "Searching resources"; docs/search.md.
-// Threads: on the loop of its request, in turns.
+// Threads: on the loop of its request, in slices.
 
 #pragma once
 
@@ -24,12 +24,12 @@ namespace annals::core::graphql {
 struct FoundPage {
     std::vector<storage::VersionInfo> matches;
     std::optional<std::uint64_t> total;
-    std::uint64_t offset = 0;                 ///< matches before these
-    std::uint64_t size = 0;                   ///< the most that a page has
-    std::string first, previous, next, last;  ///< cursors; empty: there is no such page
+    std::uint64_t offset = 0;                 ///< the number of matches before this page
+    std::uint64_t size = 0;                   ///< the maximum number of matches on a page
+    std::string first, previous, next, last;  ///< cursors; empty: no such page
 };
 
-/// Lifetime: what it is made of outlives it.
+/// Lifetime: the arguments of the constructor outlive it.
 class Searcher {
   public:
     Searcher(const Service& service, const Request& request, const ScopedView& view,
@@ -42,11 +42,11 @@ class Searcher {
           snapshot_(snapshot),
           turns_(turns) {}
 
-    /// All that a list has. `focus`: whom they refer to ("Patient/1"), where the call asks for that.
-    /// Errors: as a search; too_costly (there are more than a page may have).
+    /// All matches of a list. `focus`: what they must refer to ("Patient/1"), if the call requires that.
+    /// Errors: as for a search; too_costly (more matches than fit on a page).
     asio::awaitable<Result<FoundPage>> list(TypeId type, const SearchCall& call, std::string focus);
 
-    /// One page. `counted`: its total is wanted whatever it costs.
+    /// One page. `counted`: the total is required at any cost.
     asio::awaitable<Result<FoundPage>> page(TypeId type, const SearchCall& call, std::string focus,
                                             bool counted);
 

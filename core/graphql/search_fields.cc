@@ -11,7 +11,7 @@ namespace {
 
 using storage::VersionInfo;
 
-/// What a connection says of its page, as JSON.
+/// A field of a connection, as JSON.
 std::string text_of(FieldKind kind, const FoundPage& page) {
     const auto cursor = [](const std::string& text) {
         return text.empty() ? std::string("null") : json::quoted(text);

@@ -1,8 +1,8 @@
-// Fields that search: a list is its matches, a connection a page of them with what is told about it.
+// Fields that search: a list contains the matches, a connection a page of them with information about it.
 //
 // Layer:   core/graphql.
 // Spec:    FHIR R4 graphql.html, "Searching resources".
-// Threads: on the loop of its request, in turns.
+// Threads: on the loop of its request, in slices.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace annals::core::graphql {
 
-/// Lifetime: what it is made of outlives it.
+/// Lifetime: the arguments of the constructor outlive it.
 class SearchFields {
   public:
     SearchFields(Searcher& searcher, Execution& execution)
         : searcher_(searcher), execution_(execution) {}
 
-    /// Makes the search that was put off, and puts the fields of what it finds off.
+    /// Runs the search of `task`; the fields of its matches follow in the next step.
     /// Lifetime: `task` outlives the await. Errors: those of Execution; those of the server.
     asio::awaitable<Result<void>> run(Task& task);
 

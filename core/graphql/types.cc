@@ -15,7 +15,7 @@ constexpr std::string_view kConnection = "Connection";
 constexpr std::string_view kEdge = "Edge";
 constexpr std::string_view kQuery = "Query";
 
-/// The resource type that `name` is with `suffix` behind it.
+/// The resource type that precedes `suffix` in `name`.
 std::optional<TypeId> resource_before(std::string_view name, std::string_view suffix) {
     if (!name.ends_with(suffix)) {
         return {};
@@ -68,7 +68,7 @@ FieldDefinition find_among(std::span<const Named> fields, std::string_view name,
     return found == fields.end() ? FieldDefinition() : FieldDefinition{found->second, {}, type};
 }
 
-/// "PatientContact" of "Patient.contact".
+/// "PatientContact" for "Patient.contact".
 std::string name_of(schema::Type type) {
     std::string out;
     bool begins = false;
@@ -81,7 +81,7 @@ std::string name_of(schema::Type type) {
     return out;
 }
 
-/// Whether name_of() is `name`. Cost: as far as they agree.
+/// Whether name_of() is `name`. Cost: stops at the first difference.
 bool is_called(schema::Type type, std::string_view name) {
     bool begins = false;
     for (const char c : type.name()) {

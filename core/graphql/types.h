@@ -1,4 +1,4 @@
-// What can be selected of what: the fields of FHIR's types as GraphQL sees them, and of what is around them.
+// The types and fields that can be selected: those of FHIR as GraphQL sees them, and those around them.
 //
 // Layer:   core/graphql.
 // Spec:    FHIR R4 graphql.html; the types are those of codec/schema.
@@ -17,26 +17,26 @@
 namespace annals::core::graphql {
 
 enum class ObjectKind : std::uint8_t {
-    query,       ///< the root of the system level
+    query,       ///< the root at the system level
     fhir,        ///< a resource, or an element of one
-    connection,  ///< a page of a search
-    edge,        ///< a match on it
+    connection,  ///< a page of matches
+    edge,        ///< a match on a page
 };
 
-/// One type. `type`: of a connection and an edge the resources'; of the query none.
+/// A type. `type`: for a connection or an edge, that of the resources; missing for the query.
 struct ObjectType {
     ObjectKind kind = ObjectKind::query;
     schema::Type type{};
 };
 
-/// The types that something may be of: one, or several where a resource of any type may stand.
+/// The possible types of an object: one, or several where a resource of any type may occur.
 struct Scope {
     ObjectKind kind = ObjectKind::query;
     std::vector<schema::Type> types{schema::Type()};
 
     bool empty() const noexcept { return types.empty(); }
 
-    /// "Patient", "PatientConnection"; of several "Resource".
+    /// "Patient", "PatientConnection"; "Resource" for several types.
     std::string name() const;
 };
 
@@ -49,7 +49,7 @@ enum class FieldKind : std::uint8_t {
     connection,     ///< PatientConnection
     element,        ///< name
     sibling,        ///< _birthDate: a primitive's id and extensions
-    resolved,       ///< resource, of a Reference
+    resolved,       ///< `resource` of a Reference
     count,
     offset,
     pagesize,
@@ -65,38 +65,38 @@ enum class FieldKind : std::uint8_t {
 
 struct FieldDefinition {
     FieldKind kind = FieldKind::none;
-    schema::Element element{};  ///< of element and sibling
-    schema::Type type{};        ///< of read, list, connection and what is below it
+    schema::Element element{};  ///< for element and sibling
+    schema::Type type{};        ///< for read, list, connection and the fields below
 
     explicit operator bool() const noexcept { return kind != FieldKind::none; }
 
-    /// Whether it has no fields of its own.
+    /// Whether it has no sub-fields.
     bool is_leaf() const noexcept;
 
-    /// Whether its values are of any resource type.
+    /// Whether its values may be resources of any type.
     bool is_any_resource() const noexcept {
         return kind == FieldKind::resolved ||
                (kind == FieldKind::element && element.type() == schema::resource_base_type());
     }
 };
 
-/// FieldKind::none if there is no such field.
+/// The field called `name`; FieldKind::none if there is none.
 FieldDefinition find_field(const ObjectType& object, std::string_view name);
 
 /// "Patient", "PatientContact", "PatientConnection".
 std::string type_name(const ObjectType& object);
 
-/// What `field` leads to; of any resource all of them. Requires: it is no leaf, and no resource's type is left open by it
-/// but by is_any_resource().
+/// The possible types of `field`; all resource types if it may be any resource. Requires: it is not a leaf, and its type is
+/// known unless is_any_resource().
 Scope scope_of(const FieldDefinition& field);
 
-/// All types of resources.
+/// All resource types.
 const std::vector<schema::Type>& all_resources();
 
-/// Whether a fragment on `name` is for `object`.
+/// Whether a fragment on `name` applies to `object`.
 bool is_for(std::string_view name, const ObjectType& object);
 
-/// Whether there is a type called so.
+/// Whether there is a type called `name`.
 bool is_type_name(std::string_view name);
 
 }  // namespace annals::core::graphql

@@ -12,7 +12,7 @@ namespace annals::core::graphql {
 
 namespace {
 
-/// With the fragments put in.
+/// The maximum depth with fragments expanded.
 constexpr std::size_t kExpandedDepthMax = 2 * kDepthMax;
 
 Error invalid(std::string what) {
@@ -108,7 +108,7 @@ class Validator {
         return visit(selections, narrowed, depth + 1, at_root);
     }
 
-    /// What the field is in the types of the scope, of equal ones the first.
+    /// The definitions of the field in the types of the scope; of equal ones only the first.
     static std::vector<FieldDefinition> definitions_of(const Scope& scope, std::string_view name) {
         std::vector<FieldDefinition> definitions;
         for (const schema::Type type : scope.types) {
@@ -146,7 +146,8 @@ class Validator {
         return has_fields ? visit(selection.selections, below, depth + 1, false) : Result<void>();
     }
 
-    /// What stands beside the field must be of use in one of the types. `below`: what it leads to in those where it is.
+    /// Checks that arguments and directives are valid in at least one of the types. `below`: receives the types that the field
+    /// leads to there.
     Result<void> check_calls(const Selection& selection,
                              const std::vector<FieldDefinition>& definitions, bool at_root,
                              Scope& below) {
@@ -200,7 +201,7 @@ class Validator {
         return {};
     }
 
-    /// Also counts what it comes to.
+    /// Also adds up the size of the values.
     Result<void> check_variables(const Value& value) {
         argument_bytes_ += kValueBytes + value.text.size();
         if (value.kind == Value::Kind::variable) {
@@ -224,7 +225,7 @@ class Validator {
         return {};
     }
 
-    /// Of a value beside its text.
+    /// Size counted for a value in addition to its text.
     static constexpr std::size_t kValueBytes = 8;
 
     static std::size_t size_of(const Value& value) {

@@ -1,4 +1,4 @@
-// Whether what an operation selects is there to be selected, before anything is read.
+// Checks an operation before anything is read: whether everything that it selects exists.
 //
 // Layer:   core/graphql.
 // Spec:    GraphQL (June 2018), section 5 Validation, as far as the answer depends on it.
@@ -16,19 +16,19 @@
 
 namespace annals::core::graphql {
 
-/// Fields and fragments of an operation, those of fragments as often as they are used.
+/// The maximum number of fields and fragments in an operation, with fragments counted at each use.
 inline constexpr std::size_t kFieldsMax = 1000;
 
-/// Values of arguments, as often as they are used.
+/// The maximum size of all arguments, with variables counted at each use.
 inline constexpr std::size_t kArgumentBytesMax = 512 << 10;
 
-/// The operation called `name`, or the only one. Errors: invalid; not_supported (no query). `fault`: where.
+/// The operation called `name`, or the only one. Errors: invalid; not_supported (not a query). `fault`: where.
 Result<const OperationDefinition*> choose_operation(const Document& document, std::string_view name,
                                                     Location& fault);
 
-/// Checks an operation against what `root` has: fields, arguments, directives, variables, fragments.
+/// Checks an operation on `root`: fields, arguments, directives, variables, fragments.
 ///
-/// Errors: invalid, required, not_supported; too_costly beyond kFieldsMax. `fault`: where.
+/// Errors: invalid, required, not_supported; too_costly (beyond kFieldsMax). `fault`: where.
 Result<void> validate(const Document& document, const OperationDefinition& operation,
                       const Scope& root, const Variables& variables,
                       const search::ParameterSet& parameters, Location& fault);

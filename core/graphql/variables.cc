@@ -8,7 +8,7 @@ namespace annals::core::graphql {
 
 namespace {
 
-/// JSON as a value. Its depth is bounded by the parser.
+/// Converts JSON to a value. The parser limits the depth.
 Value value_of(json::Value given) {
     Value value;
     if (!given || given.is(json::Kind::null)) {
@@ -37,7 +37,7 @@ Value value_of(json::Value given) {
     return value;
 }
 
-/// Whether a value of that kind can be of the type called so; of types that are not GraphQL's own any scalar can.
+/// Whether a value of that kind fits the type called so; for types that aren't GraphQL's own, any scalar does.
 bool is_of(std::string_view type, Value::Kind kind) {
     using Kind = Value::Kind;
     if (type == "Int") {
@@ -58,7 +58,7 @@ bool is_of(std::string_view type, Value::Kind kind) {
     return kind != Kind::object && kind != Kind::list;
 }
 
-/// Makes `value` one of `type`: what is single is a list of one where a list is wanted.
+/// Converts `value` to `type`: a single value becomes a list if a list is needed.
 bool coerce(const VariableType& type, Value& value) {
     if (value.is_null()) {
         return !type.required;

@@ -17,7 +17,7 @@ namespace annals::core::graphql {
 
 namespace {
 
-/// Of the fields of that name the one that is for resources of `type`; null if none is.
+/// The field among those with the same key that applies to resources of `type`; null if there is none.
 FieldPlan* choose(FieldPlan& field, schema::Type type) {
     if (field.call.resolve.wants(type)) {
         return &field;
@@ -107,7 +107,7 @@ asio::awaitable<Result<void>> Walker::walk_elements(json::Value object, FieldPla
             }
             suffix = text->empty() ? "" : "." + *text;
         }
-        // What a resource contains is referred to by nobody else.
+        // Other resources can't refer to a contained resource.
         Focus contained;
         const bool is_contained = element.type() == schema::resource_base_type();
         if (is_contained) {
@@ -168,7 +168,7 @@ asio::awaitable<Result<void>> Walker::walk_child(json::Value child, schema::Type
     co_return done;
 }
 
-/// The resource that a Reference leads to.
+/// Adds the resource that a Reference leads to.
 asio::awaitable<Result<void>> Walker::resolve(json::Value reference, FieldPlan& field,
                                               const Place& place, const Focus& focus) {
     const std::string text = reference["reference"].string();
@@ -186,7 +186,7 @@ asio::awaitable<Result<void>> Walker::resolve(json::Value reference, FieldPlan& 
             co_return done;
         }
     }
-    // By what the reference says, and not by what is there: whether there is what isn't shown must not be told by this.
+    // Judged by the reference alone, so that the answer doesn't reveal whether an invisible resource exists.
     const auto named = local_reference(text, request_.base_url);
     FieldPlan* const wanted = named ? choose(field, schema::Type(named->first)) : &field;
     if (wanted == nullptr) {

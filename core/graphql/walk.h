@@ -1,8 +1,8 @@
-// The fields of one resource, all the way down; what it refers to, and is referred to by, is put off.
+// Walks through the selected fields of one resource. References and reverse references are put off to the next step.
 //
 // Layer:   core/graphql.
 // Spec:    GraphQL (June 2018), section 6 Execution; FHIR R4 graphql.html, "Field Arguments", "Resolving References".
-// Threads: on the loop of its request, in turns.
+// Threads: on the loop of its request, in slices.
 
 #pragma once
 
@@ -23,16 +23,16 @@ class ScopedView;
 
 namespace annals::core::graphql {
 
-/// The resource that is being looked at.
+/// The current resource.
 struct Focus {
-    json::Value resource;   ///< with what it contains
-    std::string reference;  ///< "Patient/1"; empty: it is contained
+    json::Value resource;   ///< with its contained resources
+    std::string reference;  ///< "Patient/1"; empty for a contained resource
 };
 
-/// Lifetime: what it is made of outlives it.
+/// Lifetime: the arguments of the constructor outlive it.
 class Walker {
   public:
-    /// `read`: what of the store the caller may read.
+    /// `read`: what the caller may read.
     Walker(const Service& service, const Request& request, const ScopedView& read,
            const search::Snapshot& snapshot, Execution& execution, Turns& turns)
         : service_(service),
@@ -42,16 +42,16 @@ class Walker {
           execution_(execution),
           turns_(turns) {}
 
-    /// The fields of one object. What of it is small is done at once; a turn may end between objects.
+    /// Adds the fields of one object. Small objects are completed at once; between objects, other coroutines may run.
     /// Lifetime: the arguments outlive the await. Errors: those of Execution; timeout.
     asio::awaitable<Result<void>> walk(json::Value object, schema::Type type, ObjectPlan& plan,
                                        const Place& place, const Focus& focus);
 
-    /// Whether the caller may read resources of `type`, if it were asked for alone. Errors: as require().
+    /// Whether the caller may read resources of `type` in a request of its own. Errors: as require().
     Result<void> may_read(TypeId type) const;
 
-    /// Whether the caller may read what was found for `field`. What isn't shown is from here on as if there were nothing, and
-    /// counts as much.
+    /// Whether the caller may read the resource found for `field`. An invisible resource is treated like a missing one, and
+    /// counted as well.
     asio::awaitable<Result<bool>> is_readable(std::optional<storage::VersionInfo> info,
                                               const FieldPlan& field);
 

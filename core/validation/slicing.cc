@@ -31,7 +31,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
             const auto in = is_in_slice(context, around, profile, node, slice, spot);
             untold[i] += in.has_value() ? 0 : 1;
             if (taken) {
-                // Already counted in another slice; if it also fits this one, it may be what this slice seems to lack.
+                // Already in an earlier slice; if it also fits this one, it counts towards its minimum, too.
                 shared[i] += in == true ? 1 : 0;
                 continue;
             }

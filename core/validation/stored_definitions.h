@@ -1,4 +1,4 @@
-// StoredDefinitions: the conformance resources that this server stores, by their canonical URLs.
+// StoredDefinitions: the conformance resources stored on this server, by canonical URL.
 //
 // Layer:   core, inside core/validation.
 // Threads: every member from any thread.
@@ -22,59 +22,59 @@
 
 namespace annals::validation {
 
-/// Follows the store: whatever has been committed when find() is called is found. Of several resources with one
-/// url, the version asked for, else the one that was written last.
+/// Follows the store: find() sees everything committed before the call. If several resources have the same url, the requested
+/// version is returned, or else the one written last.
 ///
 /// Lifetime: the store outlives it.
-/// Cost:     the first find() of a type reads all its resources once; later ones what is new since.
+/// Cost:     the first find() of a type reads all its resources; later calls read what is new.
 class StoredDefinitions {
   public:
     explicit StoredDefinitions(const storage::Store& store);
 
-    /// As Source::find(). What is on the device only goes to `unread`, and counts as not there; null: it is waited for. So does
-    /// what is larger than Worker::kBytesOnLoop and has not been parsed: then `*large` is true; null: it is parsed.
+    /// As Source::find(). `unread`: receives the positions of what is not in memory, which counts as missing; null: waits for
+    /// the device. `large`: set to true if the definition is larger than Worker::kBytesOnLoop and not parsed yet; it counts as
+    /// missing, too; null: it is parsed.
     Definition find(std::string_view type, std::string_view url, std::string_view version,
                     std::vector<Position>* unread, bool* large = nullptr) const;
 
-    /// The urls of all that is stored of a type, each once, `count` at most.
+    /// The urls of the stored resources of a type, each once, at most `count`.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
-    /// The code systems that are stored, those of one url together, what find() takes of them first; `count` and a few more at
-    /// most.
+    /// The stored code systems, grouped by url, the one that find() prefers first; `count` of them, or a few more.
     std::vector<terminology::ListedCodeSystem> code_systems(std::size_t count) const;
 
-    /// Reads what is new since a look at each type, until it comes to what is on the device only: its positions. Whoever has
-    /// had that fetched asks again. None: all others here know all that is stored. Others are let in between two pages.
+    /// Reads what is new in each type. Returns the positions that are not in memory; once they have been fetched, the caller
+    /// calls again. None: everything stored is known. Other threads can proceed between two pages.
     std::vector<Position> read_resident() const;
 
-    /// Whether nothing is new since that; false if that is being found out. Doesn't wait for anybody.
+    /// Whether nothing is new since read_resident(); also false while another thread holds the lock. Never waits.
     bool is_current() const;
 
   private:
     struct Entry {
         storage::VersionInfo info;
-        std::string url;  ///< empty: it is no definition, or is gone
+        std::string url;  ///< empty: no definition, or deleted
         std::string version;
-        bool has_codes = false;  ///< of a CodeSystem
+        bool has_codes = false;  ///< for a CodeSystem
     };
 
     struct Known {
         TypeId type;
         std::string_view name;
-        storage::Totals totals;  ///< when it was read last
+        storage::Totals totals;  ///< at the last read
         std::optional<storage::VersionInfo> last;
         Position
-            told;  ///< by read_resident(): what begins here is read the next time, wherever it is
+            told;  ///< the start of a page reported by read_resident(): next time, it is read even if it is not in memory
         std::unordered_map<std::uint32_t, Entry> entries;  ///< by resource
         std::unordered_multimap<std::string, std::uint32_t> by_url;
     };
 
-    /// How a page of what is new is read.
+    /// How a page of new versions is read.
     struct Reading {
         bool may_block = true;
-        std::vector<Position> unread = {};  ///< unless it may block, what has to be fetched first
+        std::vector<Position> unread = {};  ///< if it may not block, what has to be fetched first
         std::unique_lock<std::mutex>* lock =
-            nullptr;  ///< is let go of while the page is parsed; null: is kept
+            nullptr;  ///< released while the page is parsed; null: the caller's lock stays held
     };
 
     void refresh(Known& known, Reading& reading) const;
