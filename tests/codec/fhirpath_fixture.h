@@ -1,4 +1,4 @@
-// What tests of FHIRPath have in common: a patient, and expressions evaluated on it.
+// Shared by tests of FHIRPath: a patient, and evaluation of expressions on it.
 
 #pragma once
 
@@ -33,7 +33,7 @@ inline constexpr std::string_view kPatient = R"({
     "generalPractitioner": [{"reference": "Practitioner/7"}]
 })";
 
-/// Evaluates expressions on a patient, or on what use() puts in its place.
+/// Evaluates expressions on a patient, or on the resource given to use().
 class FhirPath : public testing::Test {
   protected:
     FhirPath() : document_(*parser_.parse(kPatient)), input_(Item::resource(document_.root())) {}
@@ -43,7 +43,7 @@ class FhirPath : public testing::Test {
         input_ = Item::resource(document_.root());
     }
 
-    // Items as their texts, in brackets; or the error's code.
+    // The texts of the items, in brackets; or the error's code.
     std::string eval(std::string_view text) {
         const Result<Expression> expression = Expression::parse(text);
         if (!expression) {

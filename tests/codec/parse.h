@@ -13,7 +13,7 @@
 
 namespace annals::patch {
 
-/// Fails the test if it is no JSON.
+/// Fails the test if the text is not JSON.
 inline json::Document parse(std::string_view text) {
     json::Parser parser;
     Result<json::Document> document = parser.parse(text);

@@ -1,4 +1,4 @@
-// A Patient in XML, for tests of what reads it.
+// A Patient in XML, for tests of XML readers.
 //
 // Threads: plain functions.
 

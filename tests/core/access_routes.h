@@ -1,4 +1,4 @@
-// The routes of the service, each with the scope that it needs: what tests of access walk.
+// The routes of the service, each with the scope that it needs, for tests of access.
 
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace annals::core {
 
-/// What becomes of a request whose scopes permit a part only: what belongs to a patient, or matches a query.
+/// The effect of scopes that permit only a part: what belongs to a patient, or matches a query.
 enum class Part : std::uint8_t {
     unsaid,
-    none,      ///< it needs no scope, or isn't taken
-    held,      ///< it is held to that part
-    of_query,  ///< held; the body is none of the patient's
+    none,      ///< it needs no scope, or isn't supported
+    held,      ///< it is restricted to that part
+    of_query,  ///< restricted; the body is not the patient's
     refused,
 };
 
@@ -25,13 +25,13 @@ struct AccessRoute {
     std::string_view method;
     std::string_view target;
     std::string_view body;
-    std::string_view scope;  ///< the least that permits it; empty: any principal
+    std::string_view scope;  ///< the smallest that permits it; empty: any principal
     Part part;
     std::string_view condition = {};  ///< If-None-Exist
     bool hard_delete = false;
 };
 
-/// No operation is there that takes this method on this level.
+/// No operation supports this method on this level.
 inline constexpr std::string_view kNotTaken = "-";
 
 inline constexpr std::string_view kBody = R"({"resourceType":"Patient","id":"a"})";
@@ -39,7 +39,7 @@ inline constexpr std::string_view kMeta =
     R"({"resourceType":"Parameters","parameter":[{"name":"meta","valueMeta":{}}]})";
 inline constexpr std::string_view kNoBundle = R"({"resourceType":"Bundle","type":"batch"})";
 
-/// By level and method: what a request of that row needs. A row of the table that isn't here fails the test.
+/// What a request of each row needs, by level and method. Rows of the table that are missing here fail the test.
 const std::multimap<std::pair<Level, HttpMethod>, AccessRoute>& routes();
 
 }  // namespace annals::core

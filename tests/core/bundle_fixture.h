@@ -1,6 +1,6 @@
-// BundleFixture: a service over a store of its own, driven as net drives it, for tests of bundles.
+// BundleFixture: a service over a store of its own, called as net calls it, for tests of bundles.
 //
-// Threads: requests run on a loop's thread; the test waits for their answers.
+// Threads: requests run on the thread of a loop; the test waits for their answers.
 
 #pragma once
 
@@ -39,10 +39,10 @@ struct Received {
     int status = 0;
     std::string body;
     std::optional<VersionNumber> etag;
-    std::size_t place = 0;  ///< how many were answered before
+    std::size_t place = 0;  ///< how many were answered before it
 };
 
-/// One server without sockets.
+/// A server without sockets.
 class TestService {
   public:
     explicit TestService(Config config = {}, storage::FileSystem& fs = storage::posix_file_system(),
@@ -73,7 +73,7 @@ class TestService {
 
     const Service& service() const { return *service_; }
 
-    /// Starts all requests at once and waits for all answers.
+    /// Starts all requests at once and waits for their answers.
     std::vector<Received> send_all(const std::vector<Sent>& all) {
         std::vector<std::promise<Received>> promises(all.size());
         std::promise<void> started;
@@ -137,17 +137,17 @@ class TestService {
     std::unique_ptr<Service> service_;
     std::unique_ptr<Loop> loop_;
     std::thread thread_;
-    std::size_t answered_ = 0;  ///< the loop's
+    std::size_t answered_ = 0;  ///< used by the loop
 };
 
-/// So that what is answered inside of one Bundle may have 64 KiB together: six resources of ten thousand bytes, and no more.
+/// Limits the answers inside one Bundle to 64 KiB in total: six resources of ten thousand bytes, and no more.
 inline Config with_little_room() {
     Config config;
     config.limits.max_body = (64 << 10) / kAnswerBodies;
     return config;
 }
 
-/// A body, parsed for looking into it.
+/// A body, parsed for inspection.
 class Json {
   public:
     explicit Json(std::string_view text) {
@@ -171,12 +171,12 @@ class Json {
         return {};
     }
 
-    /// "201" of entry[index].response.status.
+    /// The "201" in entry[index].response.status.
     std::string status(std::size_t index) const {
         return entry(index)["response"]["status"].string().substr(0, 3);
     }
 
-    /// All of them: "201 200 404".
+    /// The statuses of all entries: "201 200 404".
     std::string statuses() const {
         std::string all;
         for (std::size_t i = 0; i < root()["entry"].size(); ++i) {
@@ -185,7 +185,7 @@ class Json {
         return all;
     }
 
-    /// The first issue of an OperationOutcome, by member.
+    /// A member of the first issue of an OperationOutcome.
     static std::string issue(json::Value outcome, std::string_view member) {
         for (const json::Value issue : outcome["issue"].elements()) {
             return issue[member].string();
@@ -203,7 +203,7 @@ class Json {
     json::Document document_;
 };
 
-/// "a b": the ids of the resources of a Bundle that has all that it counts; its status if that isn't 200.
+/// "a b": the ids of a Bundle's resources, of which it must have as many as its total says; the status if that isn't 200.
 inline std::string ids_of_all(const Received& answer) {
     if (answer.status != 200) {
         return std::to_string(answer.status);
@@ -217,7 +217,7 @@ inline std::string ids_of_all(const Received& answer) {
     return ids;
 }
 
-/// A Bundle of entries that are written out already.
+/// A Bundle of serialized entries.
 inline std::string bundle_of(std::string_view type, const std::vector<std::string>& entries) {
     std::string text = R"({"resourceType":"Bundle","type":")" + std::string(type) + '"';
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -226,7 +226,7 @@ inline std::string bundle_of(std::string_view type, const std::vector<std::strin
     return text + (entries.empty() ? "}" : "]}");
 }
 
-/// An entry: request and, if there is one, resource; `more` are further members ("\"fullUrl\":\"urn:uuid:1\"").
+/// An entry: request and, if given, resource; `more` are further members ("\"fullUrl\":\"urn:uuid:1\"").
 inline std::string entry_of(std::string_view method, std::string_view url,
                             std::string_view resource = {}, std::string_view more = {},
                             std::string_view more_of_request = {}) {
@@ -256,13 +256,13 @@ inline std::string patient_json(std::string_view id, std::string_view more = {})
     return text + '}';
 }
 
-/// A Patient that nests so deep.
+/// A Patient nested this deep.
 inline std::string deep_patient(std::string_view id, std::size_t levels) {
     return patient_json(
         id, R"("x":)" + std::string(levels - 1, '[') + "1" + std::string(levels - 1, ']'));
 }
 
-/// A Patient of about so many bytes.
+/// A Patient of about this many bytes.
 inline std::string long_patient(std::string_view id, std::size_t bytes) {
     return patient_json(id, R"("name":[{"text":")" + std::string(bytes, 'x') + R"("}])");
 }

@@ -1,4 +1,4 @@
-// Two patients' data, and principals whose scopes are for one of them.
+// Two patients' data, and principals whose scopes cover one of them.
 
 #pragma once
 
@@ -19,7 +19,7 @@ using ::testing::Not;
 
 inline const test::ServiceFixture::Headers kJson{{"Content-Type", "application/fhir+json"}};
 
-/// In all that the other patient's resources say, and in no request.
+/// Occurs in all resources of the other patient, and in no request.
 inline constexpr std::string_view kMark = "Zzyzx";
 
 inline std::string observation(std::string_view id, std::string_view patient, std::string_view text,
@@ -57,7 +57,7 @@ class ScopesTest : public test::ServiceFixture {
         ASSERT_LT(answer.status, 300) << path << answer.body;
     }
 
-    /// Mine is patient m, theirs t. Each has a history, a deleted resource, and one that was the other's before.
+    /// Patient m is mine, t is theirs. Each has a history, a deleted resource, and one that was the other's before.
     void fill() {
         send_as(&everybody_);
         for (const char* id : {"m", "t"}) {
@@ -102,10 +102,10 @@ class ScopesTest : public test::ServiceFixture {
         put("/Observation/m-of-t",
             R"({"resourceType":"Observation","id":"m-of-t","status":"final","code":{"text":"mine"},)"
             R"("subject":{"reference":"Patient/m"},"hasMember":[{"reference":"Observation/t-o1"}]})");
-        // Theirs at first, mine since.
+        // Theirs at first, mine now.
         put("/Observation/moved", observation("moved", "t", kMark));
         put("/Observation/moved", observation("moved", "m", "mine"));
-        // Nobody's.
+        // Neither patient's.
         put("/Practitioner/p",
             R"({"resourceType":"Practitioner","id":"p","name":[{"family":"Doc"}]})");
         send_as(&mine_);
@@ -115,7 +115,7 @@ class ScopesTest : public test::ServiceFixture {
         return fmt::format("{}$graphql?query={}", path, percent_encode(query));
     }
 
-    /// The total that an answer says.
+    /// The total in an answer.
     static int total(const Answer& answer) {
         const std::size_t at = answer.body.find(R"("total":)");
         return at == std::string::npos ? -1 : std::atoi(answer.body.c_str() + at + 8);

@@ -1,4 +1,4 @@
-// Statement: a service whose descriptions of itself are looked at and validated, for tests of them.
+// Statement: a service whose descriptions of itself are examined and validated.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace annals::core {
 
 class Statement : public test::ServiceFixture {
   protected:
-    /// Everything that full validation has to say of it, a line each.
+    /// All issues that full validation finds, one per line.
     std::string issues(std::string_view text) {
         json::Parser parser;
         const auto document = parser.parse(text);

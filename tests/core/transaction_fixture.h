@@ -1,4 +1,4 @@
-// What tests of transactions have in common: entries, and what the answer says of them.
+// Shared by tests of transactions: entries, and checks of their answers.
 //
 // Threads: plain functions.
 
@@ -25,7 +25,7 @@ inline std::string full_url(std::string_view url) {
     return R"("fullUrl":")" + std::string(url) + '"';
 }
 
-/// "Patient/1" of ".../Patient/1/_history/2".
+/// "Patient/1" from ".../Patient/1/_history/2".
 inline std::string name_in(const Json& bundle, std::size_t index) {
     std::string location = bundle.entry(index)["response"]["location"].string();
     location = location.substr(0, location.find("/_history/"));

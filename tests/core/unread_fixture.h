@@ -1,4 +1,4 @@
-// A store on a disk whose mapped bytes nobody has in memory.
+// A store on a disk of which no mapped bytes are in memory.
 
 #pragma once
 
@@ -27,7 +27,7 @@ class Unread : public ServiceFixture {
         disk_->forget_all();
     }
 
-    /// Sends it twice: what the second time is in memory is answered as it was the first time.
+    /// Sends it twice: from memory, the second answer must equal the first.
     Answer send_twice(std::string_view method, std::string_view target, std::string_view body = {},
                       const Headers& headers = {}) {
         const std::uint64_t looks = disk_->memory_looks();
@@ -39,7 +39,7 @@ class Unread : public ServiceFixture {
         return first;
     }
 
-    /// The device is at the first read, `reading_` says, until `go_on_` does.
+    /// The first read waits: sets `reading_`, then waits for `go_on_`.
     void hold_first_read() {
         disk_->on_will_read([this] {
             if (!held_.exchange(true)) {
@@ -49,13 +49,13 @@ class Unread : public ServiceFixture {
         });
     }
 
-    std::atomic<bool> held_ = false;  ///< Several threads read.
+    std::atomic<bool> held_ = false;  ///< several threads read
     std::promise<void> reading_;
     std::promise<void> go_on_;
     std::shared_ptr<SimFileSystem> disk_ = std::make_shared<SimFileSystem>();
 };
 
-/// Resources that lie in pages of their own.
+/// Resources in pages of their own.
 class UnreadApart : public Unread {
   protected:
     UnreadApart() {

@@ -1,4 +1,4 @@
-// What tests of full validation have in common: definitions as text, and issues as lines.
+// Shared by tests of full validation: definitions as text, and issues as lines.
 
 #pragma once
 
@@ -22,7 +22,7 @@ inline json::Document parsed(std::string_view text) {
     return document ? *std::move(document) : json::Document();
 }
 
-/// Knows the definitions that it was given.
+/// Has the definitions given to it.
 class TextSource final : public Source {
   public:
     void add(std::string_view text) {
@@ -45,14 +45,14 @@ class TextSource final : public Source {
     std::map<std::string, Definition> known_;
 };
 
-/// The default, and that resources are held against the profile that profile_of() makes.
+/// The default, plus validation against the profile that profile_of() makes.
 inline Options by_profile() {
     Options options;
     options.profiles = {"http://x.org/p"};
     return options;
 }
 
-// One line an issue: "error invariant Patient.contact[0]".
+// One issue per line: "error invariant Patient.contact[0]".
 inline std::string issues(std::string_view resource, const Source& source,
                           const Options& options = {}) {
     const json::Document document = parsed(resource);
@@ -116,7 +116,7 @@ inline std::string joined(std::initializer_list<std::string_view> parts) {
     return all;
 }
 
-/// What `item` makes of 0 to `count` - 1, with commas between.
+/// The results of `item` for 0 to `count` - 1, separated by commas.
 template <typename Item>
 std::string listed(int count, const Item& item) {
     std::string all;

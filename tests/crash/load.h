@@ -15,15 +15,15 @@
 
 namespace annals::test {
 
-/// A version that a server said it has.
+/// A version that a server acknowledged.
 struct Acknowledged {
     std::string url;  ///< "Patient/1/_history/2"
     bool deletion = false;
-    std::uint64_t hash = 0;  ///< of the body as it was answered
+    std::uint64_t hash = 0;  ///< of the body in the answer
 };
 
-/// Writers that create, update and delete until they are stopped or the server is gone. Each has ids of its
-/// own, so it knows what must be there.
+/// Writers that create, update and delete until they are stopped or the server is gone. Each has its own
+/// ids, so it knows what must be there.
 class Load {
   public:
     Load(const std::string& url, std::size_t writers, std::uint64_t seed);
@@ -33,12 +33,12 @@ class Load {
     Load(const Load&) = delete;
     Load& operator=(const Load&) = delete;
 
-    /// Ends the writers after their current request.
+    /// Stops the writers after their current request.
     void stop();
 
     std::uint64_t count() const noexcept { return count_; }
 
-    /// Answers that were no success though the server was there.
+    /// Unsuccessful answers while the server was there.
     std::vector<std::string> faults();
 
     /// Everything acknowledged. Requires: stopped.
@@ -56,7 +56,7 @@ class Load {
     std::vector<std::thread> threads_;
 };
 
-/// What is missing or different of `expected` in the server at `url`, a line each; at most ten.
+/// What the server at `url` lacks or has differently, compared to `expected`: one per line, at most ten.
 std::vector<std::string> find_lost(const std::string& url,
                                    const std::vector<Acknowledged>& expected);
 

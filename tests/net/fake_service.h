@@ -1,4 +1,4 @@
-// A server over a socket whose handlers are a test's: no FHIR, every shape of response on demand.
+// A server on a socket with a test's handlers: no FHIR, every kind of response on demand.
 //
 // Below /fhir:
 //   /text            "hello"
@@ -6,13 +6,13 @@
 //   /location?N      a Location of N characters
 //   /pieces?N        N views of 1000 bytes
 //   /status?N        status N, empty body
-//   /echo            awaited; the request's body, method, base URL and headers as a client sent them
+//   /echo            awaited; returns the request's body, method, base URL and headers as a client sent them
 //   /describe        method, path, query, base URL, headers, body size
 //   /slices?N        N slices of 10,000 bytes, pulled
-//   /measured?N      the same, of a size that is known
-//   /wait?MS         awaited; answers after so many milliseconds
-//   /block?MS        keeps the loop for so many milliseconds
-//   /close           asks for the connection to end
+//   /measured?N      the same, with a known size
+//   /wait?MS         awaited; answers after MS milliseconds
+//   /block?MS        blocks the loop for MS milliseconds
+//   /close           asks to close the connection
 //
 // Threads: the handlers are plain functions; a FakeServer belongs to the test's thread.
 

@@ -1,4 +1,4 @@
-// Requests as bytes, and a server that answers them: for tests of what goes over the socket.
+// Requests as bytes, and a server that answers them: for tests on the level of the socket.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace annals::test {
 
-/// The server that all of a process's exchanges are with.
+/// The server for all exchanges of a process.
 inline FakeServer& server() {
-    // Byte by byte, a head takes its time on a busy machine.
+    // Byte by byte, sending a head takes its time on a busy machine.
     static FakeServer value(
         [](core::Config& config) { config.limits.header_timeout = std::chrono::minutes(1); });
     return value;
 }
 
-/// What is sent, and what is to be answered.
+/// What is sent, and the expected answer.
 struct Exchange {
     const char* name;
     std::string bytes;

@@ -1,6 +1,6 @@
-// StoreComparison: everything that a reader can ask a store, compared with what a model says.
+// StoreComparison: compares everything that a store's readers can get with a model.
 //
-// Threads: one. What differs is a failure of the test.
+// Threads: one. Differences fail the test.
 
 #pragma once
 
@@ -34,28 +34,28 @@ inline std::string id_of(std::uint64_t resource) {
     return "r" + std::to_string(resource % kPerType);
 }
 
-/// The word for which a version has the term `term`, from 1 to kTerms.
+/// The word that gives a version the term `term`, from 1 to kTerms.
 inline std::string word_of(std::uint64_t term) {
     return "w" + std::to_string(term);
 }
 
 class StoreComparison {
   public:
-    /// Of a store that has settled, whose types have `resources` resources each at most. Lifetime: all outlive it.
+    /// For a store that has settled, with at most `resources` resources of each type. Lifetime: all outlive it.
     StoreComparison(const Store& store, const test::VersionModel& model, std::uint64_t resources,
                     std::mt19937_64& random)
         : store_(store), model_(model), resources_(resources), random_(random) {}
 
-    /// Whether the store ends where the model does, with the same resources. Fails no test.
+    /// Whether the store ends where the model does, with the same resources. Never fails the test.
     bool holds() const;
 
-    /// What a reader can ask, with random arguments.
+    /// Compares some reads with random arguments.
     void some();
 
-    /// Every version, and what verify() says of the store in `directory`.
+    /// Compares every version, and checks that verify() approves of the store in `directory`.
     void everything(FileSystem& fs, const std::string& directory);
 
-    /// Each term of each type, of a store that is searched by words.
+    /// Compares each term of each type, of a store that is searched by words.
     void search() const;
 
   private:

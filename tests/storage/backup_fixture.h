@@ -1,4 +1,4 @@
-// Stores of a few segments, what is in them, and backups of them.
+// Stores of a few segments, their content, and backups of them.
 
 #pragma once
 
@@ -37,7 +37,7 @@ inline std::unique_ptr<Store> open_store(FileSystem& fs, const std::string& dire
     return store ? *std::move(store) : nullptr;
 }
 
-/// Every version that is there, by its position.
+/// Every version of the store, by position.
 inline std::string content(const Store& store, Position through = {~0ULL}) {
     std::string text;
     for (std::uint64_t i = 1; i <= std::min(store.last_position(), through).value; ++i) {
@@ -65,7 +65,7 @@ inline void commit(Store& store, const std::vector<std::string>& ids, const std:
     ASSERT_TRUE(store.wait(done.ticket));
 }
 
-/// About three segments' worth, a commit of three among each ten.
+/// Fills about three segments; of every ten commits, one has three versions.
 inline void fill_segments(Store& store, int round = 0) {
     const std::string text(700, 'x');
     for (int i = 0; i < 60; ++i) {
@@ -78,7 +78,7 @@ inline void fill_segments(Store& store, int round = 0) {
     }
 }
 
-/// A new store in "/data" with that.
+/// A new store in "/data", filled like that.
 inline std::unique_ptr<Store> open_filled_store(FileSystem& fs) {
     EXPECT_TRUE(fs.make_directory("/data"));
     auto store = open_store(fs, "/data");

@@ -1,4 +1,4 @@
-// What tests of the log writer have in common: a store on a simulated disk, and commits of one version.
+// Shared by tests of the log writer: a store on a simulated disk, and commits of one version.
 
 #pragma once
 

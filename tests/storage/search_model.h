@@ -1,4 +1,4 @@
-// What search runs must say, by plain loops over the documents; and documents at random.
+// What search runs must return, by plain loops over the documents; and random documents.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct ModelDocument {
     Position died = kNotDied;
 };
 
-/// A vocabulary in which some terms are everybody's, some a few documents', some one document's.
+/// A vocabulary with terms that all documents have, some that a few have, and some that only one has.
 class ModelMaker {
   public:
     explicit ModelMaker(std::uint64_t seed) : random_(seed) {}
@@ -46,19 +46,19 @@ class ModelMaker {
 std::vector<IndexedDocument> indexed(const std::vector<const ModelDocument*>& documents);
 std::vector<const ModelDocument*> pointers(const std::deque<ModelDocument>& documents);
 
-/// `count` of a maker's next ones.
+/// The next `count` documents of a maker.
 std::deque<ModelDocument> documents_of(ModelMaker& maker, std::size_t count);
 
 /// A run as bytes.
 std::string written(const SearchRun& run);
 
-/// The run that a copy of `bytes` is.
+/// Reads a run from a copy of `bytes`.
 Result<std::shared_ptr<const SearchRun>> read_copy(std::string_view bytes);
 
-/// The documents that `postings` has.
+/// The documents in `postings`.
 std::vector<std::uint32_t> listed(const Postings& postings);
 
-/// Expects `run` to say of all its documents exactly what is true of `documents`.
+/// Expects `run` to return exactly what is true of `documents`.
 void expect_says(const SearchRun& run, const std::vector<const ModelDocument*>& documents);
 
 }  // namespace annals::storage

@@ -1,4 +1,4 @@
-// A store whose clock stands still, and what is submitted to it.
+// A store whose clock stands still, and submissions to it.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace annals::storage {
 
-/// A store whose clock stands still until told otherwise.
+/// A store whose clock stands still until it is set.
 class SequencerTest : public testing::Test {
   protected:
     SequencerTest() { reopen(); }
@@ -62,7 +62,7 @@ class SequencerTest : public testing::Test {
         return submit([&](test::CommitBuilder& b) { b.erase("Patient", id, scope, {version}); });
     }
 
-    /// Submits what `call` does and waits for it.
+    /// Waits for `submission`, which must be accepted.
     void done(const Submission& submission) {
         ASSERT_EQ(submission.status, Submission::Status::accepted);
         ASSERT_TRUE(store_->wait(submission.ticket));

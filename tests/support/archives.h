@@ -1,4 +1,4 @@
-// Archives: gzipped tar archives for tests, unfit ones included, and gzip alone.
+// Archives: gzipped tar archives for tests, malformed ones included, and plain gzip.
 //
 // Threads: plain functions.
 
@@ -11,7 +11,7 @@
 
 namespace annals::test {
 
-/// A text as gzip packs it.
+/// `text` compressed by gzip.
 std::string gzipped(std::string_view text);
 
 struct ArchiveEntry {
@@ -21,7 +21,7 @@ struct ArchiveEntry {
     std::string hardlink{};  ///< not empty: a hard link to this
 };
 
-/// A gzipped tar archive of these.
+/// A gzipped tar archive of these entries.
 std::string make_archive(const std::vector<ArchiveEntry>& entries);
 
 /// A FHIR package: its manifest and package/<number>.json for each resource.

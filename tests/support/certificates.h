@@ -1,4 +1,4 @@
-// Certificates made on the spot, for tests of TLS.
+// Generated certificates, for tests of TLS.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace annals::test {
 /// A key and the certificate for it, signed by another or by itself.
 class Certificate {
   public:
-    /// For the names "localhost" and 127.0.0.1; `common_name` tells one from another. `issuer` null: self-signed.
+    /// For the names "localhost" and 127.0.0.1; `common_name` distinguishes it. `issuer` null: self-signed.
     explicit Certificate(const std::string& common_name, const Certificate* issuer = nullptr,
                          const char* curve = "P-256");
 
@@ -28,8 +28,8 @@ class Certificate {
     std::shared_ptr<X509> certificate_;
 };
 
-/// A certificate that tools::TlsClient trusts in this process, which asks the system once whom to trust. Whoever has it connect
-/// calls this before, also where the certificate is none of the test's.
+/// A certificate that tools::TlsClient trusts in this process, which loads the system's trusted ones only once. Tests that use
+/// TlsClient must call this first, even if they use other certificates.
 const Certificate& trusted_certificate();
 
 }  // namespace annals::test

@@ -1,4 +1,4 @@
-// The parse that looks at the structure on its way, beside the plain parse and the walk over it.
+// Compares the parse that checks structure with the plain parse and the walk over its result.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace annals::test {
 
-/// Nothing, or what is wrong: `text` must parse alike, checked and unchecked, to the same nodes; and what the checked parse
-/// finds sound must have no fault by the strictest rules of structure.
+/// What is wrong, if anything: `text` must parse to the same nodes, checked and unchecked; and what the checked parse
+/// accepts must have no fault by the strictest rules of structure.
 std::string_view disagreement_with_checked_parse(json::Parser& parser, std::string_view text);
 
 }  // namespace annals::test

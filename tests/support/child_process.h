@@ -1,4 +1,4 @@
-// ChildProcess: the real binary in a process of its own, to be waited for, killed and judged by its exit code.
+// ChildProcess: the real binary in a process of its own, to be awaited, killed and judged by its exit code.
 //
 // Threads: one at a time; kill() from any.
 
@@ -17,20 +17,20 @@ class ChildProcess {
     ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
                  const std::string& stdin_path = "/dev/null");
 
-    /// Kills with -9 and reaps, if it still runs.
+    /// Kills it with SIGKILL if it still runs, and reaps it.
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
 
     /// Waits for a line on stdout that starts with `prefix` and returns it; none if the child ends or the
-    /// time is over before.
+    /// time runs out before.
     std::optional<std::string> wait_for_line(const std::string& prefix,
                                              std::chrono::milliseconds limit);
 
     void kill(int signal);
 
-    /// Waits for the end. Returns the exit code, or minus the signal that ended it; none if it still
-    /// runs when the time is over.
+    /// Waits for its end. Returns the exit code, or minus the signal that ended it; none if it still
+    /// runs when the time is up.
     std::optional<int> wait(std::chrono::milliseconds limit);
 
     bool running();
@@ -48,7 +48,7 @@ class ChildProcess {
     std::string errors_path_;
 };
 
-/// What a program that ran to its end left.
+/// The results of a program that ran to its end.
 struct Finished {
     int exit_code = -1;
     std::string output;
@@ -60,11 +60,11 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
                      std::chrono::milliseconds limit = std::chrono::seconds(60),
                      const std::string& stdin_path = "/dev/null");
 
-/// A port of 127.0.0.1 for a server that comes back to it: free now, and none of those from which the system gives any
-/// to whoever listens or connects, so that it is free in between, too.
+/// A port of 127.0.0.1 for a server that will be restarted on it: it is free, and not an ephemeral port that the system
+/// might assign to others in between.
 int lasting_port();
 
-/// `annals serve` on a port of 127.0.0.1, any free one for 0.
+/// `annals serve` on a port of 127.0.0.1; 0: any free one.
 class RunningServer {
   public:
     /// Waits until it accepts connections; url() is empty if it never did.

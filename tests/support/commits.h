@@ -1,4 +1,4 @@
-// Commits in one line: what tests of the store write again and again.
+// Commits in one line: for tests of the store.
 //
 // Threads: one.
 
@@ -13,31 +13,31 @@
 
 namespace annals::test {
 
-/// The number of a resource type that R4 has.
+/// The id of a resource type of R4.
 TypeId type_of(std::string_view name);
 
 /// The body that CommitBuilder gives to a version: "<type>/<id> <text>" around its number and instant.
 std::string expected_body(std::string_view type, std::string_view id, std::string_view text,
                           VersionNumber version, Instant instant);
 
-/// Owns what a Commit only views.
+/// Owns the data that a Commit only refers to.
 class CommitBuilder {
   public:
-    /// Adds a version, to be found by `terms`; the returned write may be changed until commit().
+    /// Adds a version, searchable by `terms`; the returned write may be changed until commit().
     storage::VersionWrite& put(std::string_view type, std::string_view id, std::string_view text,
                                std::vector<std::uint64_t> terms = {});
     storage::VersionWrite& remove(std::string_view type, std::string_view id);
     storage::Erase& erase(std::string_view type, std::string_view id,
                           storage::Erase::Scope scope = storage::Erase::Scope::everything,
                           VersionNumber version = {});
-    /// That no version of the type carries `term` since then.
+    /// Requires that no version of the type has had `term` since then.
     CommitBuilder& guard(std::string_view type, std::uint64_t term, Position as_of);
     CommitBuilder& guard(const storage::Guard& guard);
     CommitBuilder& require(std::string_view type, std::string_view id,
                            std::optional<VersionNumber> version = {},
                            std::optional<std::size_t> writer = {});
 
-    /// By which request it is.
+    /// Sets the id of the request.
     CommitBuilder& request(std::string_view id);
 
     storage::Commit commit();

@@ -1,4 +1,4 @@
-// Files that tests read and write as a whole, and the public test data that lies where ANNALS_TEST_DATA says.
+// Whole files for tests, and the public test data in the folder ANNALS_TEST_DATA.
 //
 // Threads: any.
 
@@ -11,14 +11,14 @@
 
 namespace annals::test {
 
-/// The whole of a file; empty if it is not there.
+/// The content of a file; empty if it does not exist.
 std::string read_whole_file(const std::string& path);
 void write_whole_file(const std::string& path, const std::string& text);
 
-/// What lies at `name` below the folder that ANNALS_TEST_DATA names; empty if nothing does.
+/// The path `name` below the folder ANNALS_TEST_DATA; empty if it does not exist.
 std::filesystem::path test_data(std::string_view name);
 
-/// The files below test_data(`name`) whose names end in `extension`, in order; none if it is not there.
+/// The files below test_data(`name`) whose names end in `extension`, in order; none if it does not exist.
 std::vector<std::filesystem::path> test_data_files(std::string_view name,
                                                    std::string_view extension = ".json");
 

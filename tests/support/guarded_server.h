@@ -1,4 +1,4 @@
-// GuardedServer: a whole server over a socket, with files of its own for credentials.
+// GuardedServer: a whole server on a socket, with its own credential files.
 //
 // Threads: the test's.
 
@@ -21,7 +21,7 @@
 
 namespace annals::test {
 
-/// Everything, for ever.
+/// Permits everything, forever.
 inline const std::string kClaims = R"({"sub":"lab","exp":4000000000,"scope":"system/*.cruds"})";
 
 class GuardedServer {
@@ -58,15 +58,15 @@ class GuardedServer {
     std::unique_ptr<net::Server> server_;
 };
 
-/// Changes of the configuration: tokens of this key set; tokens or keys or both, of which "the key of lab 7" may read
+/// Changes to the configuration: accept tokens of this key set; or tokens, keys or both, where "the key of lab 7" may read
 /// and search everything.
 GuardedServer::Change with_tokens(const std::string& set);
 GuardedServer::Change with_keys(const std::string& mode, const std::string& set);
 
-/// An entry of a file of API keys.
+/// An entry for a file of API keys.
 std::string key_entry(const std::string& id, const std::string& secret, const std::string& scopes);
 
-/// Waits until `condition()` is true, half a minute at most; whether it is.
+/// Waits until `condition()` is true, at most half a minute; returns whether it is.
 template <typename Condition>
 bool becomes_true(const Condition& condition) {
     for (int i = 0; i < 3000 && !condition(); ++i) {

@@ -1,6 +1,6 @@
-// HookReceiver: a receiver of notifications by HTTP, as good or as bad as the test wants it.
+// HookReceiver: receives notifications by HTTP, as well or badly as the test wants.
 //
-// Threads: the test's; it has some of its own.
+// Threads: the test's; it has its own, too.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace annals::test {
 
-/// A request as it came.
+/// A request as received.
 struct ReceivedHook {
     std::string method;
     std::string target;
@@ -25,8 +25,8 @@ struct ReceivedHook {
 
 class HookReceiver {
   public:
-    /// Given what came, and how many had come before, the bytes to be sent; may send more by `send`, which is false once nobody
-    /// takes them. After an empty answer the connection stays open, and nothing more is said.
+    /// Gets the request and the number of earlier ones; returns the bytes to send. It may send more with `send`, which is false
+    /// once nobody receives it. After an empty answer, the connection stays open, but nothing more is sent.
     using Answer = std::function<std::string(const ReceivedHook& hook, std::size_t number,
                                              const std::function<bool(const std::string&)>& send)>;
 
@@ -41,7 +41,7 @@ class HookReceiver {
 
     std::vector<ReceivedHook> received() const;
 
-    /// Waits until so many have come, half a minute at most; all that have.
+    /// Waits until `count` requests have come, at most half a minute; returns all received.
     std::vector<ReceivedHook> wait_for(std::size_t count) const;
 
   private:
@@ -49,7 +49,7 @@ class HookReceiver {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Waits until `done`, a minute at most; whether it is.
+/// Waits until `done`, at most a minute; returns whether it is.
 bool eventually(const std::function<bool()>& done);
 
 }  // namespace annals::test

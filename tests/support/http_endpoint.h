@@ -1,6 +1,6 @@
-// HttpEndpoint: a small HTTP server in the test's process, for what Annals itself asks of others.
+// HttpEndpoint: a small HTTP server in the test's process, for requests that Annals itself makes.
 //
-// Threads: answers on threads of its own, one for each connection; members from any thread.
+// Threads: answers on its own threads, one per connection; members from any thread.
 
 #pragma once
 
@@ -19,8 +19,8 @@ class HttpEndpoint {
         std::string body;
     };
 
-    /// `answer` is called for each request, with its head (names of its lines in lower case) and body; it may block until the
-    /// endpoint's end is due, not longer.
+    /// `answer` is called for each request, with its head (header names in lower case) and body; it may block, but not
+    /// beyond the endpoint's end.
     explicit HttpEndpoint(std::function<Answer(const std::string& request)> answer);
 
     std::string url() const { return receiver_.url() + "/endpoint"; }
@@ -55,7 +55,7 @@ class KeyEndpoint {
     HttpEndpoint endpoint_;
 };
 
-/// A URL where nobody listens.
+/// A URL where nothing listens.
 std::string deserted_url();
 
 }  // namespace annals::test

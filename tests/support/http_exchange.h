@@ -1,4 +1,4 @@
-// A blocking HTTP/1.1 client for tests: what goes over the socket is what the test wrote.
+// A blocking HTTP/1.1 client for tests, which sends exactly what the test wrote.
 //
 // Threads: one per Connection.
 
@@ -19,7 +19,7 @@ struct HttpResponse {
     std::string body;  ///< chunks joined
     bool chunked = false;
 
-    /// The first header of that name, case ignored; none if absent.
+    /// The first header with that name, in any case; none if absent.
     std::optional<std::string> header(std::string_view name) const;
 };
 
@@ -31,24 +31,24 @@ class Connection {
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Sends `bytes` as they are. False if the peer is gone.
+    /// Sends `bytes` unchanged. False if the peer is gone.
     bool send(std::string_view bytes);
 
-    /// Ends the sending side only.
+    /// Closes the sending side only.
     void shut_down_sending();
 
-    /// Reads one response (1xx ones are returned too); `head`: it has no body whatever its headers say.
+    /// Reads one response (1xx ones are returned, too); `head`: it has no body, whatever its headers say.
     /// None if the connection ended or thirty seconds passed first.
     std::optional<HttpResponse> receive(bool head = false);
 
-    /// Reads until `text` has come, and gives all bytes up to its end: headers, chunk sizes and all. What came before the
-    /// connection ended or thirty seconds passed, if it didn't.
+    /// Reads until `text` has come, and returns all bytes up to its end: headers, chunk sizes and all. If the connection
+    /// ends or thirty seconds pass first, returns what has come.
     std::string read_through(std::string_view text);
 
-    /// Exactly so many bytes; none if the connection ended or thirty seconds passed first.
+    /// Reads exactly `count` bytes; none if the connection ended or thirty seconds passed first.
     std::optional<std::string> read_exactly(std::size_t count);
 
-    /// True if the peer has closed the connection (waits up to thirty seconds for it).
+    /// Whether the peer has closed the connection (waits up to thirty seconds for it).
     bool closed_by_peer();
 
   private:

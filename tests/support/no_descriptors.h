@@ -1,6 +1,6 @@
-// NoDescriptors: while it lives this process can open no more files or sockets than it is left, as under a limit on them.
+// NoDescriptors: while it lives, this process can open only a few more files or sockets, as under a limit on them.
 //
-// Threads: the test's, with no other that opens something meanwhile.
+// Threads: the test's; no other may open anything meanwhile.
 
 #pragma once
 
@@ -21,7 +21,7 @@ inline int next_descriptor() {
 
 class NoDescriptors {
   public:
-    /// `left`: those that can still be had.
+    /// `left`: how many more may be opened.
     explicit NoDescriptors(unsigned left = 0) {
         ANNALS_CHECK(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
         const rlimit none{static_cast<rlim_t>(next_descriptor()) + left, before_.rlim_max};

@@ -1,6 +1,6 @@
-// NoThreads: while it lives no thread can be started in this process, as under a limit on tasks.
+// NoThreads: while it lives, this process can't start threads, as under a limit on tasks.
 //
-// Threads: the test's; what runs already goes on.
+// Threads: the test's; those that run already go on.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a file of a store says, when it is a packed segment.
+// The content of a store's files, packed segments unpacked.
 //
 // Threads: plain functions.
 
@@ -9,11 +9,11 @@
 
 namespace annals::test {
 
-/// `file`; if it is a packed segment, all that is compressed in it follows: its image and its dictionary. Fails the test if
-/// it is one that is not whole.
+/// `file`; if it is a packed segment, its uncompressed image and dictionary are appended. Fails the test if
+/// the segment is incomplete.
 std::string unpacked(std::string_view file);
 
-/// Whether it is one.
+/// Whether `file` is a packed segment.
 bool is_packed(std::string_view file);
 
 }  // namespace annals::test

@@ -1,4 +1,4 @@
-// R4's search parameters by their types and codes, one by one.
+// Look-up of R4's search parameters by type and code.
 //
 // Threads: plain functions.
 
@@ -10,7 +10,7 @@
 
 namespace annals::test {
 
-/// The one of `type`, or of what it is derived from, with that code; missing if there is none.
+/// The one with that code of `type` or a type it is derived from; missing if there is none.
 inline schema::SearchParameter find_search_parameter(schema::Type type, std::string_view code) {
     for (; type; type = type.base()) {
         for (const schema::SearchParameter parameter : schema::search_parameters(type)) {

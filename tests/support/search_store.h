@@ -1,4 +1,4 @@
-// A store whose versions are found by the words of their text, and what it finds in plain words to compare with.
+// A store whose versions are found by the words in their text, and its search index as plain text for comparison.
 //
 // Threads: one.
 
@@ -17,28 +17,28 @@
 
 namespace annals::test {
 
-/// The term of a word.
+/// The term for a word.
 std::uint64_t word_term(std::string_view word);
 
-/// The column of versions' instants.
+/// The column of the versions' instants.
 inline constexpr std::uint64_t kLastUpdatedColumn = 0x1a57;
 
-/// What a version with this text is found by: a term for each word, a text "word" in column 1, an interval in
+/// The search entries of a version with this text: a term for each word, a text "word" in column 1, an interval in
 /// column 2 for a number, a link in column 3 to the resource of the same type whose id follows a ">".
 storage::SearchEntries entries_of(std::uint64_t seed, TypeId type, std::string_view text);
 
-/// For StoreOptions::search: what entries_of() says of the text behind the head that CommitBuilder writes.
+/// For StoreOptions::search: entries_of() the text after the head that CommitBuilder writes.
 storage::SearchSetup word_setup(const storage::Store& store, std::uint64_t fingerprint = 1);
 
-/// Of a store of small segments that is searched by words.
+/// For a store with small segments that is searched by words.
 storage::StoreOptions searchable(std::uint64_t fingerprint = 1);
 
-/// Opens the store below "/data"; a failure is the test's.
+/// Opens the store below "/data"; failure fails the test.
 std::unique_ptr<storage::Store> open_store(storage::FileSystem& fs,
                                            storage::StoreOptions options = searchable(),
                                            storage::OpenReport* report = nullptr);
 
-/// Adds a version that is found by its words.
+/// Adds versions that are found by their words.
 class SearchableCommit {
   public:
     explicit SearchableCommit(const storage::Store& store) : seed_(store.search_seed()) {}
@@ -52,15 +52,15 @@ class SearchableCommit {
     std::deque<storage::SearchEntries> entries_;
 };
 
-/// Positions of the documents of `type` that carry `term` in a snapshot.
+/// Positions of the documents of `type` that have `term` in a snapshot.
 std::set<std::uint64_t> find_term(const storage::Store& store, TypeId type, std::uint64_t term,
                                   Position snapshot);
 
 std::set<std::uint64_t> find_word(const storage::Store& store, std::string_view type,
                                   std::string_view word);
 
-/// All that the search index says of every version up to the newest position, in words; equal for equal content,
-/// however it is cut into runs and whatever died before `since`.
+/// All that the search index has on every version up to the newest position, as text; equal for equal content,
+/// no matter how it is divided into runs and what died before `since`.
 std::string describe_search(const storage::Store& store, std::span<const std::string> words,
                             Position since = {});
 

@@ -1,4 +1,4 @@
-// ServiceFixture: a Service over a real store in a temporary directory, its loop on a thread of its own.
+// ServiceFixture: a Service over a real store in a temporary directory, with its loop on its own thread.
 //
 // Threads: the test's; send() may be called from several threads at once.
 
@@ -27,7 +27,7 @@
 
 namespace annals::test {
 
-/// What a client sees of an answer.
+/// An answer as a client sees it.
 struct Answer {
     int status = 0;
     std::string body;        ///< everything, slices joined
@@ -44,7 +44,7 @@ struct Answer {
     std::vector<std::pair<std::string, std::string>> headers;
     std::vector<core::EntryTrace> entries;  ///< for the audit log
 
-    /// The header of that name among `headers`; empty if there is none.
+    /// The header with that name in `headers`; empty if there is none.
     std::string_view header(std::string_view name) const {
         for (const auto& [key, value] : headers) {
             if (key == name) {
@@ -66,38 +66,38 @@ class ServiceFixture : public ::testing::Test {
     ServiceFixture();
     ~ServiceFixture() override;
 
-    /// Opens store and service anew, with `config`'s interaction settings; what was stored stays.
+    /// Reopens store and service with `config`'s interaction settings; the data stays.
     void restart(const core::Config& config);
 
-    /// The same with a new store on `files`; the fixture keeps them.
+    /// The same with a new store on `files`, which the fixture keeps.
     void restart_on(std::shared_ptr<storage::FileSystem> files);
 
-    /// One request; `target` is path and query below {base_url}: "/Patient/1?_format=json".
+    /// Sends a request; `target` is path and query below {base_url}: "/Patient/1?_format=json".
     Answer send(std::string_view method, std::string_view target, std::string_view body = {},
                 const Headers& headers = {});
 
-    /// Who sends the requests from now on; null: nobody that is known. Lifetime: until the next call.
+    /// Who sends the requests from now on; null: someone unauthenticated. Lifetime: until the next call.
     void send_as(const core::Principal* principal) { principal_ = principal; }
 
     /// The same on another loop of the store.
     Answer send_on(core::Loop& loop, std::string_view method, std::string_view target,
                    std::string_view body = {}, const Headers& headers = {});
 
-    /// Runs `work` on the loop's thread, ahead of which nothing else of the loop runs.
+    /// Runs `work` on the loop's thread and waits until it is done.
     void on_loop(const std::function<void()>& work);
 
-    /// PUTs a Patient with this id and family name; the answer's status.
+    /// PUTs a Patient with this id and family name; returns the answer's status.
     int put_patient(std::string_view id, std::string_view family = "Chalmers",
                     const Headers& headers = {});
 
-    /// Installs what is in `archive` by $install-package.
+    /// Installs the package in `archive` with $install-package.
     void install_package(std::string_view archive);
 
-    /// The Bundle of `type` that `answer` brings with 200, which caches must ask for again; none of any other answer. Expects that
-    /// what it brings is JSON.
+    /// The Bundle of `type` in `answer` if that has status 200, which caches must revalidate; none for other statuses. Expects
+    /// it to be JSON.
     static std::optional<json::Document> bundle_in(const Answer& answer, std::string_view type);
 
-    /// Where the links of `bundle` lead, below {base_url}, by their relations.
+    /// The targets of the links of `bundle`, below {base_url}, by relation.
     static std::map<std::string, std::string> links_of(json::Value bundle);
 
     storage::Store& store() noexcept { return *store_; }
@@ -107,7 +107,7 @@ class ServiceFixture : public ::testing::Test {
 
     const core::Service& service() const noexcept { return *service_; }
 
-    /// What the store is opened with from the next restart on, but for what the configuration decides.
+    /// The options of the store from the next restart on, except for those that come from the configuration.
     storage::StoreOptions store_options_;
 
     core::Loop& loop() noexcept { return *loop_; }

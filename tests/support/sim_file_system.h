@@ -1,19 +1,19 @@
-// SimFileSystem: a disk in memory that loses power, tears, reorders, fills up, fails and dawdles on demand.
+// SimFileSystem: a disk in memory that loses power, tears, reorders, fills up, fails and is slow on demand.
 //
 // Fault model:
-// - Bytes written to a file are durable once a later sync of that file succeeded. At a power cut each write that
-//   no sync covers is, by itself, kept, lost, cut at any byte, or kept in some of its 512-byte sectors only; so
+// - Bytes written to a file are durable once a later sync of that file has succeeded. At a power cut, each write that
+//   no sync covers is independently kept, lost, cut at any byte, or kept in some of its 512-byte sectors only; so
 //   writes may arrive in any order. A change of size that no sync covers is kept or lost.
-// - Entries of a directory (creation, renaming, removal) are durable once the directory was synced; at a
-//   power cut the unsynced ones are kept up to a random one of them. A removed file's bytes are gone.
-// - A file with several names is one until the power goes; after that each name has a file of its own.
-// - A sector that was durable stays as it is, also while a neighbour is written.
+// - Directory entries (creation, renaming, removal) are durable once the directory was synced; at a
+//   power cut, the unsynced ones are kept up to a random one of them. A removed file's bytes are gone.
+// - A file with several names is one file until the power is cut; after that, each name has its own.
+// - A durable sector keeps its content, even while its neighbours are written.
 // - While powered off, every call fails with io and changes nothing.
 // - Calls can be made to fail: the next n of one kind with a chosen error, or growth beyond a given space. A failed
 //   write may have written a part: its first half. A failed sync makes nothing durable.
-// - Pages can be made unreadable: reads of them fail, and mappings made from then on have zeros there.
+// - Pages can be made unreadable: reads of them fail, and later mappings have zeros there.
 //
-// Threads: any; one mutex. Mapped bytes change under readers as those of a real file do.
+// Threads: any; one mutex. Mapped bytes change under readers, like those of a real file.
 
 #pragma once
 
@@ -33,7 +33,7 @@
 
 namespace annals::test {
 
-/// Where tests have a store on such a disk.
+/// The directory of the tests' stores on such a disk.
 inline const std::string kDirectory = "/data";
 
 class SimFileSystem final : public storage::FileSystem {
@@ -68,64 +68,64 @@ class SimFileSystem final : public storage::FileSystem {
 
     // ---- faults ----
 
-    /// Cuts the power when the `n`th (from 1) changing call from now on is made: it fails, and may have
+    /// Cuts the power at the `n`th (from 1) changing call from now on: it fails, and may have
     /// happened in part.
     void power_off_at(std::uint64_t n);
 
-    /// What is on the disk when the power is back. Seed 0: nothing unsynced; seed 1: everything.
+    /// The disk's content after power returns. Seed 0: nothing unsynced; seed 1: everything.
     std::unique_ptr<SimFileSystem> after_power_cut(std::uint64_t seed) const;
 
-    /// Ends what power_off_at() began, with nothing lost: so the system goes on where only the process was killed.
+    /// Ends a power cut with nothing lost, as if only the process had been killed.
     void come_back();
 
-    /// Makes the next `count` calls of a kind fail, after `passed` that don't.
+    /// Makes the next `count` calls of a kind fail, after `passed` that succeed.
     void fail_next(Call call, Errc code, std::uint64_t count = 1, std::uint64_t passed = 0);
 
-    /// The page of a file at `offset` can't be read, or can be again: read() fails with io, and mappings made meanwhile have
-    /// zeros there, and show no later writes.
+    /// Makes the page of a file at `offset` unreadable, or readable again: read() fails with io, and mappings made meanwhile
+    /// have zeros there, and show no later writes.
     void set_readable(const std::string& path, std::uint64_t offset, bool readable);
 
-    /// From now on a sync that fails loses what it was to cover, but for sizes: it is seen as long as the power is there, and no
-    /// later sync makes it durable, as with a kernel that could not write its pages. Whoever else has the file open then is
-    /// told at his next sync, once.
+    /// From now on, a failed sync loses the writes it was to cover, except for sizes: they are seen until the power is cut, but
+    /// no later sync makes them durable, as when a kernel could not write its pages. Others that have the file open then
+    /// get the error at their next sync, once.
     void lose_on_failed_sync() noexcept { lose_on_failed_sync_ = true; }
 
-    /// Files may hold so many bytes together; none: no bound.
+    /// The most bytes that all files may have together; none: no limit.
     void set_space(std::optional<std::uint64_t> bytes);
 
-    /// So many files may be open at once, one that sync_directory() opens for itself among them; none: no bound.
+    /// The most files that may be open at once, including the one that sync_directory() opens itself; none: no limit.
     void set_descriptors(std::optional<std::uint64_t> count);
 
-    /// Every sync takes so long.
+    /// Makes every sync take this long.
     void set_sync_ms(std::uint32_t ms);
 
     /// Syncs block until release_syncs().
     void hold_syncs();
     void release_syncs();
 
-    /// Waits until a sync is blocked by hold_syncs().
+    /// Waits until hold_syncs() blocks a sync.
     void await_held_sync();
 
-    /// From now on mapped bytes are on the device only: each call of in_memory() says so, and is counted. Reading them does
+    /// From now on, mapped bytes are on the device only: each call of in_memory() says so, and is counted. Reading them does
     /// not wait.
     void forget_all() noexcept { forgotten_all_ = true; }
 
     std::uint64_t memory_looks() const noexcept { return memory_looks_; }
 
-    /// Calls `hook` whenever somebody says that he will read; to be set before anybody does.
+    /// Calls `hook` at each announcement of a read; must be set before the first.
     void on_will_read(std::function<void()> hook) { on_will_read_ = std::move(hook); }
 
-    /// Calls `hook` when somebody has asked how many names a file has, before he hears it; once.
+    /// Calls `hook` once, after a file's number of names was read but before it is returned.
     void after_links(std::function<void()> hook);
 
-    /// Calls `hook` whenever somebody has listed a directory, before he hears what is in it.
+    /// Calls `hook` whenever a directory was listed, before the list is returned.
     void after_list(std::function<void()> hook);
 
-    // ---- looking and touching from outside ----
+    // ---- access from outside ----
 
     std::uint64_t changing_calls() const;
 
-    /// Calls of a kind so far, those that failed among them.
+    /// Calls of a kind so far, including failed ones.
     std::uint64_t calls(Call call) const;
 
     std::uint64_t file_syncs() const;
@@ -134,11 +134,11 @@ class SimFileSystem final : public storage::FileSystem {
     std::vector<std::string> paths() const;
     std::string content(const std::string& path) const;
 
-    /// What all files hold at one moment: a store that is open may rename and remove some meanwhile.
+    /// The contents of all files at one moment: an open store may rename and remove some meanwhile.
     std::vector<std::string> contents() const;
     void set_content(const std::string& path, std::string_view bytes);
 
-    /// Gives the file another name, as a backup does; durable at once.
+    /// Gives the file another name, like a backup does; durable at once.
     void add_name(const std::string& path, const std::string& name);
 
     // ---- FileSystem ----
@@ -170,7 +170,7 @@ class SimFileSystem final : public storage::FileSystem {
     class SimFile;
     class SimLock;
 
-    /// A change of a file that no sync has covered.
+    /// A change to a file that no sync has covered.
     struct Change {
         std::uint64_t offset = 0;
         std::string bytes;
@@ -183,7 +183,7 @@ class SimFileSystem final : public storage::FileSystem {
         std::uint64_t size = 0;
         std::string durable;
         std::vector<Change> unsynced;
-        std::int64_t changes = 0;            ///< ever made
+        std::int64_t changes = 0;            ///< total number
         std::uint64_t losses = 0;            ///< by failed syncs
         std::set<std::uint64_t> unreadable;  ///< numbers of pages
     };
@@ -213,14 +213,14 @@ class SimFileSystem final : public storage::FileSystem {
     struct Failures {
         Errc code = Errc::io;
         std::uint64_t count = 0;
-        std::uint64_t passed = 0;  ///< calls before the first
+        std::uint64_t passed = 0;  ///< successful calls before the first failure
     };
 
     std::map<Call, Failures> failures_;
     std::map<Call, std::uint64_t> calls_;
     std::optional<std::uint64_t> space_;
     std::optional<std::uint64_t> descriptors_;
-    std::shared_ptr<int> open_files_ = std::make_shared<int>();  ///< each of them has it, too
+    std::shared_ptr<int> open_files_ = std::make_shared<int>();  ///< shared with each open file
     std::uint64_t changing_calls_ = 0;
     std::uint64_t file_syncs_ = 0;
     std::vector<Forgotten> forgotten_;

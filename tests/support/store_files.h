@@ -1,4 +1,4 @@
-// The files of a store as tests judge them: sound, and without what was erased.
+// Checks of a store's files: sound, and free of erased content.
 //
 // Threads: plain functions.
 
@@ -10,10 +10,10 @@
 
 namespace annals::test {
 
-/// Fails the test for all that verify() finds damaged in the store in `directory`.
+/// Fails the test for everything that verify() finds damaged in the store in `directory`.
 void expect_sound(storage::FileSystem& fs, const std::string& directory);
 
-/// Is `text` in any file of `fs`, packed ones unpacked?
+/// Whether any file of `fs` contains `text`, after unpacking packed ones.
 bool on_disk(const SimFileSystem& fs, const std::string& text);
 
 }  // namespace annals::test

@@ -1,4 +1,4 @@
-// TemporaryDirectory: a fresh directory that goes away with its object.
+// TemporaryDirectory: a new directory that is removed with its object.
 //
 // Threads: one.
 
@@ -17,7 +17,7 @@ class TemporaryDirectory {
 
     const std::string& path() const noexcept { return path_; }
 
-    /// The path of `name` below the directory.
+    /// The path of `name` in the directory.
     std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
   private:

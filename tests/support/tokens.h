@@ -1,4 +1,4 @@
-// Keys made on the spot and tokens signed with them, for tests of authentication.
+// Generated keys and tokens signed with them, for tests of authentication.
 
 #pragma once
 
@@ -12,17 +12,17 @@ namespace annals::test {
 
 std::string base64url(std::string_view bytes);
 
-/// A private key for signatures of one algorithm: "RS256", "PS384", "ES512", "EdDSA", ...
+/// A private key for signatures with one algorithm: "RS256", "PS384", "ES512", "EdDSA", ...
 class SigningKey {
   public:
-    /// `bits` of RSA; `curve` of EdDSA: "ED25519" or "ED448".
+    /// `bits`: for RSA; `curve`: for EdDSA, "ED25519" or "ED448".
     explicit SigningKey(std::string algorithm, std::string id = "k1", unsigned bits = 2048,
                         std::string curve = "ED25519");
 
-    /// The public key as a JWK; `more` goes in as it stands: `,"use":"sig"`.
+    /// The public key as a JWK; `more` is inserted as it is: `,"use":"sig"`.
     std::string jwk(const std::string& more = {}) const;
 
-    /// A token with this header, which says alg itself, and these claims.
+    /// A token with this header, which must include alg, and these claims.
     std::string sign(const std::string& header, const std::string& claims) const;
 
     /// The same with an ordinary header: alg and kid.

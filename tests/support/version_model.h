@@ -1,6 +1,6 @@
-// VersionModel: the meaning of the store in the plainest words, to compare with: a list of versions, each erased or not.
+// VersionModel: the meaning of the store in its simplest form, to compare with: a list of versions, each erased or not.
 //
-// Threads: one. Everything is searched from end to end.
+// Threads: one. All searches are linear.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace annals::test {
 class VersionModel {
   public:
     struct Version {
-        std::uint64_t resource = 0;  ///< any number that tells resources apart
+        std::uint64_t resource = 0;  ///< any number that identifies the resource
         storage::VersionInfo info;
         bool erased = false;
         std::uint64_t chain = 0;  ///< how often its resource had become absent before
@@ -38,25 +38,25 @@ class VersionModel {
 
     Position last_position() const { return {versions_.size()}; }
 
-    /// Versions of a resource's present life at or before `bound` (0: all), from the oldest that is not
-    /// erased, erased ones among them.
+    /// Versions of a resource's current life at or before `bound` (0: all), from the oldest one not
+    /// erased, including erased ones.
     std::vector<const Version*> chain(std::uint64_t resource, Position bound = {}) const;
 
-    /// The version that says how the resource stood at `bound` and `instant`; null: it was absent, or what it was then is
-    /// erased (a deletion still counts where no instant is asked for).
+    /// The version that was current at `bound` and `instant`; null: the resource was absent, or that version is
+    /// erased (a deletion still counts if no instant is given).
     const Version* standing(std::uint64_t resource, Position bound = {},
                             Instant instant = kEver) const;
 
     const Version* version(std::uint64_t resource, VersionNumber number) const;
     VersionNumber erased_through(std::uint64_t resource) const;
 
-    /// HistoryQuery::id is given as `resource`.
+    /// `resource` replaces HistoryQuery::id.
     storage::HistoryPage history(const storage::HistoryQuery& query,
                                  std::optional<std::uint64_t> resource) const;
 
     storage::Totals totals(std::optional<TypeId> type) const;
 
-    /// One version per resource that was live then, by first appearance.
+    /// One version per resource that was live then, ordered by first appearance.
     std::vector<storage::VersionInfo> current_at(std::optional<TypeId> type, Instant instant,
                                                  Position bound) const;
 
@@ -68,10 +68,10 @@ class VersionModel {
     std::map<std::uint64_t, std::uint64_t> chains_;
 };
 
-/// Equal in all that VersionInfo says but its handle.
+/// Whether they are equal in everything but the handle.
 bool same(const storage::VersionInfo& a, const storage::VersionInfo& b);
 
-/// "" if the pages are equal, else where they differ first.
+/// "" if the pages are equal, else their first difference.
 std::string difference(const storage::HistoryPage& found, const storage::HistoryPage& expected);
 
 }  // namespace annals::test

@@ -1,4 +1,4 @@
-// WebsocketClient: a client's frames over a test's connection, right or wrong as the test wants them.
+// WebsocketClient: a client's frames on a test's connection, valid or not.
 //
 // Threads: the test's.
 
@@ -13,18 +13,18 @@
 
 namespace annals::test {
 
-/// A frame as a client sends it. `first` is its first byte: 0x81 a whole text, 0x01 and 0x80 the ends of one in fragments,
-/// 0x88 close, 0x89 ping.
+/// A frame as a client sends it. `first` is its first byte: 0x81 a whole text, 0x01 and 0x80 the first and last of a fragmented
+/// one, 0x88 close, 0x89 ping.
 std::string client_frame(unsigned first, std::string_view payload, bool masked = true);
 
 class WebsocketClient {
   public:
     using Headers = std::vector<std::pair<std::string, std::string>>;
 
-    /// Sends the handshake; `headers` besides those that it takes.
+    /// Sends the handshake, with `headers` in addition to those it needs.
     explicit WebsocketClient(std::uint16_t port, const Headers& headers = {});
 
-    /// What the handshake was answered with.
+    /// The response to the handshake.
     const HttpResponse& opening() const { return opening_; }
 
     /// Sends a text in one frame.
@@ -32,10 +32,10 @@ class WebsocketClient {
 
     bool send(std::string_view bytes) { return connection_.send(bytes); }
 
-    /// The next frame: its first byte and its payload; of what the connection ends with instead: 0 and nothing.
+    /// The next frame: its first byte and its payload; 0 and nothing if the connection ends instead.
     std::pair<unsigned, std::string> receive();
 
-    /// The payload of the next text, answering pings; "closed CODE", or "gone" without a close frame.
+    /// The payload of the next text, answering pings; "closed CODE", or "gone" if there is no close frame.
     std::string hear();
 
   private:

@@ -1,4 +1,4 @@
-// The real binary, run by tests of it.
+// The real binary, for tests of its commands.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace annals {
 
 inline const std::string kBinary = ANNALS_BINARY;
 
-/// Runs it to its end.
+/// Runs it to the end.
 inline test::Finished annals(const std::vector<std::string>& arguments) {
     return test::run_program(kBinary, arguments);
 }
@@ -24,7 +24,7 @@ inline bool one_line(const std::string& text) {
     return !text.empty() && text.find('\n') == text.size() - 1;
 }
 
-/// Everything that the store in `data`, which nobody serves, has.
+/// The whole history of the store in `data`, which must not be in use.
 inline std::string history_of(const std::string& data) {
     const test::TemporaryDirectory directory;
     const test::Finished done =
@@ -41,7 +41,7 @@ inline const std::string kHistory =
 {"fullUrl":"http://a/fhir/Patient/1/_history/5","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"5","lastUpdated":"2020-01-01T00:00:03.000Z"},"active":true},"request":{"method":"PUT","url":"Patient/1"},"response":{"status":"200 OK","etag":"W/\"5\"","lastModified":"2020-01-01T00:00:03.000Z"}}
 )";
 
-/// Has a new store in `data` whose history is kHistory.
+/// Creates a store in `data` with the history kHistory.
 inline void import_history(const std::string& data) {
     const test::TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);

@@ -1,4 +1,4 @@
-// $export over requests and answers: what tests of it have in common.
+// Shared by tests of $export, with requests and answers.
 
 #pragma once
 
@@ -58,9 +58,9 @@ class ExportTest : public test::ServiceFixture {
     struct Exported {
         test::Answer manifest;
         std::string time;
-        std::vector<std::string> names;  ///< of all files of output and deleted, in order
-        std::vector<std::string> urls;   ///< below the base, of all files
-        std::string errors;              ///< of all files of error
+        std::vector<std::string> names;  ///< in all output and deleted files, in order
+        std::vector<std::string> urls;   ///< of all files, below the base
+        std::string errors;              ///< contents of all error files
     };
 
     std::string path_of(std::string_view url) {
@@ -120,7 +120,7 @@ class ExportTest : public test::ServiceFixture {
                                                      type, id, members.empty() ? "" : ",", members),
                                          {{"Content-Type", "application/fhir+json"}});
         ASSERT_LT(answer.status, 300) << answer.body;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // instants are milliseconds
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // instants are in milliseconds
     }
 
     void observe(std::string_view id, std::string_view subject, std::string_view more = {}) {
@@ -132,7 +132,7 @@ class ExportTest : public test::ServiceFixture {
 
     void remove(std::string_view target) {
         ASSERT_EQ(send("DELETE", target).status, 204);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // instants are in milliseconds
     }
 };
 

@@ -1,4 +1,4 @@
-// DocumentFixture: Compositions and what is made of them.
+// DocumentFixture: Compositions and the documents made from them.
 //
 // Threads: the test's.
 

@@ -1,4 +1,4 @@
-// What the tests of $graphql share: a store with an example, and what it answers.
+// Shared by tests of $graphql: a store with an example, and queries of it.
 
 #pragma once
 
@@ -48,7 +48,7 @@ class Graphql : public testing::Test {
                              {{"Content-Type", std::move(type)}}});
     }
 
-    /// What `data` is, or the first error's message and path if there are errors.
+    /// `data`, or the first error's message and path if there are errors.
     static std::string told(const Received& answer) {
         EXPECT_EQ(answer.status, 200) << answer.body;
         const Json json(answer.body);

@@ -12,7 +12,7 @@ namespace annals::test {
 
 class TerminologyFixture : public ServiceFixture {
   public:
-    /// The codes of an expansion, with blanks between; "status code" if it isn't answered 200.
+    /// The codes of an expansion, separated by blanks; "status code" if the answer isn't 200.
     static std::string codes_of(const Answer& answer) {
         json::Parser parser;
         const Result<json::Document> body = parser.parse(answer.body);
@@ -30,7 +30,7 @@ class TerminologyFixture : public ServiceFixture {
         return codes;
     }
 
-    /// What Parameters say, each parameter that is a primitive as "name=value"; else the status and the issue's code.
+    /// The primitive parameters of Parameters as "name=value"; else the status and the issue's code.
     static std::string said(const Answer& answer) {
         json::Parser parser;
         const auto body = parser.parse(answer.body);
@@ -74,7 +74,7 @@ class TerminologyFixture : public ServiceFixture {
         compose("all", R"("include":[{"system":"http://s/animals"}])");
     }
 
-    /// PUTs what is to be found.
+    /// PUTs a definition.
     void put(std::string_view name, std::string_view body) {
         const Answer answer = send("PUT", "/" + std::string(name), body);
         ASSERT_LT(answer.status, 300) << answer.body;
@@ -88,7 +88,7 @@ class TerminologyFixture : public ServiceFixture {
                 R"(","version":"1","status":"active","compose":{)" + std::string(parts) + "}}");
     }
 
-    /// The same of one include with one filter on http://s/animals.
+    /// The same with one include that has one filter on http://s/animals.
     void filter(std::string_view id, std::string_view property, std::string_view op,
                 std::string_view value) {
         compose(id, R"("include":[{"system":"http://s/animals","filter":[{"property":")" +
@@ -96,7 +96,7 @@ class TerminologyFixture : public ServiceFixture {
                         std::string(value) + R"("}]}])");
     }
 
-    /// The codes of ValueSet/$expand?`query`, with blanks between; see codes_of().
+    /// The codes of ValueSet/$expand?`query`, separated by blanks; see codes_of().
     std::string codes(std::string_view query) {
         return codes_of(send("GET", "/ValueSet/$expand?" + std::string(query)));
     }

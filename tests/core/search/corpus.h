@@ -1,4 +1,4 @@
-// Corpus: resources in memory that queries are asked of, by plans and entries alone, each resource looked at.
+// Corpus: resources in memory, searched with plans and entries alone: each query looks at every resource.
 //
 // Threads: one.
 
@@ -94,7 +94,7 @@ class Corpus final : public StoredResources {
         return parse_query(context, types, *pairs);
     }
 
-    /// The ids of what is found, in the order they were added, with a blank between; or what is wrong: its code's
+    /// The ids found, in the order they were added, separated by blanks; or the error: its code's
     /// name, a colon and the detail.
     std::string ask(std::string_view type, std::string_view query) const {
         const auto parsed = parse(type, query, true);
@@ -156,7 +156,7 @@ class Corpus final : public StoredResources {
     std::vector<Stored> stored_;
 };
 
-/// A query, and what Corpus::ask() says to it.
+/// A query, and what Corpus::ask() returns for it.
 struct QueryCase {
     const char* query;
     const char* expected;

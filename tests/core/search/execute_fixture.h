@@ -1,4 +1,4 @@
-// Versions of random resources in a search index, and a scan of all of them to hold executions against.
+// Versions of random resources in a search index, and a scan of all of them to compare executions with.
 
 #pragma once
 
@@ -48,7 +48,7 @@ class SearchModel : public ::testing::Test {
         return column_of(std::string("c") + std::to_string(index));
     }
 
-    // What a version of a resource carries.
+    // The search entries of a version.
     void fill(storage::SearchEntries& entries, std::uint64_t key) {
         for (int i = 0; i < 3; ++i) {
             if (number(3) != 0) {
@@ -74,7 +74,7 @@ class SearchModel : public ::testing::Test {
         const auto only = static_cast<std::int64_t>(number(1000));
         entries.intervals.push_back(
             {column(5), only, only + static_cast<std::int64_t>(number(number(9) == 0 ? 900 : 9))});
-        // Of many at once, and not in the order of commits, as a history bundle brings them.
+        // Many have the same instant, and not in commit order, as in a history bundle.
         const auto instant = static_cast<std::int64_t>((key + versions_.size()) * 7919 % 100);
         entries.intervals.push_back({column_of("_lastUpdated"), instant, instant});
         if (number(2) == 0) {
@@ -93,7 +93,7 @@ class SearchModel : public ::testing::Test {
                             entries.terms.end());
     }
 
-    // Some commits, each of some versions.
+    // Writes some commits of several versions each.
     void write(int commits) {
         for (int i = 0; i < commits; ++i) {
             std::map<std::uint16_t, std::vector<std::size_t>> added;
@@ -190,7 +190,7 @@ class SearchModel : public ::testing::Test {
         }
     }
 
-    /// Counts in `asked` how often a value is looked at.
+    /// Counts in `asked` how often a value is examined.
     Plan counted_quantity(int& asked) const {
         Plan plan;
         plan.kind = Plan::Kind::quantity;
@@ -231,7 +231,7 @@ class SearchModel : public ::testing::Test {
         return search::matches(plan, version.entries, {}, related);
     }
 
-    // The positions of what matches, newest first, by looking at all there is.
+    // The positions of all matches, newest first, by a full scan.
     std::vector<std::uint64_t> scan(TypeId type, const Plan& plan, Position at) const {
         std::vector<std::uint64_t> found;
         for (auto version = versions_.rbegin(); version != versions_.rend(); ++version) {

@@ -1,4 +1,4 @@
-// Searches over HTTP's requests and answers, without sockets: what tests of them have in common.
+// Shared by tests of searches, with HTTP's requests and answers but without sockets.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace annals::test {
 
-// A searchset as its reader sees it.
+// A searchset as clients see it.
 struct Searchset {
     int status = 0;
     std::optional<std::uint64_t> total;

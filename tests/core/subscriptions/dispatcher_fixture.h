@@ -1,4 +1,4 @@
-// A dispatcher of Subscriptions whose notifications the test takes, and whose clock it turns.
+// A dispatcher of Subscriptions whose notifications the test receives, and whose clock it sets.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace annals::core {
 
-/// What stands between the braces of a Subscription on `criteria` by rest-hook to http://hook/a.
+/// The members of a Subscription on `criteria` by rest-hook to http://hook/a.
 inline std::string hook(std::string_view id, std::string_view criteria,
                         std::string_view payload = {}, std::string_view more = {}) {
     return fmt::format(
@@ -48,7 +48,7 @@ class DispatcherTest : public test::ServiceFixture {
                                                    *Dispatcher::saved(service(), files));
     }
 
-    /// All that is to be sent now.
+    /// Everything that is due now.
     std::vector<Notification> advance() {
         std::vector<Notification> all;
         do {
@@ -59,7 +59,7 @@ class DispatcherTest : public test::ServiceFixture {
         return all;
     }
 
-    /// Takes everything, and says of each what is asked for by `what`.
+    /// Receives everything, and returns the value of the header `what` for each.
     std::vector<std::string> told(std::string_view what = "X-Annals-Version: ") {
         std::vector<std::string> all;
         for (;;) {
@@ -86,7 +86,7 @@ class DispatcherTest : public test::ServiceFixture {
             .status;
     }
 
-    /// PUTs a Subscription and has it taken up.
+    /// PUTs a Subscription and has the dispatcher take it up.
     void subscribe(std::string_view body) {
         ASSERT_LE(put(body), 201);
         advance();
