@@ -61,7 +61,8 @@ struct Loop::Waiters {
     // Used by the loop's thread only.
     Waiter* first = nullptr;
     Waiter* last = nullptr;
-    Waiter* unprepared = nullptr;  ///< the first waiter with work to do meanwhile; none precedes it
+    Waiter* unprepared =
+        nullptr;  ///< the first waiter with work to do meanwhile; those before it have none
     std::vector<Watcher*> watchers;
     bool waits_ended = false;
 

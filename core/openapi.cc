@@ -276,8 +276,7 @@ constexpr OperationPlace kOperationPlaces[] = {
 Told tell_operation(const Operation& operation, const OperationPlace& place, std::string_view type,
                     HttpMethod method, const Config& config) {
     const Signature* const signature = find_signature(operation.definition);
-    const bool is_graphql =
-        operation.name == "$graphql";  // the only one that doesn't use FHIR's formats
+    const bool is_graphql = operation.name == "$graphql";  // the only one not in FHIR's formats
     const bool by_get = method == HttpMethod::get;
     // A GET never changes anything: it takes none of the parameters of an operation that changes something, and asks for its
     // progress.

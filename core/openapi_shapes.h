@@ -16,8 +16,7 @@ namespace annals::core {
 struct Shape {
     Level level;
     HttpMethod method;
-    std::string_view
-        id;  ///< operationId; for paths that exist per type, the type's name is appended
+    std::string_view id;  ///< operationId; where a path exists per type, the type is appended
     std::string_view summary;
     std::string_view parameters;
     std::string_view body;

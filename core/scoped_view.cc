@@ -118,14 +118,13 @@ std::optional<Plan> ScopedView::read_query(TypeId type, std::string_view query) 
     }
     search::Snapshot snapshot(service_.store());
     const search::SnapshotResources stored(snapshot, service_.definitions().carried());
-    const search::QueryContext context{
-        .stored = stored,
-        .view = search::unheld(),
-        .parameters = parameters_,
-        // Not the request's base URL, in which the client may name any host.
-        .base_url = service_.config().base_url,
-        .strict = true,
-        .conditional = true};
+    const search::QueryContext context{.stored = stored,
+                                       .view = search::unheld(),
+                                       .parameters = parameters_,
+                                       // Not the request's, which may name any host.
+                                       .base_url = service_.config().base_url,
+                                       .strict = true,
+                                       .conditional = true};
     Result<search::Query> read = search::parse_query(context, {type}, *pairs);
     if (!read || read->types.empty() || !search::related_types(read->types.front().plan).empty()) {
         return {};

@@ -49,8 +49,7 @@ class ExportLinks {
     static constexpr std::size_t kCrowded = 16'384;
 
     std::vector<search::Term> given_;  // the terms by which Provenances refer to exported resources
-    std::vector<search::Term>
-        referred_to_;  // the identities of resources that exported ones refer to
+    std::vector<search::Term> referred_to_;  // the identities of what those refer to
     std::size_t crowded_ = kCrowded;
 };
 

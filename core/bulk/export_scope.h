@@ -47,8 +47,7 @@ struct ExportScope {
     std::optional<std::unordered_set<std::string>> patients;
     bool of_patients = false;       ///< only what is in patients' compartments or linked to that
     std::vector<TypeId> looked_at;  ///< other types that filters refer to
-    std::vector<std::string>
-        warnings;  ///< what was requested but is not exported or not understood
+    std::vector<std::string> warnings;  ///< what was requested but is left out or not understood
 };
 
 /// Reads the Group, the filters and the patients at the snapshot. The plans are valid as long as `parameters` live.

@@ -44,8 +44,7 @@ void split(std::string_view list, char separator, std::vector<std::string>& part
 // Whether a new query begins here, after a comma: a type's name and a question mark follow. Other commas belong to the current
 // query.
 bool begins_filter(std::string_view text) {
-    constexpr std::size_t kNameBytesMax =
-        64;  // of a type's name: bounds the look ahead after each comma
+    constexpr std::size_t kNameBytesMax = 64;  // of a type: bounds the look ahead after each comma
     const std::size_t mark = text.substr(0, kNameBytesMax + 1).find('?');
     return mark != std::string_view::npos && find_resource_type(text.substr(0, mark)).has_value();
 }
@@ -69,8 +68,7 @@ Result<void> check_format(const OperationInput& input) {
     if (!format) {
         return {};
     }
-    std::replace(format->begin(), format->end(), ' ',
-                 '+');  // a plus sign that was not escaped in the query
+    std::replace(format->begin(), format->end(), ' ', '+');  // an unescaped plus sign
     if (!is_ndjson(*format)) {
         return Error{Errc::invalid,
                      fmt::format("_outputFormat: there is no '{}': use application/fhir+ndjson",

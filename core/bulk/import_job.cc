@@ -312,8 +312,7 @@ class ImportJob {
                     return {};
                 case Status::requirement_failed:
                     if (last_ticket_ != settled_) {
-                        ANNALS_TRY_VOID(settle(
-                            last_ticket_));  // the resource that is referred to may be under way
+                        ANNALS_TRY_VOID(settle(last_ticket_));  // the target may be under way
                         continue;
                     }
                     return add_error(resource.missing_reference(submission.failed), line_);

@@ -199,8 +199,7 @@ struct Config {
 /// The sources of settings, in order of increasing precedence.
 struct ConfigSources {
     std::string file;  ///< path of a TOML file, or empty
-    std::vector<std::pair<std::string, std::string>>
-        environment;                ///< all ANNALS_* variables: name, value
+    std::vector<std::pair<std::string, std::string>> environment;  ///< ANNALS_*: name, value
     std::vector<std::string> sets;  ///< KEY=VALUE of each --set, in order
 };
 

@@ -36,8 +36,7 @@ Result<Variables> read_variables(const OperationDefinition& operation, json::Val
 
 /// Which elements of a list are selected.
 struct ElementFilter {
-    std::vector<std::pair<std::string, std::string>>
-        equal;  ///< sub-elements and their required values
+    std::vector<std::pair<std::string, std::string>> equal;  ///< sub-elements and their values
     std::optional<fhirpath::Expression> filter;
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> count;
@@ -75,8 +74,7 @@ struct Call {
 struct CallContext {
     const Variables& variables;
     const search::ParameterSet& parameters;
-    bool at_root =
-        false;  ///< at the system level, where searches don't refer to a focus and have cursors
+    bool at_root = false;  ///< at the system level: searches have no focus, but cursors
 };
 
 /// Reads the arguments and directives of a field that is defined by `field` for some type.

@@ -72,8 +72,7 @@ struct Selection {
 
     Kind kind = Kind::field;
     std::string alias;  ///< of a field; same as the name if none is given
-    std::string
-        name;  ///< of the field or fragment, or the type of an inline fragment (may be empty)
+    std::string name;   ///< of the field, fragment or type condition (may be empty)
     std::vector<Argument> arguments;
     std::vector<Directive> directives;
     std::vector<Selection> selections;

@@ -30,8 +30,7 @@ inline constexpr std::size_t kSearchesMax = 1000;     ///< per query
 /// A task for the next step: a search, or the fields of a resource.
 struct Task {
     FieldPlan* field = nullptr;  ///< null: the root selection of the operation
-    Place
-        place{};  ///< for a search, the place of its field; otherwise that of the resource's fields
+    Place place{};               ///< of the field to search for, or of the resource's fields
     std::optional<storage::VersionInfo> resource{};
     bool optional = false;  ///< a resource that is gone is no error
     std::string focus{};    ///< for a search

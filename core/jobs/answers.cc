@@ -295,8 +295,7 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
         co_return size.error();
     }
     Response response;
-    response.content_type =
-        ContentType::ndjson;  // not a FHIR resource, so it can't be put into a Bundle entry
+    response.content_type = ContentType::ndjson;  // no resource: can't be put into a Bundle entry
     response.cache_control = "private";
     response.last_modified = view->state.finished;
     const std::string tag = fmt::format(R"("{}/{}")", target.id, target.member);

@@ -25,11 +25,10 @@ class Service;
 
 /// What the kick-off request asks for.
 struct JobOrder {
-    std::string kind;   ///< "export", "import", "bundle": a row of the table in kinds.cc
-    std::string owner;  ///< the principal's identity(); empty: unknown
-    std::string
-        scopes;  ///< the principal's permissions on whole types: the owner only sees the job with a token that has them all
-    std::string url;  ///< of the kick-off request
+    std::string kind;    ///< "export", "import", "bundle": a row of the table in kinds.cc
+    std::string owner;   ///< the principal's identity(); empty: unknown
+    std::string scopes;  ///< what the principal may do on whole types: needed to see the job
+    std::string url;     ///< of the kick-off request
     std::string base_url;
     std::string task;  ///< a JSON object, specific to the kind
     /// The principal of the kick-off. Null if there is none, and after a restart: it isn't stored.

@@ -159,8 +159,7 @@ struct Jobs::Impl {
             const bool over =
                 job->second->state.stage != JobStage::running && expires(*job->second) <= time;
             if (over) {
-                static_cast<void>(forget(
-                    job->second, nullptr));  // can't fail: the keeper exists, as this is its thread
+                static_cast<void>(forget(job->second, nullptr));  // can't fail: this is the keeper
                 job = jobs.erase(job);
             } else {
                 ++job;

@@ -46,7 +46,8 @@ class Package {
         std::string type;
         std::string url;
         std::string version;
-        std::string id;  ///< the id on this server, made from its own id and the package's name
+        std::string
+            id;  ///< the id on this server, made from its own id, its type and the package's name
         std::string
             profile_of;  ///< the resource type that a StructureDefinition constrains; else empty
         std::string

@@ -33,7 +33,8 @@ struct Wanted {
 struct Installation {
     PackageName package;
     std::size_t installed = 0;  ///< resources, including those of dependencies
-    std::size_t skipped = 0;    ///< those installed before, examples, and resources without a url
+    std::size_t skipped =
+        0;  ///< resources: those installed before, examples, and those without a url
     std::vector<PackageName> dependencies;
 };
 

@@ -37,9 +37,8 @@ namespace annals::core {
 struct Notification {
     std::string subscription;  ///< its id
     Position position;         ///< of the version that it reports
-    std::uint64_t number =
-        0;  ///< of this attempt; tells apart several attempts under way for one version
-    bool update = false;  ///< PUT; else POST
+    std::uint64_t number = 0;  ///< of this attempt: a version may have several under way
+    bool update = false;       ///< PUT; else POST
     std::string url;
     std::vector<std::string> headers;  ///< "Name: value"
     std::string_view body;
@@ -136,14 +135,12 @@ class Dispatcher {
     bool delivered_since_ = false;
     Clock::time_point saved_at_;
     RunningMap running_;
-    std::shared_ptr<const search::ParameterSet>
-        parameters_;  ///< that all filters are based on; may be null
+    std::shared_ptr<const search::ParameterSet> parameters_;  ///< used by all filters, or null
     Matcher matcher_;
     Position seen_;  ///< Subscriptions up to here have been processed
     std::vector<storage::VersionInfo>
         put_off_;  ///< except these, which have to be tried again because of a passing error
-    std::optional<std::uint64_t>
-        erased_;  ///< the number of erased versions of Subscriptions at the last check
+    std::optional<std::uint64_t> erased_;  ///< versions of Subscriptions, at the last check
     Clock::time_point looked_after_;
     std::string last_leader_;
     bool has_more_ = false;

@@ -203,8 +203,7 @@ void Dispatcher::settle(const Notification& notification, const Result<void>& ou
         return;
     }
     if (replaced) {
-        running.next
-            .reset();  // The endpoint may have changed, or the version may not match any more.
+        running.next.reset();  // The endpoint or the criteria may have changed.
         return;
     }
     const Config::Subscriptions& config = service_.config().subscriptions;

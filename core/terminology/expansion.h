@@ -34,8 +34,7 @@ struct Expansion {
         std::string_view display;
         std::uint32_t system = 0;                  ///< index into `systems`
         std::optional<CodeSystem::Number> number;  ///< in the system's content
-        json::Value
-            listed;  ///< the element of the value set that lists it; missing: it isn't listed
+        json::Value listed;  ///< the value set's element that lists it; missing: none
         bool is_abstract = false;
         bool inactive = false;
     };

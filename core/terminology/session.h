@@ -21,8 +21,7 @@ namespace annals::terminology {
 /// Which versions of code systems to use, by url.
 struct Versions {
     std::unordered_map<std::string, std::string> preferred;  ///< if no version is requested
-    std::unordered_map<std::string, std::string>
-        demanded;  ///< the same, and any other version is an error
+    std::unordered_map<std::string, std::string> demanded;   ///< the same; any other is an error
     std::unordered_map<std::string, std::string> forced;  ///< even if another version is requested
 
     bool empty() const noexcept { return preferred.empty() && forced.empty() && demanded.empty(); }

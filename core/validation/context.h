@@ -67,9 +67,8 @@ struct Spot {
 
 /// The resource that an element belongs to, and what surrounds it.
 struct Frame {
-    Spot resource;  ///< %resource
-    Spot
-        container;  ///< %rootResource: the container of a contained resource; otherwise the resource itself
+    Spot resource;                 ///< %resource
+    Spot container;                ///< %rootResource: what contains it, otherwise itself
     const Frame* outer = nullptr;  ///< the Bundle or Parameters that has it as an entry
     json::Value entry;             ///< the Bundle entry or parameter that holds it
 };

@@ -102,8 +102,7 @@ class Profile {
     std::vector<Part> parts_;
     std::vector<Node> nodes_;
     std::vector<std::string> faults_;
-    std::uint64_t names_compared_ =
-        0;  ///< while it was made, since elements are looked up among their siblings
+    std::uint64_t names_compared_ = 0;  ///< while making it, to find elements among siblings
 };
 
 /// Profiles of Quantity that R4 lists as types.
