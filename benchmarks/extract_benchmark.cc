@@ -1,6 +1,6 @@
-// What finding a resource costs when it is stored: extraction beside the parse.
+// The cost of extracting search entries when a resource is stored, compared with the parse.
 //
-// Reads Synthea's files below the folder that ANNALS_TEST_DATA names; without it, an observation made here.
+// Reads Synthea's files below the folder ANNALS_TEST_DATA; without it, uses an observation generated here.
 
 #include "codec/json/document.h"
 #include "core/search/extract.h"
@@ -101,7 +101,7 @@ void parse(benchmark::State& state, const std::string& name) {
     count(state, resources);
 }
 
-/// Parse and extract, as a write does; the difference to parse alone is what extraction costs.
+/// Parse and extract, as a write does; extraction costs the difference to parsing alone.
 void parse_and_extract(benchmark::State& state, const std::string& name) {
     const auto& resources = resources_of(name);
     json::Parser parser;
@@ -128,7 +128,7 @@ void parse_and_extract(benchmark::State& state, const std::string& name) {
         static_cast<double>(all) / static_cast<double>(resources.size());
 }
 
-/// Of one parameter alone, as sorting and verifying ask for it.
+/// Extracts one parameter alone, as sorting and verifying do.
 void extract_one(benchmark::State& state, const std::string& code) {
     json::Parser parser;
     const auto document = parser.parse(resources_of("made").front().text);
@@ -147,7 +147,7 @@ void extract_one(benchmark::State& state, const std::string& code) {
     }
 }
 
-/// What the first resource of a type costs a thread.
+/// The extra cost of the first resource of a type on a thread.
 void first_of_a_type(benchmark::State& state) {
     json::Parser parser;
     const auto document = parser.parse(resources_of("made").front().text);

@@ -1,6 +1,6 @@
-// FHIRPath: parsing typical expressions, and evaluating them on a patient of 1.9 kB made here.
+// FHIRPath: parsing typical expressions, and evaluating them on a generated patient of 1.9 kB.
 //
-// What bounds each figure: one core; parsing also the allocator. No clock, no disk, no data from elsewhere.
+// Bounded by one core; parsing also by the allocator. No clock, no disk, no external data.
 
 #include "codec/fhirpath/fhirpath.h"
 

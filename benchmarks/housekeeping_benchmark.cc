@@ -1,6 +1,6 @@
-// What erasing costs, how fast history is cleaned and segments are compacted, and what writers notice of that.
+// The cost of erasing, the speed of history cleanup and compaction, and their effect on writers.
 //
-// Set ANNALS_BENCHMARK_DIR to measure another device than that of the working directory.
+// Set ANNALS_BENCHMARK_DIR to use another device than that of the working directory.
 
 #include "storage/file_system.h"
 #include "storage/history_cleanup.h"
@@ -74,7 +74,7 @@ double median(std::vector<double>& all) {
     return all.empty() ? 0 : all[all.size() / 2];
 }
 
-/// How long it takes to write a body where zeros were and to sync it.
+/// The time to overwrite zeros with a body and sync it.
 double one_sync(File& file, std::uint64_t i) {
     const std::string body(kBodyBytes, 's');
     const auto start = Clock::now();
@@ -83,8 +83,8 @@ double one_sync(File& file, std::uint64_t i) {
     return since(start);
 }
 
-/// So many threads that erase one resource after another, each of its own. Beside a lone one, after each, a sync of the
-/// device: what one takes on this machine just then.
+/// Threads that each erase their own resources one by one. With a single thread, each is followed by a sync of the
+/// device, to show what that takes on this machine at the time.
 void hard_deletes(benchmark::State& state) {
     constexpr std::uint64_t kEach = 64;
     const auto threads = static_cast<std::uint64_t>(state.range(0));
@@ -152,7 +152,7 @@ void history_cleanup(benchmark::State& state) {
         benchmark::Counter(static_cast<double>(removed), benchmark::Counter::kIsRate);
 }
 
-/// Half of everything is erased, everywhere.
+/// Erases half of everything, evenly distributed.
 void erase_half(Store& store, std::uint64_t resources) {
     std::vector<Erase> erases;
     std::vector<std::string> ids(resources);
@@ -188,7 +188,7 @@ void compaction(benchmark::State& state) {
     state.counters["MB/s"] = benchmark::Counter(bytes / kMegabyte, benchmark::Counter::kIsRate);
 }
 
-/// 64 commits in flight all the time, beside compaction at its own pace (1) or without it (0).
+/// Keeps 64 commits in flight, with compaction at its own pace (1) or without (0).
 void writes_beside_compaction(benchmark::State& state) {
     constexpr std::uint64_t kResources = 150'000;
     constexpr std::size_t kInFlight = 64;

@@ -1,4 +1,4 @@
-// What the index costs: to load, to look up, to page through. Figures are bound by memory latency.
+// The index: loading, look-ups and paging. All are bound by memory latency.
 
 #include "storage/index.h"
 
@@ -11,7 +11,7 @@
 namespace annals::storage {
 namespace {
 
-/// Half again as many versions as resources, in random order, as an import of histories brings them.
+/// One and a half times as many versions as resources, in random order, as when histories are imported.
 struct Workload {
     std::vector<IndexedVersion> versions;
     std::uint64_t resources = 0;

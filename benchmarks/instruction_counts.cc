@@ -1,7 +1,7 @@
-// instruction_counts SCENARIO N: does a thing N times, to be counted under valgrind by tools/count_instructions.
+// instruction_counts SCENARIO N: repeats an operation N times, to be counted under valgrind by tools/count_instructions.
 //
-// The requests go through core::handle_plain(), handle_early() and handle_routed() as net's do, on one loop, over a real store; sockets
-// are left out, since the system's part is not counted. What is written is not synced, so that the disk has no say in
+// Requests go through core::handle_plain(), handle_early() and handle_routed() like net's, on one loop, over a real store; sockets
+// are left out, since the system's share is not counted. Writes are not synced, so that the disk does not affect
 // how commits are grouped.
 
 #include "codec/json/document.h"
@@ -25,10 +25,10 @@ namespace {
 constexpr std::size_t kBodyBytes = 1400;
 constexpr std::size_t kTogether = 64;  // requests in flight
 
-/// A service on one loop, of which everything is asked by the one thread that waits for it.
+/// A service on one loop; one thread sends all requests and waits for the answers.
 class Server {
   public:
-    /// Sends the requests, all at once, and waits for their answers. Returns the ids of what was created.
+    /// Sends the requests, all at once, and waits for their answers. Returns the ids of created resources.
     std::vector<std::string> send(core::HttpMethod method, const std::vector<std::string>& targets,
                                   const std::vector<std::string_view>& bodies, int status) {
         std::vector<std::string> ids(targets.size());
@@ -86,7 +86,7 @@ class Server {
     std::size_t bytes_ = 0;
 };
 
-// Creates `count` resources, 64 at a time; where they are.
+// Creates `count` resources, 64 at a time; returns their ids.
 std::vector<std::string> create(Server& server, std::size_t count) {
     const std::vector<bench::Body> bodies = bench::bodies_near(kBodyBytes, 256, 1);
     std::vector<std::string> known;

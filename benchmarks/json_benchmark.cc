@@ -1,7 +1,7 @@
-// The JSON room: parsing against simdjson's own DOM and its bare stage 1, and the walks over a resource.
+// JSON: parsing, compared with simdjson's own DOM and its stage 1 alone, and the walks over a resource.
 //
-// Reads Synthea's files below the folder that ANNALS_TEST_DATA names; without it, a patient made here.
-// "pretty" has two blanks a level. What bounds each figure: one core; of the bundles, the second cache too.
+// Reads Synthea's files below the folder ANNALS_TEST_DATA; without it, uses a patient generated here.
+// "pretty" has two blanks per level. Bounded by one core; for bundles, also by the L2 cache.
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
@@ -61,7 +61,7 @@ Texts read_texts() {
     Parser parser;
     std::string file_text;
     if (const char* data = std::getenv("ANNALS_TEST_DATA")) {
-        // The bundle of about 1 MB when compact, and its resource nearest to 1.4 kB.
+        // Chooses the bundle of about 1 MB when compact, and its resource closest to 1.4 kB.
         std::uintmax_t best = 0;
         const auto distance = [](std::uintmax_t a, std::uintmax_t b) {
             return a > b ? a - b : b - a;
@@ -156,7 +156,7 @@ void annals_parse_and_check(benchmark::State& state, Member member) {
     count_bytes(state, text);
 }
 
-// HL7's example resources, as they are published, one after the other.
+// HL7's example resources as published, one after the other.
 void examples(benchmark::State& state, bool check) {
     static const std::vector<std::string> kTexts = read_examples();
     Parser parser;

@@ -1,6 +1,6 @@
-// LoopedService: a service over a store of its own, on loops of its own, without sockets and a client.
+// LoopedService: a service with its own store and loops, without sockets or a client.
 //
-// Threads: one makes and ends it; what runs on its loops goes there by Loop::post().
+// Threads: one creates and destroys it; work gets onto its loops by Loop::post().
 
 #pragma once
 
@@ -20,10 +20,10 @@
 
 namespace annals {
 
-/// Its loops run, each on a thread of its own, until it ends.
+/// Runs its loops, each on its own thread, until it is destroyed.
 class LoopedService {
   public:
-    /// `folder`: below which the store is, for as long as this lives.
+    /// The store is created below `folder`, and removed with this object.
     LoopedService(const std::string& folder, std::size_t loops, storage::StoreOptions options)
         : folder_(folder), store_(open(folder_.path(), std::move(options))), service_({}, *store_) {
         for (std::size_t i = 0; i < loops; ++i) {
@@ -50,7 +50,7 @@ class LoopedService {
 
     core::Loop& loop(std::size_t number) noexcept { return *loops_[number]; }
 
-    /// What net makes of a request in JSON. Lifetime: the texts outlive its handling.
+    /// A JSON request as net would make it. Lifetime: the texts outlive its handling.
     static core::Request request(core::Loop& loop, core::HttpMethod method, std::string_view target,
                                  std::string_view body) {
         core::Request request;
@@ -69,7 +69,7 @@ class LoopedService {
         return request;
     }
 
-    /// Takes what net would send. Returns its bytes.
+    /// Consumes what net would send. Returns its bytes.
     static std::size_t drain(core::Response& response) {
         std::size_t bytes = response.body.size();
         bool more = response.more != nullptr;

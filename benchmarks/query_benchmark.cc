@@ -1,4 +1,4 @@
-// What it costs to read a search before anything is looked for, and to hold a plan against one resource.
+// The cost of reading a search before anything is looked up, and of matching a plan against one resource.
 
 #include "tests/core/search/corpus.h"
 

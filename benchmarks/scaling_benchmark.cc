@@ -1,7 +1,7 @@
-// What a second core brings: requests of the server's own making, through the router and the interaction into a store that
-// syncs, on one core and on two. No sockets and no client, so that nothing but the server is held to the cores.
+// The gain from a second core: requests made in the server's process, through the router and the interaction into a store that
+// syncs, on one core and on two. No sockets and no client, so that only the server's work is limited to the cores.
 //
-// Set ANNALS_BENCHMARK_DIR to measure another device than that of the working directory.
+// Set ANNALS_BENCHMARK_DIR to use another device than that of the working directory.
 
 #include "tools/bench/workloads.h"
 #include "tools/generate/generator.h"
@@ -25,12 +25,12 @@ namespace {
 using core::HttpMethod;
 
 constexpr std::size_t kBodyBytes = 1400;
-constexpr std::size_t kClients = 64;       // of all loops together
-constexpr std::size_t kBundleClients = 4;  // as `annals bench` has them
+constexpr std::size_t kClients = 64;       // on all loops together
+constexpr std::size_t kBundleClients = 4;  // as in `annals bench`
 constexpr std::size_t kBundleEntries = 1000;
 constexpr std::size_t kRequestsPerTurn = 64;
 
-/// Holds the calling thread, and those that it starts, to the first `count` cores that it may use, until it ends.
+/// Restricts the calling thread, and those that it starts, to the first `count` of its allowed cores, until destroyed.
 class Cores {
   public:
     explicit Cores(std::size_t count) {
@@ -52,7 +52,7 @@ class Cores {
     Cores(const Cores&) = delete;
     Cores& operator=(const Cores&) = delete;
 
-    /// Fewer were there.
+    /// Whether there were fewer cores.
     bool missing() const noexcept { return missing_; }
 
   private:
@@ -60,14 +60,14 @@ class Cores {
     bool missing_ = false;
 };
 
-/// What is asked, over and over.
+/// A request that is repeated.
 struct Ask {
     HttpMethod method = HttpMethod::get;
     std::string target;
     std::string body;
 };
 
-/// Asks one thing after another, `times` in all, and says so at the end. Lifetime: all but the loop's turn outlives it.
+/// Sends one request after another, `times` in total, then counts down `done`. Lifetime: everything outlives it.
 asio::awaitable<void> converse(const core::Service& service, core::Loop& loop,
                                std::span<const Ask> asks, std::size_t times, std::latch& done) {
     for (std::size_t number = 0; number < times;) {
@@ -95,7 +95,7 @@ asio::awaitable<void> converse(const core::Service& service, core::Loop& loop,
     done.count_down();
 }
 
-/// Seconds until every conversation is over, each `rounds` times; they are dealt out to the loops in turn.
+/// Seconds until all conversations have ended, each with `rounds` rounds; they are distributed evenly over the loops.
 double seconds_of(LoopedService& looped, std::size_t loops,
                   const std::vector<std::vector<Ask>>& conversations, std::size_t rounds) {
     std::latch done(static_cast<std::ptrdiff_t>(conversations.size()));
@@ -112,8 +112,8 @@ double seconds_of(LoopedService& looped, std::size_t loops,
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Measures `conversations`, each `rounds` times, on a store that `before` has gone into, on as many cores and loops as the first
-/// argument says.
+/// Measures `conversations`, each with `rounds` rounds, on a store filled by `before`, with the number of cores and loops in the
+/// first argument.
 void measure(benchmark::State& state, const std::vector<std::vector<Ask>>& before,
              const std::vector<std::vector<Ask>>& conversations, std::size_t rounds,
              std::size_t things) {
@@ -141,7 +141,7 @@ void measure(benchmark::State& state, const std::vector<std::vector<Ask>>& befor
                             static_cast<std::int64_t>(state.iterations()));
 }
 
-/// `each` requests of as many clients as there are: PUTs of resources with ids of their own, or GETs of these.
+/// `each` requests for every client: PUTs of resources with their own ids, or GETs of these.
 std::vector<std::vector<Ask>> asks(HttpMethod method, std::size_t known, std::size_t each) {
     const std::vector<bench::Body> bodies = bench::bodies_near(kBodyBytes, 256, 1);
     std::vector<std::vector<Ask>> conversations(kClients);
@@ -200,7 +200,7 @@ void history_apply(benchmark::State& state) {
     measure(state, {}, conversations, 1, versions);
 }
 
-// The same work on one core and on two, as much of it as is enough to measure by.
+// The same work on one core and on two, enough to measure.
 void cores_and_work(benchmark::internal::Benchmark* benchmark, std::int64_t work) {
     benchmark->ArgNames({"cores", "n"})
         ->ArgsProduct({{1, 2}, {work}})

@@ -1,4 +1,4 @@
-// ScratchDirectory: where a benchmark keeps its store while it runs.
+// ScratchDirectory: a folder for a benchmark's store.
 //
 // Threads: one.
 

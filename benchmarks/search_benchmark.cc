@@ -1,5 +1,5 @@
 // Searches of one type with a million documents in the index: first pages, counts, sorting, chains. No bodies are read,
-// so this is what finding costs and not what answering does. The argument is how many of them have died.
+// so this is the cost of finding, not of answering. The argument is how many of the documents have died.
 
 #include "core/search/execute.h"
 #include "core/search/ordered_walk.h"
@@ -56,7 +56,7 @@ TypeId patient_type() {
 
 void fill_observation(std::mt19937_64& random, std::uint32_t number,
                       storage::SearchEntries& entries) {
-    // Codes from common to rare: the first one has every second document.
+    // From common to rare codes: half of the documents have the first one.
     std::uint64_t code = 0;
     while (code < 40 && random() % 2 == 0) {
         ++code;
@@ -243,7 +243,7 @@ void bm_count_quantity(benchmark::State& state) {
     count(state, kilograms(Comparison::gt, 150, 150));
 }
 
-// The page of a search that is sorted by date and that half of the documents match.
+// A page of a search sorted by date that half of the documents match.
 void bm_sort_date(benchmark::State& state) {
     Index& index = index_of(state);
     static const Parameter* const date = ParameterSet::standard()->find(observation_type(), "date");
@@ -261,7 +261,7 @@ void bm_sort_date(benchmark::State& state) {
     }
 }
 
-// The same by walking along the dates.
+// The same by walking through the dates in order.
 void bm_walk_date(benchmark::State& state) {
     Index& index = index_of(state);
     static const Parameter* const date = ParameterSet::standard()->find(observation_type(), "date");

@@ -1,4 +1,4 @@
-// The search index: building, merging, looking up, and what a document takes. The documents are made up after the
+// The search index: building, merging, look-ups, and the size of a document. Documents are modelled on the
 // observations of a synthetic patient record: 25 terms, four intervals, three links, two texts each.
 
 #include "core/base/digest.h"
@@ -39,7 +39,7 @@ class Maker {
         refer(entries, encounter, position / kEncounterDocuments, true);
         entries.terms.push_back(hashed(7, date));
         entries.terms.push_back(hashed(7, value));
-        entries.terms.push_back(hashed(8, position));  // its identity
+        entries.terms.push_back(hashed(8, position));  // the resource's identity
         const auto at = static_cast<std::int64_t>(position);
         entries.intervals.push_back({hashed(9, 0), at * 1000, at * 1000});
         const std::int64_t taken = static_cast<std::int64_t>(random_() % 3650) * kDay;
@@ -98,7 +98,7 @@ struct Batch {
 
 constexpr std::size_t kChunk = 8192;
 
-/// One run of so many documents; kept for the next benchmark that wants it.
+/// A run of `count` documents; kept for the next benchmark that needs it.
 const SearchRun& run_of(std::size_t count) {
     static std::shared_ptr<const SearchRun> kept;
     if (kept == nullptr || kept->size() != count) {
@@ -147,7 +147,7 @@ void merge_eight(benchmark::State& state) {
 
 BENCHMARK(merge_eight)->Arg(1)->Arg(8)->Arg(64)->Arg(512)->Arg(4096)->Arg(32768);
 
-/// Identities, at random: each look-up meets cold memory where the run is large.
+/// Looks up random identities: in a large run, each one misses the caches.
 void find_identity(benchmark::State& state) {
     const auto count = static_cast<std::size_t>(state.range(0));
     const SearchRun& run = run_of(count);
@@ -192,7 +192,7 @@ void write_and_read(benchmark::State& state) {
 
 BENCHMARK(write_and_read)->Arg(1 << 18);
 
-/// A load in batches of 64 with all its merging, on the thread that merges or on this one.
+/// Loads in batches of 64 including all merging, on the merging thread or on this one.
 void load(benchmark::State& state) {
     const auto count = static_cast<std::uint64_t>(state.range(0));
     Maker maker;

@@ -1,6 +1,6 @@
-// What the log costs: group commit on the real disk, one commit with and without its sync, opening a store.
+// The cost of the log: group commit on a real disk, a commit with and without its sync, and opening a store.
 //
-// Set ANNALS_BENCHMARK_DIR to measure another device than that of the working directory.
+// Set ANNALS_BENCHMARK_DIR to use another device than that of the working directory.
 
 #include "storage/file_system.h"
 #include "storage/store.h"
@@ -35,7 +35,7 @@ double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Notes how long each sync takes.
+/// Records how long each sync takes.
 class TimedFile final : public File {
   public:
     TimedFile(std::unique_ptr<File> file, std::vector<double>& syncs)
@@ -175,7 +175,7 @@ Ticket submit(Store& store, std::string_view id, std::string_view body,
     return store.submit({{&write, 1}, {}, {}, {}}).ticket;
 }
 
-/// Clients of one loop, each of which submits again when its commit has settled; the loop flushes
+/// Clients of one loop that each submit again when their commit has settled; the loop flushes
 /// when it has nothing else to do.
 void group_commit(benchmark::State& state) {
     const auto writers = static_cast<std::size_t>(state.range(0));
@@ -267,7 +267,7 @@ void open_store(benchmark::State& state) {
     state.counters["versions/s"] = static_cast<double>(report.versions) / report.seconds;
 }
 
-/// What a resource of some size is found by: 20 terms, some of which are its own, 3 intervals, 3 links, a text.
+/// The search entries of an average resource: 20 terms, some of them unique, 3 intervals, 3 links, a text.
 SearchEntries entries_of(std::uint64_t number) {
     constexpr std::uint64_t kTerms = 20;
     constexpr std::uint64_t kOwnTerms = 5;
@@ -287,8 +287,8 @@ SearchEntries entries_of(std::uint64_t number) {
     return entries;
 }
 
-/// Creates of new resources, `range(0)` at a time, with (`range(1)`) or without what they are found by. No syncs: the
-/// rest of what a create costs in the store, on the submitting and on the log writer's thread.
+/// Creates resources, `range(0)` at a time, with (`range(1)`) or without search entries. Without syncs, this is the
+/// rest of a create's cost in the store, on the submitting and the log writer's thread.
 void create(benchmark::State& state) {
     const auto batch = static_cast<std::size_t>(state.range(0));
     const bool search = state.range(1) != 0;

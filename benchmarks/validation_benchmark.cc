@@ -1,4 +1,4 @@
-// What full validation costs: of single resources, with and without a profile, and of a Bundle.
+// The cost of full validation: of single resources, with and without a profile, and of a Bundle.
 
 #include "codec/json/document.h"
 #include "codec/schema/structure.h"

@@ -1,8 +1,8 @@
-// The XML room: reading to JSON and writing from it, against pugixml's bare parse of the same text.
+// XML: reading it to JSON and writing it from JSON, compared with pugixml's parse of the same text.
 //
-// Reads Synthea's files below the folder that ANNALS_TEST_DATA names; without it, a patient made here. Bytes
+// Reads Synthea's files below the folder ANNALS_TEST_DATA; without it, uses a patient generated here. Bytes
 // are those of the XML, read or written. pugixml builds a tree and knows nothing of FHIR; the reader also checks
-// characters, names, kinds and narratives, and writes the JSON. One core bounds all of them.
+// characters, names, kinds and narratives, and writes the JSON. All are bounded by one core.
 
 #include "codec/json/document.h"
 #include "codec/xml/reader.h"
@@ -41,7 +41,7 @@ constexpr std::string_view kMade =
 std::string read_bundle() {
     std::string text;
     if (const char* data = std::getenv("ANNALS_TEST_DATA")) {
-        // The file nearest to 1 MB.
+        // The file closest to 1 MB.
         std::uintmax_t best = ~std::uintmax_t{0};
         std::error_code ec;
         for (const auto& entry : std::filesystem::directory_iterator(
@@ -134,7 +134,7 @@ void annals_read(benchmark::State& state, Member member) {
     count_bytes(state, text);
 }
 
-// What the reader does before it writes JSON: characters, markup, namespaces, narratives.
+// The reader's work before it writes JSON: characters, markup, namespaces, narratives.
 void annals_elements(benchmark::State& state, Member member) {
     const Text& text = texts().*member;
     ElementParser parser;
@@ -161,7 +161,7 @@ void annals_write(benchmark::State& state, Member member) {
     count_bytes(state, text);
 }
 
-// As a server does it: from stored JSON, parse included.
+// As a server does it: from stored JSON, including the parse.
 void annals_parse_and_write(benchmark::State& state, Member member) {
     const Text& text = texts().*member;
     json::Parser parser;

@@ -1,5 +1,5 @@
-# Read by ctest as it begins: tests for the suites of EXECUTABLE, of up to sixteen cases each, as a process takes longer to
-# begin than most cases take. A case of LONG suites is one by itself and begins first. What GTEST_FILTER excludes is left out.
+# Run by ctest at its start: makes tests of up to sixteen cases each from the suites of EXECUTABLE, as starting a process takes
+# longer than most cases. Each case of LONG suites is its own test and starts first. What GTEST_FILTER excludes is left out.
 cmake_policy(VERSION 3.25)
 if(NOT EXISTS ${EXECUTABLE})
   add_test(${LAYER}_NOT_BUILT ${EXECUTABLE})

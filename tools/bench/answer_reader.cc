@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kRoomMin = 64 << 10;
 
-/// No server means a length beyond this.
+/// No server means a length above this.
 constexpr std::size_t kLengthMax = std::size_t{1} << 40;
 
 }  // namespace
@@ -53,7 +53,7 @@ AnswerReader::State AnswerReader::received(std::size_t bytes) {
         if (status_ != 100) {
             break;
         }
-        // An interim answer says nothing: forget it.
+        // Discards an interim response.
         body_size_ = 0;
         next();
     }

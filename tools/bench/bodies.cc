@@ -13,7 +13,7 @@ std::size_t distance(std::size_t a, std::size_t b) {
     return a > b ? a - b : b - a;
 }
 
-// The `count` samples closest to `bytes`, in an order that does not go by size.
+// The `count` samples closest to `bytes`, in an order unrelated to size.
 std::vector<Body> closest(std::vector<generate::Sample> samples, std::size_t bytes,
                           std::size_t count) {
     count = std::min(count, samples.size());
@@ -30,14 +30,14 @@ std::vector<Body> closest(std::vector<generate::Sample> samples, std::size_t byt
     std::sort(order.begin(), order.end());
     std::vector<Body> bodies;
     for (std::size_t i = 0; i < count; ++i) {
-        // Steps of a prime through the list mix the types.
+        // Stepping through the list by a prime mixes the types.
         generate::Sample& sample = samples[order[i * 101 % count]];
         bodies.push_back({generate::type_name(sample.kind), std::move(sample.body)});
     }
     return bodies;
 }
 
-/// Whether the first member of this name has this text. A server may put a blank behind the colon.
+/// Whether the first member with this name has this text. A server may put a blank after the colon.
 bool says(std::string_view body, std::string_view name, std::string_view text) {
     const std::size_t at = body.find(name);
     if (at == std::string_view::npos || text.empty()) {

@@ -1,4 +1,4 @@
-// Conversations in bundles: transactions from files or generated, and histories.
+// Conversations with bundles: transactions from files or generated, and histories.
 
 #include "codec/json/document.h"
 #include "tools/bench/workloads.h"
@@ -16,11 +16,11 @@
 namespace annals::bench {
 namespace {
 
-// Answers as short as they can be: what was stored is known.
+// Keeps responses short: what was stored is known.
 constexpr std::string_view kMinimal = "Prefer: return=minimal\r\n";
 constexpr std::uint64_t kVerifyBundleEvery = 16;
 
-// True if the answer to a bundle of `entries` has at least as many successful entries.
+// Whether the response to a bundle of `entries` has at least as many successful entries.
 bool all_done(std::string_view body, std::size_t entries) {
     std::size_t done = 0;
     for (std::size_t at = body.find(R"("status":"2)"); at != std::string_view::npos;
@@ -30,12 +30,12 @@ bool all_done(std::string_view body, std::size_t entries) {
     return done >= entries;
 }
 
-// True if a history bundle brought something that was there already: nothing is applied by that, and quickly.
+// Whether the response to a history bundle ignored versions that exist already, which applies nothing, and quickly.
 bool any_ignored(std::string_view body) {
     return body.find(R"("code":"informational")") != std::string_view::npos;
 }
 
-// What two bundles, one under way and one made ahead, hold.
+// The numbers of entries of two bundles: one in progress, one made ahead.
 class Entries {
   public:
     explicit Entries(bool history = false) : history_(history) {}

@@ -1,4 +1,4 @@
-// Whole exports, from the kick-off to the last byte of the last file.
+// Full exports, from the kick-off to the last byte of the last file.
 
 #include "codec/json/document.h"
 #include "tools/bench/bench.h"
@@ -15,17 +15,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Sooner than Retry-After says, since what is measured is the export and not the pauses; but never so often that a server
-// has to slow us down.
+// Shorter than Retry-After, since the export is measured and not the pauses; but long enough that a server
+// needn't slow us down.
 constexpr std::chrono::duration<double> kFirstPause(0.005);
 constexpr std::chrono::duration<double> kLongestPause(0.1);
 constexpr double kPauseGrowth = 1.125;
 
-// What became of one export.
+// The results of one export.
 struct Exported {
     std::uint64_t resources = 0;
     std::uint64_t bytes = 0;
-    double making = 0;  ///< seconds until the files could be had
+    double making = 0;  ///< seconds until the files were available
 };
 
 Result<tools::HttpReply> ask(tools::HttpClient& client, const Site& site, std::string_view method,

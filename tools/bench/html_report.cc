@@ -1,4 +1,4 @@
-// The report as one HTML page: a table and plots as SVG, no script, nothing to fetch.
+// The report as an HTML page: a table and plots as SVG, without scripts or external resources.
 
 #include "codec/xml/characters.h"
 #include "tools/bench/bench.h"
@@ -74,7 +74,7 @@ struct Tick {
     std::string text;
 };
 
-// One plot. Positions on both axes go from 0 to 1.
+// A plot. Positions on both axes go from 0 to 1.
 class Plot {
   public:
     Plot(std::string title, std::string x_title)
@@ -145,7 +145,7 @@ class Plot {
     std::vector<Line> lines_;
 };
 
-// 1, 2 or 5 times a power of ten, not below `value`.
+// The smallest 1, 2 or 5 times a power of ten that is at least `value`.
 double round_up(double value) {
     const double power = std::pow(10, std::floor(std::log10(std::max(value, 1e-9))));
     for (const double step : {1.0, 2.0, 5.0}) {
@@ -156,7 +156,7 @@ double round_up(double value) {
     return 10 * power;
 }
 
-// An axis from 0 to a round number above `most`: what 1 stands for.
+// Adds an axis from 0 to a round number above `most`; returns the value at its end.
 double add_linear_ticks(Plot& plot, double most) {
     const double step = round_up(most / 5);
     const double top = step * std::max(1.0, std::ceil(most / step));
@@ -166,12 +166,12 @@ double add_linear_ticks(Plot& plot, double most) {
     return top;
 }
 
-// Powers of ten from below `least` to above `most`, of nanoseconds; where a value lies on that axis.
+// An axis of nanoseconds with powers of ten from below `least` to above `most`; at() is a value's position on it.
 struct Decades {
     double low = 0;
     double high = 1;
 
-    // What lies below the axis lies on its end.
+    // Values below the axis are put at its end.
     double at(double value) const {
         return std::max((std::log10(std::max(value, 1.0)) - low) / (high - low), 0.0);
     }
@@ -188,7 +188,7 @@ Decades add_decades(Plot& plot, double least, double most) {
     return decades;
 }
 
-// Measurements of one workload, by their numbers of connections.
+// Measurements of one workload, by number of connections.
 struct Group {
     std::string name;
     std::vector<const Measurement*> measurements;
@@ -209,7 +209,7 @@ std::vector<Group> groups_of(const Report& report) {
     return groups;
 }
 
-// Positions of numbers of connections: evenly, as the ladder has them.
+// Positions for numbers of connections: evenly spaced, in the order of the ladder.
 double step_of(const Group& group, std::size_t i) {
     return group.measurements.size() == 1
                ? 0.5
@@ -270,7 +270,7 @@ std::string latency_plot(const Group& group) {
     return plot.svg();
 }
 
-// Latency by percentile, each nine as wide as the last: 50 %, 90 %, 99 %, ...
+// Latency by percentile; each further nine has the same width: 50 %, 90 %, 99 %, ...
 std::string distribution_plot(const Group& group) {
     constexpr double kNines = 5;
     Plot plot(fmt::format("{}: latency by percentile", group.name), "percentile");
@@ -291,7 +291,7 @@ std::string distribution_plot(const Group& group) {
         Line line{group.measurements[i]->asked.name(), {}};
         for (double at = 0; at <= 1.0001; at += 0.02) {
             const double share = 1 - std::pow(10, -at * kNines);
-            // No further than there are answers for.
+            // Only as far as there are responses.
             if ((1 - share) * static_cast<double>(latencies[i].count()) < 0.999) {
                 break;
             }
@@ -303,10 +303,10 @@ std::string distribution_plot(const Group& group) {
     return plot.svg();
 }
 
-// The stores are looked at every 10 ms: a lag of less than this is none.
+// The stores are polled every 10 ms: a lag below this is none.
 constexpr double kLeastLagNs = 1e6;
 
-// How far behind a follower was, by the time at which its source had what it was to get.
+// How far behind a follower was, by the time at which the source had the versions.
 std::string lag_plot(const Measurement& measurement) {
     Plot plot(fmt::format("{}: lag over time", measurement.asked.name()), "seconds");
     double least = 1e18;
@@ -330,7 +330,7 @@ std::string lag_plot(const Measurement& measurement) {
     return plot.svg();
 }
 
-// The best of each workload against what the machine could do.
+// The best of each workload compared with the machine's limit.
 std::string ratio_plot(const std::vector<Group>& groups) {
     constexpr double kRow = 26;
     constexpr double kNames = 190;

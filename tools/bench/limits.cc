@@ -1,4 +1,4 @@
-// The machine's own limits: the bare responders under the same load, appends and syncs without a server.
+// The machine's own limits: the bare responders under the same load, and appends and syncs without a server.
 
 #include "tools/bench/process.h"
 #include "tools/bench/responder.h"
@@ -37,7 +37,7 @@ double rate_of(const LoadResult& load) {
     return load.seconds > 0 ? static_cast<double>(load.requests) / load.seconds : 0;
 }
 
-// Appends and syncs for a fraction of the time; returns syncs a second.
+// Appends and syncs for a fraction of the time; returns syncs per second.
 double sync_for(ZeroedFile& file, std::size_t bytes, double seconds, Histogram& latency) {
     const std::string data(bytes, 'a');
     const Clock::time_point begin = Clock::now();
@@ -87,7 +87,7 @@ Result<Limits> measure_limits(const Settings& settings) {
         return Error{Errc::io, "the bare responder answered badly", ""};
     }
 
-    // Kept on the server's core like the log writer that it stands for.
+    // Pinned to the server's core, like the log writer that it represents.
     std::thread disk([&] {
         pin_thread(settings.server_cpu);
         const double seconds = settings.seconds / 5;

@@ -84,15 +84,15 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
 struct Connection {
     Conversation* conversation = nullptr;
     Descriptor socket;
-    std::unique_ptr<tools::TlsClient> tls;  // null: plain
+    std::unique_ptr<tools::TlsClient> tls;  // null: no TLS
     AnswerReader reader;
     std::string request;  // being sent
-    std::string ahead;    // the next one, made while the server works
+    std::string ahead;    // the next one, prepared while the server works
     std::size_t sent = 0;
     Clock::time_point asked;
     bool waits_to_send = false;
-    bool heard = false;  // some of the answer to the request has come
-    bool anew = false;   // the request was sent once more
+    bool heard = false;  // part of the response has come
+    bool anew = false;   // the request was sent again
     bool ended = false;
 };
 
@@ -106,7 +106,7 @@ double thread_seconds() {
 // One thread's share of the connections.
 class Loop {
   public:
-    /// `first`, `step`: this loop has every `step`th of the requests that are due, from number `first` on.
+    /// `first`, `step`: this loop sends every `step`th of the due requests, starting with number `first`.
     Loop(const LoadOptions& options, std::size_t first, std::size_t step)
         : options_(options), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
         if (options.rate > 0) {
@@ -140,7 +140,7 @@ class Loop {
         const double processor = thread_seconds();
         const Clock::time_point started = Clock::now();
         Clock::time_point heard = started;
-        Clock::duration polled{};  // looking for what had not come
+        Clock::duration polled{};  // polls that found nothing
         epoll_event events[kEventsMax];
         while (busy_ > 0) {
             start_due();
@@ -180,7 +180,7 @@ class Loop {
             return std::chrono::duration<double>(time).count();
         };
         const double elapsed = seconds(Clock::now() - started);
-        // Who never sleeps is busy but for the looks in vain, however much of the core others have meanwhile.
+        // A thread that never sleeps is busy except for the polls in vain, no matter how much of the core others have.
         result_.busy =
             (options_.polls ? elapsed - seconds(polled) : thread_seconds() - processor) / elapsed;
         result_.seconds =
@@ -217,7 +217,7 @@ class Loop {
         --busy_;
     }
 
-    // What a connection without a request does next.
+    // Continues a connection that has no request.
     void go_on(Connection& connection) {
         if (interval_.count() > 0) {
             idle_.push_back(&connection);
@@ -228,7 +228,7 @@ class Loop {
         }
     }
 
-    // Open loop: sends what is due, as long as there are free connections.
+    // Open loop: sends due requests, as long as there are free connections.
     void start_due() {
         if (interval_.count() == 0) {
             return;
@@ -252,7 +252,7 @@ class Loop {
         }
     }
 
-    // Until the next request is due, if a connection is free for it; a second otherwise.
+    // Until the next request is due, if a connection is free for it; otherwise a second.
     timespec time_to_wait() const {
         std::chrono::nanoseconds wait = std::chrono::seconds(1);
         if (!idle_.empty()) {
@@ -300,7 +300,7 @@ class Loop {
                 if (errno == EINTR) {
                     continue;
                 }
-                return;  // the answer, or the end of the connection, will be read
+                return;  // the response, or the end of the connection, will be read
             }
             connection.sent += static_cast<std::size_t>(sent);
         }
@@ -312,7 +312,7 @@ class Loop {
 
     void receive(Connection& connection) {
         receive_once(connection);
-        // What OpenSSL holds does not wake us up.
+        // Data that OpenSSL has buffered does not wake us up.
         while (!failed_ && !connection.ended && connection.tls != nullptr &&
                connection.tls->has_more()) {
             receive_once(connection);
@@ -375,7 +375,7 @@ class Loop {
         }
     }
 
-    // Servers close what nobody has asked anything on for long, also while the next request is on its way. False: that is not
+    // Handles a close by the server after a long idle time, which may cross the next request. False: that is not
     // why it was closed.
     bool go_on_anew(Connection& connection) {
         const bool idle = std::ranges::find(idle_, &connection) != idle_.end();

@@ -16,7 +16,7 @@ namespace {
 
 using Extras = std::vector<std::pair<std::string, double>>;
 
-// What conversations refer to; stays until they have ended.
+// What conversations refer to; lives until they have ended.
 struct Material {
     std::vector<Body> bodies;
     std::vector<std::vector<Body>> nine;
@@ -51,7 +51,7 @@ std::optional<std::string> read_metrics(const Site& site) {
     return std::move(reply->body);
 }
 
-// What the server has counted so far; nothing if it does not tell.
+// The server's counters so far; nothing if it does not report them.
 struct Counters {
     double commits = 0;
     double syncs = 0;
@@ -249,7 +249,7 @@ LoadOptions load_options(const Site& site, const Settings& settings, bool timed)
     const auto nanoseconds = [](double seconds) {
         return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
     };
-    // The client has a core to itself.
+    // Whether the client has a core to itself.
     const bool alone = settings.client_threads == 1 && settings.client_cpu >= 0 &&
                        settings.server_cpu >= 0 && settings.client_cpu != settings.server_cpu;
     return {.host = site.host,

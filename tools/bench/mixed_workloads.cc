@@ -1,4 +1,4 @@
-// Conversations of several kinds of requests: the mix, small transactions, and walks through a history.
+// Conversations with several kinds of requests: the mix, small transactions, and walks through a history.
 
 #include "tools/bench/workloads.h"
 
@@ -157,7 +157,7 @@ class HistoryReads : public Conversation {
     bool asks_ahead() const override { return false; }
 
   private:
-    // What follows the page, below the server's base; after the last one the first.
+    // The target of the next page, below the server's base; after the last page, the first.
     std::string next_page(std::string_view body) const {
         constexpr std::string_view kNext = R"("relation":"next","url":")";
         const std::size_t at = body.find(kNext);

@@ -1,4 +1,4 @@
-// Workloads against servers of our own, which are started for them: all others, and those about a server's whole life.
+// Workloads with servers of our own, started for them: all of the others, and those about starting servers and their footprint.
 
 #include "tools/bench/bench.h"
 #include "tools/bench/process.h"
@@ -39,7 +39,7 @@ void add_memory(Measurement& measurement, const Process& server) {
                                     static_cast<double>(server.resident_bytes()) / 1e6);
 }
 
-// How long a server takes from its start until it is ready, after an orderly stop and after a kill.
+// How long a server takes to start, after a clean stop and after a kill.
 Result<void> measure_recovery(const Settings& settings, const std::string& folder,
                               Measurement& measurement) {
     ANNALS_TRY(Process server, start_server(settings, folder, settings.server_cpu));
@@ -64,7 +64,7 @@ Result<void> measure_recovery(const Settings& settings, const std::string& folde
     return stop_server(server);
 }
 
-// What a version takes on disk and in memory.
+// Disk space and memory per version.
 Result<void> measure_footprint(const Settings& settings, const std::string& folder,
                                Measurement& measurement) {
     ANNALS_TRY(Process server, start_server(settings, folder, settings.server_cpu));

@@ -86,7 +86,7 @@ Result<Process> Process::run_self(const std::vector<std::string>& arguments, con
     };
     Result<Process> process = run_function(run, ready, cpu);
     if (!process) {
-        // The log goes with its folder.
+        // The log is removed with its folder.
         return Error{process.error().code,
                      fmt::format("{}: {}", process.error().detail, last_line(log)), ""};
     }

@@ -1,4 +1,4 @@
-// A store that follows another one: how far behind it is while that one is written to.
+// A store that follows another: how far it lags behind while that is written to.
 
 #include "tools/bench/bench.h"
 #include "tools/bench/process.h"
@@ -21,14 +21,14 @@ constexpr std::chrono::milliseconds kTick{10};
 constexpr std::chrono::seconds kCatchUpMax{60};
 constexpr std::string_view kVersions = "annals_store_versions";
 
-// How many versions both had at one time.
+// The number of versions in both stores at one time.
 struct Sample {
     double at = 0;
     double source = 0;
     double target = 0;
 };
 
-// Looks at both stores again and again on a thread of its own.
+// Polls both stores on a thread of its own.
 class Watch {
   public:
     Watch(const Site& source, const Site& target)
@@ -46,7 +46,7 @@ class Watch {
 
     double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
-    /// The newest sample; none yet: zeros.
+    /// The newest sample; zeros if there is none yet.
     Sample newest() const {
         const std::lock_guard lock(mutex_);
         return samples_.empty() ? Sample{} : samples_.back();
@@ -78,7 +78,7 @@ class Watch {
     std::thread thread_;
 };
 
-// Until what the source had at a sample was in the target, for each at which the source had something new.
+// Adds a lag for each sample with something new in the source: the time until the target had it.
 void add_lags(const std::vector<Sample>& samples, Measurement& measurement) {
     std::size_t reached = 0;
     double seen = 0;
@@ -134,7 +134,7 @@ Result<void> measure_replication(const Settings& settings, const std::string& fo
     Watch watch(from, to);
     const double begin = watch.now();
     LoadOptions options = load_options(from, settings, true);
-    options.polls = false;  // The source and the follower have the client's core.
+    options.polls = false;  // the source and the follower run on the client's core
     ANNALS_TRY(LoadResult load,
                run_load(options, creates(from, bodies, measurement.asked.connections, true)));
     const Sample at_end = watch.newest();

@@ -30,7 +30,7 @@ using asio::ip::tcp;
 using ResumeHandler = asio::async_result<asio::use_awaitable_t<>, void()>::handler_type;
 constexpr auto kAsTuple = asio::experimental::as_tuple(asio::use_awaitable);
 
-// A POST that waits for its sync; lives in its connection's frame.
+// A POST waiting for its sync; lives in its connection's frame.
 struct Waiter {
     const std::string* body = nullptr;
     std::optional<ResumeHandler> resume;
@@ -142,7 +142,7 @@ class Responder {
         }
     }
 
-    // What the real server says, too.
+    // The same headers as the real server's.
     static void put_head(std::string& head, bool post, std::size_t size) {
         head.assign(post ? "HTTP/1.1 201 Created\r\n" : "HTTP/1.1 200 OK\r\n");
         head.append(
@@ -159,7 +159,7 @@ class Responder {
         head.append("\r\n\r\n");
     }
 
-    // Waits until `body` is on the device; lives in the caller's frame meanwhile.
+    // Waits until `body` is on the device; it lives in the caller's frame meanwhile.
     asio::awaitable<void> durable(const std::string& body) {
         Waiter waiter;
         waiter.body = &body;
@@ -194,7 +194,7 @@ class Responder {
         {
             const std::lock_guard lock(mutex_);
             if (!batch_.empty()) {
-                return;  // its wake-up comes back to the loop, which then hands over what has gathered
+                return;  // when that is done, the loop resumes and hands over what has gathered
             }
             batch_.swap(waiting_);
         }
@@ -230,8 +230,8 @@ class Responder {
     llhttp_settings_t settings_{};
     std::string fixed_body_;
     std::optional<ZeroedFile> file_;
-    std::vector<Waiter*> waiting_;  // the loop's
-    std::string gathered_;          // whoever commits
+    std::vector<Waiter*> waiting_;  // used by the loop
+    std::string gathered_;          // used by whoever commits
 
     std::mutex mutex_;
     std::condition_variable handed_;

@@ -1,4 +1,4 @@
-// All that was asked for: the limits, then each workload against a server of its own.
+// Runs everything asked for: the limits, then each workload against a server of its own.
 
 #include "core/base/text.h"
 #include "tools/bench/bench.h"
@@ -29,11 +29,11 @@ constexpr auto kWorkloads = std::to_array<Workload>({
     {"footprint", "versions/s", Bound::append, true, true},
 });
 
-/// Of a bundle, which is made in memory: twice as many as a server takes that is not told otherwise.
+/// Bundles are made in memory; this is twice what a server takes by default.
 constexpr std::uint64_t kBundleEntriesMax = 100'000;
 
 void add_limit(Measurement& measurement, const Limits& limits) {
-    // So many bare GETs and bare durable POSTs are one round.
+    // One round has so many bare GETs and bare durable POSTs.
     const auto of_both = [&](double gets, double posts) {
         return limits.gets > 0 && limits.posts() > 0
                    ? (gets + posts) / (gets / limits.gets + posts / limits.posts())

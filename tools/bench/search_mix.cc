@@ -17,14 +17,14 @@ constexpr std::size_t kPatientPagesMax = 50;  // of 200
 constexpr std::size_t kChartsMax = 64;
 constexpr unsigned kAbsentPerMille = 50;
 
-// Dates are asked by all of them, quantities by the first six.
+// Dates use all of them, quantities the first six.
 constexpr std::string_view kPrefixes[] = {"", "eq", "lt", "gt", "ge", "le", "sa", "eb"};
 constexpr std::span<const std::string_view> kDatePrefixes(kPrefixes);
 constexpr std::span<const std::string_view> kQuantityPrefixes(kPrefixes, 6);
 
 using Values = std::vector<SearchValue>;
 
-// What no resource has.
+// Values that no resource has.
 const SearchValue& absent(ParameterType type) {
     static const SearchValue kText{"absent", "", "0"};
     static const SearchValue kDate{"2070-01-01", "", ""};
@@ -48,7 +48,7 @@ void add_text(Values& values, json::Value text) {
     }
 }
 
-// "system|code", or nothing if there is no system. What is given is text, what is returned encoded.
+// "system|code", or nothing if there is no system. Takes text, returns it encoded.
 std::string with_system(std::string_view head, const std::string& system, const std::string& code) {
     return system.empty() || code.empty()
                ? std::string()
@@ -73,7 +73,7 @@ json::Value first_of(json::Value list) {
     return {};
 }
 
-// A quantity and the code that it is the value of; `element` is an Observation or a component.
+// Adds a quantity, and its code for composites; `element` is an Observation or a component.
 void add_quantity(Values& quantities, Values& composites, json::Value element) {
     const json::Value quantity = element["valueQuantity"];
     if (!quantity["value"].is(json::Kind::number)) {
@@ -90,12 +90,12 @@ void add_quantity(Values& quantities, Values& composites, json::Value element) {
     }
 }
 
-// Asks the server for resources, page after page.
+// Reads resources from the server, page after page.
 class Asker {
   public:
     explicit Asker(const Site& site) : site_(site), client_(site.url(site.base)) {}
 
-    // Gives each resource of `type` that `query` finds to `take`, of at most so many pages.
+    // Passes each resource of `type` that `query` finds to `take`, from at most `pages_max` pages.
     template <typename Take>
     Result<void> each(std::string_view type, std::string_view query, std::size_t pages_max,
                       Take take) {
@@ -132,7 +132,7 @@ class Asker {
     json::Parser parser_;
 };
 
-// What was found in the store.
+// Values found in the store.
 struct Found {
     Values names, addresses, birth_dates, organizations;
     Values categories, codes, observation_dates;

@@ -45,7 +45,7 @@ class Searches : public Conversation {
     }
 
   private:
-    // A searchset with a total and no entry, or with no more matches than a page may have.
+    // Accepts a searchset with a total and no entry, or with no more matches than fit on a page.
     bool look_into(std::string_view body) {
         const std::uint64_t entries = occurrences(body, R"("mode":"match")");
         std::uint64_t matches = entries;
@@ -71,7 +71,7 @@ class Searches : public Conversation {
     bool counts_;
     SearchSums& sums_;
     generate::Dice dice_;
-    std::array<ParameterType, 2> asked_{};  // one under way, one made ahead
+    std::array<ParameterType, 2> asked_{};  // one in progress, one made ahead
     std::uint64_t asked_count_ = 0;
     std::uint64_t heard_count_ = 0;
     std::string target_;

@@ -123,7 +123,7 @@ class Reads : public Conversation {
     const std::vector<Known>& known_;
     std::string_view version_;
     generate::Dice dice_;
-    std::array<std::size_t, 2> asked_{};  // one under way, one made ahead
+    std::array<std::size_t, 2> asked_{};  // one in progress, one made ahead
     std::uint64_t asked_count_ = 0;
     std::uint64_t heard_count_ = 0;
     std::string target_;

@@ -25,13 +25,13 @@ WorkingFolder::WorkingFolder(const std::string& directory)
     : path_(fmt::format("{}/annals-bench-{:016x}", directory, random_u64())) {
     std::filesystem::create_directories(path_);
     int ends[2];
-    // Servers that are started have the writing end as well, so that none writes any more when the reading one ends.
+    // Servers that we start inherit the write end, so no one writes any more once the read end sees its end.
     if (::pipe(ends) != 0) {
         return;
     }
     remover_ = ::fork();
     if (remover_ == 0) {
-        ::setsid();  // what a terminal sends is not for it
+        ::setsid();  // ignores the terminal's signals
         ::close(ends[1]);
         char byte = 0;
         while (::read(ends[0], &byte, 1) < 0 && errno == EINTR) {

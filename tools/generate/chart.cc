@@ -15,7 +15,7 @@ std::uint64_t item_seed(std::uint64_t chart_seed, std::size_t index) {
     return mix(chart_seed + (index + 1) * 0x9e3779b97f4a7c15ULL);
 }
 
-// How many states an item of `kind` goes through, from per-mille shares of a second and a third one.
+// How many states an item of `kind` goes through, by the chances (per mille) of a second and a third.
 std::uint8_t draw_states(Dice& dice, Kind kind) {
     struct Shares {
         unsigned second;
@@ -57,7 +57,7 @@ std::uint8_t draw_states(Dice& dice, Kind kind) {
     return dice.chance(shares.third) ? 3 : 2;
 }
 
-// Only what nothing else refers to is ever deleted.
+// Only items that nothing refers to are ever deleted.
 unsigned deleted_per_mille(Kind kind) {
     switch (kind) {
         case Kind::vital_sign:
@@ -95,7 +95,7 @@ class Planner {
         item.states = draw_states(dice_, kind);
         item.deleted = dice_.chance(deleted_per_mille(kind));
         item.restored = item.deleted && dice_.chance(150);
-        // Strictly later than the item before, so that nothing refers to what is not there yet.
+        // Strictly later than the item before, so that all references point to existing resources.
         recorded_.us =
             std::max(recorded_.us + kMillisecond, base_.us + dice_.between(1, 40) * kSecond);
         item.recorded = recorded_;
@@ -193,7 +193,7 @@ class Planner {
         if (!dice_.chance(visit == 1 || visit >= 4 ? 850 : 180)) {
             return kNone;
         }
-        // A few draws, weighted by acceptance, find something that fits the age.
+        // A few draws, accepted by weight, find something that fits the age.
         for (int attempt = 0; attempt < 8; ++attempt) {
             const std::size_t disease = dice_.below(diseases().size());
             const Disease& row = diseases()[disease];
@@ -284,7 +284,7 @@ class Planner {
     bool first_ = true;
 };
 
-// How long after the version before it a change of `kind` is written down.
+// How long after the previous version a change of `kind` is recorded.
 std::int64_t delay(Dice& dice, Kind kind) {
     switch (kind) {
         case Kind::encounter:
@@ -332,7 +332,7 @@ Person person_of(std::uint64_t seed) {
     person.given = dice.pick(person.female ? female_names() : male_names());
     person.middle = dice.pick(person.female ? female_names() : male_names());
     person.family = dice.pick(family_names());
-    // An age pyramid: flat to 60, thinning out above.
+    // An age pyramid: uniform up to 60, thinning out above.
     std::int64_t age = dice.between(0, kAgeMax - 1);
     while (age > 60 && dice.between(60, kAgeMax) < age) {
         age = dice.between(0, kAgeMax - 1);
@@ -380,7 +380,7 @@ Chart make_patient(std::uint64_t seed, std::uint64_t number, const World& world,
     planner.begin_chart(start);
     const std::int64_t visits = dice.between(3, 16) + chart.person.age_days / (365 * 10);
     const std::int64_t gap = std::max<std::int64_t>(schedule.width_us / visits, 1);
-    // Visits lie further apart in life than in the record, if the record is a narrow window; none lies
+    // If the record is a narrow window, visits are further apart in life than in it; none is
     // before birth.
     const std::int64_t life = start.us - chart.birth.us;
     const std::int64_t stretch = std::max<std::int64_t>(

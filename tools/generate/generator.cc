@@ -9,7 +9,7 @@
 namespace annals::generate {
 namespace {
 
-// What a patient comes to on average, to spread an unknown number of them over the time.
+// A patient's average size, to spread an unknown number of them over time.
 constexpr std::uint64_t kVersionsPerPatient = 225;
 constexpr std::uint64_t kBytesPerPatient = 350'000;
 constexpr std::int64_t kOpenChartsMax = 512;
@@ -88,7 +88,7 @@ struct Generator::Impl {
         return true;
     }
 
-    // What patients share is put under its own id; what is the patient's is created and linked by urn:uuid.
+    // Shared resources are PUT with their own id; the patient's are created and linked by urn:uuid.
     void put_transaction(std::string& out, const Chart& chart, bool create) {
         const Scene scene{world_, chart, create};
         bool first = true;
@@ -150,7 +150,7 @@ struct Generator::Impl {
         Instant when() const { return events[next].when; }
     };
 
-    // The heap's top is the chart with the oldest event; the order of opening breaks ties.
+    // The heap's top is the chart with the oldest event; ties are broken by seed.
     static bool later(const std::unique_ptr<Open>& a, const std::unique_ptr<Open>& b) {
         return a->when() != b->when() ? a->when() > b->when() : a->chart.seed > b->chart.seed;
     }
@@ -168,7 +168,7 @@ struct Generator::Impl {
         std::push_heap(open_.begin(), open_.end(), later);
     }
 
-    // Opens every patient whose chart begins before the oldest event at hand.
+    // Opens every patient whose chart starts before the oldest pending event.
     void admit() {
         while (options_.patients == 0 || counts_.patients < options_.patients) {
             const Schedule schedule = schedule_of(counts_.patients);
@@ -180,7 +180,7 @@ struct Generator::Impl {
         }
     }
 
-    // `unfinished`: bytes of the bundle that is being made.
+    // `unfinished`: bytes of the current bundle.
     bool history_ended(std::size_t unfinished) const {
         return open_.empty() || (options_.versions != 0 && counts_.versions >= options_.versions) ||
                (options_.bytes != 0 && counts_.bytes + unfinished >= options_.bytes);

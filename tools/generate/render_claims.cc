@@ -8,7 +8,7 @@ std::string_view payer(const Page& page) {
     return draw.pick(payers());
 }
 
-// What is billed: the encounter or the drug, then the procedures.
+// A billed item: the encounter or the drug, then the procedures.
 struct Line {
     Code code;
     std::int64_t cents;

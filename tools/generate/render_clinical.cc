@@ -5,7 +5,7 @@
 namespace annals::generate {
 namespace {
 
-// The last state but the first is final; a third one is a correction.
+// The last state except the first is final; a third one is a correction.
 std::string_view result_status(const Page& page) {
     if (page.state == 2) {
         return "corrected";
@@ -27,7 +27,7 @@ void category(Page& page, std::string_view code, std::string_view display) {
         R"("code":")", code, R"(","display":")", display, R"("}],"text":")", display, "\"}]");
 }
 
-// What every observation begins with.
+// The common beginning of all observations.
 void open_observation(Page& page, std::string_view profile, std::string_view group,
                       std::string_view group_display, const Code& code) {
     page.open(profile);
@@ -78,7 +78,7 @@ void note(Page& page) {
     }
 }
 
-// Height in mm and weight in units of 100 g, growing with the patient, then steady.
+// Height in mm and weight in units of 100 g: growing with the patient, then constant.
 std::int64_t body_measure(const Page& page, std::size_t which) {
     const Measure& height = vital_signs()[kHeight];
     const Measure& index = vital_signs()[kBodyMassIndex];

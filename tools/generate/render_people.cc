@@ -3,7 +3,7 @@
 namespace annals::generate {
 namespace {
 
-// ,"address":[{...}]; `moved` draws another one.
+// ,"address":[{...}]; each `moved` draws another one.
 void address(Page& page, unsigned moved, bool list) {
     Dice draw(page.item.seed ^ (0x61646472 + moved));
     const Place& place = draw.pick(places());
