@@ -86,7 +86,7 @@ class Server {
     std::size_t bytes_ = 0;
 };
 
-// Creates `count` resources, 64 at a time; returns their ids.
+// Creates `count` resources, 64 at a time; returns their targets.
 std::vector<std::string> create(Server& server, std::size_t count) {
     const std::vector<bench::Body> bodies = bench::bodies_near(kBodyBytes, 256, 1);
     std::vector<std::string> known;

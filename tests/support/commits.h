@@ -30,7 +30,7 @@ class CommitBuilder {
     storage::Erase& erase(std::string_view type, std::string_view id,
                           storage::Erase::Scope scope = storage::Erase::Scope::everything,
                           VersionNumber version = {});
-    /// Requires that no version of the type has had `term` since then.
+    /// Requires that no version of the type has had `term` since `as_of`.
     CommitBuilder& guard(std::string_view type, std::uint64_t term, Position as_of);
     CommitBuilder& guard(const storage::Guard& guard);
     CommitBuilder& require(std::string_view type, std::string_view id,

@@ -81,7 +81,7 @@ class HttpClient {
 
     /// send(), repeated with growing pauses while the server can't be reached or answers 429 or
     /// 5xx, or 401 if it had let us in and the credentials are in files, which get renewed; also if the reply to a GET contains
-    /// zero bytes, which JSON never does (Annals sends them for what it is erasing), or is_cut_off(). These two are retried at most a dozen times in a row. Waits as
+    /// zero bytes, which JSON never does (Annals sends them for what it is erasing), or is_cut_off(). A dozen of these two in a row end the attempts. Waits as
     /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out.
     ///
     /// Returns the last reply, even if it is not a success. Errors: as send(), once patience ends; timeout also if the

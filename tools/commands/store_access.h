@@ -28,7 +28,7 @@ Result<core::Config> offline_config(core::ConfigSources sources, const std::stri
 /// The options to open a store with under `config`.
 storage::StoreOptions store_options(const core::Config& config);
 
-/// Fails if a definition of an installed package is missing, unless damage is allowed. Errors: corrupt, with the path.
+/// Fails if the definitions of an installed package are missing, unless damage is allowed. Errors: corrupt, with the path.
 Result<void> check_packages(const core::Config& config, const core::Service& service);
 
 /// Whether this process may read everything in `folder`, if it exists. Errors: usage, with the path.
