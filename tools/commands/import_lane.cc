@@ -63,10 +63,12 @@ void ImportReport::refused(const Origin& origin, const std::string& why) {
 }
 
 void ImportReport::give_up(const Origin& origin, const std::string& why) {
-    if (!gave_up_.exchange(true)) {
+    // Set last: whoever sees it reports what it leaves out, which comes after the reason.
+    std::call_once(giving_up_, [&] {
         why_ = placed(origin, "stopped here: " + why);
         say_line(why_);
-    }
+        gave_up_ = true;
+    });
 }
 
 void ImportReport::read_through(const Origin& origin) {

@@ -72,8 +72,9 @@ class ImportReport {
     std::atomic<std::uint64_t> ignored_{0};
     std::atomic<std::uint64_t> missing_{0};
     std::atomic<std::uint64_t> refused_{0};
+    std::once_flag giving_up_;
     std::atomic<bool> gave_up_{false};
-    std::string why_;  ///< written by whoever sets gave_up_
+    std::string why_;  ///< const once gave_up_ is set
     std::atomic<bool> cut_short_{false};
 };
 
