@@ -112,8 +112,11 @@ class SimFileSystem final : public storage::FileSystem {
 
     std::uint64_t memory_looks() const noexcept { return memory_looks_; }
 
-    /// Calls `hook` at each announcement of a read; must be set before the first.
-    void on_will_read(std::function<void()> hook) { on_will_read_ = std::move(hook); }
+    /// Calls `hook` at each announcement of a read.
+    void on_will_read(std::function<void()> hook) {
+        const std::lock_guard lock(hook_mutex_);
+        on_will_read_ = std::move(hook);
+    }
 
     /// Calls `hook` once, after a file's number of names was read but before it is returned.
     void after_links(std::function<void()> hook);
@@ -161,8 +164,11 @@ class SimFileSystem final : public storage::FileSystem {
     }
 
     void will_read(std::string_view) const noexcept override {
-        if (on_will_read_) {
-            on_will_read_();
+        std::unique_lock lock(hook_mutex_);
+        const std::function<void()> hook = on_will_read_;
+        lock.unlock();
+        if (hook) {
+            hook();
         }
     }
 
@@ -234,6 +240,7 @@ class SimFileSystem final : public storage::FileSystem {
     std::function<void()> after_list_;
     std::atomic<bool> forgotten_all_{false};
     mutable std::atomic<std::uint64_t> memory_looks_{0};
+    mutable std::mutex hook_mutex_;  ///< of on_will_read_, which is set while threads may read
     std::function<void()> on_will_read_;
 };
 
