@@ -158,9 +158,8 @@ class Connection final : private core::Meanwhile {
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point read_deadline_;
     // None: the wait has not begun.
-    std::optional<Clock::time_point> begin_deadline_;  ///< for the next request to begin
-    std::optional<Clock::time_point>
-        overload_deadline_;  ///< for the request of an overload connection
+    std::optional<Clock::time_point> begin_deadline_;     ///< for the next request to begin
+    std::optional<Clock::time_point> overload_deadline_;  ///< if it is one too many
     Clock::time_point request_begin_;
     RequestReader::Phase reading_ = RequestReader::Phase::idle;  ///< what read_deadline_ is for
 

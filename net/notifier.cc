@@ -154,16 +154,7 @@ struct Notifier::Impl : private storage::SettleListener {
             // Requests to this machine must not leave it for a proxy named by the environment.
             curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
         }
-        if (const char* const authorities = auth::named_authorities()) {
-            curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
-        }
-        if (const auto own = shown.current()) {
-            curl_blob chain{const_cast<char*>(own->chain.data()), own->chain.size(),
-                            CURL_BLOB_COPY};
-            curl_blob key{const_cast<char*>(own->key.data()), own->key.size(), CURL_BLOB_COPY};
-            curl_easy_setopt(curl, CURLOPT_SSLCERT_BLOB, &chain);
-            curl_easy_setopt(curl, CURLOPT_SSLKEY_BLOB, &key);
-        }
+        auth::prepare_tls(curl, &shown);
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

@@ -77,8 +77,8 @@ Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id)
     if (!info || info->deletion) {
         return StoredDocument();
     }
-    return load(*info,
-                nullptr);  // It is not kept, so that another thread would parse it for nobody.
+    // It is not kept, so another thread would parse it for nobody.
+    return load(*info, nullptr);
 }
 
 Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url,

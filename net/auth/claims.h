@@ -29,12 +29,11 @@ struct TokenRules {
 
 /// The contents of a valid token.
 struct Claims {
-    std::string name;     ///< sub, else client_id, else azp; a long one ends in its digest
-    std::string scopes;   ///< separated by blanks
-    Instant expires;      ///< exp plus the leeway
-    std::string patient;  ///< the id in `patient`; empty: none
-    std::string
-        certificate;  ///< x5t#S256 of the client certificate that it is bound to; empty: none
+    std::string name;         ///< sub, else client_id, else azp; a long one ends in its digest
+    std::string scopes;       ///< separated by blanks
+    Instant expires;          ///< exp plus the leeway
+    std::string patient;      ///< the id in `patient`; empty: none
+    std::string certificate;  ///< x5t#S256 of the certificate that binds it; empty: none
 };
 
 /// Checks everything except signatures. A token without exp is valid until `expires_else`, if given.

@@ -38,13 +38,6 @@ Error not_set_up() {
     return {Errc::io, "libcurl cannot be set up", ""};
 }
 
-void show(CURL* curl, const ClientCertificate::Pem& own) {
-    curl_blob chain{const_cast<char*>(own.chain.data()), own.chain.size(), CURL_BLOB_COPY};
-    curl_blob key{const_cast<char*>(own.key.data()), own.key.size(), CURL_BLOB_COPY};
-    curl_easy_setopt(curl, CURLOPT_SSLCERT_BLOB, &chain);
-    curl_easy_setopt(curl, CURLOPT_SSLKEY_BLOB, &key);
-}
-
 /// Escapes as in a form: everything except letters, digits and "-._~" as %XX.
 std::string escape(CURL* curl, const std::string& text) {
     const std::unique_ptr<char, decltype(&curl_free)> escaped(
@@ -58,12 +51,7 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
     std::array<char, CURL_ERROR_SIZE> reason{};
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
     curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-    if (const char* const authorities = named_authorities()) {
-        curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
-    }
-    if (const auto own = shown != nullptr ? shown->current() : nullptr) {
-        show(curl, *own);
-    }
+    prepare_tls(curl, shown);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     if (url.starts_with("http://")) {
         // Only for a loopback address: requests to this machine, with secrets and tokens, must not leave it
@@ -99,9 +87,16 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
 
 }  // namespace
 
-const char* named_authorities() noexcept {
-    const char* const file = std::getenv("SSL_CERT_FILE");
-    return file != nullptr && *file != '\0' ? file : nullptr;
+void prepare_tls(void* curl, const ClientCertificate* shown) {
+    if (const char* const file = std::getenv("SSL_CERT_FILE"); file != nullptr && *file != '\0') {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, file);
+    }
+    if (const auto own = shown != nullptr ? shown->current() : nullptr) {
+        curl_blob chain{const_cast<char*>(own->chain.data()), own->chain.size(), CURL_BLOB_COPY};
+        curl_blob key{const_cast<char*>(own->key.data()), own->key.size(), CURL_BLOB_COPY};
+        curl_easy_setopt(curl, CURLOPT_SSLCERT_BLOB, &chain);
+        curl_easy_setopt(curl, CURLOPT_SSLKEY_BLOB, &key);
+    }
 }
 
 Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,

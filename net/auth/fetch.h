@@ -18,9 +18,9 @@ namespace annals::net::auth {
 
 inline constexpr std::size_t kFetchedBytesMax = 1 << 20;
 
-/// The file of certificate authorities named by the environment (SSL_CERT_FILE), which OpenSSL uses, but
-/// libcurl by itself does not. Null: none.
-const char* named_authorities() noexcept;
+/// Prepares `curl`, a CURL handle, for TLS: it trusts the file of certificate authorities named by the environment
+/// (SSL_CERT_FILE), which OpenSSL uses, but libcurl by itself does not, and presents `shown`, copied, if there is one.
+void prepare_tls(void* curl, const ClientCertificate* shown);
 
 /// The body of a 200 response from `url` (http or https, the server's certificate verified); redirects are not
 /// followed. `shown` is presented to a server that requests a certificate, if there is one. Ends early when

@@ -314,17 +314,20 @@ TEST(QuantityQuery, ConvertsUnitsOfUcum) {
           "is needed"}});
 }
 
+/// An Observation with that value of a unit of UCUM.
+void add_quantity(Corpus& corpus, std::string_view id, std::string_view value,
+                  std::string_view code) {
+    corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+               R"(","status":"final","code":{"text":"t"},"valueQuantity":{"value":)" +
+               std::string(value) + R"(,"system":"http://unitsofmeasure.org","code":")" +
+               std::string(code) + R"("}})");
+}
+
 TEST(QuantityQuery, ConvertsWhatHasMorePlacesThanADecimal) {
     Corpus corpus;
-    const auto add = [&](std::string_view id, std::string_view value, std::string_view code) {
-        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
-                   R"(","status":"final","code":{"text":"t"},"valueQuantity":{"value":)" +
-                   std::string(value) + R"(,"system":"http://unitsofmeasure.org","code":")" +
-                   std::string(code) + R"("}})");
-    };
-    add("least", "1.25e-31", "kg");
-    add("most", "2.5e+40", "mg");
-    add("below", "-0.5", "s");
+    add_quantity(corpus, "least", "1.25e-31", "kg");
+    add_quantity(corpus, "most", "2.5e+40", "mg");
+    add_quantity(corpus, "below", "-0.5", "s");
     check(corpus, "Observation",
           {{"value-quantity=1.25e-28|http://unitsofmeasure.org|g", "least"},
            {"value-quantity=1.234e-28|http://unitsofmeasure.org|g", ""},
@@ -338,16 +341,10 @@ TEST(QuantityQuery, ConvertsWhatHasMorePlacesThanADecimal) {
 
 TEST(QuantityQuery, ConvertsTemperatures) {
     Corpus corpus;
-    const auto add = [&](std::string_view id, std::string_view value, std::string_view code) {
-        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
-                   R"(","status":"final","code":{"text":"t"},"valueQuantity":{"value":)" +
-                   std::string(value) + R"(,"system":"http://unitsofmeasure.org","code":")" +
-                   std::string(code) + R"("}})");
-    };
-    add("celsius", "37.0", "Cel");
-    add("fahrenheit", "100.4", "[degF]");
-    add("kelvin", "310.15", "K");
-    add("millikelvin", "310150", "mK");
+    add_quantity(corpus, "celsius", "37.0", "Cel");
+    add_quantity(corpus, "fahrenheit", "100.4", "[degF]");
+    add_quantity(corpus, "kelvin", "310.15", "K");
+    add_quantity(corpus, "millikelvin", "310150", "mK");
     check(corpus, "Observation",
           {{"value-quantity=37.0|http://unitsofmeasure.org|Cel", "celsius kelvin millikelvin"},
            {"value-quantity=98.6|http://unitsofmeasure.org|[degF]", "celsius kelvin millikelvin"},
