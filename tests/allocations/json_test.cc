@@ -48,7 +48,7 @@ void operator delete(void* memory, std::size_t) noexcept {
     operator delete(memory);
 }
 
-// The others, too: an allocator that is linked in may bring its own, which would go uncounted.
+// The other forms, too: a linked allocator may define its own, whose calls would not be counted.
 void* operator new[](std::size_t size) {
     return operator new(size);
 }
@@ -110,7 +110,7 @@ TEST(JsonAllocations, AreThreeWithoutRecycling) {
     Parser parser;
     const std::string text = patient(2);
     ASSERT_TRUE(parser.parse(text));
-    // Tree, text, nodes: what is not recycled is bought again.
+    // Tree, text and nodes: what is not recycled is allocated again.
     EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(parser.parse(text)); }), 3U);
 }
 

@@ -1,4 +1,4 @@
-// The real binary: what was erased is looked for in every file below the data directory.
+// The real binary: erased content is searched for in every file of the data directory.
 
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
@@ -18,7 +18,7 @@ using std::chrono::seconds;
 using test::RunningServer;
 using test::TemporaryDirectory;
 
-/// Files below `directory` that hold `text`, lower case or upper.
+/// Files below `directory` that contain `text`, in lower or upper case.
 std::vector<std::string> files_with(const std::string& directory, const std::string& text) {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -75,7 +75,7 @@ TEST(ErasedBytes, AreInNoFileOnceTheDeletionIsAnswered) {
             ASSERT_EQ(client.put(fmt::format("p{}", i), fmt::format("Marker{}x", i)), 201);
         }
         ASSERT_EQ(client.put("p1", "Second1x"), 200);
-        server.process().kill(SIGTERM);  // The search index is written, with names and all.
+        server.process().kill(SIGTERM);  // The search index is written, names included.
         ASSERT_EQ(server.process().wait(seconds(60)), 0);
     }
     ASSERT_GE(files_with(data, "marker0x").size(), 2U);

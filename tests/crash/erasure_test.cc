@@ -1,5 +1,5 @@
-// Power cuts at every write and sync boundary while bodies are erased: never damage, nothing comes back, and of what was
-// answered for no byte is left.
+// Power cuts at every write and sync boundary while bodies are erased: there is never
+// damage, nothing comes back, and no byte is left of what was acknowledged as erased.
 
 #include "storage/store.h"
 #include "tests/support/commits.h"
@@ -24,7 +24,7 @@ using Scope = Erase::Scope;
 constexpr std::uint64_t kSegmentBytes = 8 << 10;
 constexpr int kSeeds = 5;
 
-/// Whether what the script compacts is packed, too.
+/// Whether compaction also packs segments.
 enum class Packing : bool { off, on };
 
 StoreOptions options(Packing packing = Packing::off) {
@@ -35,21 +35,21 @@ StoreOptions options(Packing packing = Packing::off) {
     return options;
 }
 
-/// Stands in the body of one version of one resource, and nowhere else.
+/// A text that is in the body of one version of one resource, and nowhere else.
 std::string marker(int resource, int version) {
     return fmt::format("marker-{}-{};", resource, version);
 }
 
-/// What was answered for.
+/// What the store acknowledged.
 struct Answered {
     std::set<std::string> written;  ///< markers
     std::set<std::string> erased;
-    std::set<std::string> begun;  ///< to be erased
+    std::set<std::string> begun;  ///< requested to be erased
 };
 
 class Script {
   public:
-    /// Runs until the store refuses.
+    /// Runs until the store refuses a commit.
     static Answered run(Store& store) {
         Answered answered;
         const auto step = [&](CommitBuilder& builder, std::set<std::string> written,
@@ -71,11 +71,11 @@ class Script {
         };
         const std::string text(700, 't');
         for (int i = 0; i < 12; ++i) {
-            // Two versions side by side in one frame, of which one will go.
+            // Two versions side by side in one frame, one of which will be erased.
             CommitBuilder pair;
             pair.put("Patient", fmt::format("p{}", 2 * i), marker(2 * i, 1) + text);
             pair.put("Patient", fmt::format("p{}", 2 * i + 1), marker(2 * i + 1, 1));
-            // What the request was called goes with the first of them.
+            // The request's id is erased with the first of them.
             pair.request(marker(2 * i, 1) + marker(2 * i + 1, 1));
             CommitBuilder second;
             second.put("Patient", fmt::format("p{}", 2 * i), marker(2 * i, 2));
@@ -93,7 +93,7 @@ class Script {
                 erase.erase("Patient", fmt::format("p{}", 2 * i), Scope::version, {1});
                 gone = {marker(2 * i, 1)};
             } else {
-                // Of a while ago.
+                // A resource from an earlier step.
                 erase.erase("Patient", fmt::format("p{}", 2 * i - 1));
                 gone = {marker(2 * i - 1, 1)};
             }
@@ -136,7 +136,7 @@ void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered, Packing p
     }
 }
 
-/// Runs the script, then again with the power cut at each call.
+/// Runs the script once, then again with a power cut at each call.
 void run_with_power_cuts(Packing packing) {
     std::uint64_t calls = 0;
     {
@@ -169,7 +169,7 @@ void run_with_power_cuts(Packing packing) {
             SCOPED_TRACE(seed);
             const auto after = fs.after_power_cut(seed);
             expect_sound(*after, kDirectory);
-            // Power goes once more while opening finishes what was begun.
+            // Power fails again while opening finishes what had begun.
             const auto again = after->after_power_cut(1);
             again->power_off_at(1 + n % 7);
             (void)Store::open(*again, kDirectory, options(packing));
@@ -217,7 +217,7 @@ TEST(Erasure, LeavesABackupsNameOfASegmentAlone) {
     EXPECT_EQ(fs.content(first).find(kept), std::string::npos);
     EXPECT_NE(fs.content("/backup/0000000001.seg").find(kept), std::string::npos);
     EXPECT_NE(held->body.find(kept), std::string_view::npos);
-    // What else is in the segment is read from its new file.
+    // The segment's other contents are read from its new file.
     const auto other = (*store)->current(type_of("Patient"), "p2");
     ASSERT_TRUE(other);
     EXPECT_TRUE((*store)->load(*other));

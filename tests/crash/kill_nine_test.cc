@@ -1,4 +1,4 @@
-// The real binary, killed with -9 and told to stop, under load.
+// The real binary under load, killed with -9 or stopped with a signal.
 
 #include "tests/crash/load.h"
 #include "tests/support/child_process.h"
@@ -35,7 +35,7 @@ void add(std::vector<Acknowledged>& all, std::vector<Acknowledged> more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
-/// history.ndjson of a store that nobody holds.
+/// history.ndjson of a store that no process has open.
 std::string exported(const std::string& data) {
     const TemporaryDirectory directory;
     const auto run = test::run_program(
@@ -44,7 +44,7 @@ std::string exported(const std::string& data) {
     return test::read_whole_file(directory / "history.ndjson");
 }
 
-/// "Type/id/_history/n" out of an entry's fullUrl.
+/// "Type/id/_history/n" from an entry's fullUrl.
 std::string version_url(std::string_view entry) {
     constexpr std::string_view kBegin = "\"fullUrl\":\"";
     const std::size_t begin = entry.find(kBegin) + kBegin.size();
@@ -76,7 +76,7 @@ TEST(KillNine, LosesNothingThatWasAcknowledged) {
         sleep_for(50 + random() % 700);
         const auto late = std::chrono::steady_clock::now() + seconds(20);
         while (load.count() == 0 && std::chrono::steady_clock::now() < late) {
-            sleep_for(1);  // A machine that is busy with other things takes its time.
+            sleep_for(1);  // a busy machine may be slow
         }
         server.process().kill(SIGKILL);
         EXPECT_EQ(server.process().wait(seconds(10)), -SIGKILL);
@@ -100,7 +100,7 @@ TEST(KillNine, LeavesACursorChainWithoutGapOrRepetition) {
     std::string target = "/fhir/_history?_sort=_position&_count=7";
     std::optional<std::uint64_t> mark;
 
-    // Follows the chain until it ends or `pages` are read; keeps where it stands.
+    // Follows the chain until it ends or `pages` are read; remembers where it stopped.
     const auto follow = [&](const std::string& url, std::size_t pages) {
         tools::Patience impatient;
         impatient.give_up_after = milliseconds(0);
@@ -169,7 +169,7 @@ TEST(KillNine, LetsAReplicationEndWithAnIdenticalStore) {
             "replicate", "--from",  source.url(),        "--to",    target->url(), "--page",
             "20",        "--state", directory / "state", "--follow"};
 
-        // Its state names the position that the target has.
+        // Whether its state names the target's position.
         const auto has_begun = [&] {
             return test::read_whole_file(directory / "state").find("\ntarget ") !=
                    std::string::npos;
@@ -247,7 +247,7 @@ TEST(Serve, RefusesADataDirectoryThatAnotherProcessHolds) {
     }
 }
 
-/// A small file system in memory, unmounted with its object; not mounted where the machine forbids it.
+/// A small file system in memory, unmounted with its object; not mounted if the machine forbids it.
 class SmallDisk {
   public:
     explicit SmallDisk(const std::string& path) : path_(path) {
@@ -299,7 +299,7 @@ TEST(FullDisk, RefusesWritesKeepsReadingAndRecoversWithoutARestart) {
         ASSERT_EQ(
             ask(client, "PUT", "/fhir/Patient/a", R"({"resourceType":"Patient","id":"a"})").status,
             201);
-        // What is left is taken away, so that the next segment finds no room.
+        // The rest of the space is filled, so that there is none for the next segment.
         test::run_program("/bin/dd",
                           {"if=/dev/zero", "of=" + mount + "/filler", "bs=1M", "count=400"});
         const std::string large =
@@ -326,7 +326,7 @@ TEST(FullDisk, RefusesWritesKeepsReadingAndRecoversWithoutARestart) {
         EXPECT_EQ(ask(client, "GET", "/healthz").status, 200);
 
         test::run_program("/bin/rm", {mount + "/filler"});
-        // 128 MiB segments don't fit twice; a smaller disk could not hold one.
+        // The disk can't hold two segments of 128 MiB, and a smaller one couldn't hold any.
         test::run_program("/bin/mount", {"-o", "remount,size=500m", mount});
         for (int i = 0; i < 50 && status == 503; ++i) {
             sleep_for(200);

@@ -38,7 +38,7 @@ class Load {
 
     std::uint64_t count() const noexcept { return count_; }
 
-    /// Unsuccessful answers while the server was there.
+    /// Unsuccessful answers while the server was running.
     std::vector<std::string> faults();
 
     /// Everything acknowledged. Requires: stopped.
@@ -56,7 +56,7 @@ class Load {
     std::vector<std::thread> threads_;
 };
 
-/// What the server at `url` lacks or has differently, compared to `expected`: one per line, at most ten.
+/// What the server at `url` lacks or has differently from `expected`: one per line, at most ten.
 std::vector<std::string> find_lost(const std::string& url,
                                    const std::vector<Acknowledged>& expected);
 

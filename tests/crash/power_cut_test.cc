@@ -1,6 +1,5 @@
-// Power cuts at every write and sync boundary of a scripted workload: what was acknowledged is there,
-// byte for byte, and no commit is half there. Where the durability promises less, the newest commits may be
-// missing, and nothing else.
+// Power cuts at every write and sync boundary of a scripted workload: what was acknowledged is there, byte for byte,
+// and no commit is there in part. With a weaker durability, the newest commits may be missing, but nothing else.
 
 #include "storage/file_system.h"
 #include "storage/store.h"
@@ -21,7 +20,7 @@ using test::type_of;
 
 constexpr std::uint64_t kSmallSegment = 8 << 10;
 
-/// What a version should be.
+/// The expected content of a version.
 struct Expected {
     std::string body;
     bool deletion = false;
@@ -34,10 +33,10 @@ struct Expected {
 /// Resources by "Type/id", their versions by number.
 using Model = std::map<std::string, std::map<std::uint64_t, Expected>>;
 
-/// The script, and what the store should hold after each accepted commit of it.
+/// The script, and the store's expected contents after each accepted commit.
 class Workload {
   public:
-    /// Runs the whole script against `store` until it refuses.
+    /// Runs the script against `store` until a commit is refused.
     void run(Store& store) {
         after_.push_back({});
         const std::string text(300, 't');
@@ -75,7 +74,7 @@ class Workload {
         }
     }
 
-    /// So many commits are there after any power cut.
+    /// The number of commits that survive any power cut.
     std::size_t kept(Durability durability) const {
         return durability == Durability::commit ? acknowledged_ : 0;
     }
@@ -175,7 +174,7 @@ StoreOptions options(Segments segments, Durability durability = Durability::comm
     return options;
 }
 
-/// Everything that a store shows, read version by version.
+/// Everything in a store, read version by version.
 Model contents(const Store& store) {
     Model model;
     for (std::uint64_t at = 1; at <= store.last_position().value; ++at) {
@@ -202,7 +201,7 @@ Model contents(const Store& store) {
     return model;
 }
 
-/// Opens what a cut left and compares; goes on writing and opens once more.
+/// Opens what a cut left and compares it; writes more, and opens it once more.
 void check(std::unique_ptr<SimFileSystem> fs, const Workload& workload,
            Durability durability = Durability::commit) {
     {
@@ -226,7 +225,7 @@ void check(std::unique_ptr<SimFileSystem> fs, const Workload& workload,
     EXPECT_TRUE((*store)->current(type_of("Patient"), "after"));
 }
 
-/// Runs the workload with the power going at the `n`th changing call; returns if it came to that.
+/// Runs the workload with a power cut at the `n`th changing call; returns whether it got there.
 bool run_until_cut(SimFileSystem& fs, std::uint64_t n, Workload& workload, Segments segments,
                    Durability durability = Durability::commit) {
     fs.power_off_at(n);
@@ -240,11 +239,11 @@ bool run_until_cut(SimFileSystem& fs, std::uint64_t n, Workload& workload, Segme
 
 void cut_everywhere(Segments segments, Durability durability = Durability::commit) {
 #if defined(__has_feature) && __has_feature(thread_sanitizer)
-    constexpr std::uint64_t kSeedsMax = 2;  // The threads are the same whatever a cut leaves.
+    constexpr std::uint64_t kSeedsMax = 2;  // threads behave alike whatever a cut leaves
 #else
     constexpr std::uint64_t kSeedsMax = 12;
 #endif
-    // The more is unsynced, the more there is that a cut can leave.
+    // The more writes are unsynced, the more outcomes a cut can have.
     const std::uint64_t seeds =
         durability == Durability::commit ? std::min(kSeedsMax, std::uint64_t{5}) : kSeedsMax;
     bool cut = true;
@@ -259,7 +258,7 @@ void cut_everywhere(Segments segments, Durability durability = Durability::commi
         }
         for (std::uint64_t seed = 0; seed < seeds; ++seed) {
             SCOPED_TRACE("call " + std::to_string(n) + ", seed " + std::to_string(seed));
-            // Seeds 0 and 1 mean nothing and everything; the others differ for every cut.
+            // Seeds 0 and 1 mean nothing and everything unsynced; the others differ for every cut.
             check(fs.after_power_cut(seed < 2 ? seed : n * seeds + seed), workload, durability);
             if (testing::Test::HasFatalFailure()) {
                 return;

@@ -1,4 +1,4 @@
-// Notifications of a server that is killed with -9 again and again.
+// Notifications of a server that is killed with -9 repeatedly.
 
 #include "tests/support/child_process.h"
 #include "tests/support/hook_receiver.h"
@@ -68,7 +68,7 @@ TEST(KilledSubscriptions, SkipNothing) {
                        fmt::format(R"({{"resourceType":"Patient","id":"{}"}})", id));
             expected.push_back("/Patient/" + id);
         }
-        // Some of this round's have come, the others perhaps.
+        // Some of this round's notifications have arrived; the rest may or may not have.
         if (round % 2 == 0) {
             EXPECT_TRUE(eventually([&] { return receiver.received().size() > before + 3; }));
         }

@@ -111,7 +111,7 @@ void StoreComparison::some() {
     }
 }
 
-/// A chain of pages from a random place, each beginning after the last version of the one before.
+/// Reads a chain of pages from a random start, each beginning after the last version of the one before.
 void StoreComparison::page_through(std::optional<TypeId> type,
                                    std::optional<std::uint64_t> resource, Position bound) {
     HistoryQuery query;

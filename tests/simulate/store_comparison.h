@@ -41,7 +41,7 @@ inline std::string word_of(std::uint64_t term) {
 
 class StoreComparison {
   public:
-    /// For a store that has settled, with at most `resources` resources of each type. Lifetime: all outlive it.
+    /// For a store whose commits have settled, with at most `resources` resources of each type. Lifetime: all outlive it.
     StoreComparison(const Store& store, const test::VersionModel& model, std::uint64_t resources,
                     std::mt19937_64& random)
         : store_(store), model_(model), resources_(resources), random_(random) {}
@@ -55,7 +55,7 @@ class StoreComparison {
     /// Compares every version, and checks that verify() approves of the store in `directory`.
     void everything(FileSystem& fs, const std::string& directory);
 
-    /// Compares each term of each type, of a store that is searched by words.
+    /// Compares each term of each type, in a store that is searched by words.
     void search() const;
 
   private:

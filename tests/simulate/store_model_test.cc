@@ -1,7 +1,7 @@
 // Random work on a store over a simulated disk, compared with a model after every few steps.
 //
-// A run is a function of its seed. ANNALS_SEED=n runs that seed alone, ANNALS_SEEDS=n runs n of them
-// from 1 on; a failure prints its seed.
+// A run depends on its seed alone. ANNALS_SEED=n runs that seed only,
+// ANNALS_SEEDS=n runs the seeds from 1 to n; a failure prints its seed.
 
 #include "storage/backup.h"
 #include "storage/history_cleanup.h"
@@ -43,7 +43,7 @@ constexpr Call kCalls[] = {
     Call::rename, Call::remove, Call::link,   Call::sync_directory, Call::open,
     Call::list,   Call::read,   Call::map};
 
-/// What an accepted commit did, to be done to a model.
+/// What an accepted commit did, to be applied to a model.
 struct Applied {
     struct Written {
         std::uint64_t resource = 0;
@@ -89,7 +89,7 @@ class Simulation {
             } else if (dice < 945) {
                 settle();
                 if (pick(8) == 0) {
-                    // Once in a while without waiting: the rest goes on beside what follows.
+                    // Sometimes without waiting, so that compaction goes on during the next steps.
                     store_->compact(true);
                     if (pick(4) != 0) {
                         (void)store_->wait_compacted();
@@ -168,7 +168,7 @@ class Simulation {
         opened_with_ = base_;
         settled_since_.clear();
         opened_at_ = base_.last_position();
-        last_instant_ = {};  // What was dropped may have been the newest.
+        last_instant_ = {};  // The newest version may have been dropped.
     }
 
     void reopen(bool power_cut) {
@@ -178,7 +178,7 @@ class Simulation {
         }
         std::vector<Applied> unknown = std::move(unknown_);
         if (!power_cut && unknown.empty()) {
-            // An orderly end settles what was submitted.
+            // An orderly close settles what was submitted.
             for (const Applied& applied : in_flight_) {
                 apply(base_, applied);
             }
@@ -188,7 +188,7 @@ class Simulation {
         in_flight_.clear();
         unknown_.clear();
         if (power_cut && durability_ != Durability::commit) {
-            // Only opening has made anything durable for sure.
+            // Only what was there at opening is certain to be durable.
             base_ = opened_with_;
             unknown.insert(unknown.begin(), settled_since_.begin(), settled_since_.end());
         }
@@ -204,7 +204,7 @@ class Simulation {
         open(unknown);
     }
 
-    /// Ends all faults; the disk may be another one since a power cut.
+    /// Ends all faults. The disk may be a different object since a power cut.
     void mend() {
         if (loses_) {
             fs_->lose_on_failed_sync();
@@ -231,7 +231,7 @@ class Simulation {
         return options;
     }
 
-    /// The machine has stopped, or it was the process alone.
+    /// Either the machine stopped, or only the process.
     void end_power_cut() {
         if (pick(2) == 0) {
             fs_->come_back();
@@ -240,7 +240,7 @@ class Simulation {
         }
     }
 
-    /// What goes wrong while a store is opened keeps it from that as long as it goes wrong, and is no damage.
+    /// A fault while a store is opened may keep it from opening as long as it lasts, but is never taken for damage.
     void meet_faults_in_opening(bool may_cut) {
         for (std::uint64_t times = pick(3) == 0 ? 1 + pick(3) : 0; times > 0; --times) {
             const bool cut = may_cut && pick(2) == 0;
@@ -262,7 +262,7 @@ class Simulation {
         }
     }
 
-    /// As a backup does. One that had the name before loses it.
+    /// Gives a sealed segment a second name, as a backup does. A segment that had this name before loses it.
     void link_segment() {
         const std::lock_guard lock(store_->segment_files());
         std::vector<std::string> sealed;
@@ -303,7 +303,7 @@ class Simulation {
         }
     }
 
-    /// The writer gave up, or waits for space: reads must go on, writes be refused, and a new start help.
+    /// The writer gave up or waits for space: reads must still work, writes must be refused, and reopening must help.
     void recover() {
         settle();
         const bool full = store_->write_state() == WriteState::no_space;
@@ -315,9 +315,9 @@ class Simulation {
         reopen(!full && pick(2) == 0);
     }
 
-    // ---- keeping house ----
+    // ---- housekeeping ----
 
-    /// What is beyond a number of versions goes by one commit for all resources, or none of it.
+    /// Erases all but the newest few versions of each resource: the commit erases them for all resources or for none.
     void clean_histories() {
         settle();
         HistoryLimits limits;
@@ -353,7 +353,7 @@ class Simulation {
         comparison().some();
     }
 
-    /// Of what has settled; a store that is restored from it is the same.
+    /// Backs up what has settled; a store restored from it must be equal.
     void make_backup() {
         settle();
         BackupOptions how;
@@ -365,7 +365,7 @@ class Simulation {
         };
         const auto made = back_up(*fs_, kDirectory, kBackup, end, how);
         if (!made) {
-            // Where a power cut took what it has, the store goes another way.
+            // If a power cut took commits that the backup has, the store has diverged from it.
             const bool newer =
                 made.error().code == Errc::usage && durability_ != Durability::commit;
             EXPECT_TRUE(newer || fault_waits_ || power_goes_ ||
@@ -386,7 +386,7 @@ class Simulation {
             up_to.to_position = Position{1 + pick(base_.last_position().value)};
         }
         if (!fs_->exists(kRestored + "/restore.partial")) {
-            remove_all(kRestored);  // A power cut may have brought it back.
+            remove_all(kRestored);  // a power cut may have brought it back
         }
         const auto restored = restore(*fs_, kBackup, kRestored, up_to);
         if (!restored) {
@@ -407,7 +407,8 @@ class Simulation {
         remove_all(kRestored);
     }
 
-    /// Of a store that nobody has open, be it as a power cut has left it: what opens has no damage, and goes on from there.
+    /// Backs up a store that nobody has open, perhaps as a power cut left it:
+    /// what can be opened has no damage, and a backup of it must succeed.
     void make_offline_backup() {
         if (!fs_->exists(kDirectory + "/segments")) {
             return;
@@ -420,11 +421,11 @@ class Simulation {
             check_backup();
         } else {
             EXPECT_EQ(made.error().code, Errc::usage) << made.error().detail;
-            remove_all(kBackup);  // It is of a store that went another way.
+            remove_all(kBackup);  // made of a store that has diverged since
         }
     }
 
-    /// Whatever became of the last attempt, what is there is whole.
+    /// Whatever became of the last attempt, the backup that is there is whole.
     void check_backup() {
         if (!fs_->exists(kBackup + "/backup.manifest")) {
             return;
@@ -438,14 +439,14 @@ class Simulation {
         }
     }
 
-    /// As another process does that only reads, whatever is being taken out or written anew just then.
+    /// Reads like another process would, no matter what is being erased or rewritten at the time.
     void read_beside() {
         settle();
         StoreOptions reading = options();
         reading.read_only = true;
         const auto opened = Store::open(*fs_, kDirectory, reading);
         if (store_->write_state() != WriteState::ready) {
-            return;  // What failed may have left something.
+            return;  // the failed writer may have left remains
         }
         if (!opened) {
             EXPECT_TRUE(fault_waits_ || power_goes_) << opened.error().detail;
@@ -468,7 +469,7 @@ class Simulation {
         }
     }
 
-    /// By the words that it has: nothing else is found then, nor meanwhile.
+    /// Rebuilds with the same words: the same must be found, during the rebuild and after it.
     void rebuild_search() {
         if (!searches_) {
             return;
@@ -529,7 +530,7 @@ class Simulation {
         });
     }
 
-    /// True if a version of the guard's type carries its term since then, be it in flight.
+    /// Whether a version of the guard's type written since then has its term, even if still in flight.
     bool is_written_since(const Guard& guard) const {
         return std::ranges::any_of(now_.versions(), [&](const VersionModel::Version& version) {
             return version.info.position > guard.as_of && version.info.type == *guard.type &&
@@ -573,7 +574,7 @@ class Simulation {
         write.expect = pick(4) != 0 ? Expect::anything : static_cast<Expect>(pick(6));
         write.expected_version = {newest + (pick(8) == 0 ? 1 : 0)};
         if (pick(4) == 0) {
-            // As from a history bundle: a number with a gap or one that is too old, an instant of its own.
+            // As from a history bundle: a version number with a gap or one that is too old, and an instant of its own.
             write.version = VersionNumber{std::max<std::uint64_t>(1, newest + pick(4))};
             write.instant = Instant{static_cast<std::int64_t>(pick(2'000'000))};
             write.expect = pick(2) == 0 ? Expect::older : write.expect;
@@ -595,7 +596,7 @@ class Simulation {
         return erase;
     }
 
-    /// What the store must answer, decided on the model.
+    /// What the store must answer, according to the model.
     Status expected_status(const Commit& commit, const Applied& applied,
                            const std::vector<std::uint64_t>& required, std::size_t& failed) const {
         for (std::size_t i = 0; i < commit.writes.size(); ++i) {
@@ -639,7 +640,7 @@ class Simulation {
         }
         failed = 0;
         for (const Guard& guard : commit.guards) {
-            // Of what was written before the store was opened it knows nothing.
+            // The store knows nothing of what was written before it was opened.
             if (guard.as_of < opened_at_ || is_written_since(guard)) {
                 return Status::busy;
             }
@@ -681,7 +682,7 @@ class Simulation {
         const Status expected = expected_status(commit, applied, required, failed);
         const Submission submission = store_->submit(commit);
         if (submission.status == Status::no_space || submission.status == Status::failed) {
-            // Rolling over to another segment may have failed meanwhile.
+            // Rolling over to another segment may have failed in the meantime.
             EXPECT_NE(store_->write_state(), WriteState::ready);
             return;
         }
@@ -696,7 +697,7 @@ class Simulation {
         note_request(commit, request);
     }
 
-    /// Those of commits that were dropped had positions that other commits get.
+    /// Positions of dropped commits are given to others, so their requests are forgotten.
     void note_request(const Commit& commit, const std::string& request) {
         if (const std::uint64_t count = commit.writes.size(); count > 0) {
             const std::uint64_t last = commit.writes.back().outcome.position.value;
@@ -705,7 +706,7 @@ class Simulation {
         }
     }
 
-    /// Which request made a commit is known until anything of it is erased.
+    /// A commit's request is known until any of its versions is erased.
     void compare_requests() {
         for (const auto& [last, made] : requests_) {
             if (last > base_.last_position().value) {
@@ -774,7 +775,7 @@ class Simulation {
             return;
         }
         if (store_->write_state() == WriteState::no_space) {
-            unknown_.clear();  // They must not come back.
+            unknown_.clear();  // they must not come back
         }
         now_ = base_;
     }
@@ -793,10 +794,10 @@ class Simulation {
         compare_requests();
     }
 
-    /// At the end nothing is left of what failed, neither on the disk nor open.
+    /// At the end, nothing is left of failed attempts: neither files nor open descriptors.
     void expect_no_litter() const {
         for (const std::string& path : fs_->paths()) {
-            // A power cut may have brought a restoration back that was refused.
+            // A power cut may have brought back a refused restore.
             EXPECT_TRUE(path.starts_with("backup/") || path.starts_with(kRestored) ||
                         path.ends_with(".seg") || path.ends_with(".journal") ||
                         path.ends_with(".run") || path == kDirectory + "/search/manifest")
@@ -808,25 +809,25 @@ class Simulation {
     std::mt19937_64 random_;
     std::uint64_t resources_;
     std::uint64_t segment_bytes_ = 0;
-    bool packs_ = false;  ///< sealed segments
+    bool packs_ = false;  ///< packs sealed segments
     bool searches_ = false;
-    bool prepares_ = false;              ///< segments ahead of use
-    bool loses_ = false;                 ///< what a failed sync was to cover
+    bool prepares_ = false;              ///< prepares segments ahead of use
+    bool loses_ = false;                 ///< a failed sync loses what it was to cover
     std::deque<SearchEntries> entries_;  ///< of what is being submitted
-    bool durable_ = true;                ///< what settles
+    bool durable_ = true;                ///< what has settled survives power cuts
     Durability durability_ = Durability::commit;
     std::int64_t clock_ = 1'000'000;
     std::int64_t clock_step_ = 0;
     Instant last_instant_;
-    bool power_goes_ = false;   ///< at some change to come, if it has not gone yet
-    bool fault_waits_ = false;  ///< for a call that has perhaps not been made yet
+    bool power_goes_ = false;   ///< at one of the next changes, if it hasn't yet
+    bool fault_waits_ = false;  ///< set to fail a call that may not have been made yet
     std::unique_ptr<SimFileSystem> fs_ = std::make_unique<SimFileSystem>();
     std::unique_ptr<Store> store_;
     VersionModel base_;         ///< what has settled
-    VersionModel opened_with_;  ///< and had when the store was opened
+    VersionModel opened_with_;  ///< what had settled when the store was opened
     std::vector<Applied> settled_since_;
     Position opened_at_;              ///< the last one when the store was opened
-    VersionModel now_;                ///< and what was submitted since
+    VersionModel now_;                ///< what has settled or was submitted since
     std::vector<Applied> in_flight_;  ///< submitted, not settled
 
     struct Made {
@@ -835,7 +836,7 @@ class Simulation {
     };
 
     std::map<std::uint64_t, Made> requests_;  ///< of commits, by their last position
-    std::vector<Applied> unknown_;  ///< dropped by a failed writer; some may be on the disk
+    std::vector<Applied> unknown_;            ///< dropped by a failed writer; may be on the disk
 };
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {

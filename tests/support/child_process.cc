@@ -58,7 +58,7 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
-    // The tests themselves may be to outlive their terminal (nohup), or be in the background of a script, which ignores SIGINT.
+    // The tests may run under nohup, or in the background of a script; a child would then ignore SIGHUP or SIGINT.
     sigset_t defaults;
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGHUP);

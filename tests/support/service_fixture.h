@@ -79,7 +79,7 @@ class ServiceFixture : public ::testing::Test {
     /// Who sends the requests from now on; null: someone unauthenticated. Lifetime: until the next call.
     void send_as(const core::Principal* principal) { principal_ = principal; }
 
-    /// The same on another loop of the store.
+    /// Like send(), but on another loop of the store.
     Answer send_on(core::Loop& loop, std::string_view method, std::string_view target,
                    std::string_view body = {}, const Headers& headers = {});
 

@@ -124,7 +124,7 @@ class SimFileSystem::SimFile final : public storage::File {
         fs_.wait_for_sync(lock);
         if (Result<void> begun = fs_.begin_call(Call::sync, lock); !begun) {
             if (fs_.lose_on_failed_sync_ && !fs_.off_) {
-                // Sizes are the file system's own, which it does not lose.
+                // Sizes are metadata of the file system, which are not lost.
                 std::erase_if(inode_->unsynced, [](const Change& change) { return !change.size; });
                 losses_told_ = ++inode_->losses;
             }
