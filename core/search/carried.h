@@ -1,7 +1,7 @@
-// Carried: resources that are found beside the store's without being versions of it: what installed packages define.
+// Carried: the resources of installed packages, which are found along with the store's although they are not in it.
 //
-// They stand behind all positions of the store, in the order in which they came, so that whatever goes through matches by
-// position goes through these, too.
+// Their positions come after all those of the store, in order of arrival, so that code that iterates over matches by
+// position includes them.
 //
 // Layer:   core/search.
 // Spec:    docs/api/install-package.md.
@@ -25,19 +25,19 @@
 
 namespace annals::core::search {
 
-/// What can be found of the carried resources of one type, up to a number.
+/// The runs of the carried resources of one type, built from the first `through` resources of all types.
 struct CarriedTypeRuns {
     std::shared_ptr<const ParameterSet> parameters;
     std::size_t through = 0;
     std::vector<std::shared_ptr<const storage::SearchRun>> runs;
 };
 
-/// What was made before is kept, for one set of parameters. Lifetime: `store` outlives it.
+/// Keeps the runs that were built, for one set of parameters. Lifetime: `store` outlives it.
 class CarriedIndex {
   public:
     explicit CarriedIndex(const storage::Store& store) : store_(store) {}
 
-    /// What is kept for these parameters; empty if nothing is.
+    /// The runs kept for these parameters; empty if there are none.
     CarriedTypeRuns find(TypeId type, const std::shared_ptr<const ParameterSet>& parameters) const;
 
     void keep(TypeId type, const CarriedTypeRuns& runs);
@@ -50,16 +50,16 @@ class CarriedIndex {
     std::array<CarriedTypeRuns, kResourceTypeCount> kept_;  // guarded by mutex_
 };
 
-/// Makes what is missing of a type in a CarriedIndex, in turns. Lifetime: `index` outlives it.
+/// Builds the missing runs of a type in a CarriedIndex, in turns. Lifetime: `index` outlives it.
 class CarriedRuns {
   public:
     CarriedRuns(CarriedIndex& index, std::shared_ptr<const ParameterSet> parameters,
                 std::string base_url, std::shared_ptr<const Carried> carried, TypeId type);
 
-    /// Goes on until the turn is over (false) or all is made and kept (true).
+    /// Continues until the turn is over (false) or all are built and kept (true).
     Result<bool> advance(const Pace& pace);
 
-    /// The runs of the store's snapshot and, behind them, these. Requires: advance() was true.
+    /// The runs of the store's snapshot, followed by these. Requires: advance() has returned true.
     std::shared_ptr<const storage::SearchRuns> beside(const storage::SearchRuns& stored) const;
 
   private:
@@ -70,7 +70,7 @@ class CarriedRuns {
     std::shared_ptr<const Carried> carried_;
     TypeId type_;
     CarriedTypeRuns made_;
-    std::vector<std::unique_ptr<storage::SearchEntries>> entries_;  // of the run being made
+    std::vector<std::unique_ptr<storage::SearchEntries>> entries_;  // of the run being built
     std::vector<storage::IndexedDocument> documents_;
 };
 

@@ -1,4 +1,4 @@
-// Execution: a plan of one type answered from the runs of a snapshot, in turns of about a millisecond.
+// Execution: evaluates a plan for one type on the runs of a snapshot, in turns of about a millisecond.
 //
 // Layer:   core/search.
 // Spec:    docs/search.md, How a search is answered.
@@ -22,16 +22,17 @@
 
 namespace annals::core::search {
 
-/// Says when a turn is over, so that others of the loop get theirs.
+/// Says when a turn is over, so that a long search doesn't block its loop.
 class Pace {
   public:
-    /// A turn without an end: for who has a thread of his own, and for tests.
+    /// A turn that never ends: for callers with a thread of their own, and for tests.
     Pace() = default;
 
     explicit Pace(std::chrono::microseconds turn) : turn_(turn) {}
 
-    /// Of somebody who has what is on the device only fetched before the next turn: it is put into `unread`, which outlives
-    /// this. Others wait where they read.
+    /// For a caller that fetches, before the next turn, what is only on the device: defer() puts it into `unread`.
+    /// Other callers block when they read it.
+    /// Lifetime: `unread` outlives this.
     Pace(std::chrono::microseconds turn, std::vector<Position>& unread)
         : turn_(turn), unread_(&unread) {}
 
@@ -40,11 +41,11 @@ class Pace {
     /// Looks at the clock.
     bool is_over() const { return turn_.count() != 0 && std::chrono::steady_clock::now() >= end_; }
 
-    /// Whether defer() is of use.
+    /// Whether defer() can end a turn.
     bool defers() const noexcept { return unread_ != nullptr; }
 
-    /// True if the turn has to end because these are on the device only. Not to be asked again of the same: what was
-    /// fetched may have left the memory since.
+    /// True if the turn must end because these are only on the device. Must not be called again for the same positions:
+    /// what was fetched may have been evicted since.
     bool defer(std::vector<Position> unread) const {
         if (unread_ == nullptr || unread.empty()) {
             return false;
@@ -59,7 +60,7 @@ class Pace {
     std::vector<Position>* unread_ = nullptr;
 };
 
-/// A document that matches. Lifetime: of the snapshot.
+/// A document that matches. Lifetime: that of the snapshot.
 struct Match {
     TypeId type;
     const storage::SearchRun* run = nullptr;
@@ -70,17 +71,17 @@ struct Match {
     std::uint64_t key() const noexcept { return run->key(document); }
 };
 
-/// Adds what `link`, a chain or a has, leads to by `match`, which matches its own plan: of a chain the keys by which others
-/// refer to it, of a has those that it refers to.
+/// Adds to `keys` what `match`, a match of parts[0] of `link`, contributes: for a chain the keys by which others refer
+/// to it, for a has those that it refers to.
 void add_linked(const Plan& link, const Match& match, KeySet& keys);
 
-/// What of the matches is wanted.
+/// Which of the matches are wanted.
 struct Wanted {
-    Position after{0};                    ///< only those behind this position
+    Position after{0};                    ///< only those after this position
     Position before = storage::kNotDied;  ///< ... and before this one
-    bool upwards = false;                 ///< the oldest first instead of the newest
+    bool upwards = false;                 ///< oldest first instead of newest first
     std::size_t limit = std::numeric_limits<std::size_t>::max();
-    bool count_only = false;  ///< only how many there are
+    bool count_only = false;  ///< only their number
 };
 
 class RunWalk;
@@ -93,34 +94,37 @@ class Execution {
     Execution(const Execution&) = delete;
     Execution& operator=(const Execution&) = delete;
 
-    /// Says what advance() is to find; what was found before is forgotten, what chains came to is not.
+    /// Sets what advance() finds. Earlier matches are dropped; the results of chains are kept.
     void want(const Wanted& wanted);
 
-    /// Goes on until the turn is over (false) or all is found (true). Requires: want().
-    /// Errors: too_costly (more matches or keys than are kept).
+    /// Continues until the turn is over (false) or everything wanted is found (true).
+    /// Requires: want() was called.
+    /// Errors: too_costly (more than kMatchesMax matches or keys); expired.
     Result<bool> advance(const Pace& pace);
 
     TypeId type() const noexcept { return type_; }
 
-    /// What chains and has came to, as far as it matters for the resources that match what else is asked for; all of it if the
-    /// first that was wanted was nothing (limit 0). Requires: advance() was true once. Lifetime: of this.
+    /// The results of chains and has. They may be restricted to what matters for resources that match the other
+    /// conditions, unless the first want() had limit 0.
+    /// Requires: advance() has returned true. Lifetime: that of this.
     const Resolution& resolution() const noexcept { return resolution_; }
 
-    /// The plan bound to a run. Requires: advance() was true once. Lifetime: of this.
+    /// The plan bound to a run. Requires: advance() has returned true. Lifetime: that of this.
     BoundPlan bind_to(const std::shared_ptr<const storage::SearchRun>& run) {
         return bind(plan_, run, resolution_);
     }
 
-    /// Whether the plan has so many conditions that it is bound to one run at a time. Requires: advance() was true once.
+    /// Whether the plan has so many conditions that it is bound to only one run at a time. Requires: advance() has
+    /// returned true.
     bool is_large() const noexcept;
 
-    /// In the order wanted.
+    /// In the order that was wanted.
     std::vector<Match>& matches() noexcept { return matches_; }
 
-    /// How many were found, or counted.
+    /// The number of matches found or counted.
     std::uint64_t count() const noexcept;
 
-    /// About how much work it is to count all, in steps of some nanoseconds. Requires: advance() was true once.
+    /// Estimates the cost of counting all matches, in steps of a few nanoseconds. Requires: advance() has returned true.
     std::uint64_t counting_cost();
 
   private:
@@ -145,10 +149,10 @@ class Execution {
     Wanted wanted_;
 };
 
-/// What is said when there are more.
+/// The error for more than kMatchesMax.
 Error too_many_matches();
 
-/// At most so many matches, or keys of a chain, are kept at a time.
+/// At most this many matches, or matches of a chain's own plan, are handled at a time.
 inline constexpr std::size_t kMatchesMax = 8'000'000;
 
 }  // namespace annals::core::search

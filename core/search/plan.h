@@ -1,6 +1,6 @@
-// Plan: what is asked of the search index of one type, as a tree of conditions.
+// Plan: a query on the search index of one type, as a tree of conditions.
 //
-// Layer:   core/search. query.h makes plans of requests, execute.h answers them.
+// Layer:   core/search. query.h turns requests into plans, execute.h evaluates them.
 // Threads: immutable once made.
 
 #pragma once
@@ -19,17 +19,17 @@
 
 namespace annals::core::search {
 
-/// How an interval [low, high] of a resource is held against the one asked for (search.html#prefix).
+/// How an interval [low, high] of a resource is compared to the one in the query (search.html#prefix).
 enum class Comparison : std::uint8_t {
-    eq,  ///< lies inside it
-    ne,  ///< does not
+    eq,  ///< lies within it
+    ne,  ///< does not lie within it
     gt,  ///< reaches above it: high > asked high
     lt,  ///< reaches below it: low < asked low
     ge,  ///< reaches into or above it: high >= asked low
     le,  ///< reaches into or below it: low <= asked high
     sa,  ///< begins after it: low > asked high
     eb,  ///< ends before it: high < asked low
-    ap,  ///< overlaps it (it is widened already)
+    ap,  ///< overlaps it (which has been widened)
 };
 
 struct Range {
@@ -39,7 +39,7 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
-/// Whether `own` compares to `asked` as `comparison` says.
+/// Whether `comparison` holds between a resource's interval `own` and the query's `asked`.
 constexpr bool compares(Comparison comparison, Range own, Range asked) noexcept {
     const bool inside = own.low >= asked.low && own.high <= asked.high;
     switch (comparison) {
@@ -72,20 +72,19 @@ struct Plan {
         all_of,    ///< of `parts`
         any_of,    ///< of `parts`
         negation,  ///< of parts[0]
-        terms,     ///< carries any of `terms` (ascending, each once)
+        terms,     ///< has any of `terms` (sorted, unique)
         prefix,    ///< has a text in `column` that begins with `text`
         contains,  ///< ... that contains `text`
-        interval,  ///< has an interval in `column` that compares to `range` as `comparison` says
-        quantity,  ///< the same for each unit in beside(column, ":units") for which `in_unit` gives a range, in the
-        ///< column of that unit, beside(column, "=" + text)
-        chain,     ///< refers by `column` to a resource of `type` that matches parts[0]
-        has,       ///< is referred to by `column` of a resource of `type` that matches parts[0]
-        verified,  ///< matches parts[0], and `check` says so of its body
-        contained,  ///< matches parts[0], and `within` leads to an inner resource that matches one of the others
+        interval,  ///< has an interval in `column` for which `comparison` to `range` holds
+        quantity,  ///< the same for each unit in beside(column, ":units") with a range by `in_unit`, in
+        chain,     ///< refers to a resource of `type` that matches parts[0], by `column`
+        has,       ///< a resource of `type` that matches parts[0] refers to it, by `column`
+        verified,  ///< matches parts[0], and `check` accepts its body
+        contained,  ///< matches parts[0], and an inner resource found by `within` matches another part
     };
 
-    /// Whether what an inner resource can be found by, and it itself, match parts[part]; `container` has what it refers to by
-    /// `#id`.
+    /// Whether an inner resource, with these entries and this body, matches parts[part]. Its references `#id` lead into
+    /// `container`.
     using Judge = std::function<bool(std::size_t part, const storage::SearchEntries& entries,
                                      json::Value inner, json::Value container)>;
 
@@ -99,20 +98,20 @@ struct Plan {
     std::function<std::optional<Range>(std::string_view unit)> in_unit;
     TypeId type;
     std::function<bool(json::Value resource)> check;
-    /// Whether `judge` takes a resource to which `resource` leads inside of `container`, which it may itself be, or inside of
-    /// itself.
+    /// Whether `judge` accepts a resource that `resource` refers to and that is inside `container` (perhaps `resource`
+    /// itself) or inside `resource`.
     std::function<bool(json::Value resource, json::Value container, const Judge& judge)> within;
 };
 
-/// What matches anything, or nothing.
+/// Matches everything, or nothing.
 Plan everything();
 Plan nothing();
 
-/// What has any of these terms, in any order.
+/// Matches what has any of these terms, given in any order.
 Plan carrying(std::vector<Term> terms);
 
-/// Conjunction and disjunction, as flat as they can be: nested ones of the same kind are taken apart, terms under
-/// any_of() become one condition, and what `everything` or `nothing` decides is decided.
+/// Conjunction and disjunction, simplified: nested ones of the same kind are flattened, terms under any_of() are merged
+/// into one condition, and `everything` and `nothing` are folded.
 Plan all_of(std::vector<Plan> parts);
 Plan any_of(std::vector<Plan> parts);
 Plan negation_of(Plan part);
@@ -125,36 +124,36 @@ Plan has(Column column, TypeId type, Plan of);
 Plan verified(Plan candidates, std::function<bool(json::Value resource)> check);
 Plan contained(Plan candidates, std::vector<Plan> of, decltype(Plan::within) within);
 
-/// Decides a chain or a has for the resource at hand: only who asks knows the other resources. The entries are its, or those
-/// of a resource that it contains, for a chain.
+/// Decides whether a resource matches a chain or has, which takes other resources and is therefore up to the caller.
+/// `entries` are those of the resource or, for a chain, of one that it contains.
 using Related = std::function<bool(const Plan& part, const storage::SearchEntries& entries)>;
 
-/// Whether one resource matches, of which these are the entries (terms ascending) and this is the body.
-/// Its identity() term and its interval of `_lastUpdated` count if they were added to the entries. Without `related`
-/// chains and has match nothing. `container` is what it stands in if it is a contained resource.
+/// Whether a resource with these entries (terms sorted) and this body matches. Its identity() term and its interval of
+/// `_lastUpdated` are only considered if the caller added them to the entries. Without `related`, chains and has match
+/// nothing. `container`: the resource that contains it, if any.
 bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
              const Related& related = {}, json::Value container = {});
 
-/// Whether an inner resource of `resource`, the body of one that matches its candidates, decides for `plan`.
-/// Requires: `plan` was made by contained().
+/// Whether an inner resource of `resource`, which is the body of a candidate, matches as `plan` requires.
+/// Requires: `plan` was made by contained(); the candidate matches its parts[0].
 bool matches_within(const Plan& plan, json::Value resource, const Related& related);
 
-/// Whether a version may match, of which these are the entries (terms ascending, without `_lastUpdated`) and
-/// `identity` is the term of its resource: true wherever that takes other resources, its body or its instant to tell.
+/// Whether a version with these entries (terms sorted, no `_lastUpdated`) may match; `identity` is the term of its
+/// resource. True for whatever depends on other resources, its body or its instant.
 bool may_match(const Plan& plan, const storage::SearchEntries& entries, Term identity);
 
-/// What must be watched for a decision that was made by a plan to stay true.
+/// What must be watched to notice that a plan's result may have changed.
 struct Watch {
-    /// A new version of the plan's own type can only match if it carries one of these (identity() terms among
-    /// them); none: any version of the type may.
+    /// A new version of the plan's own type can only match if it has one of these terms (including identity()); none:
+    /// any version of the type may match.
     std::optional<std::vector<Term>> terms;
     std::vector<TypeId> others;  ///< related_types()
 };
 
-/// Other types that chains and has look at, ascending, each once; the plan's own type only if they do.
+/// The types that chains and has refer to, sorted and unique; includes the plan's own type only if they refer to it.
 std::vector<TypeId> related_types(const Plan& plan);
 
-/// With the fewest terms that every match carries one of.
+/// Chooses the smallest set of terms of which every match has at least one.
 Watch guard_terms(const Plan& plan);
 
 }  // namespace annals::core::search

@@ -32,10 +32,10 @@ using QueryPair = std::pair<std::string, std::string>;
 Result<std::vector<QueryPair>> decode_pairs(std::string_view text);
 
 struct SortKey {
-    const Parameter* parameter = nullptr;  ///< null: `_lastUpdated`, `_id` or `_score`, by `code`
+    const Parameter* parameter = nullptr;  ///< null: `code` is `_lastUpdated`, `_id` or `_score`
     std::string code;
     bool descending = false;
-    /// What the parameter is of each type that is searched: its expression finds nothing in resources of another one.
+    /// The parameter of each searched type: its expression finds nothing in resources of other types.
     std::vector<std::pair<TypeId, const Parameter*>> of_types{};
 };
 
@@ -59,63 +59,62 @@ struct Query {
     std::vector<TypePlan> types;
     std::vector<SortKey> sort;
     std::vector<Include> includes;
-    std::optional<std::uint64_t> count;  ///< `_count` as asked; 0 of _summary=count, too
+    std::optional<std::uint64_t> count;  ///< `_count` as sent; 0 also for _summary=count
     TotalMode total = TotalMode::unasked;
-    Subset subset;           ///< _summary and _elements; Summary::count also where `_count` is 0
-    bool contained = false;  ///< _contained=true or both
-    bool containing = true;  ///< false: contained resources alone are matched (_contained=true)
-    bool contained_type = false;        ///< _containedType=contained
+    Subset subset;                ///< _summary and _elements; Summary::count also for `_count=0`
+    bool contained = false;       ///< _contained=true or both
+    bool containing = true;       ///< false: only contained resources match (_contained=true)
+    bool contained_type = false;  ///< _containedType=contained
     std::optional<std::string> cursor;  ///< `_cursor`, opaque
-    std::vector<QueryPair> used;        ///< for the self link: what was understood
-    std::vector<std::string> warnings;  ///< one for each parameter that was passed over (lenient)
-    /// The types that it looks at beside those that it searches: by chains and _has, and List by `_list`. One of its own
-    /// only if these do. Whatever came of them: a condition beside them that nothing matches now may match another time.
+    std::vector<QueryPair> used;        ///< what was understood, for the self link
+    std::vector<std::string> warnings;  ///< one for each ignored parameter (lenient)
+    /// The types that chains, _has and `_list` (List) look at; includes a searched type only if these look at it.
+    /// Complete even if a plan was simplified away because another condition matches nothing now: that may change.
     std::vector<TypeId> others;
 };
 
 /// How a query is read.
 struct QueryContext {
-    /// At the query's snapshot: value sets, code systems and lists are read there.
+    /// Where value sets, code systems and lists are read, at the query's snapshot.
     const StoredResources& stored;
-    /// Nothing else is found, nor followed by chains, nor are lists read that it doesn't show.
+    /// Limits what is found, what chains follow and which lists are read.
     const View& view;
     std::shared_ptr<const ParameterSet> parameters;
-    std::string base_url;         ///< what is below it is local; may be empty
-    Instant now = annals::now();  ///< what `ap` measures a date's distance from
+    std::string base_url;         ///< URLs below it are local; may be empty
+    Instant now = annals::now();  ///< reference time for `ap` on dates
     /// An unknown parameter is an error (Prefer: handling=strict).
     bool strict = false;
-    /// Of a conditional interaction: criteria only, at least one, read strictly. Of result parameters `_format`,
-    /// `_pretty`, `_summary` and `_elements` are passed over, for they are about the answer.
+    /// For a conditional interaction: strict, only criteria, and at least one. `_format`, `_pretty`, `_summary` and
+    /// `_elements` are ignored, because they concern only the answer; other result parameters are refused.
     bool conditional = false;
-    /// Of what is contained, `_contained` asks without regard to the view: the caller finds nothing of whose container isn't
-    /// in it.
+    /// With `_contained`, the plans ignore the view: the caller must check that the container of each match is in it.
     bool shown_by_container = false;
 };
 
-/// Reads the parameters of a search of `types` (empty: the whole system), narrowed by `_type`. The plans may be asked
-/// as long as the context's parameters live.
+/// Reads the parameters of a search of `types` (empty: the whole system), narrowed by `_type`. The plans are valid
+/// while the context's parameters live.
 ///
-/// Errors: invalid (a malformed value, naming the parameter), not_supported (a modifier, or what only some servers
-///         can do), too_costly.
+/// Errors: invalid (a malformed value; names the parameter), not_supported (a modifier, or an optional feature),
+/// too_costly.
 Result<Query> parse_query(const QueryContext& context, std::vector<TypeId> types,
                           std::span<const QueryPair> pairs);
 
-/// `text` as a parameter's value, or a part of one, that means just this text (search.html#escaping).
+/// Escapes `text` for use as a parameter's value or part of one (search.html#escaping).
 std::string escape_value(std::string_view text);
 
-/// Whether a parameter, by its name as sent, is about the result and no criterion.
+/// Whether a parameter, by its name as sent, is a result parameter, not a criterion.
 bool is_result_parameter(std::string_view name) noexcept;
 
-/// Bounds on what one query may ask.
+/// Limits of one query.
 inline constexpr std::size_t kSearchPairsMax = 1000;          ///< parameters
-inline constexpr std::size_t kSearchNameBytesMax = 1000;      ///< of one name, chains and all
+inline constexpr std::size_t kSearchNameBytesMax = 1000;      ///< of one name, including chains
 inline constexpr std::size_t kSearchValueBytesMax = 1 << 20;  ///< of one value
-inline constexpr std::size_t kSearchChainMax = 10;            ///< links of a chain, _has among them
+inline constexpr std::size_t kSearchChainMax = 10;            ///< links of a chain, including _has
 inline constexpr std::size_t kSearchConditionsMax =
-    100'000;  ///< values, codes and targets, all in all, copies too
-/// Targets of chains that plans are made for, copies of a plan (link_plan keeps two) counted with all that is in them.
+    100'000;  ///< values, codes and targets in total, including copies
+/// Plans made for targets of chains, including copies (link_plan keeps two) and everything in them.
 inline constexpr std::size_t kSearchTargetsMax = 50'000;
-/// `_text` and `_content` of one type: each takes every body apart.
+/// `_text` and `_content` conditions on one type: each parses every body.
 inline constexpr std::size_t kFullTextsMax = 16;
 inline constexpr std::size_t kFilterDepthMax = 50;  ///< parentheses, brackets and negations
 

@@ -1,8 +1,8 @@
-// Reading: what the files share that read one query, each a type of parameter or a special one.
+// Reading: what the query_*.cc files share, each of which reads one type of parameter or a special parameter.
 //
 // Layer:   core/search, behind query.h.
 // Spec:    FHIR R4 search.html#ptypes, #escaping, #prefix.
-// Threads: of one query, one thread.
+// Threads: a Reading belongs to one thread.
 
 #pragma once
 
@@ -19,13 +19,13 @@
 
 namespace annals::core::search {
 
-/// One query while it is read.
+/// The state of reading one query.
 struct Reading {
     const QueryContext& context;
-    std::size_t spent = 0;         ///< conditions that were made
-    std::size_t followed = 0;      ///< targets of chains that plans were made for, and copied
-    std::vector<TypeId> others{};  ///< that chains, _has and _list lead to, if they are seen
-    std::array<std::size_t, kResourceTypeCount> full_texts{};  ///< by type
+    std::size_t spent = 0;         ///< number of conditions made
+    std::size_t followed = 0;      ///< number of plans made for targets of chains, including copies
+    std::vector<TypeId> others{};  ///< that chains, _has and _list lead to, if visible
+    std::array<std::size_t, kResourceTypeCount> full_texts{};  ///< how many of each type
 
     /// Errors: too_costly beyond kSearchConditionsMax.
     Result<void> spend(std::size_t conditions = 1);
@@ -33,35 +33,35 @@ struct Reading {
     /// Errors: too_costly beyond kSearchTargetsMax.
     Result<void> follow(std::size_t targets = 1);
 
-    /// What resources of `type` match `plan` that a link leads to, as far as they are seen.
+    /// `plan`, for resources of `type` that a link leads to, restricted to what is visible.
     Plan linked(TypeId type, Plan plan);
 };
 
-/// One parameter of a type as it is asked for.
+/// A parameter as it occurs in the query.
 struct Asked {
     Reading& reading;
     TypeId type;
     const Parameter& parameter;
-    std::string_view name;      ///< as it was sent, for messages
-    std::string_view modifier;  ///< what stands behind its colon, or empty
-    std::size_t depth = 0;      ///< links of the chain that lead here
+    std::string_view name;      ///< as sent, for messages
+    std::string_view modifier;  ///< after its colon, or empty
+    std::size_t depth = 0;      ///< number of chain links before it
 
-    /// invalid: the value is not what the parameter takes.
+    /// The error (invalid) for a value that the parameter doesn't accept.
     Error bad(std::string_view why) const;
 
-    /// not_supported: the modifier.
+    /// The error (not_supported) for the modifier.
     Error unsupported() const;
 
-    /// How the index keeps the parameter.
+    /// How the parameter is laid out in the index.
     const Layout& layout() const { return layout_of(reading.context.parameters, type, parameter); }
 };
 
-/// What verifying needs to take a body apart again, wherever and whenever a plan is executed.
+/// Provides extractors for plans that verify bodies, on whichever thread and whenever they are executed.
 class ExtractReader {
   public:
     explicit ExtractReader(const QueryContext& context);
 
-    /// An extractor of the calling thread, which keeps it for the next one who asks for the like.
+    /// The calling thread's extractor, which is reused while parameters, seed and base URL stay the same.
     Extractor& extractor() const;
 
   private:
@@ -72,13 +72,13 @@ class ExtractReader {
 
 // ---- texts ----
 
-/// The beginning of what a client sent, short enough to be said back.
+/// The beginning of a text from a client, short enough for a message.
 std::string_view shown(std::string_view text) noexcept;
 
-/// The parts of `text` between separators that no backslash escapes; escapes stay.
+/// Splits `text` at separators that are not escaped by a backslash; escapes are kept.
 std::vector<std::string_view> split_unescaped(std::string_view text, char separator);
 
-/// FHIR's escapes, as escape_value() makes them, resolved: \, \$ \| and \\; nothing for any other.
+/// Resolves FHIR's escapes (those of escape_value()): \, \$ \| and \\. None if there is any other.
 std::optional<std::string> unescape(std::string_view text);
 
 /// The prefix at the beginning of a date, number or quantity.
@@ -93,17 +93,17 @@ Prefixed take_prefix(std::string_view value) noexcept;
 struct LocalReference {
     TypeId type;
     std::string_view id;
-    std::string_view version;  ///< empty if it names none
+    std::string_view version;  ///< empty if there is none
 };
 
 /// Reads `Type/id` and `Type/id/_history/version`, absolute below `base_url` or not.
 std::optional<LocalReference> read_local(std::string_view text, std::string_view base_url);
 
-/// Why a text is refused of which folding leaves nothing: every text begins with that, and contains it.
+/// Why a text that folds to the empty string is refused: every text begins with that, and contains it.
 inline constexpr std::string_view kFoldsToNothing =
     "a text is needed that is more than white space and marks";
 
-// ---- one value of a parameter; alternatives and negations are parameter_plan()'s ----
+// ---- one value of a parameter; alternatives and negations are handled by parameter_plan() ----
 
 Result<Plan> string_plan(const Asked& asked, std::string_view value);
 Result<Plan> token_plan(const Asked& asked, std::string_view value);
@@ -114,35 +114,35 @@ Result<Plan> quantity_plan(const Asked& asked, std::string_view value);
 Result<Plan> uri_plan(const Asked& asked, std::string_view value);
 Result<Plan> composite_plan(const Asked& asked, std::string_view value);
 
-/// Whether an element has a value for each component of a composite.
+/// Matches if an element has a value for each component of a composite.
 Plan composite_presence(const Asked& asked);
 
 Result<Plan> near_plan(const Asked& asked, std::string_view value);
 
-/// The plan for a value whose prefix was read already, or is given by an operator (_filter), as `comparison`.
+/// The plan for a value without a prefix: `comparison` is the prefix already read, or a _filter operator.
 Result<Plan> date_plan(const Asked& asked, Comparison comparison, std::string_view value);
 Result<Plan> number_plan(const Asked& asked, Comparison comparison, std::string_view value);
 Result<Plan> quantity_plan(const Asked& asked, Comparison comparison, std::string_view value);
 
-/// What `plan_of` says of the parameter or, if it finds what others find together, of any of those.
+/// The result of `plan_of` for the parameter or, if it combines others, the disjunction of the results for those.
 Result<Plan> any_part(const Asked& asked, const std::function<Result<Plan>(const Asked&)>& plan_of);
 
-/// value_plan() of a parameter by its own columns, whatever its layout says.
+/// value_plan() on the parameter's own columns, even if its layout says that it combines others.
 Result<Plan> own_value_plan(const Asked& asked, std::string_view value);
 
-/// Any of these by the parameter's type.
+/// The plan for a value, by the parameter's type.
 Result<Plan> value_plan(const Asked& asked, std::string_view value);
 
-/// A whole value: alternatives between commas, `:missing`, `:not` and `:not-in`.
+/// The plan for a whole value: comma-separated alternatives, `:missing`, `:not` and `:not-in`.
 Result<Plan> parameter_plan(const Asked& asked, std::string_view value);
 
-/// Whether there is a value at all.
+/// Matches if there is any value.
 Plan presence_plan(const Asked& asked);
 
 /// `:missing`.
 Result<Plan> missing_plan(const Asked& asked, std::string_view value);
 
-/// A token as it is asked for.
+/// A token in a query.
 struct TokenText {
     std::optional<std::string> system;  ///< none: any; empty: without one
     std::string code;                   ///< empty: any
@@ -151,23 +151,23 @@ struct TokenText {
 /// Errors: invalid.
 Result<TokenText> read_token(const Asked& asked, std::string_view value);
 
-/// The token `value` in another column than the parameter's own.
+/// The plan for the token `value` in a column other than the parameter's own.
 Result<Plan> token_in(const Asked& asked, Column column, std::string_view value);
 
-// ---- criteria: parameters, chains, and what every type has ----
+// ---- criteria: parameters, chains, and parameters of all types ----
 
-/// A criterion of a resource of `type`, by the name as sent: a parameter with its modifier, a chain, _has, and what
-/// search.html#all lists. Nothing if no such name is known for the type.
+/// The plan for one criterion on resources of `type`. `name` as sent: a parameter with its modifier, a chain, _has, or
+/// one that search.html#all lists. None if the name is unknown for the type.
 Result<std::optional<Plan>> criterion_plan(Reading& reading, TypeId type, std::string_view name,
                                            std::string_view value, std::size_t depth = 0);
 
-/// What a resource that is reached by a link must be; nothing if the name that it asks for is unknown.
+/// The plan for the resources that a link leads to; none if the criterion's name is unknown for `target`.
 using TargetPlan = std::function<Result<std::optional<Plan>>(TypeId target, std::size_t depth)>;
 
-/// A link of a chain: refers by `asked.parameter`, to a resource of the type that the modifier names if there is one.
+/// One link of a chain: a reference by `asked.parameter`, only to the type in the modifier if there is one.
 Result<std::optional<Plan>> link_plan(const Asked& asked, const TargetPlan& target);
 
-/// `_has:Observation:patient:` and a name, which `target` reads for the type that refers.
+/// `_has:Observation:patient:name`; `target` reads the last name for the referring type.
 Result<std::optional<Plan>> has_plan(
     Reading& reading, TypeId type, std::string_view name, std::size_t depth,
     const std::function<Result<std::optional<Plan>>(TypeId source, std::string_view name,

@@ -1,4 +1,4 @@
-// Snapshot: what a search looks at: the runs of each type as they stood when first asked for, at one position.
+// Snapshot: what a search sees: the store at one position, by the runs that each type had when it was first used.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -21,7 +21,7 @@
 
 namespace annals::core::search {
 
-/// Resources that are no versions of the store and are found beside them; see carried.h.
+/// Resources that are found along with the store's although they are not in it; see carried.h.
 struct Carried {
     /// Lifetime of the views: of the Carried.
     struct Resource {
@@ -30,14 +30,13 @@ struct Carried {
         std::string_view body;  ///< minified JSON
     };
 
-    std::vector<Resource>
-        resources;  ///< in the order in which they came; more may come behind them
-    std::shared_ptr<const void> pin;  ///< what the views point into
+    std::vector<Resource> resources;  ///< in order of arrival; more may be appended
+    std::shared_ptr<const void> pin;  ///< owns what the views point into
 
-    std::array<bool, kResourceTypeCount> types{};  ///< of which there are any
+    std::array<bool, kResourceTypeCount> types{};  ///< those that occur
 };
 
-/// The position of the first carried resource; the others follow. A store that is so large shows none.
+/// The position of the first carried resource; the others follow. A store that has reached it shows none.
 inline constexpr Position kCarriedFrom{0xff00'0000};
 inline constexpr std::size_t kCarriedMax = 0x00ff'ffff;
 
@@ -45,16 +44,16 @@ class Snapshot {
   public:
     using RunsOf = std::function<std::shared_ptr<const storage::SearchRuns>(TypeId type)>;
 
-    /// All that is durable now. Lifetime: `store` outlives this.
+    /// Everything that is durable now. Lifetime: `store` outlives this.
     explicit Snapshot(const storage::Store& store) : Snapshot(store, store.last_position()) {}
 
-    /// As it was at `position`, which is not beyond the newest.
+    /// The state at `position`, which is at most the newest.
     Snapshot(const storage::Store& store, Position position)
         : store_(&store),
           position_(position),
           runs_of_([&store](TypeId type) { return store.search(type); }) {}
 
-    /// Of an index without a store: nothing that looks at bodies can be asked of it.
+    /// For an index without a store: plans that look at bodies can't be evaluated.
     Snapshot(RunsOf runs_of, Position position)
         : position_(position), runs_of_(std::move(runs_of)) {}
 
@@ -65,44 +64,44 @@ class Snapshot {
 
     bool has_store() const noexcept { return store_ != nullptr; }
 
-    /// Lifetime: of this.
+    /// Lifetime: that of this.
     const storage::SearchRuns& runs(TypeId type);
 
-    /// False if what the snapshot needs of this type has been thrown away.
+    /// False if versions of this type that the snapshot needs have been discarded.
     bool answers(TypeId type) { return runs(type).vacuumed_through <= position_; }
 
-    /// Takes these for the runs of a type: they were made for its position.
+    /// Uses these runs for a type; they must have been made for this snapshot's position.
     void use(TypeId type, std::shared_ptr<const storage::SearchRuns> runs) {
         runs_[type.value] = std::move(runs);
     }
 
-    /// Sees the first `count` of these, too, of types whose runs use() brings.
+    /// Makes the first `count` of these visible, for types whose runs are set by use().
     void carry(std::shared_ptr<const Carried> carried, std::size_t count);
 
-    /// Null: none are seen.
+    /// Null: none are visible.
     const std::shared_ptr<const Carried>& carried() const noexcept { return carried_; }
 
     std::size_t carried_count() const noexcept { return carried_end_.value - kCarriedFrom.value; }
 
-    /// The first position of a run's kind that is not seen any more.
+    /// The first position that is not visible, among the store's or the carried ones, whichever the run has.
     Position end_in(const storage::SearchRun& run) const noexcept {
         return carried_ != nullptr && run.position(0) >= kCarriedFrom
                    ? carried_end_
                    : Position{position_.value + 1};
     }
 
-    /// True if the document was what its resource was at the position.
+    /// Whether the document was the current version of its resource at the snapshot's position.
     bool sees(const storage::SearchRun& run, std::uint32_t document) const noexcept {
         return run.position(document) < end_in(run) && run.died_at(document) > position_;
     }
 
-    /// The version, or carried resource, at a position; none if it was erased. Requires: it was made of a store.
+    /// The version or carried resource at a position; none if it was erased. Requires: has_store().
     std::optional<storage::VersionInfo> at(Position position) const;
 
-    /// Errors: those of Store::load(). Requires: it was made of a store.
+    /// Errors: those of Store::load(). Requires: has_store().
     Result<storage::StoredVersion> load(const storage::VersionInfo& info) const;
 
-    /// Those of `positions` whose bytes are on the device only (Store::unread()). Requires: it was made of a store.
+    /// Those of `positions` whose bytes are only on the device (Store::unread()). Requires: has_store().
     std::vector<Position> unread(std::span<const Position> positions) const;
 
   private:
@@ -114,10 +113,10 @@ class Snapshot {
     std::unordered_map<std::uint16_t, std::shared_ptr<const storage::SearchRuns>> runs_;
 };
 
-/// What is said of a snapshot that answers no more.
+/// The error for a snapshot that can no longer be answered.
 Error expired_snapshot();
 
-/// The version, or a carried resource if there are any, at a position; none if it was erased.
+/// The version or, if there are any, carried resource at a position; none if it was erased.
 std::optional<storage::VersionInfo> find_at(const storage::Store& store, const Carried* carried,
                                             Position position);
 
@@ -126,22 +125,22 @@ Result<storage::StoredVersion> load(const storage::Store& store,
                                     const std::shared_ptr<const Carried>& carried,
                                     const storage::VersionInfo& info);
 
-/// The parsed body of the version that was read last.
+/// Reads and parses bodies, one at a time.
 class BodyReader {
   public:
     explicit BodyReader(const storage::Store& store) : store_(store) {}
 
-    /// Also of what the snapshot carries. Requires: it was made of a store.
+    /// Also reads the snapshot's carried resources. Requires: has_store().
     explicit BodyReader(const Snapshot& snapshot)
         : store_(snapshot.store()), carried_(snapshot.carried()) {}
 
     /// Missing if the version was erased or is damaged. Lifetime: until the next call.
     json::Value read(Position position);
 
-    /// Lets go of what was read last: an erasure waits for whoever has the bytes.
+    /// Releases what was read last: an erasure waits until nobody holds the bytes.
     void forget();
 
-    /// The id of what was read last.
+    /// The id of the resource that was read last.
     std::string_view id() const noexcept { return stored_ ? stored_->id : std::string_view(); }
 
   private:

@@ -1,4 +1,4 @@
-// Sorting: matches in the order that `_sort` asks for.
+// Sorting: orders matches as `_sort` requests.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 search.html#sort; docs/search.md, How a search is answered.
@@ -19,30 +19,30 @@
 
 namespace annals::core::search {
 
-/// A digest of a search with what it is sorted by: another once a parameter of somebody's own has come to mean something
-/// else, for pages of two orders don't fit.
+/// Mixes the definitions of custom sort parameters into the digest of a search: if one is redefined, cursors of the old
+/// order must not be continued.
 std::uint64_t mix_sort(std::uint64_t digest, std::span<const SortKey> keys);
 
-/// The place of each match by each key. What has no value for a key comes last whichever way it is sorted; what is
-/// equal in all keys comes newest first.
+/// Finds a page of the sorted matches. Matches without a value for a key come last in either direction; ties are broken
+/// newest first.
 class Sorter {
   public:
-    /// Lifetime: the arguments outlive this; `matches` stay as they are.
+    /// Lifetime: the arguments outlive this; `matches` must not change.
     Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<const Match> matches);
     ~Sorter();
 
-    /// Says which page is wanted: the first `count` matches that come after the one at `edge`, or the last ones before it;
-    /// from the beginning if the edge is 0.
+    /// Sets the page: the first `count` matches after the one at `edge` or, backwards, the last ones before it. Edge 0:
+    /// from the beginning.
     void want(Position edge, bool backwards, std::size_t count);
 
-    /// Finds the values of the keys, and then the page: true when it is found, false when the turn is over.
+    /// Collects the values of the keys, then finds the page: true when done, false when the turn is over.
     /// Errors: too_costly (too many bodies would have to be read).
     Result<bool> advance(const Pace& pace);
 
-    /// The page in order, as indexes of matches. Requires: advance() was true.
+    /// The page in order, as indexes into the matches. Requires: advance() has returned true.
     const std::vector<std::uint32_t>& page() const noexcept { return page_; }
 
-    /// False if there is no match at the edge, and so no page. Requires: advance() was true.
+    /// False if there is no match at the edge and therefore no page. Requires: advance() has returned true.
     bool found_edge() const noexcept { return edge_.value == 0 || edge_index_.has_value(); }
 
   private:
@@ -62,20 +62,20 @@ class Sorter {
     std::span<const SortKey> keys_;
     std::span<const Match> matches_;
     std::vector<Values> values_;  // one for each key
-    std::size_t next_key_ = 0;    // of those whose values are in the index
-    std::size_t next_match_ = 0;  // whose value of it comes next
+    std::size_t next_key_ = 0;    // take_from_index() is here
+    std::size_t next_match_ = 0;  // ... and here
     std::size_t next_body_ = 0;
-    std::size_t asked_about_ = 0;  // whether their bodies are in memory
+    std::size_t asked_about_ = 0;  // so many matches have been checked for unread bodies
     Position edge_;
     bool backwards_ = false;
     std::size_t count_ = 0;
     std::optional<std::uint32_t> edge_index_;
-    std::size_t next_edge_ = 0;        // the match that may be it
-    std::size_t next_placed_ = 0;      // the match that may be of the page
-    std::vector<std::uint32_t> page_;  // until all are placed a heap, the last one on top
+    std::size_t next_edge_ = 0;        // the next match to compare with the edge
+    std::size_t next_placed_ = 0;      // the next match to consider for the page
+    std::vector<std::uint32_t> page_;  // a heap with the last one on top until all are placed
 };
 
-/// At most so many bodies are read for keys that the index has no order of.
+/// At most this many bodies are read for keys that can't be sorted by the index.
 inline constexpr std::size_t kSortedBodiesMax = 50'000;
 
 }  // namespace annals::core::search

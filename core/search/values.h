@@ -1,4 +1,4 @@
-// Values: what one value of a resource yields, by its data type and by the type of the parameter.
+// Values: the index entries of one value of a resource, by its data type and the type of the parameter.
 //
 // Layer:   core/search, inside extraction.
 // Spec:    FHIR R4 search.html; docs/search.md, "What a resource can be found by".
@@ -22,7 +22,7 @@
 
 namespace annals::core::search {
 
-/// The columns of one parameter.
+/// The columns of one parameter, computed once.
 struct Columns {
     explicit Columns(Column of) noexcept;
 
@@ -35,93 +35,93 @@ struct Columns {
     Term present;
 };
 
-/// What the two components of a composite yield of one element, until they are brought together.
+/// The entries of the two components of a composite for one element, until they are combined.
 struct Pairs {
     explicit Pairs(Column of) noexcept : columns(of) {}
 
-    /// A code of the component that is a token. Lifetime of the texts: while the resource is walked.
+    /// A code of the token component. Lifetime of the texts: until the walk over the resource ends.
     struct Key {
         TextHash system_hash;
         TextHash code_hash;
         std::string_view code;
         std::string_view system;
-        std::string copy;  ///< of both, if they don't stand in the resource as they are
+        std::string copy;  ///< of both, if they can't point into the resource
     };
 
     Columns columns;       ///< of the composite
-    std::deque<Key> keys;  ///< the first key_count; the others keep their memory
+    std::deque<Key> keys;  ///< the first key_count are used; the others keep their memory
     std::size_t key_count = 0;
-    /// Of the other component, in the columns of the composite; an interval's column is 1 + the index of its unit
-    /// among the texts, or 0.
+    /// The entries of the other component, in the composite's columns. An interval's column is 1 + the index of its
+    /// unit among the texts, or 0 without a unit.
     storage::SearchEntries values;
-    bool has_key = false;  ///< the component has any value at all
+    bool has_key = false;  ///< the key component has any value
     bool has_value = false;
 };
 
-/// A parameter that a value is for.
+/// A parameter that a value is indexed for.
 struct Use {
     const Columns* columns = nullptr;
-    std::optional<TypeId> refers_to;  ///< of a reference: only if it leads to this type
-    Pairs* pairs = nullptr;           ///< it is for a composite: `columns` are its
-    bool is_key = false;              ///< ... and its key
+    std::optional<TypeId> refers_to;  ///< for a reference: only if it leads to this type
+    Pairs* pairs = nullptr;           ///< set for a composite, whose `columns` these are
+    bool is_key = false;              ///< for its key component
 };
 
-/// At most so much is kept of one version; what is beyond is not found. A member of a Group is a link and four terms at most.
+/// Limits of one version's entries; what exceeds them can't be found. A member of a Group takes a link and at most four terms.
 inline constexpr std::size_t kTermsMax = 250'000;
 inline constexpr std::size_t kIntervalsMax = 250'000;
 inline constexpr std::size_t kLinksMax = 250'000;
 inline constexpr std::size_t kTextBytesMax = 1 << 20;
-/// A longer uri is found by its whole, and not by a part of it.
+/// A longer uri is only found as a whole, not by a part of it.
 inline constexpr std::size_t kUriBytesMax = 1000;
-/// Of one element's component of a composite.
+/// Keys, and values, of one element for a composite.
 inline constexpr std::size_t kPairedMax = 100;
-/// So many contained resources are looked at for those of its references, all in all.
+/// How many contained resources are examined, in total, to resolve a resource's references to them.
 inline constexpr std::size_t kContainedLooksMax = 1'000'000;
 
-/// Where a reference leads, by its text alone.
+/// The parts of a reference's text.
 struct ReferenceText {
-    std::optional<TypeId> type;  ///< of Type/id, whatever is before it
+    std::optional<TypeId> type;  ///< of Type/id, whatever precedes it
     std::string_view id;
     std::string_view unversioned;  ///< without /_history/n
     bool versioned = false;
-    bool local = false;  ///< Type/id, or that below the base
+    bool local = false;  ///< Type/id, relative or below the base URL
 };
 
 ReferenceText read_reference(std::string_view text, std::string_view base_url) noexcept;
 
-/// The least and the greatest of the values of a SampledData.
+/// The smallest and the largest value of a SampledData.
 struct SampledBounds {
     double low = 0;
     double high = 0;
 };
 
-/// Nothing if it has no values, or no origin.
+/// None if it has no values or no origin.
 std::optional<SampledBounds> sampled_bounds(json::Value sampled);
 
 class ValueWriter {
   public:
-    /// As Extractor. Dates without a zone are in `zone`, which outlives it; null: in UTC.
+    /// `seed` and `base_url`: as for Extractor. `zone`: of dates without a time zone; null: UTC. Lifetime: it outlives this.
     ValueWriter(std::uint64_t seed, std::string base_url, const TimeZone* zone);
 
-    /// Writes what follows to `entries`; `root` is the resource that the values are of.
+    /// Begins a resource: the entries of its values go to `entries`.
     void begin(json::Value root, storage::SearchEntries& entries) noexcept {
         root_ = root;
         out_ = &entries;
         contained_looks_ = 0;
     }
 
-    /// What `value` yields for each of `uses`. `system` is that of a bare code, or empty.
+    /// Writes the entries of `value` for each of `uses`. `system`: of a bare code, or empty.
     void write(ValueKind kind, json::Value value, std::span<const Use> uses,
                std::string_view system);
 
-    /// The same for a value that was computed; only kinds *_text and token_boolean.
+    /// The same for a computed value; only kinds *_text and token_boolean.
     void write(ValueKind kind, std::string_view text, std::span<const Use> uses,
                std::string_view system);
 
-    /// Writes what `pairs` has gathered of an element, each key with each value, and empties it.
+    /// Writes what `pairs` has collected for an element, each key with each value, and clears it.
     void write(Pairs& pairs);
 
-    /// A `presence` was written since this was asked last.
+    /// Whether a `presence` was written since the last call.
     bool take_presence() noexcept { return std::exchange(presence_, false); }
 
   private:
@@ -153,11 +153,11 @@ class ValueWriter {
                       std::span<const std::string_view> parts);
     void string_display(json::Value value, std::string_view member, std::span<const Use> uses);
     void reference(json::Value value, std::span<const Use> uses);
-    /// The key of what a local reference refers to.
+    /// The key of a local reference's target.
     std::uint64_t key_of(const ReferenceText& target) const;
     void reference_text(std::string_view text, const ReferenceText& target, std::uint64_t key,
                         std::span<const Use> uses);
-    /// A link to whatever has the url.
+    /// Adds a link to whatever has the url.
     void canonical(std::string_view text, std::span<const Use> uses);
     void reference_resource(json::Value value, std::span<const Use> uses);
     std::optional<TypeId> contained_type(std::string_view id);
@@ -177,7 +177,7 @@ class ValueWriter {
     };
 
     QuantityParts parts_of(json::Value quantity);
-    /// `system\x1Fcode\x1Funit` of a Quantity, in its own scratch.
+    /// `system\x1Fcode\x1Funit` of a Quantity, in unit_.
     std::string_view unit_of(const QuantityParts& quantity);
     void in_unit(std::string_view unit, std::int64_t low, std::int64_t high,
                  std::span<const Use> uses);
