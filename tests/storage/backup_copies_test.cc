@@ -1,4 +1,4 @@
-// Copies of backups that are not whole, and manifests that are damaged.
+// Incomplete copies of backups, and damaged manifests.
 
 #include "core/base/digest.h"
 #include "storage/format.h"
@@ -26,7 +26,7 @@ using test::expect_sound;
 using test::put;
 using test::SimFileSystem;
 
-/// A backup of several segments, the last commit of which erases.
+/// A backup of several segments, whose last commit is an erasure.
 class CopiedBackup : public ::testing::Test {
   protected:
     CopiedBackup() {
@@ -45,7 +45,7 @@ class CopiedBackup : public ::testing::Test {
         return "/backup/segments/" + segment_name(number);
     }
 
-    /// Where its frames end, from the first on.
+    /// The offsets at which its frames end, in order.
     std::vector<std::uint64_t> frame_ends(std::uint64_t number) {
         std::vector<std::uint64_t> ends;
         EXPECT_TRUE(check_segment(fs_, segment(number), [&](const CheckedFrame& frame) {
@@ -67,7 +67,7 @@ class CopiedBackup : public ::testing::Test {
         EXPECT_EQ(verified->damages.front().segment, segment_name(number));
     }
 
-    /// It is not looked into as it is, unless damage is allowed.
+    /// The backup can't be opened as a store unless damage is allowed.
     void expect_unread(std::uint64_t number) {
         StoreOptions options;
         options.read_only = true;
@@ -104,7 +104,7 @@ TEST_F(CopiedBackup, WithoutItsLastSegmentIsRefused) {
     EXPECT_EQ(rest->segments, last_ - 1);
 }
 
-/// The erase that is lost has no position: what is left ends at the same one.
+/// The lost erasure has no position, so the rest ends at the same position.
 TEST_F(CopiedBackup, CutWhereAFrameEndsIsRefused) {
     const auto ends = frame_ends(last_);
     ASSERT_GE(ends.size(), 2U);
@@ -142,7 +142,7 @@ TEST_F(CopiedBackup, WithASegmentThatItsManifestHasNotIsRefused) {
         << restored.error().detail;
 }
 
-/// Of a restore that ends before it, the rest of the backup is not asked for, but must be there.
+/// A restore that ends earlier doesn't need the rest of the backup, but the rest must be there.
 TEST_F(CopiedBackup, IsRestoredUpToAPositionIfAllOfItIsThere) {
     RestoreOptions options;
     options.to_position = {end_.value - 1};
@@ -172,7 +172,7 @@ TEST_F(CopiedBackup, WithADamagedManifestIsNotSound) {
     EXPECT_TRUE(restore(fs_, "/backup", "/restored", options)) << "it is not asked then";
 }
 
-/// Until the next one is finished, the manifest is of the one before, and has less.
+/// Until the next backup is finished, the manifest is the previous one's, which lists less.
 TEST_F(CopiedBackup, AnInterruptedOneIsNotComparedWithTheManifestBefore) {
     fill_segments(*store_, 1);
     fs_.fail_next(SimFileSystem::Call::rename, Errc::io, 1, 1);

@@ -78,7 +78,7 @@ inline void fill_segments(Store& store, int round = 0) {
     }
 }
 
-/// A new store in "/data", filled like that.
+/// A new store in "/data", filled by fill_segments().
 inline std::unique_ptr<Store> open_filled_store(FileSystem& fs) {
     EXPECT_TRUE(fs.make_directory("/data"));
     auto store = open_store(fs, "/data");

@@ -1,4 +1,4 @@
-// Backups: what is in one, what the next one takes, and what is left of it when the power goes.
+// Backups: what one contains, what the next one copies, and what is left after a power cut.
 
 #include "storage/restore.h"
 #include "storage/segment_check.h"
@@ -86,7 +86,7 @@ TEST_F(BackupTest, OfAStoreThatNobodyWritesNeedsNoStore) {
     EXPECT_EQ(report->position.value, 72U);
 }
 
-/// As after a restore that ended where a segment begins, or where the next one could not be begun.
+/// As after a restore that ended at the beginning of a segment, or if the next segment could not be begun.
 TEST(Backup, OfAStoreThatEndsWithASealedSegmentHasAllOfIt) {
     for (const bool packed : {false, true}) {
         SCOPED_TRACE(packed);
@@ -185,7 +185,7 @@ TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
     EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
 }
 
-/// The file of the open segment is longer than what has been written of it.
+/// The open segment's file is longer than what has been written to it.
 TEST_F(BackupTest, ItsProgressEndsAtItsTotal) {
     std::uint64_t done = 0;
     std::uint64_t total = 0;
@@ -202,7 +202,7 @@ TEST_F(BackupTest, ItsProgressEndsAtItsTotal) {
     EXPECT_EQ(done, report->bytes);
 }
 
-/// What goes while a backup is made is in it, erasure and all, or is in it as it was.
+/// A version erased while a backup is made is in it either as erased, together with the erasure, or as it was.
 TEST(Backup, IsOfOnePositionAlsoWhereVersionsAreErasedMeanwhile) {
     for (const bool linked : {true, false}) {
         SCOPED_TRACE(linked);
@@ -211,7 +211,7 @@ TEST(Backup, IsOfOnePositionAlsoWhereVersionsAreErasedMeanwhile) {
         fs.fail_next(SimFileSystem::Call::link, Errc::io, linked ? 0 : 1000);
         BackupOptions options;
         options.files = &store->segment_files();
-        // After each segment one version goes of each segment, the open one among them.
+        // After each segment, one version is erased in every segment, including the open one.
         options.progress = [&, i = 0](std::uint64_t, std::uint64_t) mutable {
             for (const int id : {1, 21, 36, 50}) {
                 erase_from(*store, fmt::format("p0-{}", id + i));
@@ -226,8 +226,8 @@ TEST(Backup, IsOfOnePositionAlsoWhereVersionsAreErasedMeanwhile) {
     }
 }
 
-/// Between an eraser's look at how many names a segment's file has and his writing to it a backup begins, and has as much
-/// time as it could need.
+/// A backup begins between an eraser's look at how many names a segment's
+/// file has and its write to that file, and has plenty of time.
 TEST(Backup, IsNotWrittenToByWhoLookedBeforeItCame) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory("/data"));
@@ -260,7 +260,7 @@ TEST(Backup, IsNotWrittenToByWhoLookedBeforeItCame) {
     }
 }
 
-/// What a backup has linked stays as it is, whatever is erased from the store then.
+/// What a backup has linked stays as it is, whatever is erased from the store later.
 TEST(Backup, KeepsWhatIsErasedLater) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory("/data"));
@@ -276,7 +276,7 @@ TEST(Backup, KeepsWhatIsErasedLater) {
     expect_sound(fs, "/backup");
 }
 
-/// The process ends at every call of an erasure: the backup that is made then, by who does not open the store, is whole.
+/// The process ends at each call of an erasure: a backup made then, without opening the store, is whole.
 TEST(Backup, OfAStoreThatWasKilledWhileItErasedIsWhole) {
     for (std::uint64_t n = 1;; ++n) {
         SimFileSystem fs;
@@ -304,7 +304,7 @@ TEST(Backup, OfAStoreThatWasKilledWhileItErasedIsWhole) {
     }
 }
 
-/// Real files, real threads: backups one after the other while versions come and go.
+/// Real files, real threads: one backup after another while versions are written and erased.
 TEST_F(BackupTest, ThatWasEndedBehindAnErasureIsNotTakenForADamagedOne) {
     ASSERT_TRUE(back_up_now());
     erase_from(*store_, "p0-0");
@@ -315,7 +315,7 @@ TEST_F(BackupTest, ThatWasEndedBehindAnErasureIsNotTakenForADamagedOne) {
     options.stop = [&] { return first_taken; };
     const auto end = [&] { return Result<LogEnd>(*store_->log_end()); };
     EXPECT_EQ(back_up(fs_, data_, backup_, end, options).error().code, Errc::expired);
-    // The body is gone from the first segment, and what erased it is in the last one.
+    // The body is gone from the first segment, and the erasure is in the last one.
     const auto found = verify(fs_, backup_);
     ASSERT_TRUE(found);
     EXPECT_TRUE(found->unfinished_backup);
@@ -371,7 +371,7 @@ TEST(Backup, ThatIsNotMadeLeavesNothingToTakeTheRoomOfTheStore) {
     };
     using enum SimFileSystem::Call;
     for (const SimFileSystem::Call call : {write, sync, rename}) {
-        fs.fail_next(call, Errc::no_store, 1, call == sync ? 1 : 0);  // the first mark's is another
+        fs.fail_next(call, Errc::no_store, 1, call == sync ? 1 : 0);  // the first is the mark's
         const auto report = back_up_store(fs, *store, "/data", "/backup");
         ASSERT_FALSE(report);
         EXPECT_EQ(report.error().code, Errc::no_store);
@@ -385,8 +385,7 @@ TEST(Backup, ThatIsNotMadeLeavesNothingToTakeTheRoomOfTheStore) {
     ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
 }
 
-/// The power goes at every call that a second backup makes. What the first one had is there afterwards, and the next backup
-/// is whole.
+/// The power is cut at each call of a second backup. Afterwards, what the first one had is there, and the next backup is whole.
 TEST(Backup, SurvivesAPowerCutAtEveryBoundary) {
     for (std::uint64_t n = 1;; ++n) {
         SimFileSystem fs;

@@ -1,4 +1,4 @@
-// Which request made a commit: kept with it wherever it goes, and gone with what it wrote.
+// The request that made a commit: kept with the commit wherever it goes, and erased with its versions.
 
 #include "storage/backup.h"
 #include "storage/file_system.h"
@@ -56,7 +56,7 @@ void erase_on_request(Store& store, const std::string& type, const std::string& 
     submit(store, builder, "away-with-it");
 }
 
-/// Two versions each, of which every second commit says by which request they are.
+/// Commits of two versions each; every second commit names its request.
 void fill(Store& store) {
     for (int i = 0; i < kCommits; ++i) {
         CommitBuilder builder;
@@ -66,7 +66,7 @@ void fill(Store& store) {
     }
 }
 
-/// Position of the last version of a commit of fill().
+/// Position of the last version of a commit made by fill().
 Position end_of(int i) {
     return {static_cast<std::uint64_t>(i) * 2 + 2};
 }
@@ -137,7 +137,7 @@ TEST_P(ErasedRequest, IsGoneWithTheFirstVersionThatIsErased) {
         EXPECT_FALSE(on_disk(fs, request_of(10)));
         EXPECT_TRUE(on_disk(fs, request_of(12)));
         expect_all(*store, 10);
-        // What is left of the commit goes, too.
+        // The rest of the commit can be erased, too.
         erase_on_request(*store, "Observation", "o10");
         expect_all(*store, 10);
         expect_sound(fs, kDirectory);

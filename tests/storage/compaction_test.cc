@@ -1,4 +1,4 @@
-// Compaction on the operating system's files, with readers at work.
+// Compaction on the operating system's files, while readers are at work.
 
 #include "storage/compaction.h"
 
@@ -34,7 +34,7 @@ StoreOptions unsynced_options() {
     return options;
 }
 
-/// Segments are made when they are needed.
+/// Segments are created only when needed.
 StoreOptions segments_on_demand(std::uint64_t segment_bytes) {
     StoreOptions options;
     options.segment_bytes = segment_bytes;
@@ -46,7 +46,7 @@ std::string patient_id(int i) {
     return fmt::format("p{}", i);
 }
 
-/// Resources of a kilobyte each, of which every other one has been erased.
+/// Resources of a kilobyte each, every other one erased.
 std::unique_ptr<Store> half_erased(const std::string& directory) {
     auto store = Store::open(posix_file_system(), directory, unsynced_options());
     EXPECT_TRUE(store) << store.error().detail;
@@ -212,7 +212,7 @@ TEST(Compaction, NeedsOneDescriptorAtATime) {
         for (int i = 0; i < 40; ++i) {
             put(*store, "Patient", patient_id(i), std::string(1000, 'x'));
         }
-        CommitBuilder erase;  // Too little for it to be compacted without being asked.
+        CommitBuilder erase;  // too little to be compacted unasked
         erase.erase("Patient", patient_id(0));
         const Ticket ticket = store->submit(erase.commit()).ticket;
         ASSERT_TRUE(store->wait(ticket));
@@ -233,7 +233,7 @@ TEST(Compaction, GoesOnWhereADeviceThatWasFullHasNoOpenSegmentYet) {
     for (int i = 0; i < 40; ++i) {
         put(*store, "Patient", patient_id(i), std::string(1000, 'x'));
     }
-    CommitBuilder erase;  // Too little for it to be compacted without being asked.
+    CommitBuilder erase;  // too little to be compacted unasked
     erase.erase("Patient", patient_id(0));
     const Ticket ticket = store->submit(erase.commit()).ticket;
     ASSERT_TRUE(store->wait(ticket));
@@ -263,7 +263,7 @@ TEST(Compaction, LeavesTheSegmentInWhichTheLogEnds) {
     test::SimFileSystem fs;
     const auto store = *Store::open(fs, "/data", segments_on_demand(16 << 10));
     put(*store, "Patient", "a", "small");
-    // The next segment begins, but nothing comes into it.
+    // The next segment is begun, but nothing is written to it.
     fs.fail_next(test::SimFileSystem::Call::write, Errc::no_store, 1, 2);
     CommitBuilder builder;
     builder.put("Patient", "b", std::string(20'000, 'x'));
@@ -356,7 +356,7 @@ TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
         auto store = half_erased(directory.path());
         store->compact(true);
         ASSERT_TRUE(store->wait_compacted());
-        // What is left is in the open segment.
+        // The remaining dead bytes are in the open segment, which doesn't count.
         EXPECT_EQ(store->compaction().dead_bytes, 0U);
         EXPECT_EQ(store->compaction().segments_left, 0U);
         EXPECT_EQ(store->measure_compaction().dead_bytes, 0U);
@@ -381,7 +381,7 @@ TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
     (*store)->compact(true);
     ASSERT_TRUE((*store)->wait_compacted());
     EXPECT_EQ((*store)->compaction().segments_done, 1U);
-    // A record is padded.
+    // A record's padding may stay.
     EXPECT_GE((*store)->compaction().bytes_freed + kAlignment, foreseen);
 }
 

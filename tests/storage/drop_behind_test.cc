@@ -31,7 +31,7 @@ class DropBehindTest : public testing::Test {
         EXPECT_TRUE(file->allocate(bytes));
     }
 
-    /// Goes on from `begin` to `end`, a MiB every `step`.
+    /// Continues from `begin` to `end`, one MiB every `step`.
     void write(DropBehind& drop_behind, std::uint64_t begin, std::uint64_t end,
                std::chrono::milliseconds step = std::chrono::milliseconds(10)) {
         while (begin < end) {
@@ -55,7 +55,7 @@ TEST_F(DropBehindTest, ForgetsAllButTheNewestBytes) {
     EXPECT_EQ(fs_.forgotten(), std::vector{first});
     write(drop_behind_, 12 * kMiB, 16 * kMiB);
     ASSERT_EQ(fs_.forgotten().size(), 2U);
-    // Together with the pages that the two share with each other.
+    // Includes the page that the two chunks share.
     EXPECT_LT(fs_.forgotten()[1].offset, DropBehind::kChunk);
     EXPECT_EQ(fs_.forgotten()[1].offset + fs_.forgotten()[1].bytes, 2 * DropBehind::kChunk);
 }
@@ -79,7 +79,7 @@ TEST_F(DropBehindTest, LeavesWhatCameSlowlyToTheSystem) {
     EXPECT_TRUE(fs_.forgotten().empty());
     write(drop_behind_, 32 * kMiB, 44 * kMiB);
     ASSERT_FALSE(fs_.forgotten().empty());
-    // What was written just before is as old as that by now.
+    // By now, what was written just before the fast part is just as old.
     EXPECT_GE(fs_.forgotten()[0].offset + fs_.forgotten()[0].bytes, 24 * kMiB);
 }
 

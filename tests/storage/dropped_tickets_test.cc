@@ -22,7 +22,7 @@ TEST(DroppedTickets, KeepsOneRunOfWhatWasDroppedWithoutAPause) {
 TEST(DroppedTickets, KeepsABoundedNumberAndNeverCallsADroppedOneStored) {
     DroppedTickets dropped;
     for (std::uint64_t t = 1; t < kMany; t += 3) {
-        dropped.add({t}, {t + 1}, Errc::no_store);  // t + 2 was stored.
+        dropped.add({t}, {t + 1}, Errc::no_store);  // t + 2 was stored
     }
     EXPECT_EQ(dropped.runs(), DroppedTickets::kRunsMax);
     const std::uint64_t apart = 3 * (DroppedTickets::kRunsMax - 1);

@@ -1,4 +1,4 @@
-// The journal of erasures, and how many syncs an erasure costs.
+// The journal of erasures, and the number of syncs that an erasure costs.
 
 #include "storage/erasure_journal.h"
 
@@ -29,7 +29,7 @@ using test::CommitBuilder;
 using test::kDirectory;
 using test::SimFileSystem;
 
-/// Segments are made when they are needed.
+/// Segments are created only when needed.
 StoreOptions segments_on_demand() {
     StoreOptions options;
     options.segment_bytes = 64 << 10;
@@ -137,7 +137,7 @@ TEST(ErasureJournal, IsPutOffOnlyWhereNothingWasWrittenYet) {
     const auto journal = ErasureJournal::read(fs, kDirectory);
     ASSERT_TRUE(journal);
     const std::string segments = kDirectory + "/segments";
-    // It has no other name, so that half of it may have been taken out already.
+    // The segment's file has no other name, so it is edited in place and may be half erased already.
     fs.set_descriptors(fs.open_files());
     const auto refused = replay(fs, segments, *journal);
     ASSERT_FALSE(refused);
@@ -221,7 +221,7 @@ TEST(ErasureJournal, CountsForNothingWhereItIsNotWhole) {
     const std::string path = kDirectory + "/" + ErasureJournal::path_of(1);
     const std::string whole = fs.content(path);
     ASSERT_EQ(ErasureJournal::read(fs, kDirectory)->erases_done, 5U);
-    // Zeros up to a whole block follow.
+    // The rest of the block is zeros.
     const std::size_t end = whole.find_last_not_of('\0') + 1;
     ASSERT_GT(end, 100U);
     for (std::size_t at = 0; at < end; ++at) {
@@ -260,7 +260,7 @@ TEST(ErasureJournal, OfANewerFormatRefusesTheStoreAndTouchesNothing) {
     EXPECT_EQ(report.error().code, Errc::usage);
 }
 
-/// A segment with one frame, whose header says that it is `length` long, and a record after it.
+/// A segment with one frame whose header claims to be `length` long, and a record after it.
 std::string segment_of_one_frame(std::uint64_t salt, std::uint64_t length) {
     std::string bytes(kSegmentHeaderBytes, '\0');
     SegmentHeader header;
@@ -326,7 +326,7 @@ TEST(ErasureJournal, OfSomebodyElsesMakingTouchesNothingOutsideOfARecord) {
     }
 }
 
-/// Syncs that a lone hard delete makes, once there were others.
+/// The number of syncs of a lone hard delete, after a few others.
 std::uint64_t syncs_of_a_hard_delete(Durability durability) {
     SimFileSystem fs;
     StoreOptions options = segments_on_demand();
@@ -367,7 +367,7 @@ TEST(HardDelete, ErasesNothingWhereTheLogCouldNotBeSynced) {
     EXPECT_TRUE(read->body.ends_with("marker-a"));
 }
 
-/// So long an erasure waits for who reads. A machine that takes longer to look can't tell whether it has waited.
+/// How long an erasure waits for readers. A machine that takes longer to look can't tell whether the erasure waited.
 constexpr auto kReadersGrace = std::chrono::milliseconds(250);
 
 TEST(HardDelete, LeavesWhatIsBeingReadUntilThatIsDone) {
@@ -385,7 +385,7 @@ TEST(HardDelete, LeavesWhatIsBeingReadUntilThatIsDone) {
     EXPECT_FALSE(store->current(test::type_of("Patient"), "a"));
     auto erased =
         std::async(std::launch::async, [&] { return store->wait_erased(submission.ticket); });
-    // Nobody else comes to it, once the erasure has begun.
+    // Once the erasure has begun, nobody else can read the version.
     while (store->load(info)) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -457,7 +457,7 @@ TEST(HardDelete, ShowsNobodyHalfOfAVersion) {
     }
 }
 
-/// Erases two resources of a frame from which a third was erased before, while one call of the file system fails.
+/// Erases two resources in a frame from which a third was erased before, while one file system call fails.
 void erase_where_a_call_fails(SimFileSystem::Call call, Errc code, std::uint64_t passed,
                               bool linked) {
     SCOPED_TRACE(testing::Message()
@@ -482,7 +482,7 @@ void erase_where_a_call_fails(SimFileSystem::Call call, Errc code, std::uint64_t
     }
     ASSERT_TRUE(store->wait(store->submit(builder.commit()).ticket));
     ASSERT_TRUE(erase("b"));
-    // Into the next segment.
+    // Moves the log on to the next segment.
     for (int i = 0; i < 4; ++i) {
         test::put(*store, "Observation", "o", std::string(20'000, 'x'));
     }
@@ -491,7 +491,7 @@ void erase_where_a_call_fails(SimFileSystem::Call call, Errc code, std::uint64_t
     }
     fs.fail_next(call, code, 1, passed);
     if (!erase("c") || !erase("d")) {
-        return;  // It was the log's own call.
+        return;  // the call was one of the log's own
     }
     store->compact(true);
     (void)store->wait_compacted();
@@ -541,11 +541,11 @@ TEST(HardDelete, OutlivesAPowerCutAlsoIfTheNameOfACopyWasNotDurableAtFirst) {
     for (const char* id : {"a", "b", "c"}) {
         test::put(*store, "Patient", id, "marker-" + std::string(id));
     }
-    // Into the next segment.
+    // Moves the log on to the next segment.
     for (int i = 0; i < 4; ++i) {
         test::put(*store, "Observation", "o", std::string(20'000, 'x'));
     }
-    // Both files of the journal are there from then on.
+    // From here on, both files of the journal exist.
     ASSERT_TRUE(store->wait_erased(erase("a")));
     ASSERT_TRUE(store->wait_erased(erase("b")));
     fs.add_name(kDirectory + "/segments/" + segment_name(1), elsewhere);
@@ -562,8 +562,8 @@ TEST(HardDelete, OutlivesAPowerCutAlsoIfTheNameOfACopyWasNotDurableAtFirst) {
     EXPECT_NE(after->content(elsewhere).find("marker-c"), std::string::npos);
 }
 
-/// The power goes at the `n`th call of an opening that finishes an erasure whose journal may not be durable yet. False if it
-/// makes fewer.
+/// Cuts the power at the `n`th call of an opening that finishes an erasure whose
+/// journal may not be durable yet. False if the opening makes fewer calls.
 bool cut_while_an_erasure_is_finished(std::uint64_t n, std::uint64_t seed) {
     SimFileSystem fs;
     auto store = *Store::open(fs, kDirectory, segments_on_demand());
@@ -571,7 +571,7 @@ bool cut_while_an_erasure_is_finished(std::uint64_t n, std::uint64_t seed) {
     builder.put("Patient", "a", "marker-a");
     builder.put("Patient", "b", std::string(2000, 'b'));
     EXPECT_TRUE(store->wait(store->submit(builder.commit()).ticket));
-    fs.fail_next(SimFileSystem::Call::sync_directory, Errc::io);  // the journal's last
+    fs.fail_next(SimFileSystem::Call::sync_directory, Errc::io);  // the journal's last call
     const Ticket ticket = submit_erase(*store, "b").ticket;
     EXPECT_TRUE(store->wait(ticket));
     EXPECT_FALSE(store->wait_erased(ticket));
@@ -635,7 +635,7 @@ TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {
         fs.fail_next(Call::write, Errc::no_store, 1, passed);
         auto opened = Store::open(fs, kDirectory, options);
         if (!opened) {
-            continue;  // It needed that call itself.
+            continue;  // opening itself needed that call
         }
         ++openings;
         store = *std::move(opened);
@@ -663,11 +663,11 @@ TEST(HardDelete, WaitsForRoomForACopyAndKeepsNoStoreFromOpening) {
     for (const char* id : {"a", "b", "c", "d"}) {
         test::put(*store, "Patient", id, "marker-" + std::string(id));
     }
-    // Into the next segment.
+    // Moves the log on to the next segment.
     for (int i = 0; i < 4; ++i) {
         test::put(*store, "Observation", "o", std::string(20'000, 'x'));
     }
-    // Both files of the journal are there from then on.
+    // From here on, both files of the journal exist.
     for (const char* id : {"a", "b"}) {
         const Ticket ticket = submit_erase(*store, id).ticket;
         ASSERT_TRUE(store->wait(ticket));

@@ -27,7 +27,7 @@ TEST(Fetcher, DoesAsMuchSideBySideAsItHasThreads) {
     std::latch all_there(Fetcher::kThreadsMax);
     Fetcher fetcher;
     for (std::size_t i = 0; i < Fetcher::kThreadsMax; ++i) {
-        // Each waits for all the others.
+        // Each piece of work waits for all the others.
         fetcher.add([&all_there] { all_there.arrive_and_wait(); });
     }
     all_there.wait();
@@ -42,7 +42,7 @@ TEST(Fetcher, TakesWorkInItsOrder) {
         for (std::size_t i = 0; i < Fetcher::kThreadsMax - 1; ++i) {
             fetcher.add([&held] { held.wait(); });
         }
-        // One thread is left.
+        // All threads but one are blocked.
         for (int i = 0; i < 100; ++i) {
             fetcher.add([&, i] {
                 const std::lock_guard lock(mutex);

@@ -1,4 +1,4 @@
-// The bytes on disk. The files below tests/golden/format hold them; what they hold never changes.
+// The bytes on disk, compared with the files in tests/golden/format, whose contents never change.
 
 #include "storage/format.h"
 
@@ -35,7 +35,7 @@ std::string hex(std::string_view bytes) {
     return text;
 }
 
-/// The bytes of a golden file: hex text, `#` begins a comment.
+/// The bytes in a golden file: hex text; `#` begins a comment.
 std::string golden(const std::string& name) {
     std::ifstream in(std::string(ANNALS_SOURCE_DIR) + "/tests/golden/format/" + name + ".hex");
     EXPECT_TRUE(in) << name;
@@ -119,7 +119,7 @@ std::string encoded_request() {
     return encoded(request_record(id.text), std::span(&id, 1));
 }
 
-/// A frame of the records of `kinds`, in that order.
+/// A frame of `records`, in that order.
 std::string frame(const std::vector<std::string>& records, Position first, std::uint64_t synced) {
     std::string bytes(kFrameHeaderBytes, '\0');
     for (const std::string& record : records) {
@@ -134,7 +134,7 @@ std::string frame(const std::vector<std::string>& records, Position first, std::
     return bytes;
 }
 
-/// A sealed segment of two commits: a creation, then a deletion and (of another commit's) an erase.
+/// A sealed segment of three commits: a creation, a deletion, and the erasure of the first version.
 std::string sealed_segment() {
     std::string bytes = encoded_header();
     FooterBuilder footer({1});
@@ -212,7 +212,7 @@ TEST(Format, PacksWhatItReads) {
     const std::string plain = sealed_segment();
     SegmentHeader packed_header = header();
     packed_header.format = SegmentFormat::packed;
-    // As short as a dictionary can be: no entropy tables, a piece of the body.
+    // The smallest possible dictionary: no entropy tables, and a piece of the body.
     const std::uint64_t first = kSegmentHeaderBytes + kFrameHeaderBytes;
     const auto record = decode_record(plain, first);
     ASSERT_TRUE(record);
@@ -287,7 +287,7 @@ TEST(Format, ReadsTheGoldenSegment) {
         ++n;
     });
     EXPECT_EQ(n, records.size());
-    // The erase took version 1, which is in the same segment.
+    // The erasure took version 1, which is in this segment.
     EXPECT_EQ(footer->dead_bytes(), offsets[1] - kFrameHeaderBytes - offsets[0]);
 }
 
@@ -347,7 +347,7 @@ TEST(Format, ReadsNothingFromAnyPrefix) {
     }
 }
 
-/// `record` as of another kind, its checksum right.
+/// `record` with another kind and a matching checksum.
 std::string with_kind(std::string record, std::uint8_t kind) {
     record[12] = static_cast<char>(kind);
     const auto length = load_le<std::uint32_t>(record.data() + 8);
@@ -355,7 +355,7 @@ std::string with_kind(std::string record, std::uint8_t kind) {
     return record;
 }
 
-/// `frame` with these flags, its checksums right.
+/// `frame` with these flags and matching checksums.
 std::string with_flags(std::string frame, std::uint32_t flags) {
     store_le(frame.data() + 12, flags);
     store_le(frame.data() + 52, static_cast<std::uint32_t>(hash64({frame.data() + 8, 44}, kSalt)));
@@ -404,7 +404,7 @@ TEST(Format, SkipsUnknownKindsFrom128OnAndRefusesTheOthers) {
 TEST(Format, RefusesFlagsOfAFrameThatItDoesNotKnow) {
     const std::string bytes = with_flags(frame({encoded(deletion_record())}, {1}, 64), 0x10);
     const auto header = decode_frame(bytes, kSalt);
-    ASSERT_TRUE(header);  // It is whole, and no torn tail.
+    ASSERT_TRUE(header);  // a whole frame, not a torn tail
     auto refused = RecordReader(bytes, 0, *header).next();
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::usage);

@@ -27,7 +27,7 @@ bool no_pause(std::chrono::milliseconds) {
     return false;
 }
 
-/// Whether `condition` comes to hold within a time that no machine needs.
+/// Whether `condition` becomes true within a time that is long enough on any machine.
 bool comes_true(const std::function<bool()>& condition) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!condition() && std::chrono::steady_clock::now() < deadline) {
@@ -121,7 +121,7 @@ TEST_F(HistoryCleanupTest, CountsOnlyWhatIsLeftWhereSomeWereErased) {
 }
 
 TEST_F(HistoryCleanupTest, LeavesAResourceThatWasErasedAndBeganAgainMeanwhile) {
-    // More than go by one commit, so that there is a pause in which some are known to go and haven't yet.
+    // More than one commit erases, so that there is a pause in which some are already chosen but not erased yet.
     constexpr int kResources = 300;
     for (int i = 0; i < kResources; ++i) {
         write("Patient", fmt::format("p{}", i), 5);
@@ -213,7 +213,7 @@ TEST_F(HistoryCleanupTest, TakesALongHistoryInBoundedCommits) {
 
 TEST_F(HistoryCleanupTest, SaysThatWhatWentIsOnTheDeviceStill) {
     write("Patient", "a", 5);
-    // The file that says what is to be taken out.
+    // The journal of the erasure can't be created.
     fs_.fail_next(SimFileSystem::Call::create, Errc::no_store);
     const auto cleaned = clean_history(*store_, limits_, false, no_pause);
     ASSERT_FALSE(cleaned);
@@ -235,7 +235,7 @@ TEST_F(HistoryCleanupTest, WaitsAndTriesAgainWhereWritersLeaveItNoRoom) {
     int pauses = 0;
     const auto ended = clean_history(*store_, limits_, false,
                                      [&](std::chrono::milliseconds) { return ++pauses == 3; });
-    fs_.fail_next(SimFileSystem::Call::sync, Errc::io, 1);  // Spare the simulated disk the bytes.
+    fs_.fail_next(SimFileSystem::Call::sync, Errc::io, 1);  // spares the simulated disk the bytes
     fs_.release_syncs();
     EXPECT_EQ(pauses, 3);
     ASSERT_TRUE(ended) << ended.error().detail;
@@ -263,7 +263,7 @@ TEST_F(HistoryCleanupTest, EndsBetweenTwoCommitsAndTheNextOneGoesOn) {
 TEST_F(HistoryCleanupTest, LeavesWhatCannotBeReadAndTakesTheRest) {
     write("Patient", "a", 5);
     write("Patient", "b", 5);
-    // Damage is found as it is read only where the segment is sealed.
+    // Damage is detected on reading only in sealed segments.
     for (int i = 0; store_->metrics().segments < 2; ++i) {
         put(*store_, "Task", fmt::format("t{}", i), std::string(4096, 'x'));
     }
@@ -337,7 +337,7 @@ TEST_F(HistoryCleanupTest, WaitsItsIntervalBetweenTwoCycles) {
 
 TEST_F(HistoryCleanupTest, GoesOnAfterACycleThatFailed) {
     write("Patient", "a", 5);
-    // The file that says what is to be taken out.
+    // The journal of the erasure can't be created.
     fs_.fail_next(SimFileSystem::Call::create, Errc::no_store);
     const HistoryCleanup cleanup(*store_, limits_, std::chrono::milliseconds(1),
                                  std::chrono::milliseconds(1));

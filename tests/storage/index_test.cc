@@ -32,7 +32,7 @@ HistoryQuery pages_of(std::size_t count) {
     return query;
 }
 
-/// What the index finds in steps of `looks`, and how many these were.
+/// What the index finds in steps of `looks`, and the number of steps.
 std::pair<HistoryPage, std::uint64_t> walked(const Index& index, const HistoryQuery& query,
                                              std::uint64_t looks) {
     HistoryWalk walk(index, query, {});
@@ -53,7 +53,7 @@ void expect_same(const std::optional<VersionInfo>& found, const VersionModel::Ve
     }
 }
 
-/// An index and its model, fed alike.
+/// An index and its model, always given the same.
 class Pair {
   public:
     void add(std::uint64_t resource, TypeId type, std::uint64_t number, std::int64_t instant,
@@ -118,7 +118,7 @@ class Pair {
     VersionModel model;
 };
 
-/// Random work over few resources, so that chains grow long and every erase meets something.
+/// Random work on few resources, so that chains grow long and every erasure hits something.
 void work_at_random(Pair& pair, std::mt19937_64& random, std::size_t steps, std::uint64_t resources,
                     bool instants_ascend, unsigned erase_percent) {
     std::int64_t clock = 1000;
@@ -354,7 +354,7 @@ TEST(Index, ScansTheLogForWhatStandsAtAPosition) {
     }
     pair.index.erase({.key = key_of(1), .scope = Scope::version, .version = {2}});
     EXPECT_EQ(scanned(pair.index, {.every_version = true}, 4), (Positions{1, 2, 4, 5, 6}));
-    // The version before it was not current then.
+    // Version 1 was not current at position 3.
     EXPECT_EQ(scanned(pair.index, {.bound = {3}}, 4), Positions{2});
 }
 
@@ -371,7 +371,7 @@ std::vector<IndexedVersion> one_version_each(std::uint64_t count) {
     return versions;
 }
 
-/// Histories brought in one by one, each of ten years: every block of the lists spans all the time there is.
+/// Histories added one by one, each over ten years: every block of the lists spans the whole time.
 class HistoriesOneByOne : public testing::Test {
   protected:
     static constexpr std::uint64_t kResources = 2000;
@@ -418,7 +418,7 @@ TEST_F(HistoriesOneByOne, AreWalkedThroughInStepsThatFindWhatOneFinds) {
         for (const std::uint64_t looks : {1U, 1000U, 10'000U}) {
             const auto [page, steps] = walked(pair_.index, query, looks);
             ASSERT_EQ(test::difference(page, expected), "");
-            // Counting alone looks at all of every block.
+            // Counting alone has to look at everything in each block.
             const std::uint64_t versions = query.type ? kBlocks * 1024 / 2 : kBlocks * 1024;
             EXPECT_GE(steps, versions / (looks + 1025));
         }

@@ -1,4 +1,4 @@
-// Logs that end sooner than what was made from them.
+// Logs that end earlier than what was derived from them.
 
 #include "storage/backup.h"
 #include "storage/store.h"
@@ -43,7 +43,8 @@ void remove_below(SimFileSystem& fs, const std::string& folder) {
     }
 }
 
-/// Not opened for writing, nor for reading unless damage is allowed; `segment` is named with `why`, and nothing changes.
+/// Expects opening to fail for writing, and for reading unless damage
+/// is allowed, naming `segment` and `why`, and that no file changes.
 void expect_refused(SimFileSystem& fs, const std::string& segment, const std::string& why) {
     const auto paths = fs.paths();
     StoreOptions options = searchable();
@@ -149,7 +150,7 @@ TEST_F(LostSegments, AreNotMissedByAReaderBesideAProcessThatMakesThem) {
     ASSERT_TRUE(fs_.remove(newest));
     int lists = 0;
     fs_.after_list([&] {
-        if (++lists == 2) {  // that of the format was the first
+        if (++lists == 2) {  // the first list is the format's
             fs_.set_content(newest, content);
         }
     });
@@ -176,7 +177,7 @@ TEST_F(LostSegments, AreNotMissedByTheSearchIndexOfAnotherStore) {
     put_patient(*test::open_store(fs_), "next");
 }
 
-/// As where the power goes and the device had told of more than it had.
+/// As after a power cut if the device had reported more as written than it kept.
 TEST_F(LostSegments, AreNotMissedWhereTheEndOfTheOpenOneWasLost) {
     {
         const auto store = test::open_store(fs_);

@@ -1,4 +1,4 @@
-// Packed segments: what goes in comes out, nothing erased stays, and no byte of a file is trusted.
+// Packed segments: what goes in comes out, nothing erased is left, and no byte of a file is trusted.
 
 #include "storage/packed_segment.h"
 
@@ -48,7 +48,7 @@ StoreOptions packing_options(bool packed = true) {
     options.segment_bytes = 64 << 10;
     options.prepare_segments = false;
     options.pack_segments = packed;
-    options.pack_after = std::chrono::hours(24);  // By itself, none; pack_all() doesn't wait.
+    options.pack_after = std::chrono::hours(24);  // none by itself; pack_all() doesn't wait
     return options;
 }
 
@@ -63,12 +63,12 @@ std::string id_of(int i) {
     return fmt::format("p{}", i);
 }
 
-/// In the body of one resource, and in nothing else.
+/// A text that is in the body of one resource, and nowhere else.
 std::string marker(int i) {
     return fmt::format("marker-{}-{};", i, i * 7919);
 }
 
-/// Much that all have in common, and a little that only this one has.
+/// A long part that all have in common, and a short one of this resource only.
 std::string text_of(int i) {
     return fmt::format(
         R"({}"name":[{{"use":"official","family":"Family{}","given":["Given{}"]}}],"telecom":[{{"system":"phone",)"
@@ -99,7 +99,7 @@ void erase_patient(Store& store, const std::string& id) {
     ASSERT_TRUE(done) << done.error().detail;
 }
 
-/// Every resource but those of `erased` is as it was written.
+/// Expects every resource to be as it was written, except those that are `erased`.
 template <typename Erased>
 void expect_all(const Store& store, Erased&& erased) {
     for (int i = 0; i < kPackedResources; ++i) {
@@ -118,7 +118,7 @@ void expect_all(const Store& store, Erased&& erased) {
 
 constexpr auto kNone = [](int) { return false; };
 
-/// The packed segment in a file of `fs`, which must outlive it.
+/// The packed segment in a file of `fs`. Lifetime: `fs` outlives it.
 std::shared_ptr<const PackedSegment> packed_at(SimFileSystem& fs, const std::string& path) {
     const auto file = fs.open(path, FileSystem::Mode::read);
     const std::uint64_t bytes = *(*file)->size();
@@ -187,7 +187,7 @@ TEST(PackedSegment, IsMadeOnceItsLastCommitIsOldEnough) {
     clock += 2 * std::chrono::microseconds(std::chrono::hours(1)).count();
     const auto store = open(fs, with);
     while (store->metrics().segments_packed + 1 < store->metrics().segments) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // The test's timeout ends it.
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the test's timeout ends this
     }
     expect_all(*store, kNone);
 }
@@ -277,7 +277,7 @@ TEST(PackedSegment, LosesTheBodiesThatAreErased) {
     }
 }
 
-/// Resources of the first segment that have no pieces in its dictionary: erased from it, they leave it packed.
+/// Resources of the first segment with no pieces in its dictionary: after their erasure, it is still packed.
 std::vector<std::string> apart_from_dictionary(SimFileSystem& fs) {
     const auto packed = packed_at(fs, segment_path(1));
     const std::shared_ptr<const char> image = *packed->image();
@@ -297,7 +297,7 @@ std::vector<std::string> apart_from_dictionary(SimFileSystem& fs) {
 
 class PackedTooOften : public testing::Test {
   protected:
-    /// Erases from the first segment as often as it is packed once more: with the next erasure it is to be unpacked.
+    /// Erases from the first segment as often as it is packed again: the next erasure is to unpack it.
     void SetUp() override {
         store_ = open(fs_, packing_options());
         fill_store(*store_);
@@ -320,7 +320,7 @@ class PackedTooOften : public testing::Test {
 };
 
 TEST_F(PackedTooOften, StaysPackedWhereTheDeviceHasNoSpaceForAPlainOne) {
-    // The write after that of the log.
+    // The write after the log's.
     fs_.fail_next(SimFileSystem::Call::write, Errc::no_store, 1, 1);
     erase_patient(*store_, ids_[kTimes]);
     EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes])));
@@ -369,7 +369,7 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
     const int number = std::stoi(id.substr(1));
     EXPECT_NE(dictionary->find(source->body.substr(source->body.size() - 40)), std::string::npos);
 
-    // One that is no source first: the dictionary stays.
+    // First one that is no source: the dictionary stays.
     int other = 0;
     for (const std::uint64_t at : packed->sources()) {
         const auto where = packed->read(at);
@@ -386,7 +386,7 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
     erase_patient(*store, id);
     EXPECT_FALSE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(number)));
-    // What was taken out while it was packed takes room again, and is counted.
+    // What was erased from the packed segment takes up space again in the plain one, and is counted.
     ASSERT_TRUE(store->wait_compacted());
     EXPECT_EQ(store->compaction().dead_bytes, store->measure_compaction().dead_bytes);
     const auto gone = [&](int i) { return i == other || i == number; };
@@ -480,7 +480,7 @@ TEST(PackedSegment, LetsReadersGoOnWhileItIsMadeAndErasedFrom) {
     expect_all(*store, [](int i) { return i % 20 == 0; });
 }
 
-/// A packed segment with its store, closed.
+/// A store with a packed segment, closed.
 class DamagedPack : public testing::Test {
   protected:
     void SetUp() override {
@@ -517,7 +517,7 @@ TEST_F(DamagedPack, IsNamedWhereABlockIsNotWhole) {
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().code, Errc::corrupt);
     EXPECT_TRUE(store->load(*store->current(type_of("Patient"), id_of(40))));
-    // Of what can't be read nothing can be taken out, and that keeps nothing else from it.
+    // Nothing can be erased from an unreadable block, but everything else can.
     for (const int lost_or_not : {0, 40}) {
         CommitBuilder builder;
         builder.erase("Patient", id_of(lost_or_not));

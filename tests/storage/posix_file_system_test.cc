@@ -18,12 +18,12 @@
 
 namespace {
 
-/// Entries that readdir() still finds before it fails, where it is told to.
+/// The number of entries that readdir() still returns before it fails; none: it doesn't.
 thread_local std::optional<int> entries_found;
 
 }  // namespace
 
-/// In the place of the system's, which no file system here can be made to have fail.
+/// Replaces the system's readdir(), which can't be made to fail on any file system here.
 extern "C" dirent* readdir(DIR* directory) {
     if (entries_found && (*entries_found)-- == 0) {
         errno = EIO;
@@ -153,19 +153,19 @@ TEST_F(PosixFileSystemTest, ForgetsWhatNobodyReads) {
     ASSERT_EQ(::statfs((directory_ / "f").c_str(), &info), 0);
     const std::vector<unsigned char> left = there();
     EXPECT_EQ(left[1], 1);             // it was read
-    if (info.f_type != TMPFS_MAGIC) {  // That is memory and nothing else.
+    if (info.f_type != TMPFS_MAGIC) {  // a tmpfs keeps everything in memory
         EXPECT_LT(std::ranges::count(left, 1), static_cast<std::ptrdiff_t>(kPages / 2));
     }
     EXPECT_EQ(std::string_view(map.get(), bytes.size()), bytes);
 }
 
 TEST_F(PosixFileSystemTest, ZerosAreSeenByWhoeverReads) {
-    constexpr std::uint64_t kBytes = (2 << 20) + 3 * kPageBytes;  // More than one call takes.
+    constexpr std::uint64_t kBytes = (2 << 20) + 3 * kPageBytes;  // more than one call writes
     auto file = open("f", Mode::create);
     ASSERT_TRUE(file->write(0, std::string(kBytes + 2 * kPageBytes, 'x')));
     auto map = *file->map(kBytes + 2 * kPageBytes);
     ASSERT_TRUE(fs_.rename(directory_ / "f", directory_ / "renamed"));
-    auto other = open("f", Mode::create);  // Has its name now.
+    auto other = open("f", Mode::create);  // takes over the name
     ASSERT_TRUE(other->write(0, std::string(kBytes, 'o')));
 
     ASSERT_TRUE(file->write_zeros(kPageBytes, kBytes));
@@ -242,14 +242,14 @@ TEST_F(PosixFileSystemTest, MakesDirectoriesThatNotEverybodyMayLookInto) {
 TEST_F(PosixFileSystemTest, ListsAllNamesOrNone) {
     open("one", Mode::create);
     open("two", Mode::create);
-    for (int found = 0; found < 4; ++found) {  // With "." and "..".
+    for (int found = 0; found < 4; ++found) {  // "." and ".." included
         entries_found = found;
         const auto names = fs_.list(directory_.path());
         entries_found.reset();
         ASSERT_FALSE(names) << found;
         EXPECT_EQ(names.error().code, Errc::io);
     }
-    errno = EIO;  // Left by somebody else.
+    errno = EIO;  // left over from an earlier call
     EXPECT_EQ(fs_.list(directory_.path())->size(), 2U);
 }
 

@@ -1,4 +1,4 @@
-// Reading that fails, at every call of an opening: nothing is taken for absent that is there.
+// Reads that fail, at each call of an opening: nothing that exists is taken for absent.
 
 #include "storage/store.h"
 #include "tests/support/search_store.h"
@@ -18,7 +18,7 @@ using Call = SimFileSystem::Call;
 
 const std::vector<std::string> kColours = {"red", "green"};
 
-/// Two sealed segments, one of them packed, an open one with an orderly end, erased versions, a search checkpoint.
+/// Two sealed segments, one of them packed; an open one, closed in order; erased versions; a search checkpoint.
 std::unique_ptr<SimFileSystem> lived_in() {
     auto fs = std::make_unique<SimFileSystem>();
     StoreOptions options = searchable();

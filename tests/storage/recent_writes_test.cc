@@ -1,4 +1,4 @@
-// What guards are decided on.
+// The writes that guards are checked against.
 
 #include "storage/recent_writes.h"
 
@@ -31,10 +31,10 @@ TEST(RecentWrites, FindTheNewestVersionThatAGuardForbids) {
     RecentWrites recent({10});
     const SearchEntries a = entries({1, 5, 9});
     const SearchEntries b = entries({2, 5}, {77});
-    recent.add(kFirstType, {101}, kIdentity, &a);       // 11
-    recent.add(kFirstType, {102}, kIdentity, &b);       // 12
-    recent.add(kFirstType, {103}, kIdentity, nullptr);  // 13
-    recent.add(kSecondType, {104}, kIdentity, &a);      // 14
+    recent.add(kFirstType, {101}, kIdentity, &a);       // position 11
+    recent.add(kFirstType, {102}, kIdentity, &b);       // position 12
+    recent.add(kFirstType, {103}, kIdentity, nullptr);  // position 13
+    recent.add(kSecondType, {104}, kIdentity, &a);      // position 14
     const std::vector<std::uint64_t> five = {4, 5};
     const std::vector<std::uint64_t> target = {77};
     const std::vector<std::uint64_t> none = {3, 4, 6};
@@ -77,7 +77,7 @@ TEST(RecentWrites, ForgetOnlyWhatIsSettled) {
     EXPECT_EQ(recent.find(guard(kFirstType, term, {0}))->position, Position{1});
     recent.settle({kMany});
     EXPECT_EQ(recent.find(guard(kFirstType, term, {0}))->position, Position{0});
-    // Of what is settled the newest stay.
+    // Of the settled versions, the newest are kept.
     EXPECT_FALSE(recent.find(guard(kFirstType, term, {kMany - RecentWrites::kWritesKept})));
 }
 

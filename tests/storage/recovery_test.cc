@@ -1,4 +1,4 @@
-// What opening makes of files that are not as they were written.
+// Opening files that are not as they were written.
 
 #include "storage/recovery.h"
 
@@ -40,8 +40,8 @@ StoreOptions options(bool read_only = false, bool allow_damaged = false) {
     return options;
 }
 
-/// A store of `count` patients p0, p1, ..., each a commit of its own; as a power cut leaves it that
-/// loses nothing, or ended in order.
+/// A store of `count` patients p0, p1, ..., each a commit of its
+/// own; closed in order, or as after a power cut that lost nothing.
 std::unique_ptr<SimFileSystem> patients(int count, bool orderly = false) {
     auto fs = std::make_unique<SimFileSystem>();
     auto store = Store::open(*fs, "/data", options());
@@ -69,7 +69,7 @@ std::uint64_t find_in(const SimFileSystem& fs, const std::string& path, const st
     return at;
 }
 
-/// Where the frame of patient `i` begins.
+/// The offset of the frame of patient `i`.
 std::uint64_t frame_of(const SimFileSystem& fs, const std::string& path, int i) {
     const std::string bytes = fs.content(path);
     const std::uint64_t marker = find_in(fs, path, "marker-" + std::to_string(i) + ";");
@@ -116,7 +116,7 @@ TEST(Recovery, LooksAgainWhereAnotherProcessMayErase) {
     damage(*fs, kFirst, find_in(*fs, kFirst, "marker-1;"));
     int lists = 0;
     fs->after_list([&] {
-        if (++lists == 3) {  // of the format, for the first look, for the second one
+        if (++lists == 3) {  // the format's, the first attempt's, the second's
             fs->set_content(kFirst, whole);
         }
     });
@@ -167,7 +167,7 @@ TEST(Recovery, LeavesOutASegmentThatBeginsFurtherAwayThanRecordsCanBeLost) {
         EXPECT_EQ(report.damages[0].segment, "0000000002.seg");
         EXPECT_EQ(report.damages[0].offset, 32U);
         EXPECT_TRUE((*opened)->current(type_of("Patient"), "p0"));
-        // What comes after it is served.
+        // What follows the segment is served.
         EXPECT_TRUE((*opened)->current(type_of("Patient"), "p299"));
     }
 }
@@ -187,7 +187,7 @@ TEST(Recovery, TakesNothingForDamageThatIsWrittenMeanwhile) {
     std::atomic<bool> stop = false;
     std::atomic<std::uint64_t> end = kSegmentHeaderBytes;
     std::thread writer([&] {
-        // Each is written when those before are durable, and says so.
+        // Each frame is written after the ones before it are durable, and says so.
         while (!stop && end < kBytes / 2) {
             char frame[kFrameHeaderBytes] = {};
             finish_frame({.length = sizeof frame,
@@ -302,7 +302,7 @@ TEST(Recovery, RefusesAMissingSegment) {
 TEST(Recovery, RefusesADamagedHeader) {
     for (std::uint64_t at = 0; at < kSegmentHeaderBytes; ++at) {
         if (at >= 8 && at < 12) {
-            continue;  // The format version: another test.
+            continue;  // the format version, which has a test of its own
         }
         auto fs = patients(2);
         damage(*fs, kFirst, at);
@@ -369,7 +369,7 @@ TEST(Recovery, NamesADamagedRecordThatIsRead) {
     auto fs = patients(kTwoSegments);
     damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
     auto store = Store::open(*fs, "/data", options());
-    ASSERT_TRUE(store) << store.error().detail;  // Hints are whole; data is not read at opening.
+    ASSERT_TRUE(store) << store.error().detail;  // hints are whole; opening reads no data
     const auto info = (*store)->current(type_of("Patient"), "p4");
     ASSERT_TRUE(info);
     auto loaded = (*store)->load(*info);
@@ -411,7 +411,7 @@ TEST(Recovery, NeedsFewDescriptorsForManySegments) {
     }
 }
 
-/// Opening refuses with io and leaves the file as it is; once the page can be read, all is there.
+/// Expects opening to fail with io and to leave the file unchanged; once the page is readable, everything is there.
 void expect_refused_while_unreadable(SimFileSystem& fs, std::uint64_t offset, int last) {
     const std::string before = fs.content(kFirst);
     fs.set_readable(kFirst, offset, false);
@@ -433,7 +433,7 @@ void expect_refused_while_unreadable(SimFileSystem& fs, std::uint64_t offset, in
 }
 
 TEST(Recovery, TakesNoUnreadablePageForATornTail) {
-    // The last commit ends in the third page, or begins there, for some of these.
+    // For some of these counts, the last commit begins or ends in the third page.
     for (int count = 40; count < 70; ++count) {
         SCOPED_TRACE(count);
         auto fs = patients(count);
@@ -464,7 +464,7 @@ TEST(Recovery, TakesNoUnreadablePageOfALargeCommitForATornTail) {
             if (page * kPageBytes <= last) {
                 expect_refused_while_unreadable(*cut, page * kPageBytes, 1);
             } else {
-                // Nothing is there: nobody has to know.
+                // Nothing was written there, so the page isn't needed.
                 cut->set_readable(kFirst, page * kPageBytes, page * kPageBytes >= bytes.size());
                 EXPECT_TRUE(Store::open(*cut, "/data", options()));
             }
@@ -489,7 +489,7 @@ TEST(Recovery, GoesOnBehindASealedLastSegmentOfWhichAPageCannotBeRead) {
         EXPECT_TRUE((*store)->load(*(*store)->current(type_of("Patient"), "p0")));
         put(**store, "Patient", "next", "x");
     }
-    // No zeros were written for it.
+    // The unreadable page was not overwritten with zeros.
     EXPECT_EQ(fs->content(kFirst), before);
     fs->set_readable(kFirst, offset, true);
     const auto store = Store::open(*fs, "/data", options());
@@ -506,7 +506,7 @@ TEST(Recovery, MakesTheOtherPagesOfSuchASegmentDurable) {
     const std::string whole = fs->content(kFirst);
     const std::string frames = whole.substr(kSegmentHeaderBytes);
     {
-        // What was there is seen, but only zeros are on the device, and the system takes them for the same.
+        // The frames can be read, but the device has only zeros, and the system takes the pages for synced.
         const auto file = fs->open(kFirst, FileSystem::Mode::read_write);
         ASSERT_TRUE((*file)->write(kSegmentHeaderBytes, std::string(frames.size(), '\0')));
         ASSERT_TRUE((*file)->sync());
@@ -554,7 +554,7 @@ TEST(Recovery, IsNotFooledByAFrameStoredInABody) {
     SimFileSystem fs;
     auto store = *Store::open(fs, "/data", options());
     put(*store, "Patient", "a", "x");
-    // The bytes of a real frame, as a client that has seen the file could send them.
+    // The bytes of a real frame, such as a client that has seen the file could send.
     const std::string bytes = fs.content(kFirst);
     const std::string frame = bytes.substr(kSegmentHeaderBytes, 200);
     const std::uint64_t end = scan_segment(bytes, *decode_segment_header(bytes, kFirst)).end;

@@ -19,7 +19,7 @@ class ResidentPagesTest : public testing::Test {
         auto file = fs_.open("d/f", FileSystem::Mode::create);
         EXPECT_TRUE((*file)->write(0, std::string(kPages * kPageBytes, 'x')));
         map_ = *(*file)->map(kPages * kPageBytes);
-        // The simulated disk's memory begins anywhere.
+        // The simulated disk's memory is not page-aligned.
         const auto at = reinterpret_cast<std::uintptr_t>(map_.get());
         first_ = map_.get() + (kPageBytes - at % kPageBytes) % kPageBytes;
     }
@@ -92,7 +92,7 @@ TEST(ResidentPagesOnDisk, TellWhatTheSystemHas) {
     if (fs.in_memory(bytes)) {
         GTEST_SKIP() << "this file system is in memory";
     }
-    // One page, and not what is around it.
+    // Only the page that is needed, not those around it.
     ResidentPages pages(fs);
     const std::string_view wanted = bytes.substr(100 * kPageBytes + 5, 10);
     EXPECT_FALSE(pages.have(wanted, ResidentPages::time()));

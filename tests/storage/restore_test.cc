@@ -1,4 +1,4 @@
-// Restores: what they make of a backup, up to where, and which they refuse.
+// Restores: what they make of a backup, how far they go, and which they refuse.
 
 #include "storage/restore.h"
 
@@ -169,7 +169,7 @@ TEST(Restore, ThatCannotBeginLeavesNothing) {
     EXPECT_TRUE(restore(fs, "/backup", "/restored", {}));
 }
 
-/// The power goes at every call of a restore: what is left is refused, or the whole of it.
+/// The power is cut at each call of a restore: what is left is either refused or complete.
 TEST(Restore, SurvivesAPowerCutAtEveryBoundary) {
     for (std::uint64_t n = 1;; ++n) {
         SimFileSystem fs;

@@ -19,7 +19,7 @@ std::string bytes_of(const roaring_bitmap_t* bitmap) {
     return bytes;
 }
 
-/// Holds the bitmap to what Roaring makes of the same documents by itself.
+/// Compares the bitmap with what Roaring itself makes of the same documents.
 void expect_as_roaring_has_it(const Documents& documents) {
     const SearchBitmap bitmap = bitmap_of(documents);
     const SearchBitmap expected(roaring_bitmap_of_ptr(documents.size(), documents.data()));

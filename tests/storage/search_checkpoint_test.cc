@@ -1,4 +1,4 @@
-// The files of the search index: what is written, what is kept, what is found again.
+// The files of the search index: what is written, what is kept, what is loaded again.
 
 #include "storage/search_checkpoint.h"
 
@@ -60,7 +60,7 @@ class SearchCheckpointTest : public testing::Test {
             {.directory = "/data", .store_id = 7, .read_only = false, .own_file_documents = 10});
     }
 
-    /// Where every resource has one version.
+    /// Each resource has a single version.
     PerType<CheckpointedType> load(SearchCheckpoint& checkpoint) { return load(checkpoint, fs_); }
 
     PerType<CheckpointedType> load(SearchCheckpoint& checkpoint, SimFileSystem& fs) {
@@ -73,7 +73,7 @@ class SearchCheckpointTest : public testing::Test {
 
     std::uint64_t loaded_documents(SimFileSystem& fs) {
         std::uint64_t count = 0;
-        // It may be that of another one that is at work.
+        // Another SearchCheckpoint may be at work on these files.
         SearchCheckpoint checkpoint(fs, index_,
                                     {.directory = "/data", .store_id = 7, .read_only = true});
         for (const auto& type : load(checkpoint, fs)) {
@@ -84,7 +84,7 @@ class SearchCheckpointTest : public testing::Test {
         return count;
     }
 
-    /// The last but one, so that a write ends right after it.
+    /// The last but one, so that little is written after it.
     static constexpr TypeId kType{kResourceTypeCount - 2};
 
     SimFileSystem fs_;
@@ -131,7 +131,7 @@ TEST_F(SearchCheckpointTest, KeepsFilesOfLargeRuns) {
     ASSERT_EQ(second.size(), 3U);
     std::vector<std::string> same;
     std::ranges::set_intersection(first, second, std::back_inserter(same));
-    EXPECT_EQ(same.size(), 2U);  // the large run's and the manifest
+    EXPECT_EQ(same.size(), 2U);  // the large run's file and the manifest
     EXPECT_EQ(loaded_documents(), 27U);
 }
 
@@ -149,7 +149,7 @@ TEST_F(SearchCheckpointTest, RewritesFilesOfLargeRunsWithoutWhatWasErased) {
     const auto once = checkpoint_files(fs_);
     ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(loaded_documents(), 19U);
-    // Not again for the same.
+    // The same erasure doesn't cause another rewrite.
     std::vector<std::string> same;
     const auto twice = checkpoint_files(fs_);
     std::ranges::set_intersection(once, twice, std::back_inserter(same));
@@ -169,13 +169,13 @@ TEST_F(SearchCheckpointTest, WhatIsToOutliveTheProcessAloneWaitsForNothing) {
     EXPECT_EQ(fs_.file_syncs(), syncs);
     const auto second = checkpoint_files(fs_);
     EXPECT_TRUE(std::ranges::includes(second, first));
-    EXPECT_EQ(second.size(), first.size() + 3);  // the large run's, the small ones', the manifest
+    EXPECT_EQ(second.size(), first.size() + 3);  // the large run, the small ones, the manifest
     EXPECT_EQ(loaded_documents(), 57U);
     add(5);
     ASSERT_TRUE(checkpoint.write_recent(search_, now_));
     EXPECT_EQ(checkpoint_files(fs_).size(), second.size() + 1);
     EXPECT_EQ(loaded_documents(), 62U);
-    // Then what is large is synced where it is, and what is small stands together again.
+    // Then large files are synced where they are, and small runs are gathered again.
     ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(checkpoint_files(fs_).size(), first.size() + 1);
     EXPECT_EQ(checkpoint.packed_documents(), 12U);
@@ -206,7 +206,7 @@ TEST_F(SearchCheckpointTest, OfWhatAPowerCutTookTheOneBeforeIsUsed) {
             ASSERT_TRUE(loaded == before || loaded == now - 2 || loaded == now)
                 << loaded << " of " << now << ", call " << n << ", seed " << seed;
             ASSERT_TRUE(!third || loaded == now);
-            // What was written is all there after a kill, whether or not it was synced.
+            // After a kill, everything written is there, synced or not.
             ASSERT_TRUE(seed != 1 || loaded >= (second ? now : first ? now - 2 : before));
         }
         if (third) {
@@ -235,7 +235,7 @@ TEST_F(SearchCheckpointTest, IsSyncedBetweenWritesThatWaitForNothing) {
     EXPECT_EQ(more, 3U);  // two files and the manifest
     EXPECT_EQ(loaded_documents(), 23U + 4 * more);
     EXPECT_EQ(loaded_documents(*fs_.after_power_cut(0)), 23U);
-    // What is erased from what is being synced goes at once, and stays away.
+    // What is erased from files being synced is gone at once, and stays away.
     ASSERT_TRUE(checkpoint.write_recent(search_, now_, Small::gather));
     search_.died(kType, {22}, {0});
     index_.erase({{1022, salt_}, Erase::Scope::everything, {}});
@@ -298,7 +298,7 @@ TEST_F(SearchCheckpointTest, ForgetsWhatIsBeingWritten) {
     for (std::uint64_t p = 1; p <= kErased; ++p) {
         std::thread writer(
             [&] { EXPECT_TRUE(checkpoint.write_recent(search_, now_, Small::gather)); });
-        // Now here, now there in the midst of it.
+        // At a different moment of the write each time.
         std::this_thread::sleep_for(std::chrono::microseconds(10 * (p % 60)));
         search_.died(kType, {p}, {0});
         index_.erase({{1000 + p, salt_}, Erase::Scope::everything, {}});
@@ -306,7 +306,7 @@ TEST_F(SearchCheckpointTest, ForgetsWhatIsBeingWritten) {
         ASSERT_TRUE(checkpoint.forget({&erased, 1}));
         writer.join();
         ASSERT_FALSE(mentions(fs_, fmt::format("text-{};", p)));
-        // Nothing goes by files that are not there any more.
+        // Syncing doesn't fail because of files that are gone.
         for (bool done = false; !done;) {
             const Result<bool> synced = checkpoint.sync_next();
             ASSERT_TRUE(synced) << synced.error().detail;
@@ -322,7 +322,7 @@ TEST_F(SearchCheckpointTest, DoesNotWriteWhatIsForgottenBeforeItsTurn) {
     add(20);
     int looks = 0;
     const auto forget_meanwhile = [&] {
-        if (++looks == 2) {  // The runs to be written are chosen, and no file is there yet.
+        if (++looks == 2) {  // the runs to write are chosen, but no file exists yet
             search_.died(kType, {5}, {0});
             index_.erase({{1005, salt_}, Erase::Scope::everything, {}});
             const Position erased{5};
@@ -333,7 +333,7 @@ TEST_F(SearchCheckpointTest, DoesNotWriteWhatIsForgottenBeforeItsTurn) {
     ASSERT_TRUE(checkpoint.write_recent(search_, forget_meanwhile));
     EXPECT_EQ(looks, 2);
     EXPECT_FALSE(mentions(fs_, "text-5;"));
-    // Nor does it say that it has what the type's documents are.
+    // The manifest doesn't claim to cover the type's documents.
     SearchCheckpoint reader(fs_, index_, {.directory = "/data", .store_id = 7, .read_only = true});
     EXPECT_EQ(load(reader)[kType.value].covered, Position{});
     ASSERT_TRUE(checkpoint.write_recent(search_, now_));
@@ -354,7 +354,7 @@ TEST_F(SearchCheckpointTest, ForgetsAtTheNextAttemptWhatItCouldNotRemove) {
             const Position erased{7};
             fs.fail_next(call, Errc::no_store, 1, passed);
             if (checkpoint.forget({&erased, 1})) {
-                continue;  // It makes one such call only.
+                continue;  // it makes only one such call
             }
             ASSERT_TRUE(checkpoint.forget({&erased, 1}));
             EXPECT_FALSE(mentions(fs, "text-7;"));
@@ -424,7 +424,7 @@ TEST_F(SearchCheckpointTest, FitsOnlyTheStoreThatItWasMadeOf) {
 TEST_F(SearchCheckpointTest, RefusesDocumentsThatTheLogDoesNotHave) {
     add(50);
     ASSERT_TRUE(checkpoint().write(search_, now_));
-    // The same last version, but another one before it.
+    // The last version is the same, but an earlier one differs.
     Index other;
     for (std::uint64_t p = 1; p <= 50; ++p) {
         add_version(other, p, {p == 20 ? 1 : 1000 + p, salt_});

@@ -23,7 +23,7 @@ SearchIndexOptions small_options() {
             .pending_documents = 0};
 }
 
-/// One type's documents and what became of them; drives an index along.
+/// One type's documents and what became of them; makes the same changes to an index.
 class Model {
   public:
     Model(std::uint64_t seed, SearchIndex& driven) : index(driven), maker(seed) {}
@@ -47,7 +47,7 @@ class Model {
 
     Position last() const { return {maker.last()}; }
 
-    /// Expects the runs to say of each document what is true, and to have all that can still be asked for.
+    /// Expects the runs to be right about each document, and to have all that can still be asked for.
     void expect_true(const SearchRuns& runs) const {
         std::map<Position, const ModelDocument*> there;
         for (const ModelDocument& document : documents) {
@@ -79,7 +79,7 @@ class Model {
     std::deque<ModelDocument> documents;
 };
 
-/// Every batch becomes a run at once.
+/// Turns every batch into a run at once.
 SearchIndexOptions impatient() {
     return {.pending_documents = 0};
 }
@@ -169,7 +169,7 @@ TEST(SearchIndex, SaysWhatIsTrueWhateverIsMergedMeanwhile) {
         EXPECT_LE(index.runs(kType)->runs.size(), 20U);
         EXPECT_EQ(index.bytes(), index.stats().bytes);
         EXPECT_GT(index.stats().merges, 0U);
-        // A snapshot shows what it showed, but for what was erased since.
+        // A snapshot still shows what it did, except what was erased since.
         for (const Held& hold : held) {
             std::set<Position> visible;
             for (const auto& run : hold.runs->runs) {
@@ -220,13 +220,13 @@ TEST(SearchIndex, RewritesARunWhenHalfOfItDiedLongAgo) {
     }
     index.wait_until_idle();
     EXPECT_EQ(index.runs(kType)->runs[0]->size(), 100U);
-    // It is the positions of the whole store that count.
+    // The positions of the whole store count.
     index.died(kOtherType, {5}, {model.last().value + 1020});
     index.wait_until_idle();
     EXPECT_EQ(index.runs(kType)->runs[0]->size(), 100U);
     index.died(kOtherType, {6}, {model.last().value + 1050});
     index.wait_until_idle();
-    // More than half had died with the 51st.
+    // More than half have been dead long enough: 51 of 100.
     EXPECT_EQ(index.runs(kType)->runs[0]->size(), 49U);
     EXPECT_EQ(index.runs(kType)->vacuumed_through.value, model.last().value + 50);
     model.expect_true(*index.runs(kType));
@@ -292,7 +292,7 @@ TEST(SearchIndex, IsRebuiltWhileItGoesOn) {
     for (int i = 0; i < 60; ++i) {
         model.add(1 + model.maker.below(20));
     }
-    // From now on a version has one term: twice its position.
+    // From now on, a version's only term is twice its position; every fifth version has none.
     std::atomic<int> rebuilt = 0;
     const std::size_t old = model.documents.size();
     for (std::size_t i = 0; i < old; ++i) {
@@ -307,7 +307,7 @@ TEST(SearchIndex, IsRebuiltWhileItGoesOn) {
         kType,
         [through](Position position, SearchEntries& entries) {
             if (position > through) {
-                // Among those that were added meanwhile; they say the same again.
+                // One of those added in the meantime, whose entries are the same again.
                 ModelMaker::mix(position.value);
             }
             entries.terms.push_back(position.value * 2);
@@ -335,7 +335,7 @@ TEST(SearchIndex, IsRebuiltWhileItGoesOn) {
     index.wait_until_idle();
     EXPECT_EQ(rebuilt, 2);
     EXPECT_FALSE(index.rebuilding(kType));
-    // A merge may have dropped a document before its entries were changed here: both are gone.
+    // A merge may have dropped a document before its entries changed here; then it is gone in either form.
     model.expect_true(*index.runs(kType));
 }
 
@@ -345,7 +345,7 @@ TEST(SearchIndex, SaysHowFarBackItReachesWhenARunWasWrittenAnew) {
     model.add(25);
     const Position last = model.last();
     model.die(3, {last.value + 9});
-    model.die(7, {last.value + 2});  // What stands later died sooner.
+    model.die(7, {last.value + 2});  // the later document died earlier
     index.died(kOtherType, {6}, {last.value + 500});
     const auto written_again = [&](Position position, SearchEntries& entries) {
         for (const ModelDocument& document : model.documents) {

@@ -21,7 +21,7 @@ namespace {
 using Numbers = std::vector<std::uint32_t>;
 using Interval = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;
 
-/// What is true, in maps.
+/// The truth, as maps.
 struct Truth {
     std::map<std::uint64_t, std::set<std::uint32_t>> terms;
     std::map<std::uint64_t, std::map<std::string, std::set<std::uint32_t>>> texts;
@@ -155,7 +155,7 @@ void expect_links(const SearchRun& run, const Truth& truth) {
         }
         any = said;
     }
-    // None but those that are referred to.
+    // Only those that are referred to.
     ASSERT_TRUE(std::ranges::equal(targets, any.targets));
     ASSERT_EQ(run.links(999).size(), 0U);
 }
@@ -199,12 +199,12 @@ ModelDocument ModelMaker::next() {
     entries.terms.push_back(mix(position_));  // its own
     for (std::uint64_t i = 0; i < 8; ++i) {
         if (below(3) != 0) {
-            entries.terms.push_back(mix(1000 + i));  // most documents'
+            entries.terms.push_back(mix(1000 + i));  // of most documents
         }
         entries.terms.push_back(mix(10'000 + below(40) * (i + 1)));
-        entries.terms.push_back(mix(100'000 + position_ / 16 + i));  // neighbours'
+        entries.terms.push_back(mix(100'000 + position_ / 16 + i));  // of its neighbours
     }
-    entries.terms.push_back(below(8));  // not spread at all
+    entries.terms.push_back(below(8));  // values that are not spread like hashes
     entries.terms.push_back(~below(8));
     entries.terms.push_back(entries.terms[below(entries.terms.size())]);  // twice
     for (std::uint64_t column = 1; column < 4; ++column) {
@@ -287,7 +287,7 @@ std::string written(const SearchRun& run) {
 }
 
 Result<std::shared_ptr<const SearchRun>> read_copy(std::string_view bytes) {
-    // Of exactly that size, so that a sanitizer sees who reads beyond it.
+    // Exactly as large as needed, so that sanitizers detect reads beyond the end.
     const auto words = std::make_shared<std::uint64_t[]>((bytes.size() + 7) / 8);
     char* const begin = reinterpret_cast<char*>(words.get());
     std::memcpy(begin, bytes.data(), bytes.size());

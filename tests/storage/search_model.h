@@ -1,4 +1,4 @@
-// What search runs must return, by plain loops over the documents; and random documents.
+// What search runs must return, found by plain loops over the documents; and random documents.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct ModelDocument {
     Position died = kNotDied;
 };
 
-/// A vocabulary with terms that all documents have, some that a few have, and some that only one has.
+/// Makes random documents, with terms that all documents, a few or only one of them have.
 class ModelMaker {
   public:
     explicit ModelMaker(std::uint64_t seed) : random_(seed) {}

@@ -19,7 +19,7 @@ TEST(SearchRun, SaysWhatItsDocumentsSay) {
 
 TEST(SearchRun, KnowsTheDocumentsOfATermHoweverManyTheyAre) {
     constexpr std::uint32_t kDocuments = 140'000;
-    // Alike in all but their lowest bits, and as hashes are.
+    // Terms that differ in their lowest bits only, and terms spread like hashes.
     const std::vector<std::uint32_t> steps{1, 2, 3, 16, 17, 34, 1093, 1103, 70'000, 139'999};
     const auto spread = [](std::uint32_t step) { return step * 0x9e37'79b9'7f4a'7c15; };
     std::deque<SearchEntries> entries;
@@ -207,7 +207,7 @@ TEST(SearchRun, CutOrOfAnotherFormatIsRefused) {
         ASSERT_FALSE(read);
         ASSERT_EQ(read.error().code, Errc::corrupt);
     }
-    for (std::size_t at = 0; at < 12; ++at) {  // what it is, and its version
+    for (std::size_t at = 0; at < 12; ++at) {  // the magic number and the version
         std::string other = bytes;
         other[at] = static_cast<char>(other[at] ^ 1);
         ASSERT_FALSE(read_copy(other));
@@ -215,7 +215,7 @@ TEST(SearchRun, CutOrOfAnotherFormatIsRefused) {
     ASSERT_FALSE(read_copy(bytes + "x"));
 }
 
-/// Asks for everything there is, whatever it says.
+/// Reads everything from the run, whatever it says.
 std::uint64_t walk(const SearchRun& run) {
     std::uint64_t sum = 0;
     const auto add = [&](const Postings& postings) {

@@ -36,7 +36,7 @@ class SegmentPreparerTest : public testing::Test {
     void request_in_vain() {
         const std::uint64_t before = fs_.changing_calls();
         preparer_.request(8 * kMebibyte);
-        // Made and allocated, whether that works or not, and gone again.
+        // Until the file has been created, allocated (successfully or not) and removed.
         while (fs_.changing_calls() < before + 2 || fs_.exists("/d/prepared.tmp")) {
             std::this_thread::yield();
         }
@@ -105,7 +105,7 @@ class SegmentWriterTest : public testing::Test {
         EXPECT_TRUE(writer_.begin(1, {1}, {}));
     }
 
-    /// Writes and syncs `bytes` at a time, 2 MiB in all.
+    /// Writes 2 MiB in all, syncing after every `bytes`.
     void write_in(std::uint64_t bytes) {
         const std::string frames(bytes, 'f');
         for (std::uint64_t written = 0; written < 2 * kMebibyte; written += bytes) {

@@ -1,4 +1,4 @@
-// When the log writer is given what was gathered.
+// When the log writer gets the commits gathered.
 
 #include "storage/sequencer.h"
 #include "tests/support/commits.h"
@@ -24,7 +24,7 @@ class SequencerBatches : public testing::Test {
         }
     }
 
-    /// How many commits the writer gets without waiting; 0: it would wait.
+    /// How many commits the writer gets without waiting; 0: it would have to wait.
     std::size_t take_now() {
         const auto taken = sequencer_.take(batch_, Sequencer::Clock::time_point());
         return taken == Sequencer::Taken::batch ? batch_.frames.size() : 0;
@@ -37,7 +37,7 @@ class SequencerBatches : public testing::Test {
         release();
     }
 
-    /// Two are written; one that an idle loop flushed meanwhile is left.
+    /// Two commits are written; a third, flushed by an idle loop in the meantime, is left.
     void write_two_and_gather_one() {
         submit(2);
         sequencer_.flush();

@@ -1,4 +1,4 @@
-// A store whose clock stands still, and submissions to it.
+// A store with a clock that stands still, and submissions to it.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace annals::storage {
 
-/// A store whose clock stands still until it is set.
+/// A store with a clock that stands still until it is set.
 class SequencerTest : public testing::Test {
   protected:
     SequencerTest() { reopen(); }

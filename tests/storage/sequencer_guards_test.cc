@@ -1,4 +1,4 @@
-// What the store holds against guards: what was written, or is being written, since what was decided on.
+// What violates a guard: what was written, or is being written, since the state it was decided on.
 
 #include "tests/storage/sequencer_fixture.h"
 #include "tests/support/commits.h"
@@ -76,7 +76,7 @@ TEST_F(SequencerTest, AnswersBusyWhereAVersionCarriesAGuardedTermSinceThen) {
               Status::accepted);
     EXPECT_EQ(create("Patient", "b", guard(patient, other, 0)).status, Status::accepted);
     ASSERT_TRUE(store_->wait(create("Patient", "c", guard({}, {}, 3)).ticket));
-    // Deletions count where every version does.
+    // Deletions count for guards on all versions.
     ASSERT_EQ(remove("c").status, Status::accepted);
     EXPECT_EQ(create("Patient", "d", guard(patient, {}, 4)).status, Status::busy);
     EXPECT_EQ(create("Patient", "d", guard(patient, term, 4)).status, Status::accepted);
@@ -101,7 +101,7 @@ TEST_F(SequencerTest, HoldsNothingThatWasDroppedAgainstAGuard) {
     SearchEntries entries;
     entries.terms = {42};
     const std::vector<std::uint64_t> term = {42};
-    done(put("a"));  // 1
+    done(put("a"));  // position 1
     const auto watch =
         store_->watch(type_of("Patient"), [](const auto&, std::uint64_t) { return true; });
     const auto create = [&](std::string_view id, const Guard& guard) {
@@ -116,7 +116,7 @@ TEST_F(SequencerTest, HoldsNothingThatWasDroppedAgainstAGuard) {
     const auto write = [&] { return create("b", by_term); };
     const auto hard_delete = [&] { return erase("a"); };
     const auto drop = [&](const auto& what) {
-        // A store that looks for space by itself would meet the fault in the place of the commit.
+        // If the store were still probing for space, the probe would meet the fault instead of the commit.
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (store_->write_state() != WriteState::ready &&
                std::chrono::steady_clock::now() < until) {
@@ -171,7 +171,7 @@ TEST_F(SequencerTest, AnswersBusyWhereWhatIsGuardedIsHardDeleted) {
     EXPECT_EQ(create(identity, 1).status, Status::accepted);
     EXPECT_EQ(create(other, 0).status, Status::accepted);
     EXPECT_EQ(create({}, 0, "Group").status, Status::accepted);
-    // Who rests on no live resource does not ask.
+    // A commit that relies on no live resource sets no such guard.
     EXPECT_EQ(create(identity, std::nullopt).status, Status::accepted);
 }
 
@@ -196,7 +196,7 @@ TEST_F(SequencerTest, HoldsOnlyWhatConcernsAWatchAgainstItsGuard) {
     EXPECT_EQ(create("a", irrelevant, 0).status, Status::accepted);
     EXPECT_EQ(create("b", irrelevant, 0).status, Status::accepted);
     ASSERT_EQ(remove("b").status, Status::accepted);
-    const Submission hit = create("c", relevant, 0);  // 4
+    const Submission hit = create("c", relevant, 0);  // position 4
     ASSERT_EQ(hit.status, Status::accepted);
     const Submission late = create("d", irrelevant, 3);
     EXPECT_EQ(late.status, Status::busy);

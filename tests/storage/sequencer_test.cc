@@ -36,7 +36,7 @@ TEST_F(SequencerTest, NumbersVersionsOfCommitsThatAreNotDurableYet) {
 }
 
 TEST_F(SequencerTest, HandsOverTheBodyOfWhatItAcceptsAsItIsStored) {
-    for (std::uint64_t v = 1; v <= 12; ++v) {  // numbers of one and of two digits
+    for (std::uint64_t v = 1; v <= 12; ++v) {  // version numbers of one and of two digits
         std::string stored = "of before";
         const Submission submission = submit([&](CommitBuilder& b) {
             b.put("Observation", "b", "beside");
@@ -226,7 +226,7 @@ TEST_F(SequencerTest, LetsExactlyOneOfManyThreadsCreate) {
                 while (true) {
                     const Position as_of = store_->last_position();
                     const std::string id = std::to_string(round);
-                    // Who looks for the term: whichever of the ids has it.
+                    // Looks for the term, whichever of the ids has it.
                     bool there = false;
                     for (int other = 0; other < kThreads; ++other) {
                         there = there || store_->current(type_of("Patient"),
@@ -312,7 +312,7 @@ TEST_F(SequencerTest, HoldsBodiesToTheirLimit) {
         return submit([&](CommitBuilder& b) { b.put("Patient", "a", std::string(bytes, 'x')); })
             .status;
     };
-    EXPECT_EQ(put_body(900), Status::accepted);  // with what the builder puts before it
+    EXPECT_EQ(put_body(900), Status::accepted);  // plus what the builder puts before it
     EXPECT_EQ(put_body(1001), Status::too_large);
 }
 
@@ -325,7 +325,7 @@ TEST_F(SequencerTest, AnswersOverloadedWhereTooMuchIsGathered) {
     EXPECT_EQ(put_large("a"), Status::accepted);
     EXPECT_EQ(put_large("b"), Status::accepted);
     EXPECT_EQ(put_large("c"), Status::overloaded);
-    fs_.fail_next(SimFileSystem::Call::sync, Errc::io, 1);  // Spare the simulated disk the bytes.
+    fs_.fail_next(SimFileSystem::Call::sync, Errc::io, 1);  // spares the simulated disk the bytes
     fs_.release_syncs();
 }
 

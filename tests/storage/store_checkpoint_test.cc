@@ -1,4 +1,4 @@
-// The search index of a store on disk: what fits is used, what doesn't is never trusted, and what was erased goes.
+// The search index of a store on disk: what fits is used, what doesn't is never trusted, and what was erased is gone.
 
 #include "storage/search_checkpoint_reader.h"
 #include "storage/store.h"
@@ -40,7 +40,7 @@ void erase_and_wait(Store& store, std::string_view type, std::string_view id) {
     EXPECT_TRUE(store.wait(store.submit(builder.commit()).ticket));
 }
 
-/// What is found, without any checkpoint.
+/// What is found without any checkpoint.
 std::string found_anew(FileSystem& fs) {
     StoreOptions options = searchable(4711);
     options.read_only = true;
@@ -88,7 +88,7 @@ TEST(StoreCheckpoint, DamagedAnywhereIsNotTrusted) {
         }
         fs.set_content(path, whole);
     }
-    // All but what pads the packs of the two types.
+    // All but the padding in the packs of the two types.
     EXPECT_GT(noticed + 16, tried);
 }
 
@@ -259,11 +259,11 @@ TEST(StoreCheckpoint, AfterAKillOnlyWhatCameSinceAShareOfItsVersionsIsExtracted)
     OpenReport report;
     EXPECT_EQ(found(*killed, &report), found_anew(*killed));
     EXPECT_LE(report.versions_extracted, 10U);
-    // The power takes what was not synced.
+    // The power cut takes what was not synced.
     const auto dark = fs.after_power_cut(0);
     EXPECT_EQ(found(*dark, &report), found_anew(*dark));
     EXPECT_EQ(report.versions_extracted, 110U);
-    // Whoever goes on makes of it one that stays.
+    // The next opening for writing makes it a lasting checkpoint.
     open_store(*killed, options).reset();
     EXPECT_FALSE(killed->exists(kSearchFolder + "/manifest.recent"));
     const auto later = killed->after_power_cut(0);
@@ -342,7 +342,7 @@ TEST(StoreCheckpoint, GivesNoFileANumberThatTheSyncedManifestStillNames) {
         submit_put(*open_store(fs), "Patient", "a", "red");
     }
     const auto store = open_store(fs);
-    erase_and_wait(*store, "Patient", "a");  // Its file goes, the manifest stays.
+    erase_and_wait(*store, "Patient", "a");  // its file is removed, the manifest stays
     bool reached = true;
     for (std::uint64_t n = 1; reached; ++n) {
         const auto killed = fs.after_power_cut(1);
@@ -375,7 +375,7 @@ TEST(StoreCheckpoint, LeavesOutNothingWhoseErasureAPowerCutTakes) {
     };
     submit_put(*store, "Patient", "b", "green");
     await([&] { return store->metrics().search_checkpoints == 1; });
-    // The next one waits for half a second, and is written behind the erasure.
+    // The next checkpoint waits for half a second, and is written after the erasure.
     submit_put(*store, "Patient", "c", "blue");
     const std::string segment = "/data/segments/0000000001.seg";
     const std::string before = fs.content(segment);
@@ -386,7 +386,7 @@ TEST(StoreCheckpoint, LeavesOutNothingWhoseErasureAPowerCutTakes) {
     store->flush();
     fs.await_held_sync();
     await([&] { return fs.exists(kSearchFolder + "/" + std::string(kSearchRecentName)); });
-    // All that was written but the erase record.
+    // Everything that was written, except the erasure's record.
     const auto after = fs.after_power_cut(1);
     after->set_content(segment, before);
     const std::string anew = found_anew(*after);

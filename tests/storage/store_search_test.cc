@@ -73,7 +73,7 @@ TEST(StoreSearch, OfAReaderPassesOverWhatTheWriterErasesMeanwhile) {
     StoreOptions options = searchable();
     options.read_only = true;
     options.search = [&writer, setup = options.search](const Store& reader) {
-        // Its log has been read, the versions in it have not.
+        // The reader has read the log, but not the versions' bodies.
         CommitBuilder removal;
         removal.erase("Patient", "a");
         const Submission erased = submit(*writer, removal);
@@ -233,7 +233,7 @@ TEST(StoreSearch, ExtractsAnewWhenParametersHaveChanged) {
     EXPECT_EQ(report.versions_extracted, 0U);
 }
 
-/// Nor does it lose what was being extracted when it closed.
+/// Nor is anything lost that was being extracted when the store closed.
 TEST(StoreSearch, ThatWasClosedInARebuildByTheSameSetupIsNotExtractedAnew) {
     for (int round = 0; round < 10; ++round) {
         SimFileSystem fs;
@@ -342,7 +342,7 @@ TEST(StoreSearch, VacuumsWhatWasSupersededLongAgoWhenItExtractsAnew) {
     }
 }
 
-/// Random commits, and what must be found in plain words.
+/// Random commits, and plain lists of the words that must be found.
 class RandomStore : public testing::TestWithParam<std::uint64_t> {
   protected:
     struct Version {
@@ -361,7 +361,7 @@ class RandomStore : public testing::TestWithParam<std::uint64_t> {
 
     std::uint64_t pick(std::uint64_t below) { return random_() % below; }
 
-    /// Submits one commit; false if the resource has to wait.
+    /// Submits one commit, leaving out resources with a hard delete in flight.
     Ticket commit(Store& store) {
         SearchableCommit commit(store);
         std::vector<Version> added;
@@ -582,7 +582,7 @@ TEST(StoreSearch, HoldsNoMoreBackThanItsBounds) {
             commit.put(type, "r" + std::to_string(i), long_text);
             done(*heavy, commit.builder);
         }
-        // Each type's buffer goes when its own next document comes, at the latest.
+        // At the latest, a type's buffer is emptied when the type's next document is added.
         ASSERT_LT(heavy->metrics().search.documents_pending, 80U);
     }
     EXPECT_EQ(find_word(*heavy, "Patient", long_text).size(), 100U);

@@ -157,8 +157,8 @@ TEST(Store, KnowsWhereACommitEndsAlsoAfterReopening) {
         ASSERT_NE(store, nullptr);
         commit(*store, {"a"}, nullptr);
         commit(*store, {"b", "c", "d"}, nullptr);
-        commit(*store, {}, "d");          // an erase alone
-        commit(*store, {"e"}, "c");       // one beside a version
+        commit(*store, {}, "d");          // an erasure alone
+        commit(*store, {"e"}, "c");       // an erasure beside a version
         commit(*store, {"f", "g"}, "b");  // and beside two: nothing of b, c, d is left
         EXPECT_EQ(ends(*store), "1 4 4 4 5 7 7 ");
         EXPECT_EQ(store->commit_end({99}), Position{99});

@@ -1,4 +1,4 @@
-// What of a store is on the device only.
+// What of a store is on the device only, and how it gets into memory.
 
 #include "storage/store.h"
 #include "tests/support/commits.h"
@@ -62,7 +62,7 @@ TEST_P(StoreUnread, HasNothingUnreadThatIsInMemory) {
 TEST_P(StoreUnread, LoadsWhatIsOnTheDeviceOnceItIsFetched) {
     fs_.forget_all();
     for (const VersionInfo& info : all()) {
-        // A moment later what is known of its pages may be asked anew.
+        // The cached knowledge of its pages expires after a moment.
         bool loaded = false;
         for (int i = 0; i < 10 && !loaded; ++i) {
             const auto missing = store_->unread(std::span(&info, 1));

@@ -1,4 +1,4 @@
-// verify on stores that real files hold: sound ones, and ones with bytes changed behind their back.
+// verify on stores in real files: sound ones, and ones whose bytes were changed.
 
 #include "storage/verify.h"
 
@@ -31,8 +31,8 @@ void commit_and_wait(Store& store, CommitBuilder& builder) {
     ASSERT_TRUE(store.wait(submission.ticket));
 }
 
-/// A store of several segments in which everything occurs: 200 resources of two versions, 20 of them
-/// deleted, of these 10 erased.
+/// A store of several segments with everything that occurs: 200
+/// resources of two versions, 20 of them deleted, 10 of these erased.
 class StoredHistory : public testing::Test {
   protected:
     void SetUp() override {
@@ -84,8 +84,7 @@ class StoredHistory : public testing::Test {
         std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     }
 
-    /// Whether verify names `offset` of a segment for this reason once `change` was done to its bytes, whose checksums were
-    /// made right again.
+    /// Expects verify to report `offset` of a segment with this reason after `change`, with the checksums made right again.
     void expect_damage(std::size_t which, std::uint64_t offset, std::string_view reason,
                        const std::function<void(std::string&)>& change) {
         const std::string whole = content(files_[which]);
@@ -93,7 +92,7 @@ class StoredHistory : public testing::Test {
         ASSERT_TRUE(header);
         std::string bytes = whole;
         change(bytes);
-        // A changed header has its own.
+        // If `change` touches the header, it sets its checksum, too.
         restore_checksums(bytes.data(), kSegmentHeaderBytes, bytes.size(), header->salt);
         set_content(files_[which], bytes);
         const VerifyReport report = verified();
@@ -141,7 +140,7 @@ TEST_F(StoredHistory, NamesEveryDamagedPlaceBySegmentAndOffset) {
 
 TEST_F(StoredHistory, CountsTheLastFrameBehindDamageOfAStoreThatWasKilled) {
     std::string bytes = content(files_.back());
-    // Closing puts a mark behind the last frame. A kill doesn't, and that frame ends in zeros.
+    // Closing puts a mark after the last frame. A kill doesn't, and that frame ends in zeros.
     const std::size_t mark = padded(bytes.find_last_not_of('\0') + 1) - kFrameHeaderBytes;
     bytes.replace(mark, kFrameHeaderBytes, kFrameHeaderBytes, '\0');
     ASSERT_EQ(bytes[mark - 1], '\0');
@@ -235,7 +234,7 @@ TEST_F(StoredHistory, IsHeldToTheOrderOfItsCommits) {
     const std::string bytes = content(files_[0]);
     const std::uint64_t second_frame = kFrame + load_le<std::uint64_t>(bytes.data() + kFrame + 16);
     expect_damage(0, second_frame + 32, "older than the one before", put(second_frame + 32, 7));
-    // A record fewer: what is behind the others belongs to none.
+    // One record less: the bytes after the others belong to none.
     expect_damage(0, kFrame + 16, "longer than its records", [](std::string& bytes_of_it) {
         store_le(bytes_of_it.data() + kFrame + 48, std::uint32_t{3});
         const auto header = decode_segment_header(bytes_of_it, "");
@@ -252,7 +251,7 @@ TEST_F(StoredHistory, IsHeldToTheOrderOfItsCommits) {
 TEST_F(StoredHistory, IsHeldToWhatItsErasuresName) {
     const std::size_t last = files_.size() - 1;
     const std::string bytes = content(files_[last]);
-    // The newest erasure's record is the only one of its frame, and has no body.
+    // The newest erasure's record is alone in its frame, and has no body.
     const std::uint64_t name = bytes.rfind("Patientp9");
     ASSERT_NE(name, std::string::npos);
     const std::uint64_t record = name - kRecordHeaderBytes;

@@ -20,7 +20,8 @@ TEST(WholeFile, IsReadUpToItsBound) {
     EXPECT_EQ(*read_whole(fs, "d/f", 0), "");
 }
 
-/// The power goes at every call of a replacement: the file is as it was or as it is to be, and the next one works.
+/// The power is cut at each call of a replacement: the file is as
+/// before or as it should become, and the next replacement works.
 TEST(WholeFile, IsReplacedAsAWholeWhereverThePowerIsCut) {
     for (std::uint64_t n = 1;; ++n) {
         SimFileSystem fs;
