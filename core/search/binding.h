@@ -1,7 +1,7 @@
-// Binding: a plan becomes a BoundPlan: its conditions as one run has them, with about how many documents pass each.
+// Binding: turns a plan into a BoundPlan: its conditions resolved for one run, each with an estimate of its matches.
 //
 // Layer:   core/search.
-// Threads: belong to one thread; point into the plan, the run and what was resolved.
+// Threads: values belong to one thread and point into the plan, the run and the resolution.
 
 #pragma once
 
@@ -17,22 +17,22 @@
 
 namespace annals::core::search {
 
-/// Binds a plan to a run, condition by condition: of one that looks through many texts or units each takes its time.
+/// Binds a plan to a run, one condition per step, since a condition that scans many texts or units takes a while.
 class Binding {
   public:
     /// Requires: every chain and has in `plan` is in `resolution`.
-    /// Lifetime: the plan and `resolution` outlive this and what it gives; `resolution` stays where it is.
+    /// Lifetime: the plan and `resolution` outlive this and its result; `resolution` must not be moved.
     Binding(const Plan& plan, std::shared_ptr<const storage::SearchRun> run,
             Resolution& resolution);
 
     /// Binds the next condition; true once all are bound.
     bool step();
 
-    /// The plan bound. Requires: step() was true.
+    /// The bound plan. Requires: step() has returned true.
     BoundPlan take() { return std::move(whole_); }
 
   private:
-    /// A plan of which some parts are bound.
+    /// A plan some of whose parts are bound.
     struct Begun {
         const Plan* plan;
         std::size_t next = 0;
@@ -44,11 +44,11 @@ class Binding {
 
     std::shared_ptr<const storage::SearchRun> run_;
     Resolution& resolution_;
-    std::vector<Begun> begun_;  // each is a part of the one before
+    std::vector<Begun> begun_;  // each is a part of the previous one
     BoundPlan whole_;
 };
 
-/// Binds all of `plan` at once, as Binding does.
+/// Binds all of `plan` at once.
 BoundPlan bind(const Plan& plan, const std::shared_ptr<const storage::SearchRun>& run,
                Resolution& resolution);
 

@@ -1,7 +1,7 @@
-// BoundPlan: a plan bound to one run (core/search/binding.h), ready to be collected and tested document by document.
+// BoundPlan: a plan bound to one run (binding.h). Its matches can be collected, or documents tested one by one.
 //
 // Layer:   core/search.
-// Threads: belong to one thread; point into the plan, the run and what was resolved.
+// Threads: values belong to one thread and point into the plan, the run and the resolution.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace annals::core::search {
 
-/// Answers for bodies: does the version at a position pass a plan's check?
+/// Whether the body of the version at a position passes a plan's check.
 class BodyCheck {
   public:
     virtual ~BodyCheck() = default;
@@ -32,45 +32,45 @@ struct BoundPlan {
         any_of,
         negation,
         postings,  ///< in one of `postings`
-        gathered,  ///< one of `documents`, which are those of many postings
+        gathered,  ///< one of `documents`, merged from many postings
         texts,     ///< has a text in `text_range`
         chosen,    ///< has one of `chosen_texts`
         interval,
         linked,  ///< has a link to one of `targets`
-        keyed,   ///< is one of `keys`, by its own key or by a name, which `links` are to
+        keyed,   ///< its own key, or that of one of its names (`links`), is in `keys`
         verified,
     };
 
     Kind kind = Kind::everything;
-    bool costly = false;         ///< a body must be looked at
-    std::uint32_t estimate = 0;  ///< about how many documents, at most the run's size
-    std::uint32_t work = 0;      ///< about how many steps collect() takes
+    bool costly = false;         ///< a body must be read
+    std::uint32_t estimate = 0;  ///< estimated number of documents, at most the run's size
+    std::uint32_t work = 0;      ///< estimated number of steps of collect()
     std::vector<BoundPlan> parts;
     std::vector<storage::Postings> postings;
     std::shared_ptr<const DocumentSet> documents;
     Column column = 0;
     storage::SearchRun::TextRange text_range;
-    std::shared_ptr<const std::vector<std::uint32_t>> chosen_texts;  // ascending
+    std::shared_ptr<const std::vector<std::uint32_t>> chosen_texts;  // sorted
     storage::IntervalColumn intervals;
     IntervalStretch stretch;
-    const Plan* plan = nullptr;  // the comparison, or the check
+    const Plan* plan = nullptr;  // for the comparison, or the check
     Range range;
     storage::LinkColumn links;
     std::vector<std::uint64_t> targets;  // a bit for each of links.targets
     const KeySet* keys = nullptr;
 
-    /// Walked as it is, without being collected.
+    /// Whether it can be walked directly, without being collected.
     bool is_postings() const noexcept { return kind == Kind::postings && postings.size() == 1; }
 };
 
-/// Does the document pass? Died ones are not told from others.
+/// Whether the document passes. Dead documents are not excluded.
 bool test(const BoundPlan& condition, const storage::SearchRun& run, std::uint32_t document,
           BodyCheck& bodies);
 
-/// Adds all that pass to `documents`, which is not sealed yet; of a costly condition, all that may pass.
+/// Adds all documents that pass to `documents`, which is not sealed yet; for a costly condition, all that may pass.
 void collect(const BoundPlan& condition, const storage::SearchRun& run, DocumentSet& documents);
 
-/// Leaves of `documents`, which is sealed, those that pass; a costly condition leaves all.
+/// Removes from `documents`, which is sealed, those that don't pass. A costly condition removes none.
 void restrict_to(const BoundPlan& condition, const storage::SearchRun& run, DocumentSet& documents);
 
 }  // namespace annals::core::search

@@ -1,4 +1,4 @@
-// DocumentSet: some documents of one run, a list while they are few and a bit each when they are many.
+// DocumentSet: a set of documents of one run, as a list while they are few and as a bitmap when they are many.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread, which reuses its memory (DocumentSetPool).
@@ -16,10 +16,10 @@
 
 namespace annals::core::search {
 
-/// Documents below `universe`. Filled by add() in any order, then sealed; read when it is sealed.
+/// Documents below `universe`. Filled by add() in any order, then sealed; may be read once it is sealed.
 class DocumentSet {
   public:
-    /// Empties it for a run of so many documents.
+    /// Clears it, for a run of `universe` documents.
     void reset(std::uint32_t universe);
 
     void add(std::uint32_t document) {
@@ -39,27 +39,27 @@ class DocumentSet {
     void add(const storage::Postings& postings);
     void add(const DocumentSet& other);
 
-    /// Makes it dense, be it small.
+    /// Makes it dense even if it is small.
     void make_dense() {
         if (!dense_) {
             become_dense();
         }
     }
 
-    /// Ends the filling.
+    /// Must be called after the last add().
     void seal();
 
     bool contains(std::uint32_t document) const noexcept;
 
     std::uint32_t size() const noexcept;
 
-    /// Leaves what is in `other`, too.
+    /// Keeps only what is also in `other`.
     void intersect(const DocumentSet& other);
 
-    /// Leaves what is in `postings`, too.
+    /// Keeps only what is also in `postings`.
     void intersect(const storage::Postings& postings);
 
-    /// Takes out those of `documents`, which ascend, for which `goes(document)`.
+    /// Removes those of `documents`, which are sorted, for which `goes(document)` holds.
     template <typename Goes>
     void remove(std::span<const std::uint32_t> documents, Goes goes) {
         if (!dense_) {
@@ -76,10 +76,10 @@ class DocumentSet {
         }
     }
 
-    /// Becomes all that it was not.
+    /// Becomes its complement.
     void complement();
 
-    /// Leaves those for which `keep(document)`.
+    /// Keeps only those for which `keep(document)` holds.
     template <typename Keep>
     void filter(Keep keep) {
         if (!dense_) {
@@ -98,10 +98,10 @@ class DocumentSet {
 
     bool dense() const noexcept { return dense_; }
 
-    /// Ascending; of a set that is not dense.
+    /// Sorted; only of a set that is not dense.
     std::span<const std::uint32_t> list() const noexcept { return list_; }
 
-    /// A bit for each document; of a dense set.
+    /// A bit for each document; only of a dense set.
     std::span<const std::uint64_t> words() const noexcept { return words_; }
 
     std::uint32_t universe() const noexcept { return universe_; }
@@ -116,7 +116,7 @@ class DocumentSet {
     std::vector<std::uint64_t> words_;
 };
 
-/// Lends sets, whose memory is used again.
+/// Lends sets whose memory is reused.
 class DocumentSetPool {
   public:
     struct Return {
@@ -129,24 +129,24 @@ class DocumentSetPool {
     /// An empty set. Lifetime: the pool outlives it.
     Handle take(std::uint32_t universe);
 
-    /// This thread's.
+    /// The calling thread's pool.
     static DocumentSetPool& of_thread();
 
   private:
     std::vector<std::unique_ptr<DocumentSet>> free_;
 };
 
-/// Goes through documents of a run within bounds, up or down.
+/// Iterates over documents of a run within bounds, upwards or downwards.
 class DocumentWalk {
   public:
     DocumentWalk() = default;
 
     /// Every document in [first, last).
     static DocumentWalk everything(std::uint32_t first, std::uint32_t last, bool upwards);
-    /// Those of `postings`. Lifetime: of the run.
+    /// Those of `postings`. Lifetime: that of the run.
     static DocumentWalk of(const storage::Postings& postings, std::uint32_t first,
                            std::uint32_t last, bool upwards);
-    /// Those of `set`, which outlives this and stays as it is.
+    /// Those of `set`. Lifetime: `set` outlives this and must not change.
     static DocumentWalk of(const DocumentSet& set, std::uint32_t first, std::uint32_t last,
                            bool upwards);
 
@@ -183,7 +183,7 @@ class DocumentWalk {
 
     Kind kind_ = Kind::everything;
     bool upwards_ = false;
-    std::uint32_t first_ = 0;  // what is left: [first_, last_)
+    std::uint32_t first_ = 0;  // remaining: [first_, last_)
     std::uint32_t last_ = 0;
     const std::uint32_t* begin_ = nullptr;
     const std::uint32_t* end_ = nullptr;

@@ -1,6 +1,6 @@
-// Extraction: from a resource to what it can be found by.
+// Extraction: finds the index entries of a resource.
 //
-// One walk over the resource serves all parameters whose expressions are paths; others are evaluated as FHIRPath.
+// One walk over the resource serves all parameters whose expressions are paths; the others are evaluated as FHIRPath.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 search.html; docs/search.md says what each data type yields for each parameter type.
@@ -21,8 +21,8 @@ namespace annals::core::search {
 
 class Extractor {
   public:
-    /// `seed` is the store's (Store::search_seed), for keys of references; `base_url` the configured one or empty:
-    /// references below it are local.
+    /// `seed` is the store's (Store::search_seed), for the keys of references. References below `base_url`, the
+    /// configured one or empty, are local.
     Extractor(std::shared_ptr<const ParameterSet> parameters, std::uint64_t seed,
               std::string base_url);
     ~Extractor();
@@ -31,20 +31,18 @@ class Extractor {
 
     const std::shared_ptr<const ParameterSet>& parameters() const noexcept;
 
-    /// Puts everything that `resource`, of `type`, can be found by into `entries`, but its key and `_lastUpdated`,
-    /// which the store adds. Everything ascends, each once; texts by column and characters. What a parameter can't
-    /// be evaluated for, and what is beyond the bounds of values.h, is left out.
-    /// `container` is what it stands in if it is a contained resource: what it refers to by `#id` stands there, too.
-    /// Cost: no allocation once the type was seen and `entries` have grown.
+    /// Replaces `entries` by those of `resource`, of `type`, except its key and `_lastUpdated`, which the store adds.
+    /// All are sorted and unique; texts by column, then characters. Parameters that can't be evaluated, and what
+    /// exceeds the limits of values.h, are left out. `container`: the resource that contains it, if any, in which its
+    /// references `#id` are resolved.
+    /// Cost: no allocations once the type is known and `entries` have grown.
     void extract(TypeId type, json::Value resource, storage::SearchEntries& entries,
                  json::Value container = {});
 
-    /// The same for a version that is to be written: its terms in any order and perhaps more than once, since runs are
-    /// sorted as a whole.
+    /// The same for a version to be written: terms are unsorted and may be repeated, since runs are sorted as a whole.
     void extract_for_run(TypeId type, json::Value resource, storage::SearchEntries& entries);
 
-    /// The same for one parameter alone: for sorting by it, and for verifying. Lifetime: the parameter is of
-    /// parameters().
+    /// The same for one parameter, for verifying. Requires: the parameter is one of parameters().
     void extract(const Parameter& parameter, TypeId type, json::Value resource,
                  storage::SearchEntries& entries, json::Value container = {});
 

@@ -1,6 +1,6 @@
-// Filter: the expression language of `_filter`, read into a tree.
+// Filter: the expression language of `_filter`, parsed into a tree.
 //
-// Layer:   core/search, behind query.h; filter_plan() (reading.h) makes a plan of it.
+// Layer:   core/search, behind query.h; filter_plan() (reading.h) turns it into a plan.
 // Spec:    FHIR R4 search_filter.html: and, or (from the left, neither before the other), not (...), parentheses,
 //          paths with [filters], all operators; names with _has and :Type as elsewhere in search.
 // Threads: plain values.
@@ -46,7 +46,7 @@ struct Filter {
 
     struct Step {
         std::string name;  ///< "subject", "subject:Patient", "_has:Observation:patient:code"
-        std::vector<Filter> where;  ///< one or none: what stands in brackets behind it
+        std::vector<Filter> where;  ///< at most one: the filter in brackets after it
     };
 
     Kind kind = Kind::test;
@@ -58,7 +58,7 @@ struct Filter {
     std::string value;
 };
 
-/// Reads a filter. Errors: invalid, with where; too_costly beyond kFilterDepthMax or kFilterTestsMax.
+/// Parses a filter. Errors: invalid, with the place; too_costly beyond kFilterDepthMax or kFilterTestsMax.
 Result<Filter> parse_filter(std::string_view text);
 
 inline constexpr std::size_t kFilterTestsMax = 1000;

@@ -1,4 +1,4 @@
-// Indexing: makes versions findable as they are written, by the search parameters that hold at the moment.
+// Indexing: indexes versions as they are written, by the search parameters that are current.
 //
 // Layer:   core/search.
 // Threads: every member from any thread.
@@ -21,19 +21,19 @@
 
 namespace annals::core::search {
 
-/// StoreOptions::search for a server whose public root is `base_url` (empty: it is the request's Host), and where dates
-/// without a zone are in `zone` (null: UTC).
+/// StoreOptions::search for a server with this public root (empty: the request's Host). Dates without a time zone are
+/// in `zone` (null: UTC).
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(
     std::string base_url, References references = References::as_searched,
     std::shared_ptr<const TimeZone> zone = nullptr);
 
-/// The calling thread's extractor for these.
+/// The calling thread's extractor for these arguments.
 Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
                             std::uint64_t seed, std::string_view base_url);
 
 class Indexing {
   public:
-    /// Lifetime: `store`, which was opened with search_setup() of the same, outlives it.
+    /// Requires: `store` was opened with search_setup() of the same arguments. Lifetime: it outlives this.
     Indexing(storage::Store& store, std::string base_url,
              References references = References::as_searched,
              std::shared_ptr<const TimeZone> zone = nullptr);
@@ -41,35 +41,34 @@ class Indexing {
     Indexing(const Indexing&) = delete;
     Indexing& operator=(const Indexing&) = delete;
 
-    /// What holds at one time. Whoever extracts entries keeps it until he has submitted them.
+    /// The parameters at one time. Must be held from extracting entries until they have been submitted.
     class Epoch;
 
-    /// What holds now: a SearchParameter that has been committed counts, though it is not ready at first. Cost: some
-    /// loads while none changed.
+    /// The current epoch. It includes every committed SearchParameter, which is not ready at first. Cost: a few loads
+    /// if none has changed.
     std::shared_ptr<const Epoch> epoch();
 
     std::shared_ptr<const ParameterSet> parameters();
 
-    /// A version was submitted with what an epoch extracted: its ticket, before the epoch is let go.
+    /// Must be called with the ticket of a version that was submitted with entries of `epoch`, before it is released.
     static void submitted(const Epoch& epoch, storage::Ticket ticket) noexcept;
 
-    /// Indexes all that is stored of `types` anew, in the background. False if that was asked for already and is not
-    /// done yet.
+    /// Starts to rebuild the indexes of `types` in the background. False if a rebuild is already under way.
     bool reindex(std::span<const TypeId> types);
 
     struct Progress {
         bool running = false;
-        std::vector<TypeId> types;         ///< those that are still to be done
+        std::vector<TypeId> types;         ///< those not done yet
         std::uint64_t documents_done = 0;  ///< of the types under way
         std::uint64_t documents = 0;
     };
 
     Progress progress() const;
 
-    /// What is wrong with stored SearchParameters: Error::expression says with which one.
+    /// Why stored SearchParameters can't be used; Error::expression names the resource.
     std::vector<Error> faults() const;
 
-    /// Waits until nothing is left to be indexed anew. For tests and tools.
+    /// Waits until no rebuild is left. For tests and tools.
     void wait_until_idle();
 
   private:
@@ -84,10 +83,10 @@ class Indexing::Epoch {
 
     const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return parameters_; }
 
-    /// What `resource`, of `type`, can be found by: as Extractor::extract_for_run().
+    /// As Extractor::extract_for_run().
     void extract(TypeId type, json::Value resource, storage::SearchEntries& entries) const;
 
-    /// The same in memory of the thread. Lifetime: until the thread's next call.
+    /// The same, in the thread's own memory. Lifetime: until the thread's next call.
     const storage::SearchEntries& entries_of(TypeId type, json::Value resource) const;
 
   private:
@@ -96,7 +95,7 @@ class Indexing::Epoch {
     std::shared_ptr<const ParameterSet> parameters_;
     std::uint64_t seed_;
     std::string base_url_;
-    mutable std::atomic<std::uint64_t> last_ticket_ = 0;  ///< of what was submitted with it
+    mutable std::atomic<std::uint64_t> last_ticket_ = 0;  ///< the newest one submitted with it
 };
 
 }  // namespace annals::core::search

@@ -1,8 +1,8 @@
-// Layout: how the index keeps what a parameter finds, where that is not all in columns of its own.
+// Layout: how the index stores parameters that aren't simply kept in columns of their own.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 search.html#composite; docs/search.md, "What a resource can be found by".
-// Threads: each keeps its own.
+// Threads: plain functions; each thread keeps its own layouts.
 
 #pragma once
 
@@ -15,38 +15,38 @@
 
 namespace annals::core::search {
 
-/// A composite of two components whose parts are paths: of each element, what the components have of it.
+/// A composite of two components that consist of paths, below the paths' common element.
 struct CompositePaths {
     Path element;
     schema::Type type;         ///< of the element
-    std::size_t key = 0;       ///< which component is a token, the first if both are
-    std::vector<Path> keys;    ///< of that
-    std::vector<Path> values;  ///< of the other one
+    std::size_t key = 0;       ///< index of the component that is a token, the first if both are
+    std::vector<Path> keys;    ///< of that component
+    std::vector<Path> values;  ///< of the other
     schema::SearchType value_type = schema::SearchType::token;
 };
 
 struct Layout {
-    /// Parameters that find together what this one does (combo-code: code and component-code): nothing is kept of its
-    /// own.
+    /// Parameters that together find what this one does (combo-code: code and component-code), which then has no
+    /// entries of its own.
     std::vector<const Parameter*> parts;
-    /// Of a composite that the index answers. Any other keeps nothing, and is verified on bodies.
+    /// For a composite that the index can answer. Any other has no entries and is verified on bodies.
     std::optional<CompositePaths> composite;
 };
 
-/// Of a parameter of `set`. Lifetime: until the thread has asked for those of some other sets.
-/// Cost: a look-up, once it is known.
+/// The layout of a parameter of `set`. Lifetime: until the thread has called this for several other sets. Cost: a
+/// look-up, once it is known.
 const Layout& layout_of(const std::shared_ptr<const ParameterSet>& set, TypeId type,
                         const Parameter& parameter);
 
-// What stands in the columns of a composite C, for an element with the code `code` of `system` and another component's
-// value: the term present(C); paired(key, term) for each term of the value in column C, once with token(C, code) for the
-// key and once with token(C, system, code); for each interval, as of a quantity in C, the unit `code\x1Fsystem\x1F` and
-// the value's own unit, if it has one; for each text `code\x1Fsystem\x1F` and the text, and `code\x1E` and the text.
+// The entries of a composite C, for an element with the code `code` of `system` and the other component's value: the
+// term present(C); paired(key, term) for each term of the value in column C, once with token(C, code) for the key and
+// once with token(C, system, code); each interval, like that of a quantity in C, with the unit `code\x1Fsystem\x1F` followed by
+// the value's own unit, if any; for each text `code\x1Fsystem\x1F` and the text, and `code\x1E` and the text.
 
-/// An element that has the code `key`, a token() of the composite's column, has `value`, too.
+/// An element has both the code `key`, a token() in the composite's column, and `value`.
 Term paired(Term key, Term value) noexcept;
 
-/// What stands between the parts of a text that has several, and behind a code that is meant whatever its system is.
+/// Separates the parts of a composed text; follows a code without regard to its system.
 inline constexpr char kPartEnd = '\x1F';
 inline constexpr char kAnySystem = '\x1E';
 

@@ -1,6 +1,6 @@
-// What of an element's members is looked at to index it.
+// Access to an element's members for indexing.
 //
-// Layer:   core/search; used by ValueWriter alone.
+// Layer:   core/search; used only by ValueWriter.
 // Threads: plain functions.
 
 #pragma once
@@ -13,19 +13,19 @@
 
 namespace annals::core::search {
 
-/// The raw characters of a string without a call.
+/// The raw characters of a string, inlined.
 inline std::string_view raw_of(json::Value value) {
     const json::Node& node = value.node();
     return {value.tree().text().data() + node.begin + 1, node.end - node.begin - 2};
 }
 
-/// The member if it is a number that a double holds.
+/// The member if it is a number that fits a double.
 inline std::optional<double> number_of_member(json::Value object, std::string_view member) {
     const json::Value value = object[member];
     return value.is(json::Kind::number) ? number_value(value.raw()) : std::nullopt;
 }
 
-/// The element itself, or each of an array.
+/// Calls `see` for the value or, if it is an array, for each element.
 template <typename See>
 void each(json::Value value, const See& see) {
     if (value.is_array()) {

@@ -1,4 +1,4 @@
-// OrderedWalk: the first matches in the order of a column of dates or numbers, without looking at all matches.
+// OrderedWalk: finds the first matches in the order of a column of dates or numbers, without finding all matches.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 search.html#sort; docs/search.md, How a search is answered.
@@ -19,11 +19,11 @@
 
 namespace annals::core::search {
 
-/// Goes through the sorted intervals of every run at once and tests the plan on each document that comes, until enough
-/// have matched. It gives what Sorter gives, but for documents without a value, which are in no column.
+/// Merges the sorted intervals of all runs and tests the plan on each document in turn, until enough have matched. The
+/// result is that of Sorter, without the documents that have no value.
 class OrderedWalk {
   public:
-    /// Whether `keys` are such an order: one key, a date, a number or `_lastUpdated`.
+    /// Whether it can sort by `keys`: a single key that is a date, a number or `_lastUpdated`.
     static bool can_order(std::span<const SortKey> keys) noexcept;
 
     /// A match and its place in the order.
@@ -32,26 +32,26 @@ class OrderedWalk {
         std::int64_t value = 0;
     };
 
-    /// The first `count` matches of the execution's plan that come after the one at `edge` (0: from the beginning), whose place
-    /// is found out, or is `known`, where it is of another type.
-    /// Requires: the execution's advance() was true. Lifetime: snapshot and execution outlive this.
+    /// Finds the first `count` matches of the execution's plan after the one at `edge` (0: from the beginning). The
+    /// place of the edge is determined here, or is `known` if it is of another type.
+    /// Requires: the execution's advance() has returned true. Lifetime: snapshot and execution outlive this.
     OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey& key, Position edge,
                 std::size_t count, const std::optional<Edge>& known = std::nullopt);
     ~OrderedWalk();
 
-    /// Whether this is less work than to find and sort all matches.
+    /// Whether this is expected to be cheaper than finding and sorting all matches.
     bool is_worthwhile() const noexcept;
 
-    /// True when it has ended, false when the turn is over.
+    /// True when done, false when the turn is over.
     Result<bool> advance(const Pace& pace);
 
-    /// False if fewer than `count` have a value after the edge, the edge has none or is no match, or too many others came
-    /// before them: sort all of them then.
+    /// False if all matches must be sorted instead: fewer than `count` with a value come after the edge, the edge has
+    /// no value or is not a match, or it was given up because of too many other documents.
     bool found_enough() const noexcept { return !lost_ && matches_.size() >= count_; }
 
     std::vector<Match>& matches() noexcept { return matches_; }
 
-    /// What it goes on behind; none if that has no value or is no match of the execution's plan. Requires: advance() was true.
+    /// The edge; none if it has no value or is not a match of the execution's plan. Requires: advance() has returned true.
     std::optional<Edge> edge() const;
 
   private:
@@ -80,15 +80,15 @@ class OrderedWalk {
     Position edge_;
     std::int64_t edge_value_ = 0;
     std::size_t count_;
-    bool lost_ = false;  // the edge has no value, or is no match; or it was given up
+    bool lost_ = false;  // the edge has no value or is not a match, or the walk was given up
     double tests_left_ = 0;
     Lane* edge_lane_ = nullptr;
-    bool knows_edge_ = false;  // whether it matches
+    bool knows_edge_ = false;  // whether it matches is known
     std::vector<std::unique_ptr<Lane>> lanes_;
     SnapshotBodies bodies_;
-    Position asked_about_;  // whether its body is in memory
+    Position asked_about_;  // checked last for an unread body
     std::int64_t group_value_ = 0;
-    std::vector<Match> group_;  // those of the value at hand
+    std::vector<Match> group_;  // those with the current value
     std::vector<Match> matches_;
 };
 

@@ -1,4 +1,4 @@
-// The values that a search parameter has in a resource, as they stand in its JSON: for sorting and including.
+// The values of a search parameter in a resource, as JSON: for sorting and including.
 //
 // Layer:   core/search.
 // Threads: plain functions.
@@ -14,15 +14,15 @@
 
 namespace annals::core::search {
 
-/// An expression that costs more steps than this on one resource finds nothing in it.
+/// An expression that takes more steps than this on a resource finds nothing in it.
 inline constexpr std::uint64_t kExpressionStepsMax = 500'000;
 
-/// Calls `found` for each item that the parameter's expression gives for `resource`, computed ones among them; for none
-/// if it can't be evaluated. Lifetime: the items are there during the call.
+/// Calls `found` for each item that the parameter's expression yields for `resource`, including computed ones; for none
+/// if it can't be evaluated. Lifetime of the items: the call of `found`.
 void for_each_parameter_item(const Parameter& parameter, json::Value resource,
                              const std::function<void(const fhirpath::Item& item)>& found);
 
-/// The same for those that stand in the resource. Lifetime: the values are the resource's.
+/// The same for items that are elements of the resource. Lifetime of the values: that of the resource.
 void for_each_parameter_value(const Parameter& parameter, json::Value resource,
                               const std::function<void(json::Value value)>& found);
 

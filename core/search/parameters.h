@@ -2,7 +2,7 @@
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 searchparameter.html, searchparameter-registry.html.
-// Threads: a ParameterSet is immutable and shared; a new one takes the place of the old.
+// Threads: a ParameterSet is immutable and shared; changes are made by a new one.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace annals::core::search {
 
-/// R4's parameter that names a query. There is no query that it could name: each use is refused, and it is announced nowhere.
+/// R4's parameter for named queries. There are none: every use is refused, and it isn't in the CapabilityStatement.
 inline constexpr std::string_view kNamedQuery = "_query";
 
 struct Parameter {
@@ -34,33 +34,32 @@ struct Parameter {
 
     struct Component {
         const Parameter* parameter = nullptr;  ///< its type
-        std::string expression;                ///< relative to what `expression` gives
+        std::string expression;                ///< relative to the results of `expression`
     };
 
     std::vector<Component> components;  ///< of a composite
     Column column = 0;                  ///< column_of(code)
-    bool standard = true;               ///< R4's own; else made by a SearchParameter
-    bool ready = true;                  ///< false: what is stored is not all indexed by it yet
+    bool standard = true;               ///< false: from a SearchParameter resource
+    bool ready = true;                  ///< false: not everything stored is indexed by it yet
 };
 
-/// The types that a reference parameter leads to: all of them if it names none.
+/// The types that a reference parameter can lead to: all types if it names none.
 std::vector<TypeId> targets_of(const Parameter& parameter);
 
-/// Which references a resource can be found by.
+/// Which references are indexed.
 enum class References : std::uint8_t {
-    as_searched,  ///< those that parameters lead to
-    all,  ///< besides, each of them (reference_terms.h): for referential_integrity.on_delete
+    as_searched,  ///< those that parameters find
+    all,          ///< also all others (reference_terms.h), for referential_integrity.on_delete
 };
 
 class ParameterSet {
   public:
-    /// R4's own. Made once.
+    /// R4's own parameters. Made once.
     static std::shared_ptr<const ParameterSet> standard();
 
-    /// R4's own and what SearchParameter resources add; one of theirs does not take the place of another with the
-    /// same code. What can't be used of them is left out and said in `faults` (Error::expression: "SearchParameter"
-    /// and its id), if that is given. Those whose url is in `unready` are not ready. Only active ones count. Dates without
-    /// a zone are in `zone`; null: in UTC.
+    /// R4's own parameters and those of active SearchParameter resources, which can't replace an earlier one of the same code.
+    /// Those that can't be used are left out and reported in `faults` (Error::expression: "SearchParameter/" and the id),
+    /// unless it is null. Those whose url is in `unready` are not ready. Dates without a time zone are in `zone`; null: UTC.
     static std::shared_ptr<const ParameterSet> with(std::span<const json::Value> resources,
                                                     std::span<const std::string> unready = {},
                                                     std::vector<Error>* faults = nullptr,
@@ -70,18 +69,18 @@ class ParameterSet {
     ParameterSet(const ParameterSet&) = delete;
     ParameterSet& operator=(const ParameterSet&) = delete;
 
-    /// All parameters of a type, those of Resource and DomainResource included, by code.
+    /// All parameters of a type, including those of Resource and DomainResource, sorted by code.
     std::span<const Parameter> of(TypeId type) const noexcept;
 
-    /// Null if the type has none of that code.
+    /// Null if the type has no parameter of that code.
     const Parameter* find(TypeId type, std::string_view code) const noexcept;
 
     References references() const noexcept { return references_; }
 
-    /// What dates without a zone are in; null: UTC.
+    /// The zone of dates without a time zone; null: UTC.
     const TimeZone* zone() const noexcept { return zone_.get(); }
 
-    /// What the entries of a type depend on: changes when an expression, a type, the zone or the vocabulary does.
+    /// A hash of everything that the entries of a type depend on: expressions, types, the time zone, the vocabulary.
     std::uint64_t fingerprint(TypeId type) const noexcept { return fingerprints_[type.value]; }
 
     /// The same for all types.
@@ -102,15 +101,15 @@ class ParameterSet {
     void add(const std::vector<Definition>& definitions, std::vector<Error>& faults);
     void take_fingerprints();
 
-    std::vector<std::vector<Parameter>> of_type_;  // by TypeId, by code
+    std::vector<std::vector<Parameter>> of_type_;  // by TypeId, sorted by code
     std::vector<std::uint64_t> fingerprints_;
     std::uint64_t fingerprint_ = 0;
     References references_ = References::as_searched;
     std::shared_ptr<const TimeZone> zone_;
 };
 
-/// The part of `expression` that is for resources of `type`: of a union those operands that begin with the type, one
-/// that it is derived from, or no type at all. Empty if there is none.
+/// The part of `expression` that applies to resources of `type`: of a union, the operands that begin with the type, a
+/// type that it is derived from, or no type at all. Empty if there are none.
 std::string expression_for(std::string_view expression, schema::Type type);
 
 }  // namespace annals::core::search

@@ -1,6 +1,6 @@
-// PastRuns: what could be found of a type at an earlier position, made anew of the bodies that were current then.
+// PastRuns: the index of a type at an earlier position, rebuilt from the bodies that were current then.
 //
-// For a position that the index has thrown away (SearchRuns::vacuumed_through).
+// For positions that the index no longer covers (SearchRuns::vacuumed_through).
 //
 // Layer:   core/search.
 // Spec:    docs/api/as-of.md.
@@ -19,7 +19,7 @@
 
 namespace annals::core::search {
 
-/// At most so many resources of a type are looked at while somebody waits, and by a thread of its own.
+/// At most this many resources of a type are indexed while a request waits, and by a job.
 inline constexpr std::size_t kPastDocumentsMax = 50'000;
 inline constexpr std::size_t kPastDocumentsOfJobMax = 400'000;
 
@@ -30,10 +30,10 @@ class PastRuns {
              std::string base_url, TypeId type, Position at,
              std::size_t documents_max = kPastDocumentsMax);
 
-    /// Goes on until the turn is over (false) or all is made (true). Errors: too_costly.
+    /// Continues until the turn is over (false) or the runs are complete (true). Errors: too_costly.
     Result<bool> advance(const Pace& pace);
 
-    /// Requires: advance() was true.
+    /// Requires: advance() has returned true.
     std::shared_ptr<const storage::SearchRuns> runs() const { return runs_; }
 
   private:
@@ -53,8 +53,8 @@ class PastRuns {
     std::vector<storage::VersionInfo> versions_;
     bool found_ = false;
     std::size_t next_version_ = 0;
-    std::size_t asked_about_ = 0;  // whether their bodies are in memory
-    std::vector<std::unique_ptr<storage::SearchEntries>> entries_;  // of the run being made
+    std::size_t asked_about_ = 0;  // so many versions have been checked for unread bodies
+    std::vector<std::unique_ptr<storage::SearchEntries>> entries_;  // of the run being built
     std::vector<storage::IndexedDocument> documents_;
     std::shared_ptr<storage::SearchRuns> runs_;
 };

@@ -76,7 +76,7 @@ struct Plan {
         prefix,    ///< has a text in `column` that begins with `text`
         contains,  ///< ... that contains `text`
         interval,  ///< has an interval in `column` for which `comparison` to `range` holds
-        quantity,  ///< the same for each unit in beside(column, ":units") with a range by `in_unit`, in
+        quantity,  ///< the same for each unit in beside(column, ":units") with an in_unit(), in
         chain,     ///< refers to a resource of `type` that matches parts[0], by `column`
         has,       ///< a resource of `type` that matches parts[0] refers to it, by `column`
         verified,  ///< matches parts[0], and `check` accepts its body

@@ -1,5 +1,5 @@
-// What references lead to, by the expression that finds them: R4 has one definition of a parameter for many types, whose
-// targets are those of all of them.
+// The target types of references, derived from the expression that finds them: R4 defines one parameter for many types and
+// // lists the targets of all of them together.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 searchparameter-registry.html.
@@ -15,8 +15,8 @@
 
 namespace annals::core::search {
 
-/// The types that the references may lead to which `expression` finds in resources of `type`. Empty: any type, or it is
-/// neither of paths nor of such that end with `where(resolve() is Type)`.
+/// The target types of the references that `expression` finds in resources of `type`. Empty: any type, or the
+/// expression consists of more than paths, which may end with `where(resolve() is Type)`.
 std::vector<TypeId> types_led_to(std::string_view expression, schema::Type type);
 
 }  // namespace annals::core::search

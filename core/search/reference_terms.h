@@ -1,6 +1,6 @@
-// Terms of all references of a resource, whether a search parameter leads to them or not.
+// Terms of all references in a resource, whether or not a search parameter finds them.
 //
-// They stand in a column that no parameter can have: what refers to a resource is found by them before it is deleted.
+// They are in a column that no parameter can have. Before a resource is deleted, its referrers are found by them.
 //
 // Layer:   core/search.
 // Threads: plain functions.
@@ -18,17 +18,16 @@
 
 namespace annals::core::search {
 
-/// The code of their column. Codes of SearchParameters have no underscore in front.
+/// The code of their column. The codes of SearchParameters don't begin with an underscore.
 inline constexpr std::string_view kReferencesCode = "_references";
 
-/// Appends a term for each `reference` of the form Type/id, relative, below `base_url` or absolute, with a version or
-/// without, that stands anywhere in `resource`. None is left out, however many there are. `seed`, `base_url`: as
-/// Extractor.
+/// Appends a term for each `reference` anywhere in `resource` to Type/id, relative, below `base_url` or absolute, with
+/// or without a version. Their number is not limited. `seed`, `base_url`: as for Extractor.
 void append_reference_terms(json::Value resource, std::uint64_t seed, std::string_view base_url,
                             std::vector<Term>& terms);
 
-/// What a resource that refers to Type/id carries one of, ascending; `key` is Store::search_key() of it and `base_url`
-/// the request's, by which it may be referred to where none is configured.
+/// The terms, sorted, of which every resource that refers to Type/id has at least one. `key` is its
+/// Store::search_key(); `base_url` is the request's, which references may use if none is configured.
 std::array<Term, 2> terms_of_referrers(TypeId type, std::string_view id, std::uint64_t key,
                                        std::string_view base_url);
 

@@ -1,6 +1,6 @@
-// Result parameters: how what was found is ordered, counted, joined and shown.
+// Result parameters: how matches are sorted, counted, joined and presented.
 //
-// Layer:   core/search, behind query.h; criteria and searches ask is_about_the_answer().
+// Layer:   core/search, behind query.h; is_about_the_answer() is also used by interactions.
 // Spec:    FHIR R4 search.html#return.
 // Threads: plain functions.
 
@@ -10,13 +10,13 @@
 
 namespace annals::core::search {
 
-/// Reads a parameter about the result into `query`: its fields, `used` and `warnings`. False if it is none.
+/// Reads a result parameter into `query`: its fields, `used` and `warnings`. False if it is not one.
 ///
-/// Errors: invalid, not_supported; of what is unknown in a strict context, too.
+/// Errors: invalid, not_supported; in a strict context also for what would otherwise be ignored.
 Result<bool> take_result_parameter(const QueryContext& context, const std::vector<TypeId>& types,
                                    const QueryPair& pair, Query& query);
 
-/// Whether it is one that says how the answer looks, and nothing of what is in it.
+/// Whether it determines only how the answer is presented, not what it contains.
 bool is_about_the_answer(std::string_view name) noexcept;
 
 }  // namespace annals::core::search

@@ -1,4 +1,4 @@
-// RunFacts: what can be told of a run by going through it once, kept for the next who asks.
+// RunFacts: caches facts about runs that take a scan to find out.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -19,18 +19,18 @@ namespace annals::core::search {
 
 class RunFacts {
   public:
-    /// The documents that have died, some of them perhaps after the snapshot at hand, ascending. Lifetime: until the
-    /// next call. Cost: of a look at every document, if any has died since the last time.
+    /// The documents that have died, sorted; some perhaps after the caller's snapshot. Lifetime: until the next call.
+    /// Cost: a scan of all documents if any has died since the last call.
     std::span<const std::uint32_t> died(const std::shared_ptr<const storage::SearchRun>& run);
 
-    /// Whether no document has several intervals in the column. Cost: of a look at all of them, the first time.
+    /// Whether no document has several intervals in the column. Cost: a scan of the column the first time.
     bool is_single(const std::shared_ptr<const storage::SearchRun>& run, Column column);
 
     static RunFacts& of_thread();
 
   private:
     struct Facts {
-        std::weak_ptr<const storage::SearchRun> run;  // a run may go while this is kept
+        std::weak_ptr<const storage::SearchRun> run;  // does not keep the run alive
         const storage::SearchRun* address = nullptr;
         std::uint32_t died_count = 0;
         std::vector<std::uint32_t> died;
@@ -39,7 +39,7 @@ class RunFacts {
 
     Facts& facts_of(const std::shared_ptr<const storage::SearchRun>& run);
 
-    std::list<Facts> facts_;  // last used first
+    std::list<Facts> facts_;  // most recently used first
 };
 
 }  // namespace annals::core::search

@@ -1,5 +1,5 @@
-// RunWalk: one plan over the runs of its type, one by one, driven by what is most selective. It can be gone anew for
-// something else: to a run the plan is bound once.
+// RunWalk: evaluates a plan on the runs of its type, one by one, driven by the most selective condition. It can be restarted
+// // with other wishes; the plan is bound to each run only once.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -15,7 +15,7 @@
 
 namespace annals::core::search {
 
-/// Lifetime: all that it is made of outlives it.
+/// Lifetime: all arguments outlive this.
 class RunWalk {
   public:
     using Found = std::function<void(const Match&)>;
@@ -23,27 +23,27 @@ class RunWalk {
     RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution, Found found);
     ~RunWalk();
 
-    /// Says what the next advance() begins to find.
+    /// (Re)starts the walk; advance() then finds what is wanted.
     void begin(const Wanted& wanted);
 
-    /// Goes on until the turn is over (false), or there is no more or enough was found (true).
+    /// Continues until the turn is over (false), or enough or everything was found (true).
     bool advance(const Pace& pace);
 
     std::uint64_t count() const noexcept { return count_; }
 
-    /// The plan bound to a run of Snapshot::runs(), by its index. Requires: bind()'s. Lifetime: of this.
+    /// The plan bound to a run of Snapshot::runs(), by its index. Requires: as for bind(). Lifetime: that of this.
     const BoundPlan& bound(std::size_t run);
 
-    /// Whether the plan has so many conditions that it is bound to one run at a time.
+    /// Whether the plan has so many conditions that it is bound to only one run at a time.
     bool is_large() const noexcept;
 
-    /// Whether it has so many, terms aside, that to bind it at once would take long.
+    /// Whether it has so many, not counting single terms, that binding it in one go would take long.
     bool has_many_parts() const noexcept;
 
-    /// Conditions of the plan.
+    /// The number of the plan's conditions.
     std::uint64_t conditions() const noexcept { return conditions_; }
 
-    /// Says that what bound() gave isn't needed now: a plan of very many conditions isn't kept for all runs.
+    /// Declares the result of bound() unused; it is freed if the plan is large.
     void let_go(std::size_t run);
 
   private:
@@ -65,15 +65,15 @@ class RunWalk {
     Resolution& resolution_;
     Found found_;
     std::uint64_t conditions_;  // of the plan
-    std::uint64_t parts_;       // the same, terms that stand together counted once
-    std::uint64_t tested_ = 0;  // conditions, since the clock was looked at
-    std::vector<std::optional<BoundPlan>> bound_;  // of each run, once it was asked for
-    std::optional<Binding> binding_;               // to the next run, begun
+    std::uint64_t parts_;       // the same, but a group of terms counts once
+    std::uint64_t tested_ = 0;  // conditions tested since the clock was last checked
+    std::vector<std::optional<BoundPlan>> bound_;  // for each run, once it is needed
+    std::optional<Binding> binding_;               // to the next run, if begun
     Wanted wanted_;
     std::uint64_t count_ = 0;
     std::size_t runs_left_ = 0;
     SnapshotBodies bodies_;
-    std::unique_ptr<Open> open_;  // the run under way
+    std::unique_ptr<Open> open_;  // the current run
 };
 
 }  // namespace annals::core::search

@@ -1,7 +1,7 @@
-// Selection: the expressions of search parameters that are no more than paths, as paths.
+// Selection: recognises expressions of search parameters that are no more than paths.
 //
 // Almost all of R4's are: Observation.value.as(Quantity), Patient.telecom.where(system='email'),
-// Encounter.subject.where(resolve() is Patient). What is none is left to the FHIRPath evaluator.
+// Encounter.subject.where(resolve() is Patient). The others are left to the FHIRPath evaluator.
 //
 // Layer:   core/search.
 // Threads: plain functions and values.
@@ -19,7 +19,7 @@
 
 namespace annals::core::search {
 
-/// Which of a member's values are meant.
+/// Selects some of a member's values.
 struct Condition {
     enum class Kind : std::uint8_t {
         none,
@@ -35,14 +35,14 @@ struct Condition {
 };
 
 struct Step {
-    std::string name;   ///< as FHIRPath has it: "value"
-    schema::Type only;  ///< only values of this type; missing: of any
+    std::string name;   ///< as in FHIRPath: "value"
+    schema::Type only;  ///< only values of this type; missing: of any type
     Condition condition;
 
     bool operator==(const Step&) const = default;
 };
 
-/// Members from a value of a known type downwards. Without steps: the value itself.
+/// A path of members down from a value of a known type. Without steps: the value itself.
 struct Path {
     std::vector<Step> steps;
     schema::Type refers_to;  ///< only references to this resource type; missing: all
@@ -53,12 +53,11 @@ struct Path {
 /// Whether a value of `type` is one that `.as(wanted)` keeps.
 bool is_kept_by_as(schema::Type type, schema::Type wanted) noexcept;
 
-/// The paths whose values together are those of `expression` on a value of type `context`; nothing if it is more
-/// than that.
+/// The paths whose values together are those of `expression` on a value of type `context`; none if it is more than paths.
 std::optional<std::vector<Path>> paths_of(const fhirpath::Expression& expression,
                                           schema::Type context);
 
-/// The path P of an expression `P.exists() and P != false`; nothing if it is another.
+/// The path P of an expression `P.exists() and P != false`; none for any other expression.
 std::optional<Path> presence_of(const fhirpath::Expression& expression, schema::Type context);
 
 }  // namespace annals::core::search

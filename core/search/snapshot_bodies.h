@@ -1,4 +1,4 @@
-// SnapshotBodies: what `verified` and `contained` plans ask of the bodies of a snapshot's documents.
+// SnapshotBodies: evaluates `verified` and `contained` plans on the bodies of a snapshot's documents.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -13,8 +13,8 @@
 
 namespace annals::core::search {
 
-/// Nothing passes in a snapshot without a store, nor what was erased. Lifetime: the snapshot's store and the resolution
-/// outlive it.
+/// Erased versions don't pass, and nothing does if the snapshot has no store. Lifetime: the snapshot's store and the
+/// resolution outlive it.
 class SnapshotBodies final : public BodyCheck {
   public:
     SnapshotBodies(const Snapshot& snapshot, const Resolution& resolution)

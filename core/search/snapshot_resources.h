@@ -1,4 +1,4 @@
-// SnapshotResources: what reading a query asks of the store, answered from a snapshot.
+// SnapshotResources: the StoredResources of a snapshot.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -13,11 +13,11 @@
 
 namespace annals::core::search {
 
-/// Lifetime: what it is made of outlives this.
+/// Lifetime: all arguments outlive this.
 class SnapshotResources final : public StoredResources {
   public:
-    /// `unread`: where the position goes of what is on the device only; that is then not waited for, but an error. Null:
-    /// it is waited for. `put_off`: put_off().
+    /// `unread`: receives the position of a version that is only on the device, which is then an error; null: it is
+    /// read, blocking. `put_off`: for put_off().
     explicit SnapshotResources(Snapshot& snapshot,
                                const terminology::Source& others = terminology::r4_definitions(),
                                std::vector<Position>* unread = nullptr, PutOff* put_off = nullptr)
@@ -34,7 +34,7 @@ class SnapshotResources final : public StoredResources {
     Result<StoredDocument> find(TypeId type, std::string_view url,
                                 std::string_view version) const override;
 
-    /// The versions that find() looks at; some of them may be of other urls. Errors: expired.
+    /// The versions that find() considers; some may have other urls. Errors: expired.
     Result<std::vector<storage::VersionInfo>> find_candidates(TypeId type,
                                                               std::string_view url) const;
 
@@ -43,7 +43,7 @@ class SnapshotResources final : public StoredResources {
     PutOff* put_off() const override { return put_off_; }
 
   private:
-    /// Parses it, unless it takes long and `put_off` is there.
+    /// Reads and parses a version. With `put_off`, a large one is an error.
     Result<StoredDocument> load(const storage::VersionInfo& info, PutOff* put_off) const;
 
     Snapshot& snapshot_;

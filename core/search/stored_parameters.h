@@ -1,7 +1,7 @@
-// StoredParameters: the SearchParameter resources that are stored, as a ParameterSet.
+// StoredParameters: makes a ParameterSet of the stored SearchParameter resources.
 //
 // Layer:   core/search.
-// Threads: not safe by itself: one at a time.
+// Threads: not thread-safe.
 
 #pragma once
 
@@ -22,20 +22,20 @@ namespace annals::core::search {
 
 class StoredParameters {
   public:
-    /// More are not looked at.
+    /// Further resources are ignored.
     static constexpr std::size_t kResourcesMax = 10'000;
 
-    /// The sets that it makes have these `references` and this `zone`. Lifetime: `store` outlives it.
+    /// The sets are made with `references` and `zone`. Lifetime: `store` outlives it.
     StoredParameters(const storage::Store& store, References references,
                      std::shared_ptr<const TimeZone> zone);
 
-    /// Another number once refresh() may find anything new. Cost: some loads. Threads: any.
+    /// Changes when refresh() may find something new. Cost: a few loads. Threads: any.
     static std::uint64_t stamp(const storage::Store& store) noexcept;
 
-    /// Reads what has been committed since the last time.
+    /// Reads what has been committed since the last call.
     void refresh();
 
-    /// R4's own and those of the resources read, of which those whose url is in `unready` are not ready. Cost: some
+    /// R4's own parameters and those of the resources read; those whose url is in `unready` are not ready. Cost: some
     /// milliseconds.
     std::shared_ptr<const ParameterSet> make(std::span<const std::string> unready = {},
                                              std::vector<Error>* faults = nullptr) const;

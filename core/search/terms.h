@@ -1,4 +1,4 @@
-// The vocabulary of the search index: which number stands for what, the same for those who index and those who ask.
+// The vocabulary of the search index: the numbers that stand for values, shared by indexing and queries.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 search.html; docs/search.md.
@@ -13,7 +13,7 @@
 
 namespace annals::core::search {
 
-/// A column: all that one search parameter (of one type, for each type has an index of its own) has of one kind.
+/// A column: all entries of one kind for one search parameter (of one type, since each type has an index of its own).
 using Column = std::uint64_t;
 using Term = std::uint64_t;
 
@@ -25,7 +25,7 @@ Column column_of(std::string_view code) noexcept;
 /// "=" and a unit's text (the values in that unit).
 Column beside(Column column, std::string_view part) noexcept;
 
-/// The parameter has any value at all (`:missing`).
+/// The parameter has any value (`:missing`).
 Term present(Column column) noexcept;
 
 /// A text that is hashed once for several columns.
@@ -35,7 +35,7 @@ struct TextHash {
 
 TextHash text_hash(std::string_view text) noexcept;
 
-/// Tokens; each value brings all forms that it has.
+/// Tokens; a value is indexed in all of its forms.
 Term token(Column column, std::string_view code) noexcept;  ///< `code`, whatever its system
 Term token(Column column, std::string_view system,
            std::string_view code) noexcept;                          ///< `system|code`; `|code`: ""
@@ -47,20 +47,20 @@ Term token(Column column, TextHash code) noexcept;
 Term token(Column column, TextHash system, TextHash code) noexcept;
 Term token_system(Column column, TextHash system) noexcept;
 
-/// A string exactly as it was written (`:exact`); a uri, and a reference that is no local one, exactly.
+/// The exact text of a string (`:exact`), a uri, or a reference that is not local.
 Term exact(Column column, std::string_view text) noexcept;
 
-/// A reference to the resource whose SearchRun::key() is `target`; also what SearchEntries::Link says.
+/// A reference to the resource whose SearchRun::key() is `target`; the same fact as a SearchEntries::Link.
 Term reference(Column column, std::uint64_t target) noexcept;
 
-/// A reference to the contained resource of this id, or that resource itself in the place of a reference; any such.
+/// A reference to the contained resource with this id, or that resource itself in place of a reference; without an id: to any.
 Term inner_reference(Column column, std::string_view id) noexcept;
 Term inner_reference(Column column) noexcept;
 
 /// The document of the resource with this SearchRun::key(): `_id`, chains.
 Term identity(std::uint64_t key) noexcept;
 
-/// How numbers become integers of the same order.
+/// Maps numbers to integers in the same order, and back.
 std::int64_t ordered(double number) noexcept;
 double number_of(std::int64_t ordered) noexcept;
 

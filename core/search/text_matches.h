@@ -1,4 +1,4 @@
-// TextMatches: which texts of a run's column contain a text, kept for the next who asks.
+// TextMatches: caches which texts of a run's column contain a given text.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -17,13 +17,13 @@
 
 namespace annals::core::search {
 
-/// Looks through a column's texts once for each needle; keeps what was used last.
+/// Scans a column's texts once for each needle; keeps the most recently used results.
 class TextMatches {
   public:
     using Texts = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-    /// The texts of `column` that contain `needle`, ascending.
-    /// Cost: of a look through all of the column's texts, if it isn't kept.
+    /// The texts of `column` that contain `needle`, sorted.
+    /// Cost: a scan of all of the column's texts, if not cached.
     Texts get(const std::shared_ptr<const storage::SearchRun>& run, Column column,
               std::string_view needle);
 
@@ -31,14 +31,14 @@ class TextMatches {
 
   private:
     struct Entry {
-        std::weak_ptr<const storage::SearchRun> run;  // a run may go while this is kept
+        std::weak_ptr<const storage::SearchRun> run;  // does not keep the run alive
         const storage::SearchRun* address;
         Column column;
         std::string needle;
         Texts texts;
     };
 
-    std::list<Entry> entries_;  // last used first
+    std::list<Entry> entries_;  // most recently used first
     std::size_t kept_texts_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// ValueKind: how a parameter reads a value, by its own type and by the value's data type.
+// ValueKind: how a value is indexed for a parameter, by the parameter's type and the value's data type.
 //
-// Layer:   core/search, when parameters are made; once a parameter and element, not once a resource.
+// Layer:   core/search; determined once for each parameter and element, not for each resource.
 // Spec:    FHIR R4 search.html, the table of data types for each type of parameter.
 // Threads: plain functions.
 
@@ -13,9 +13,9 @@
 
 namespace annals::core::search {
 
-/// How a value is read.
+/// How a value is indexed.
 enum class ValueKind : std::uint8_t {
-    none,  ///< this type of parameter finds nothing in this data type
+    none,  ///< this type of parameter ignores this data type
     token_text,
     token_boolean,
     token_coding,
@@ -43,17 +43,17 @@ enum class ValueKind : std::uint8_t {
     quantity_sampled,
     uri_text,
     near_position,
-    presence,  ///< of Patient.deceased: true unless it says false
+    presence,  ///< of Patient.deceased: true unless the value is false
 };
 
-/// What a parameter of `search` reads from an element of `type`.
+/// How a parameter of type `search` indexes an element of `type`.
 ValueKind value_kind(schema::SearchType search, schema::Type type) noexcept;
 
-/// The system that an element's codes are of, as its required binding says; if that is of several, the URL of its value set,
-/// which system_of() reads. Lifetime: the program's.
+/// The system of an element's codes, by its required binding; if that has several systems, the URL of its value set,
+/// for system_of(). Lifetime: static.
 std::string_view implied_system(schema::Element element) noexcept;
 
-/// The system of `code`, where implied_system() gave `implied`; empty if that has it in none, or in several.
+/// The system of `code`; `implied` is the result of implied_system(). Empty if no system, or more than one, has the code.
 std::string_view system_of(std::string_view implied, std::string_view code) noexcept;
 
 }  // namespace annals::core::search

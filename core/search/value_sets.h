@@ -1,8 +1,8 @@
-// Value sets and code systems for searching: which codes `:in`, `:above` and `:below` mean.
+// Value sets and code systems for searching: the codes that `:in`, `:above` and `:below` stand for.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 valueset.html#compose, codesystem.html#subsumption, search.html#token.
-// Threads: of one query, one thread.
+// Threads: plain functions.
 
 #pragma once
 
@@ -23,22 +23,22 @@ struct Coding {
 
 /// The codes of a value set.
 struct Expansion {
-    std::vector<Coding> codes;  ///< ascending, each once
+    std::vector<Coding> codes;  ///< sorted, unique
     std::vector<std::string>
-        systems;  ///< code systems that are in as a whole and whose codes are not known here
+        systems;  ///< code systems that are included as a whole and whose codes are unknown
 };
 
-/// At most so many codes are looked for with `:in`, `:above` and `:below`.
+/// At most this many codes are searched for with `:in`, `:above` and `:below`.
 inline constexpr std::size_t kExpansionMax = 20'000;
 
-/// Expands the value set that `name` says: a canonical URL with or without |version, or ValueSet/id. The stored one,
-/// or else one that R4's own definitions enumerate.
+/// Expands the value set `name`: a canonical URL with or without |version, or ValueSet/id. The stored one or, if there
+/// is none, one of stored.others().
 ///
-/// Errors: invalid: it is not known here, or names what isn't; not_supported: a filter that can't be computed, or an
-///         exclusion from a code system that isn't here; too_costly.
+/// Errors: invalid: it, or something it names, is unknown; not_supported: a filter that can't be computed, or an
+/// exclusion from an unknown code system; too_costly.
 Result<Expansion> expand(const StoredResources& stored, std::string_view name);
 
-/// `code` and all that are above or below it in the stored CodeSystem of that url, by nesting and by the properties
+/// `code` and all codes above or below it in the stored CodeSystem with that url, by nesting and by the properties
 /// `parent` and `child`.
 ///
 /// Errors: invalid: the code system is not stored; too_costly.

@@ -1,8 +1,8 @@
-// View: what of each type a reader sees. Queries that are read for him match nothing else, nor do their chains lead
-// through anything else.
+// View: the part of each type that a reader may see. Queries read for that reader match nothing else, and their chains don't
+// // pass through anything else.
 //
 // Layer:   core/search.
-// Threads: a View belongs to one thread; unheld() is for all.
+// Threads: a View belongs to one thread; unheld() is for any.
 
 #pragma once
 
@@ -21,22 +21,22 @@ class View {
   public:
     virtual ~View() = default;
 
-    /// What resources of `type` must match to be seen. Lifetime: of this.
+    /// What resources of `type` must match to be visible. Lifetime: that of this.
     virtual const Plan& of(TypeId type) const = 0;
 
-    /// Whether a query may look at resources of `type` beside its own. Whoever may not is refused (Query::others) whatever they
-    /// say, so they are not read for him.
+    /// Whether a query may look at resources of `type` besides those it searches. If not, the query will be refused
+    /// (Query::others), so nothing of the type needs to be read.
     virtual bool looks_at(TypeId /*type*/) const { return true; }
 };
 
-/// Sees everything.
+/// The view that sees everything.
 const View& unheld() noexcept;
 
-/// What matches `plan`, as far as `view` sees it.
+/// `plan`, restricted to what is visible in `view`.
 Plan seen_of(const View& view, TypeId type, Plan plan);
 
-/// Whether a resource matches `plan`; `key` is its SearchRun::key(), `written` its lastUpdated. Without `related` chains match
-/// nothing.
+/// Whether a resource matches `plan`; `key` is its SearchRun::key(), `written` its lastUpdated. Without `related`,
+/// chains match nothing.
 bool is_match(const Plan& plan, Extractor& extractor, TypeId type, std::uint64_t key,
               Instant written, json::Value resource, const Related& related = {});
 

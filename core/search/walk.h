@@ -1,7 +1,7 @@
-// Walk: the paths of many parameters over one type, followed in one pass over the members that there are.
+// Walk: follows the paths of many parameters over one type in one pass over the members of an object.
 //
 // Layer:   core/search, inside extraction.
-// Threads: const once made; run() writes through a thread's own ValueWriter.
+// Threads: const after finish(); run() writes through a thread's own ValueWriter.
 
 #pragma once
 
@@ -20,22 +20,21 @@ class Walk {
     /// For values of `type`.
     explicit Walk(schema::Type type);
 
-    /// Adds what `path` leads to, for a parameter of type `search`. False, and nothing is added, if it can't be
-    /// walked this way. Lifetime: `columns` outlives this.
+    /// Adds a path of a parameter of type `search`. False, and nothing is added, if it can't be walked this way.
+    /// Lifetime: `columns` outlives this.
     bool add(const Path& path, schema::SearchType search, const Columns& columns);
 
-    /// Adds a composite: what its two components have of each element that `element` leads to is brought together.
-    /// False, and nothing is added, if it can't be walked this way. Lifetime: `pairs`, which run() writes to, outlives
-    /// this.
+    /// Adds a composite: the values of its two components are combined for each element at the path `element`. False,
+    /// and nothing is added, if it can't be walked this way. Lifetime: `pairs`, which run() writes to, outlives this.
     bool add(const CompositePaths& composite, Pairs& pairs);
 
-    /// The same for the values of a path of which only their presence is asked.
+    /// The same for a path of whose values only the presence is indexed.
     bool add_presence(const Path& path);
 
-    /// Makes the look-ups; after the last add().
+    /// Builds the lookup tables. Must be called after the last add().
     void finish();
 
-    /// Writes what `object`, of the type, yields.
+    /// Writes the entries of `object`, which is of the type.
     void run(json::Value object, ValueWriter& writer) const;
 
     bool empty() const noexcept { return nodes_.front().branches.empty(); }
@@ -47,7 +46,7 @@ class Walk {
         std::vector<Use> uses;
     };
 
-    /// What follows from the values of a member that meet a condition.
+    /// What is done with the values of a member that meet a condition.
     struct Route {
         Condition condition;
         std::vector<Sink> sinks;
@@ -60,12 +59,12 @@ class Walk {
         std::vector<Route> routes;
     };
 
-    /// An object of one type on the way.
+    /// A type of object on the paths.
     struct Node {
         schema::Type type;
         std::vector<Branch> branches;
-        std::vector<std::uint8_t> slots;  ///< index into branches and 1, by slot_of(); 0: free
-        std::vector<Pairs*> pairs;        ///< of composites whose elements these are
+        std::vector<std::uint8_t> slots;  ///< 1 + index into branches, by slot_of(); 0: free
+        std::vector<Pairs*> pairs;        ///< of composites with elements at this node
     };
 
     bool add(const Path& path, std::optional<schema::SearchType> search, const Use& use);
