@@ -1,4 +1,4 @@
-// Scopes, and what each permits: every row of the table of interactions is walked.
+// Scopes, and what each permits: every row of the table of interactions is covered.
 
 #include "core/access.h"
 
@@ -86,7 +86,7 @@ TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
     EXPECT_TRUE(patient.may_in_part(kMayRead | kMayCreate, observation_type()));
     EXPECT_FALSE(patient.may_in_part(kMayCreate, patient_type()));
     EXPECT_FALSE(patient.may_in_part(kMayUpdate, observation_type()));
-    // What belongs to no patient is not among what belongs to one.
+    // Types outside the patient compartment are never the patient's.
     EXPECT_FALSE(patient.may_in_part(kMayRead, *find_resource_type("Practitioner")));
     EXPECT_TRUE(patient.may_in_part(kMayRead, *find_resource_type("Device")));
 
@@ -96,7 +96,7 @@ TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
     EXPECT_FALSE(granular.may_in_part(kMaySearch, std::nullopt));
     EXPECT_TRUE(granular.may(kMayRead, patient_type()));
 
-    // What all is permitted of is not held to a part of it.
+    // Where everything is permitted, restrictions to a part don't matter.
     EXPECT_FALSE(Principal("x", "patient/*.rs system/*.cruds", "1").is_held());
     EXPECT_TRUE(Principal("x", "patient/*.rs system/*.r", "1").is_held());
 }
@@ -115,7 +115,7 @@ TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {
     EXPECT_EQ(Principal::name_in(identity("patient/*.r", "1")), "x");
     EXPECT_EQ(Principal::name_in("x"), "x");
     EXPECT_EQ(Principal::name_in(""), "");
-    // Whoever is called as another's identity reads isn't he.
+    // A name that reads like somebody's identity doesn't give that identity.
     const std::string held = identity("patient/*.r", "1");
     EXPECT_NE(Principal(held, "system/*.r").identity(), held);
     EXPECT_EQ(Principal::name_in(Principal(held, "system/*.r").identity()), held);
@@ -142,7 +142,7 @@ class AccessTest : public test::ServiceFixture {
     }
 };
 
-/// The scope without one of its letters, or none.
+/// The scope without one of its letters, or for other types, or none.
 std::vector<std::string> lesser(std::string_view scope) {
     std::vector<std::string> all{"", "openid"};
     const std::size_t dot = scope.find('.');
@@ -432,7 +432,7 @@ TEST_F(AccessTest, AHistoryBundleNeedsToWriteEverything) {
     }
 }
 
-// A List of too many entries is refused as costly: to those who may see that there is one.
+// A List with too many entries is refused as too costly, but only those who may see it are told.
 TEST_F(AccessTest, HowManyEntriesAListHasIsNotToldToWhoMayNotSearchLists) {
     guard(false);
     const Principal all("all", "system/*.cruds");
@@ -502,18 +502,18 @@ TEST_F(AccessTest, ASearchShowsNothingOfTypesThatAreNotPermitted) {
     EXPECT_EQ(send("GET", "/Observation?_has:AuditEvent:entity:agent=x").status, 403);
     EXPECT_EQ(send("GET", "/Observation/$lastn?patient=p&code:text=c").status, 200);
     EXPECT_EQ(send("GET", "/Observation/$lastn?patient.family=sauer&code:text=c").status, 403);
-    // A List's entries are told by what they find, as a search of Lists would tell them.
+    // _list reveals a List's entries by what it finds, just as a search of Lists would.
     for (const std::string_view query : {"_list=l", "_list=none", "_filter=_list%20eq%20l"}) {
         const test::Answer listed = send("GET", fmt::format("/Observation?{}", query));
         EXPECT_EQ(listed.status, 403) << query;
         EXPECT_TRUE(listed.says("The scope system/List.s is needed")) << listed.body;
     }
-    // Of R4's `patient` a Group is a target, but in no Observation.
+    // R4's `patient` may lead to Groups, but not from an Observation.
     const Principal both_types("both", "system/Observation.rs system/Patient.rs");
     send_as(&both_types);
     EXPECT_EQ(send("GET", "/Observation?patient.identifier=x").status, 200);
     EXPECT_EQ(send("GET", "/Observation?subject.identifier=x").status, 403);
-    // Whatever is in it, and whatever else is asked for.
+    // Whatever the List contains, and whatever else is asked for.
     const Principal keeper("k", "system/List.cu system/Observation.rs system/List.s");
     send_as(&keeper);
     ASSERT_EQ(send("PUT", "/List/l",
@@ -640,7 +640,7 @@ TEST_F(AccessTest, ASubscriptionNeedsWhatItsCriteriaNeed) {
     EXPECT_EQ(put("system/Subscription.cu system/Patient.rs system/List.s", "requested",
                   "Patient?_list=l"),
               200);
-    // What can't be told now, or matches nothing now, may be something later.
+    // What is unknown or matches nothing now may be something later.
     EXPECT_EQ(put("system/Subscription.cu system/Observation.rs system/List.s", "requested",
                   "Observation?_list=none&patient.family=x"),
               403);
@@ -648,7 +648,7 @@ TEST_F(AccessTest, ASubscriptionNeedsWhatItsCriteriaNeed) {
     EXPECT_EQ(put("system/Subscription.cu system/*.rs", "requested", "Patient?later=x"), 200);
     EXPECT_EQ(put("system/Subscription.cu", "requested", "nothing"), 200);
 
-    // By other ways.
+    // The same by other interactions.
     ASSERT_EQ(put("system/*.cruds", "off", "Patient"), 200);
     const Principal writer("x", "system/Subscription.cruds");
     send_as(&writer);

@@ -1,4 +1,4 @@
-// _asOf: what was found at any time is found as of then, by the index and by the bodies.
+// _asOf: what was found at any time is found again as of then, by the index and by the bodies.
 
 #include "codec/json/document.h"
 #include "core/search/past_runs.h"
@@ -19,7 +19,7 @@ namespace {
 
 class AsOfTest : public test::ServiceFixture {
   protected:
-    /// "id/version" of what is found.
+    /// "id/version" of everything found.
     std::set<std::string> found(const std::string& target) {
         const test::Answer answer = send("GET", target);
         EXPECT_EQ(answer.status, 200) << target << answer.body;
@@ -112,7 +112,7 @@ TEST_F(AsOfTest, FindsWhatWasFoundThen) {
         if (position != 0 && ++checked % 5 == 0) {
             EXPECT_EQ(found_in_bodies(test::type_of("Patient"), {"family", "A"}, {position}),
                       then.patients);
-            // When a version was written is in no body.
+            // Bodies don't contain the instants of their versions.
             const auto written = [&](std::string_view prefix) {
                 const auto last = store().at(Position{position});
                 return found_in_bodies(
@@ -244,7 +244,7 @@ TEST_F(AsOfTest, IncludesByACanonicalWhatTheIndexHasThrownAway) {
     for (int round = 0; store().search(type)->vacuumed_through <= then; ++round) {
         ASSERT_LT(round, 3000);
         ASSERT_EQ(put_questionnaire("now"), 200);
-        send("GET", "/Questionnaire?title=now");  // has the index take in what was written
+        send("GET", "/Questionnaire?title=now");  // makes the index take in what was written
     }
     for (const char* include :
          {"QuestionnaireResponse:questionnaire", "QuestionnaireResponse:*", "*"}) {
@@ -288,14 +288,14 @@ TEST_F(AsOfTest, LeadsOverNoReferencesThatTheIndexDoesNotLeadOver) {
             .status;
     };
     ASSERT_EQ(observe("here", "Patient/m"), 201);
-    // No base is configured: whoever asks may call the server as he likes.
+    // No base URL is configured, so clients may address the server by any name.
     ASSERT_EQ(observe("there", fmt::format("{}/Patient/m", kBaseUrl)), 201);
     const Position then = store().last_position();
     for (int round = 0; store().search(test::type_of("Observation"))->vacuumed_through <= then;
          ++round) {
         ASSERT_LT(round, 3000);
         ASSERT_LT(observe("other", "Patient/t"), 300);
-        send("GET", "/Observation?status=final");  // has the index take in what was written
+        send("GET", "/Observation?status=final");  // makes the index take in what was written
     }
     const Principal mine("x", "patient/*.rs", "m");
     send_as(&mine);

@@ -347,7 +347,7 @@ TEST(Batch, AnswersWithWhatSomebodyElsePurgesMeanwhile) {
     test::SimFileSystem disk;
     TestService server(Config{}, disk);
     server.put("/Patient/1", patient_json("1"));
-    // Each waits for the one before it, and all together for longer than an erasure waits for those who read.
+    // Each waits for the one before it, and all together wait for longer than an erasure waits for readers.
     disk.set_sync_ms(20);
     std::vector<std::string> entries(40, entry_of("PUT", "Patient/2", patient_json("2")));
     entries.insert(entries.begin(), entry_of("GET", "Patient/1"));

@@ -138,7 +138,7 @@ TEST_F(Binary, CannotRunInABrowser) {
 
 TEST_F(Binary, SaysNoTypeThatIsNone) {
     core::Config config;
-    config.validation = "off";  // which else keeps control characters out
+    config.validation = "off";  // would keep control characters out
     restart(config);
     for (const char* type : {R"(a\r\nSet-Cookie: b/c)", "html", "/", "\xc3\xa9/x"}) {
         send("PUT", "/Binary/b",
@@ -153,7 +153,7 @@ TEST_F(Binary, SaysNoTypeThatIsNone) {
 TEST_F(Binary, GivesItsSecurityContextBack) {
     send("PUT", "/Binary/b", "x", {{"Content-Type", "a/b"}, {"X-Security-Context", "Patient/7"}});
     EXPECT_EQ(get("/Binary/b", "a/b").header("X-Security-Context"), "Patient/7");
-    // A header that clients can't read would take the content with it.
+    // A header too long for clients would make the content unreadable, too.
     send("PUT", "/Binary/b",
          R"({"resourceType":"Binary","id":"b","contentType":"a/b","data":"Zg==",)"
          R"("securityContext":{"reference":"http://x.org/)" +
@@ -195,7 +195,7 @@ TEST_F(Binary, IsDecodedFromWhereItIsStoredAsTheClientTakesIt) {
     response.body.append_view(stored, nullptr);
     ASSERT_TRUE(core::make_raw({}, nullptr, response));
     EXPECT_TRUE(response.body.str().starts_with("\x04\x10\x41"));
-    // Whatever stands there now, as after an erasure.
+    // The stored bytes change, as in an erasure.
     std::fill(stored.begin(), stored.end(), '\0');
     std::string rest;
     ASSERT_NE(response.more, nullptr);
@@ -210,7 +210,7 @@ TEST_F(Binary, IsDecodedFromWhereItIsStoredAsTheClientTakesIt) {
 }
 
 TEST_F(Binary, SaysHowLongItIs) {
-    // With white space and padding, which are digits like others where they were erased.
+    // With white space and padding, which count like digits after they were erased.
     std::string base64;
     for (int i = 0; i < 10'000; ++i) {
         base64 += std::string(76, 'B') + ' ';

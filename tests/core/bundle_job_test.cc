@@ -1,4 +1,4 @@
-// Bundles that are answered later, over requests and answers, and their job by itself where it is stopped.
+// Bundles answered asynchronously, over requests and answers, and their job by itself when it is stopped.
 
 #include "core/interactions/bundle_job.h"
 
@@ -53,7 +53,7 @@ class BundleJobTest : public test::ServiceFixture {
         return begun.content_location.substr(kBaseUrl.size());
     }
 
-    /// What the status says in the end.
+    /// The status' final answer.
     Answer finish(const Answer& begun) {
         const std::string path = path_of(begun);
         service().jobs().wait_until_idle();
@@ -160,7 +160,7 @@ TEST_F(BundleJobTest, BeginsNothingOfWhatIsUnfit) {
     EXPECT_EQ(status(bundle_with("history", "")), 405);
     EXPECT_FALSE(std::filesystem::exists(data() + "/jobs"));
     EXPECT_EQ(begin(bundle_with("batch", put_entry("a")), "respond-later").status, 200);
-    // What can't be an entry fails by itself.
+    // Elements that can't be entries fail by themselves.
     EXPECT_TRUE(run(bundle_with("batch", "{},7")).says(R"("status":"400 Bad Request")"));
     EXPECT_TRUE(run(bundle_with("batch", "")).says(R"("status":"200 OK")"));
 }
@@ -205,7 +205,7 @@ TEST_F(BundleJobTest, IsThereAfterARestart) {
     EXPECT_EQ(finish(begun).body, before);
 }
 
-/// Keeps what it is told in memory.
+/// Keeps its records in memory.
 class MemoryLog : public AccessLog {
   public:
     bool reserve() noexcept override {
@@ -340,7 +340,7 @@ class BundleJobRunTest : public BundleJobTest {
 };
 
 TEST_F(BundleJobRunTest, ThatWasUnderWayWhenTheServerStoppedSaysSo) {
-    // Of a history without version numbers nobody can say what of it is there.
+    // Without version numbers, nobody can tell what of a history is stored already.
     for (const std::string_view type : {"batch", "transaction", "history"}) {
         const auto files = folder_with(bundle_with(type, put_entry("a")));
         Work begun = work(type);
@@ -351,7 +351,7 @@ TEST_F(BundleJobRunTest, ThatWasUnderWayWhenTheServerStoppedSaysSo) {
         EXPECT_THAT(result.error().detail, HasSubstr(type));
     }
     EXPECT_EQ(send("GET", "/Patient/a").status, 404) << "it isn't done twice";
-    // One with them says of what is there that it is there, so it begins again.
+    // With them, what is stored already is recognised, so the job starts again.
     const auto files = folder_with(bundle_with("history", history_entry("h", 1)));
     Work begun = work("history");
     begun.saved = R"({"begun":true})";
@@ -363,7 +363,7 @@ TEST_F(BundleJobRunTest, ThatWasCutOffIsWrittenDownOnce) {
     Config config;
     config.audit.file = data() + "/audit.log";
     restart(config);
-    // The process was killed: it is told when the server is there again, and of whom, by the name that a token says.
+    // The process was killed: this is recorded after the restart, under the name in the owner's token.
     const auto log = std::make_shared<MemoryLog>();
     Work killed = work("batch");
     killed.order.owner = Principal("alice", "patient/*.rs", "p").identity();
@@ -375,7 +375,7 @@ TEST_F(BundleJobRunTest, ThatWasCutOffIsWrittenDownOnce) {
     EXPECT_EQ(log->who(), "alice");
     EXPECT_EQ(log->taken(), 0);
 
-    // It was stopped in order: that was told then.
+    // The job was stopped in order, which was recorded at that time.
     std::string entries = put_entry("p0");
     for (int i = 1; i < 500; ++i) {
         entries += "," + put_entry(fmt::format("p{}", i));

@@ -8,7 +8,7 @@
 namespace annals::test {
 namespace {
 
-// So many numbered entries, some of which are gone.
+// `count` numbered entries, some of which are gone.
 class Numbers final : public core::EntrySource {
   public:
     Numbers(std::size_t count, std::set<std::size_t> gone)
@@ -30,7 +30,7 @@ class Numbers final : public core::EntrySource {
     std::set<std::size_t> gone_;
 };
 
-// All of the Bundle, and how many slices came behind its first one.
+// The whole Bundle, and the number of slices after the first.
 std::string text_of(std::size_t count, std::set<std::size_t> gone, std::size_t& slices) {
     core::Response response =
         core::stream_bundle("{", std::make_unique<Numbers>(count, std::move(gone)));

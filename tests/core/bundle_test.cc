@@ -69,7 +69,7 @@ TEST(Bundle, OfTypeHistoryIsRefusedWhereItIsSwitchedOff) {
     }
 }
 
-/// A Bundle in XML of PUTs of two Patients with something in between that XML can't be read as.
+/// A Bundle in XML with PUTs of three Patients, the second of which can't be read.
 std::string xml_bundle(std::string_view type, std::string_view wrong = "<wrong/>") {
     const auto put = [](std::string_view id, std::string_view more) {
         return R"(<entry><fullUrl value="http://a/Patient/)" + std::string(id) +

@@ -26,7 +26,7 @@ std::string transaction_of_patients(const std::vector<std::string>& ids) {
     return fmt::format(R"({{"resourceType":"Bundle","type":"transaction","entry":[{}]}})", entries);
 }
 
-/// position/commit of each line or event.
+/// "position/commit" of each line or event.
 std::string places(const std::string& text) {
     static const std::regex kPlaces(R"re("position":(\d+),"commit":(\d+),)re");
     std::string out;
@@ -38,7 +38,7 @@ std::string places(const std::string& text) {
 
 class ChangesTest : public test::ServiceFixture {
   protected:
-    /// a, then b, c and d in one transaction, then a's deletion, then an Observation.
+    /// Creates a, then b, c and d in one transaction; deletes a; then creates an Observation.
     void fill() {
         put_patient("a");
         ASSERT_EQ(send("POST", "/", transaction_of_patients({"b", "c", "d"})).status, 200);
@@ -133,7 +133,7 @@ TEST_F(ChangesTest, ErasedVersionsAreGapsAlsoAfterARestart) {
     restart_hard();
     fill();
     ASSERT_EQ(send("DELETE", "/Patient/d").status, 204);
-    // A hard deletion writes no version, and a's took its only one along: the Observation has position 5.
+    // Hard deletions write no version, and a's only version is gone: the Observation has position 5.
     const std::string left = "2/4 3/4 5/5";
     EXPECT_EQ(places(feed("").body), left);
     restart_hard();
@@ -245,7 +245,7 @@ TEST_F(ChangesTest, TheFormatIsNegotiated) {
     }
 }
 
-// ---- Server-Sent Events: the source as net draws from it ----
+// ---- Server-Sent Events: the source, read as by net ----
 
 std::string drain(BodySource& source) {
     std::string text;

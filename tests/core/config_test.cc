@@ -286,7 +286,7 @@ TEST(LoadConfig, ReadsATableOfIssuers) {
     EXPECT_EQ(config->auth.jwt_issuers[0].audience, "b");
     EXPECT_EQ(config->auth.jwt_issuers[0].jwks_url, "https://a/jwks");
     EXPECT_EQ(config->auth.jwt_issuers[1].jwks_file, "d");
-    // Beside them the one of auth.jwt.* must have a name, and another one.
+    // Beside such a table, the issuer in auth.jwt.* must have a name, and a different one.
     sources.sets = {"auth.jwt.jwks_file=keys"};
     EXPECT_NE(fault_of(sources).find("needs auth.jwt.issuer"), std::string::npos);
     sources.sets = {"auth.jwt.jwks_file=keys", "auth.jwt.issuer=https://c"};

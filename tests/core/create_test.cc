@@ -219,7 +219,7 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
     EXPECT_EQ(store().totals().versions, 0U);
 
     ASSERT_EQ(put_patient("1"), 201);
-    // What is no key of anything here names nothing either.
+    // A relative reference that doesn't name a resource by type and id leads nowhere, either.
     for (const std::string reference :
          {"Patient?_id=nope", "Patient?_id=1", "/Patient/nope", "/Patient/1", "1"}) {
         const Answer literal = send("POST", "/Observation", observation(reference));
@@ -259,7 +259,7 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
 }
 
 TEST_F(Create, LooksForReferencesInTheTimeOfTheirNumber) {
-    // The place of each was told, in case that it leads nowhere: of 20,000 that took two seconds, of 80,000 a hundred.
+    // The place of each reference used to be determined in case it led nowhere: 20,000 took two seconds, 80,000 a hundred.
     core::Config config;
     config.integrity_on_write = true;
     restart(config);

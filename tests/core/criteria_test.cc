@@ -1,4 +1,4 @@
-// Criteria of conditional interactions: what they take, what they find, and that decisions hold at commit.
+// Criteria of conditional interactions: which are accepted, what they find, and that decisions hold at commit.
 
 #include "core/interactions/criteria.h"
 
@@ -61,7 +61,7 @@ class CriteriaTest : public testing::Test {
         ASSERT_EQ(server_.put(target, body).status, 201) << target;
     }
 
-    /// Sends it so often at once; how often each status came back.
+    /// Sends the request `times` times at once; returns how often each status came back.
     std::map<int, std::size_t> statuses(const Sent& request, std::size_t times) {
         std::map<int, std::size_t> counts;
         for (const Received& answer : server_.send_all(std::vector<Sent>(times, request))) {
@@ -156,7 +156,7 @@ TEST(Criteria, KnowsAConditionalReference) {
 }
 
 TEST_F(CriteriaTest, LetExactlyOneOfManyConditionalCreatesCreate) {
-    // By a term; by what has no term, so that any Patient is watched; and by both.
+    // By a term; by something without a term, so that every Patient is watched; and by both.
     for (const std::string_view criteria :
          {"identifier=urn:a|x", "birthdate=1970-01-02", "family=sauer&gender=male"}) {
         const Sent create{
@@ -189,7 +189,7 @@ TEST_F(CriteriaTest, ThatFollowChainsWatchWhatTheyLookAt) {
     EXPECT_EQ(find_now(server_.service(), *criteria)->guards.size(), 2U);
 }
 
-// Each of them writes what the others' criteria would have to look at, did they look at the whole type.
+// Each write would concern the other criteria if these watched the whole type.
 TEST_F(CriteriaTest, AreNotMadeVoidByWritesThatDoNotConcernThem) {
     for (const bool by_name : {false, true}) {
         std::vector<Sent> creates;

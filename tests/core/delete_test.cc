@@ -39,7 +39,7 @@ TEST_F(Delete, MakesADeletionVersion) {
 TEST_F(Delete, ThatCannotEraseIsNotSaidToHaveFoundNothing) {
     ASSERT_EQ(put_patient("1"), 201);
     use(true);
-    // Who takes it away while it is in use keeps the bytes from being erased.
+    // If somebody removes these files while they are in use, bytes can't be erased.
     ASSERT_GT(std::filesystem::remove_all(data() + "/search"), 0U);
     const Answer answer = send("DELETE", "/Patient/1");
     EXPECT_EQ(answer.status, 500) << answer.body;
@@ -97,7 +97,7 @@ TEST_F(Delete, HonoursIfNoneMatchAndIfUnmodifiedSince) {
     EXPECT_EQ(send("DELETE", "/Patient?_id=1", "", since).status, 412);
     EXPECT_EQ(store().totals().versions, 1U);
     EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-None-Match", R"(W/"2")"}}).status, 204);
-    // What is deleted is deleted.
+    // A deleted resource has nothing that could have been modified.
     EXPECT_EQ(send("DELETE", "/Patient/1", "", since).status, 204);
     use(true);
     EXPECT_EQ(send("DELETE", "/Patient/1", "", since).status, 412);
@@ -182,7 +182,7 @@ TEST_F(ConditionalDelete, DeletesSeveralAtOnceUpToAMaximumWhereThatIsAllowed) {
         EXPECT_EQ(too_many.status, 412);
         EXPECT_TRUE(too_many.says(R"("code":"multiple-matches")"));
         EXPECT_EQ(store().totals().live, 4U);
-        // If-Match is about one version.
+        // If-Match is about a single version.
         EXPECT_EQ(send("DELETE", "/Patient?_id=1,2", "", {{"If-Match", "*"}}).status, 412);
 
         const Answer deleted =
@@ -198,7 +198,7 @@ TEST_F(ConditionalDelete, DeletesSeveralAtOnceUpToAMaximumWhereThatIsAllowed) {
 
 TEST_F(ConditionalDelete, WaitsForNothingThatItHasReadItself) {
     use(true);
-    // An erasure waits a quarter of a second for who reads; the quickest of some, as a machine may be slow.
+    // An erasure waits a quarter of a second for readers. The fastest try counts, since a machine may be slow.
     auto quickest = std::chrono::steady_clock::duration::max();
     for (int i = 0; i < 5; ++i) {
         ASSERT_EQ(put_patient("1"), 201);
@@ -271,7 +271,7 @@ TEST_F(HistoryDeletion, OfTheDeletionLeavesTheResourceDeletedForCopiesToo) {
     EXPECT_TRUE(history.says("/Patient/1/_history/4"));
     EXPECT_TRUE(history.says(R"("method":"DELETE")"));
 
-    // Where nothing else is left, so is the deletion.
+    // If no other version is left, the deletion can be erased, too.
     EXPECT_EQ(send("DELETE", "/Patient/1/_history/1").status, 204);
     EXPECT_EQ(send("DELETE", "/Patient/1/_history/2").status, 204);
     EXPECT_EQ(send("GET", "/Patient/1").status, 410);

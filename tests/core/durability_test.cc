@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A service on a disk that can be told to hold its syncs back, or to fail.
+// A service on a disk that can hold back syncs or let them fail.
 class Durability : public ServiceFixture {
   protected:
     Durability() { restart_on(disk_); }
@@ -23,7 +23,7 @@ class Durability : public ServiceFixture {
         });
     }
 
-    // Runs `work` while the sync of one write (PUT of Patient `id`) is held back; the write's answer.
+    // Runs `work` while the sync of a write (PUT of Patient `id`) is held back; returns the write's answer.
     template <typename Work>
     Answer during_sync_of(const std::string& id, const Work& work) {
         disk_->hold_syncs();
@@ -107,7 +107,7 @@ TEST_F(Durability, SaysOfAnErasureWhoseBytesAreStillThereThatItIsDone) {
     config.hard_delete = true;
     restart(config);
     ASSERT_EQ(put_patient("1"), 201);
-    disk_->fail_next(SimFileSystem::Call::create, Errc::no_store);  // of the erasures' journal
+    disk_->fail_next(SimFileSystem::Call::create, Errc::no_store);  // of the erasure journal
     const Answer told = send("DELETE", "/Patient/1");
     EXPECT_EQ(told.status, 503);
     EXPECT_TRUE(told.says(R"("code":"no-store")"));
@@ -158,7 +158,7 @@ TEST_F(Durability, PromisesNothingOfWhatAFailedSyncMayHaveLeftBehind) {
     EXPECT_EQ(send("DELETE", "/Patient/1").status, 204);
     disk_->fail_next(SimFileSystem::Call::sync, Errc::io);
     EXPECT_EQ(put_patient("1"), 503);
-    // It may be live when the store is opened again, and the other may be gone.
+    // When the store is opened again, Patient 1 may be live, and Patient 2 may be gone.
     for (const std::string target : {"/Patient/1", "/Patient?_id=1"}) {
         const Answer refused = send("DELETE", target);
         EXPECT_EQ(refused.status, 503) << target;

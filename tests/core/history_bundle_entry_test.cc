@@ -1,4 +1,4 @@
-// Which resource, version and instant an entry of a history bundle is of, and what is refused.
+// The resource, version and instant of an entry in a history bundle, and which entries are refused.
 
 #include "core/interactions/history_bundle_entry.h"
 

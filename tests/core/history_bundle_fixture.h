@@ -22,7 +22,7 @@ inline std::string version_body(std::string_view id, int version,
     return text + (more.empty() ? "" : "," + std::string(more)) + '}';
 }
 
-/// An entry with a version of a patient.
+/// An entry with a version of a Patient.
 inline std::string version_entry(std::string_view id, int version, std::string_view more = {}) {
     return entry_of(version == 1 ? "POST" : "PUT", version == 1 ? "Patient" : "Patient/1",
                     version_body(id, version, kInstant, more), R"("fullUrl":"http://a/x")");

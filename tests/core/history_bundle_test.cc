@@ -32,14 +32,14 @@ TEST(HistoryBundle, TakesWhateverWasStoredElsewhereHoweverDeepItIs) {
     EXPECT_EQ(target.submit(source.get("/_history").body).status, 200);
     EXPECT_EQ(target.get("/Patient/a").body, source.get("/Patient/a").body);
 
-    // One that is too deep is refused by itself.
+    // An entry that is too deep is refused alone.
     const Json answer =
         post_history(target, {entry_of("PUT", "Patient/b", deep_patient("b", kJsonDepthMax + 1)),
                               entry_of("PUT", "Patient/c", deep_patient("c", kJsonDepthMax))});
     EXPECT_EQ(answer.statuses(), "400 201");
     EXPECT_EQ(answer.issue(0, "diagnostics"), "The resource is nested deeper than 64 levels");
 
-    // Whoever asks for it in another form is told of it as well.
+    // The deepest can be read in other representations, too.
     for (const char* query : {"_pretty=true", "_elements=active"}) {
         const Received told = target.send({HttpMethod::get, "/_history", query});
         EXPECT_EQ(told.status, 200);
@@ -294,7 +294,7 @@ TEST(HistoryBundle, JudgesAnEntryByWhatItMetWhateverALaterOneErases) {
     expect_erased(duplicate, 0, deletion, 0);
     EXPECT_EQ(server.get("/Patient/2").status, 404);
 
-    // What comes again meets nothing to differ from.
+    // Sent again, the entries meet nothing that they could differ from.
     const Json again = post_history(server, entries("1"));
     EXPECT_EQ(again.statuses(), "200 200 204");
     for (std::size_t i = 0; i < 3; ++i) {
@@ -421,7 +421,7 @@ TEST(HistoryBundle, ReproducesAnotherServerFromItsHistory) {
     const std::string original = history_of(source, 7, &copy);
     EXPECT_EQ(history_of(copy, 1000, nullptr), original);
 
-    // Once more changes nothing.
+    // Sending it again changes nothing.
     history_of(source, 50, &copy);
     EXPECT_EQ(history_of(copy, 1000, nullptr), original);
 }

@@ -39,7 +39,7 @@ TEST(HistoryCursor, ReadsBackWhatItWrote) {
     }
 }
 
-/// Whoever makes a cursor up can make up its check, too: it is no secret.
+/// Anybody who makes up a cursor can compute its check, too, which is no secret.
 Result<HistoryCursor> read_made_up(std::string_view text) {
     Target target;
     target.level = Level::system_history;

@@ -13,7 +13,7 @@
 namespace annals::test {
 namespace {
 
-// A history Bundle as its reader sees it.
+// A history Bundle as a client sees it.
 struct HistoryPage {
     int status = 0;
     std::uint64_t total = 0;
@@ -46,7 +46,7 @@ class History : public ServiceFixture {
         return page;
     }
 
-    // All versions from `target` on, by the links of `relation`.
+    // All versions from `target` on, following the links of `relation`.
     std::vector<std::string> follow(std::string target, const std::string& relation = "next") {
         std::vector<std::string> all;
         for (int pages = 0; pages < 1000; ++pages) {
@@ -64,14 +64,14 @@ class History : public ServiceFixture {
         return all;
     }
 
-    // Commits of one millisecond share their instant; what follows has a later one.
+    // Commits in the same millisecond share their instant; what follows gets a later one.
     static void next_millisecond() {
         const std::int64_t before = now().us / 1000;
         while (now().us / 1000 == before) {
         }
     }
 
-    // Patients 1 and 2 in turn, versions 1 to 3 each; 2 is deleted by its version 4.
+    // Writes Patients 1 and 2 in turn, versions 1 to 3 each, and deletes 2 by its version 4.
     void fill() {
         for (int version = 1; version <= 3; ++version) {
             put_patient("1");
@@ -195,7 +195,7 @@ TEST_F(History, LowersTheCountAndSaysSo) {
     core::Config config;
     config.max_page_size = 2;
     restart(config);
-    // Also one that no machine word holds.
+    // One of them is beyond 64 bits.
     for (const std::string count : {"5000", "18446744073709551615", "18446744073709551616"}) {
         const HistoryPage page = get("/_history?_count=" + count);
         EXPECT_EQ(page.versions.size(), 2U) << count;
@@ -310,11 +310,11 @@ TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
     EXPECT_EQ(get("/_history?_since=" + third).total, 4U);
     EXPECT_EQ(get("/_history?_since=2000").total, 8U);
     EXPECT_EQ(get("/_history?_since=2200-01-01").total, 0U);
-    // An unescaped + of a zone arrives as a blank.
+    // An unescaped + in a zone arrives as a blank.
     EXPECT_EQ(get("/_history?_since=2000-01-01T00:00:00+01:00").total, 8U);
     EXPECT_EQ(follow("/_history?_count=2&_since=" + third),
               get("/_history?_since=" + third).versions);
-    // What a zone takes out of the years that there are is told in the links all the same.
+    // Links can express instants that a zone moves out of the range of years.
     EXPECT_EQ(follow("/_history?_count=3&_since=0001-01-01T00:00:00%2B14:00").size(), 8U);
     const HistoryPage last = get("/_history?_since=9999-12-31T23:59:59-14:00");
     EXPECT_EQ(last.total, 0U);
@@ -348,7 +348,7 @@ TEST_F(History, LetsOthersRunWhileItLooksAtManyVersions) {
     for (std::uint64_t number = 0; number < kVersions;) {
         CommitBuilder builder;
         for (std::uint64_t i = 0; i < kPerCommit; ++i, ++number) {
-            // Each second once, and neighbours far from each other.
+            // Every second once, with neighbours far apart.
             const auto second = static_cast<std::int64_t>(number * 7919 % kVersions);
             storage::VersionWrite& write = builder.put("Basic", std::to_string(number), "");
             write.instant = Instant{kBegin + second * 1'000'000};
@@ -361,7 +361,7 @@ TEST_F(History, LetsOthersRunWhileItLooksAtManyVersions) {
     const Instant since{kBegin + std::int64_t{kVersions} / 2 * 1'000'000};
     std::string target =
         fmt::format("/_history?_count=1&_sort=_lastUpdated&_since={}", format_instant(since));
-    // The first page is counted and filled, the second one only filled.
+    // The first page is counted and filled, the second only filled.
     for (const int second : {0, 1}) {
         core::Request request;
         request.method = core::HttpMethod::get;
@@ -401,7 +401,7 @@ TEST_F(History, ShowsTheVersionOfAnInstant) {
     EXPECT_EQ(get("/Patient/1/_history?_at=" + second).versions, Texts{"Patient/1/_history/2"});
     EXPECT_EQ(get("/Patient/1/_history?_at=2200").versions, Texts{"Patient/1/_history/3"});
     EXPECT_EQ(get("/Patient/2/_history?_at=2200").versions, Texts{"Patient/2/_history/4"});
-    // As HAPI's client writes one date.
+    // The way HAPI's client writes a date.
     EXPECT_EQ(get("/Patient/1/_history?_at=eq" + second).versions, Texts{"Patient/1/_history/2"});
     EXPECT_EQ(follow("/_history?_count=1&_at=eq2200"), get("/_history?_at=2200").versions);
     EXPECT_EQ(get("/Patient/1/_history?_at=2000").total, 0U);
@@ -500,7 +500,7 @@ TEST_F(History, ChainNeitherSkipsNorRepeatsWhileOthersWriteAndAcrossARestart) {
     seen.insert(seen.end(), rest.begin(), rest.end());
     const std::set<std::string> unique(seen.begin(), seen.end());
     EXPECT_EQ(unique.size(), seen.size());
-    // What was there before is the end of what was seen.
+    // What was there before is at the end of what was seen.
     ASSERT_GE(seen.size(), before.size());
     EXPECT_TRUE(std::equal(before.begin(), before.end(), seen.end() - 20));
 }

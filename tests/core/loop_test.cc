@@ -68,10 +68,10 @@ TEST_F(Loops, WakeWhatWaitsInTheOrderOfItsArrival) {
             start(wait_for(loop_.get(), submission.ticket, i, &order,
                            &done[static_cast<std::size_t>(i)]));
         }
-        start(tell(&all_wait));  // begins after those
+        start(tell(&all_wait));  // begins after the others
     });
     disk_.await_held_sync();
-    all_wait.get_future().wait();  // Who begins once it has settled is answered at once.
+    all_wait.get_future().wait();  // so that none begins when all has settled
     disk_.release_syncs();
     for (std::promise<Errc>& one : done) {
         EXPECT_EQ(one.get_future().get(), Errc::usage);
@@ -188,7 +188,7 @@ TEST_F(Loops, HaveThoseWhoWaitPrepareOnceWhileTheDeviceIsBusy) {
 }
 
 TEST_F(Loops, FlushWhenTheyRunDry) {
-    // Nobody calls flush() but the loop.
+    // Only the loop itself calls flush().
     std::vector<int> order;
     std::promise<Errc> done;
     loop_->post([&] { start(wait_for(loop_.get(), submit("1").ticket, 1, &order, &done)); });
@@ -251,7 +251,7 @@ TEST_F(Loops, RunWhatOtherThreadsPost) {
                         done.set_value();
                     }
                 });
-                if (i % 100 == 0) {  // so that it falls asleep, too
+                if (i % 100 == 0) {  // lets the loop fall asleep, too
                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
                 }
             }
@@ -302,7 +302,7 @@ TEST(LoopsThatEnd, LetGoOfThoseWhoStillWait) {
     disk.await_held_sync();
     loop->stop();
     thread.join();
-    loop.reset();  // leaks nothing (the address sanitizer watches)
+    loop.reset();  // leaks nothing, or AddressSanitizer would tell
     EXPECT_TRUE(order.empty());
     disk.release_syncs();
 }

@@ -152,7 +152,7 @@ TEST(Quality, IsReadInThousandths) {
     EXPECT_EQ(read_quality("."), 1000);
     EXPECT_EQ(read_quality("00.5"), 1000);
     EXPECT_EQ(read_quality("0.5.1"), 1000);
-    // As clients write them that print numbers so.
+    // As written by clients that print numbers this way.
     EXPECT_EQ(read_quality(".2"), 200);
     EXPECT_EQ(read_quality(".0"), 0);
 }

@@ -1,4 +1,4 @@
-// The OpenAPI document: built as OpenAPI 3.1 demands, and saying just what is dispatched.
+// The OpenAPI document: well-formed OpenAPI 3.1 that describes exactly what is dispatched.
 
 #include "codec/json/document.h"
 #include "core/operations/operations.h"
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Whatever is wrong with an OpenAPI document, a line each.
+/// Everything that is wrong with an OpenAPI document, one per line.
 class Checker {
   public:
     explicit Checker(json::Value root) : root_(root) {}
@@ -217,7 +217,7 @@ class OpenApi : public test::ServiceFixture {
     json::Document document_;
 };
 
-/// A path with something in place of its parameters.
+/// `path` with values in place of its parameters.
 std::string filled(std::string path) {
     for (const auto& [from, to] :
          {std::pair("{type}", "Patient"), std::pair("{id}", "a"), std::pair("{vid}", "1"),
@@ -266,7 +266,7 @@ TEST_F(OpenApi, IsBuiltAsItsStandardDemands) {
 }
 
 TEST(OpenApiChecker, FindsFaults) {
-    // What the test above relies on.
+    // The test above relies on this.
     const auto faults = [](std::string_view paths, std::string_view components) {
         json::Parser parser;
         const auto parsed = parser.parse(
@@ -350,7 +350,7 @@ TEST_F(OpenApi, TellsWhatIsDispatchedAndNothingElse) {
         EXPECT_EQ(calls.size(), expected);
         EXPECT_EQ(types.size(), kResourceTypeCount - 1);
         EXPECT_EQ(compartments.size(), search::compartment_types().size());
-        // Of one level there are two paths.
+        // One level has two paths.
         EXPECT_TRUE(document()["paths"]["/Patient/{id}/_search"]["post"]);
         EXPECT_TRUE(document()["paths"]["/Patient/{id}/{member}/_search"]["post"]);
     }
@@ -368,11 +368,11 @@ TEST_F(OpenApi, TellsNoParametersWhereGetOnlyAsksHowFarAnOperationIs) {
 
 TEST_F(OpenApi, TellsWhatARequestCannotDoWithout) {
     const json::Value root = document();
-    // "$ref"s of the parameters of an operation, as text.
+    // The "$ref"s of an operation's parameters, as text.
     const auto told = [&](std::string_view path, std::string_view method) {
         return root["paths"][path][method]["parameters"].raw();
     };
-    // They are refused without Prefer: respond-async.
+    // Requests without Prefer: respond-async are refused.
     for (const char* path : {"/$export", "/Patient/$export", "/Group/{id}/$export"}) {
         EXPECT_THAT(told(path, "get"), HasSubstr("parameters/Prefer")) << path;
         EXPECT_THAT(told(path, "post"), HasSubstr("parameters/Prefer")) << path;
@@ -432,7 +432,7 @@ TEST_F(OpenApi, TellsWhatAnswersComeAs) {
     const auto taken = [&](std::string_view key, std::string_view type) {
         return root["components"]["responses"][key]["content"][type].is_object();
     };
-    // A Bundle that was answered later, or the manifest of an export.
+    // The result of an asynchronous Bundle, or the manifest of an export.
     EXPECT_TRUE(taken("manifest", "application/fhir+json"));
     EXPECT_TRUE(taken("manifest", "application/json"));
     EXPECT_TRUE(taken("accepted", "application/fhir+json"));
@@ -474,7 +474,7 @@ TEST_F(OpenApi, TellsTheSearchParametersOfEachType) {
         const std::set<std::string> names = told(type);
         for (const search::Parameter& parameter :
              service().indexing().parameters()->of(*find_resource_type(type))) {
-            // What is refused whatever it names is not told.
+            // A parameter that is refused whatever its value is not described.
             EXPECT_EQ(names.contains(parameter.code), parameter.code != "_query")
                 << type << " " << parameter.code;
         }

@@ -1,4 +1,4 @@
-// PATCH as an entry of a batch or a transaction: what it answers there, and that no patch is lost among many.
+// PATCH as an entry of a batch or a transaction: what it answers, and that no patch is lost among many.
 
 #include "core/base/base64.h"
 #include "tests/core/bundle_fixture.h"
@@ -108,7 +108,8 @@ TEST(PatchInABatch, MayBeXmlInABinary) {
     EXPECT_TRUE(is_active(server, "/Patient/1") && is_active(server, "/Patient/2"));
 }
 
-/// Compares a patient's names with one another, which takes milliseconds. `negation`: ".not()", so that it leads nowhere.
+/// A patch that compares a patient's names with one another, which takes
+/// milliseconds. With `negation` ".not()", its path leads nowhere.
 std::string slow_patch(std::string_view negation) {
     const std::string path = fmt::format(
         "Patient.active.where(%resource.name.given.all($this in %resource.name.given){})",
@@ -136,7 +137,7 @@ TEST(PatchInABundle, LetsOthersHaveTheirTurnsBetweenTheEntries) {
         transaction.push_back(entry_of("PATCH", "Patient/" + id, slow_patch("")));
     }
     transaction.push_back(entry_of("PATCH", "Patient/absent", slow_patch("")));
-    // Neither waits for the device.
+    // Neither Bundle waits for the device.
     const std::vector<std::pair<std::string, int>> cases{
         {bundle_of("batch", batch), 200}, {bundle_of("transaction", transaction), 400}};
     for (const auto& [bundle, status] : cases) {
@@ -177,7 +178,7 @@ TEST(PatchInATransaction, FindsItsResourceByCriteria) {
             .status,
         200);
     EXPECT_TRUE(is_active(server, "/Patient/1"));
-    // Later criteria see what it made.
+    // Later criteria see the patched resource.
     const Received answer = server.submit(bundle_of(
         "transaction",
         {patch_entry("Patient/1", R"([{"op":"replace","path":"/identifier/0/value","value":"8"}])"),

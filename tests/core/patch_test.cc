@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kJsonPatch = "application/json-patch+json";
 
-/// A JSON Patch that adds the identifier "n7.", of which no other is a part.
+/// A JSON Patch that adds the identifier "n7.", which is part of no other.
 std::string add_identifier(int number) {
     return fmt::format(R"([{{"op":"add","path":"/identifier/-","value":{{"value":"n{}."}}}}])",
                        number);
@@ -37,7 +37,7 @@ class FhirpathPatch : public Patch {
         return send("PATCH", target, parameters, headers);
     }
 
-    /// Parameters with one operation that replaces what `path` leads to by a string.
+    /// Parameters with one operation that replaces what `path` leads to with a string.
     static std::string replace(std::string_view path, std::string_view value) {
         return fmt::format(R"({{"resourceType":"Parameters","parameter":[{{"name":"operation",)"
                            R"("part":[{{"name":"type","valueCode":"replace"}},)"

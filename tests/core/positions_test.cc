@@ -1,4 +1,4 @@
-// X-Annals-Position of what was written, X-Annals-Min-Position of who wants to see it.
+// X-Annals-Position of writes, and X-Annals-Min-Position of those who want to see them.
 
 #include "tests/support/service_fixture.h"
 
@@ -136,7 +136,7 @@ TEST_F(PositionsTest, AFollowerGoesByThoseOfItsSource) {
     EXPECT_EQ(status_at("71"), 503);
     int status = 0;
     std::thread reader([&] {
-        // The time is short: who is told late asks again, as a client does.
+        // The timeout is short, so this asks again, as a client does.
         for (int i = 0; i < 100 && status != 200; ++i) {
             status = status_at("71");
         }

@@ -1,4 +1,4 @@
-// referential_integrity.on_delete: what a live resource refers to is not deleted, whoever writes at the same time.
+// referential_integrity.on_delete: what a live resource refers to can't be deleted, no matter who writes at the same time.
 
 #include "core/interactions/referrers.h"
 
@@ -151,7 +151,7 @@ TEST_P(ReferrersTest, OfATransactionCountAsItLeavesThem) {
     EXPECT_EQ(answer.status, 400);
     EXPECT_THAT(answer.body, HasSubstr("409 Patient/p is referred to by Basic/b"));
     EXPECT_THAT(answer.body, HasSubstr("Bundle.entry[0]"));
-    // It goes on referring, or something new does.
+    // The reference stays, or a new one is added.
     for (const std::string& keeps :
          {entry_of("PUT", "Basic/b", basic("b", extension_to("Patient/p"))),
           entry_of("POST", "Basic", basic("x", reference_to("Patient/p")))}) {
@@ -239,7 +239,7 @@ TEST_F(ReferrersOfBefore, DoNotKeepWhatIsDeletedFromBeingErased) {
     EXPECT_EQ(send("GET", "/Patient/p").status, 404);
 }
 
-// Writers add references while deleters delete what they lead to, by every way that there is.
+// Writers add references while deleters delete their targets, in every possible way.
 class ReferrersRace : public testing::TestWithParam<bool> {};
 
 INSTANTIATE_TEST_SUITE_P(SoftAndHard, ReferrersRace, testing::Bool());
@@ -255,7 +255,7 @@ TEST_P(ReferrersRace, NeverLeavesALiveReferenceToWhatIsDeleted) {
     std::vector<Sent> requests;
     for (int i = 0; i < kPatients; ++i) {
         const std::string name = fmt::format("Patient/{}", i);
-        // Before, between and after those that refer to it.
+        // Before, between and after the writes that refer to it.
         const std::vector<Sent> deletes{
             delete_of("/" + name),
             delete_of("/Patient", fmt::format("_id={}", i)),
@@ -278,7 +278,7 @@ TEST_P(ReferrersRace, NeverLeavesALiveReferenceToWhatIsDeleted) {
     }
     const std::vector<Received> answers = server.send_all(requests);
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        // Refused one way or the other, or done; never out of attempts.
+        // Refused in one way or another, or done; attempts never run out.
         EXPECT_THAT((std::set{200, 201, 204, 400, 409}), testing::Contains(answers[i].status))
             << requests[i].path << requests[i].body << answers[i].body;
     }
@@ -291,11 +291,11 @@ TEST_P(ReferrersRace, NeverLeavesALiveReferenceToWhatIsDeleted) {
             referrers += server.get(fmt::format("/Basic/{}-{}", i, k)).status == 200 ? 1 : 0;
         }
         EXPECT_TRUE(live || referrers == 0) << i << " is gone and has " << referrers;
-        // Nobody was refused for nothing.
+        // Nothing was refused without a reason.
         EXPECT_TRUE(!live || referrers > 0) << i;
         (live ? held : gone)++;
     }
-    // Deleters that come first, and deleters that come last.
+    // Some deletions came first, some last.
     EXPECT_GT(held, 0);
     EXPECT_GT(gone, 0);
 }

@@ -18,7 +18,7 @@ class Representation : public ServiceFixture {
                               : send("GET", target, {}, {{"Accept", std::string(accept)}});
     }
 
-    // Versions of one Patient, each with so many bytes of narrative.
+    // Writes versions of one Patient, each with `bytes` of narrative.
     void put_versions(int count, std::size_t bytes = 0) {
         for (int i = 0; i < count; ++i) {
             const std::string body = fmt::format(
@@ -166,7 +166,7 @@ TEST_F(Representation, TakesJsonBehindAByteOrderMark) {
     EXPECT_TRUE(core::is_json_or_none(request));
     request.body = mark;
     EXPECT_FALSE(core::is_json_or_none(request));
-    // Of a Binary it is content like any other.
+    // In a Binary, it is content like any other.
     ASSERT_EQ(send("PUT", "/Binary/1", mark + "a", {{"Content-Type", "text/plain"}}).status, 201);
     EXPECT_EQ(get("/Binary/1", "text/plain").body, mark + "a");
 }
@@ -283,7 +283,7 @@ TEST_F(Representation, OfALargeBundleComesInSlices) {
     const Answer pretty = get("/Patient/1/_history?_count=40&_pretty=true");
     EXPECT_GE(pretty.slices, 4U);
     std::string expected = plain.body;
-    // The links say what was asked for.
+    // The links repeat what was asked for.
     const std::size_t link = expected.find("_count=40");
     expected.insert(link + 9, "&_pretty=true");
     EXPECT_EQ(minified(pretty), expected);
@@ -320,12 +320,12 @@ TEST_F(Representation, IsAnsweredInFullWhereABrowserMayKeepAnother) {
     };
     for (const std::string path : {"/Patient/1", "/Patient/1/_history/1", "/metadata"}) {
         EXPECT_EQ(status(path, {{"Sec-Fetch-Mode", "cors"}}), 200) << path;
-        // What it keeps of this representation it asks for with the date, too.
+        // A browser with this representation in its cache sends the date, too.
         EXPECT_EQ(status(path, {{"Sec-Fetch-Mode", "cors"},
                                 {"If-Modified-Since", "Thu, 01 Jan 2015 00:00:00 GMT"}}),
                   304)
             << path;
-        // A page that asks by a tag of its own, and whoever is no browser.
+        // A page that sends a tag of its own, and clients that are no browsers.
         EXPECT_EQ(status(path, {{"Sec-Fetch-Mode", "cors"}, {"Cache-Control", "no-cache"}}), 304)
             << path;
         EXPECT_EQ(status(path, {}), 304) << path;

@@ -1,4 +1,4 @@
-// Scopes that permit a part: what is shown of it, and what is found, included and computed with.
+// Scopes that permit a part: what is shown, found, included and computed with.
 
 #include "core/interactions/shown_history.h"
 #include "core/scoped_view.h"
@@ -18,7 +18,7 @@
 namespace annals::core {
 namespace {
 
-/// R4's compartment has no Devices; US Core's implantable ones are asked for by `patient/Device.rs`.
+/// R4's Patient compartment has no Devices; `patient/Device.rs` is meant for US Core's implantable ones.
 TEST_F(ScopesTest, OfAPatientAreForHisDevices) {
     send_as(&everybody_);
     for (const char* id : {"m", "t"}) {
@@ -46,7 +46,7 @@ TEST_F(ScopesTest, OfAPatientAreForHisDevices) {
               403);
 }
 
-/// (g)(10) and US Core ask for `_revinclude=Provenance:target`; R4's compartment has Provenances of the Patient alone.
+/// (g)(10) and US Core ask for `_revinclude=Provenance:target`; R4's compartment only has Provenances of the Patient itself.
 TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
     fill();
     send_as(&everybody_);
@@ -94,7 +94,7 @@ TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
     EXPECT_EQ(send("POST", "/Provenance", provenance("x", "Observation/t-o1"), kJson).status, 403);
     EXPECT_EQ(send("DELETE", "/Provenance/of-theirs").status, 404);
 
-    // About what isn't permitted nothing is told.
+    // Provenances reveal nothing about what isn't permitted.
     Principal vital{"v", "patient/Observation.rs?category=vital-signs patient/Provenance.rs", "m"};
     send_as(&vital);
     EXPECT_EQ(found("/Provenance?target=Observation/m-o1&"), 2);
@@ -104,13 +104,13 @@ TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
     Principal alone{"a", "patient/Provenance.rs", "m"};
     send_as(&alone);
     EXPECT_EQ(found("/Provenance?"), 1);
-    // All Observations are seen, and of Provenances those of the patient's.
+    // All Observations are shown, but only Provenances of the patient's.
     Principal all{"o", "patient/Provenance.rs system/Observation.rs", "m"};
     send_as(&all);
     EXPECT_EQ(send("GET", "/Provenance/of-vital").status, 200);
     EXPECT_EQ(send("GET", "/Provenance/of-theirs").status, 404);
 
-    // What became another's takes its Provenances along.
+    // A resource that becomes another patient's takes its Provenances along.
     send_as(&everybody_);
     put("/Observation/m-o1", observation("m-o1", "t", kMark));
     send_as(&mine_);
@@ -118,7 +118,7 @@ TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
     EXPECT_EQ(found("/Provenance?"), 2);
 }
 
-/// What is held is parsed to tell whether it is shown, and may be large.
+/// Restricted versions, which may be large, are parsed to tell whether they are shown.
 TEST_F(ScopesTest, GoThroughAHistoryInTurnsOfOneVersionAtLeast) {
     send_as(&everybody_);
     for (int i = 0; i < 5; ++i) {
@@ -190,7 +190,7 @@ TEST_F(ScopesTest, DoNotLookThroughPartsThatAreNotShown) {
     EXPECT_EQ(total(send("GET", "/Observation")), 2);
     EXPECT_EQ(total(send("GET", "/Observation?encounter:below=Encounter/top")), 0);
     EXPECT_EQ(total(send("GET", "/Observation?encounter:above=Encounter/inner")), 1);
-    // What mine say themselves.
+    // What the patient's own resources say counts.
     EXPECT_EQ(total(send("GET", "/Observation?encounter:below=Encounter/theirs")), 2);
 }
 
@@ -261,11 +261,11 @@ TEST_F(ScopesTest, OfQueriesShowWhatMatchesAnyOfThem) {
     EXPECT_EQ(total(send("GET", "/Observation")), 2);
     EXPECT_EQ(send("GET", "/Observation/m-o1").status, 200);
     EXPECT_EQ(send("GET", "/Observation/m-o2").status, 404);
-    // At the version read.
+    // The version that is read decides.
     EXPECT_EQ(send("GET", "/Observation/m-o1/_history/1").status, 404);
     EXPECT_EQ(total(send("GET", "/Observation/m-o1/_history")), 1);
     EXPECT_EQ(send("GET", "/Patient/m").status, 403);
-    // Chains through what may not be searched match nothing.
+    // Chains through types that may not be searched match nothing.
     EXPECT_EQ(total(send("GET", "/Observation?subject:Patient.name=mine")), 0);
     EXPECT_EQ(send("GET", "/$export?_type=Observation").status, 403);
 
@@ -278,7 +278,7 @@ TEST_F(ScopesTest, OfQueriesShowWhatMatchesAnyOfThem) {
     as("patient/Observation.rs?category=vital-signs&_id=m-o2", "m");
     EXPECT_EQ(total(send("GET", "/Observation")), 0);
 
-    // Letters count one by one.
+    // Each letter counts by itself.
     as("system/Observation.r system/Observation.s?category=vital-signs");
     EXPECT_EQ(total(send("GET", "/Observation")), 2);
     EXPECT_EQ(send("GET", "/Observation/m-o2").status, 200);
@@ -289,7 +289,7 @@ TEST_F(ScopesTest, OfQueriesShowWhatMatchesAnyOfThem) {
     EXPECT_EQ(send("PUT", "/Observation/m-o2", observation("m-o2", "m", "x"), kJson).status, 200);
     EXPECT_EQ(send("PUT", "/Observation/m-o1", observation("m-o1", "m", "x"), kJson).status, 404);
 
-    // What can't be held to shows nothing.
+    // Queries that can't be checked show nothing.
     for (const char* query :
          {"subject:Patient.name=mine", "_has:Observation:has-member:status=final", "nothing=1",
           "_count=2", "_include=*", "status=final&_sort=code", "_filter=subject.name eq mine",
@@ -342,7 +342,7 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
         ask("/", R"({PatientList{id} Patient(id:"m"){name{family}} ObservationConnection{count}})"),
         R"({"data":{"PatientList":[{"id":"m"}],"Patient":{"name":[{"family":"mine"}]},)"
         R"("ObservationConnection":{"count":5}}})");
-    // What isn't shown is spoken of as what isn't there.
+    // What isn't shown is answered like what doesn't exist.
     std::string hidden = ask("/", R"({Observation(id:"t-o1"){id}})");
     const std::size_t at = hidden.find("t-o1");
     ASSERT_NE(at, std::string::npos);
@@ -354,7 +354,7 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
                 HasSubstr(R"({"data":{"hasMember":[{"resource":null}]},"errors":[{"message":)"
                           R"("The reference leads to no resource of this server")"));
 
-    // Nor is it told apart by a type that it isn't of, by the order of errors, or by what directives make of it.
+    // Neither the type asked for nor the order of errors nor directives give it away.
     send_as(&everybody_);
     for (const char* one : {"t-o1", "non1"}) {
         put("/Observation/m-of",
@@ -398,7 +398,7 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
     EXPECT_THAT(ask("/", R"({Observation(id:"t-o1"){id}})"),
                 HasSubstr("The scope system/Observation.r is needed"));
 
-    // One's cursor is of no use to another.
+    // A cursor is of no use to somebody else.
     send_as(&mine_);
     const std::string page = ask("/", "{ObservationConnection(_count:1){next}}");
     const std::size_t begin = page.find(R"("next":")") + 8;

@@ -1,4 +1,4 @@
-// Scopes that permit a part: of two patients' data, whose scopes are for one never gets to see the other's, by any route.
+// Scopes that permit a part: clients with scopes for one of two patients never see the other's data, by any route.
 
 #include "core/search/cursor.h"
 #include "tests/core/scopes_fixture.h"
@@ -126,7 +126,7 @@ TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
     };
     for (const std::string& get : gets) {
         std::string target = get;
-        // And all the pages behind it.
+        // The pages that follow, too.
         for (int page = 0; page < 40 && !target.empty(); ++page) {
             const Answer answer = send("GET", target);
             EXPECT_EQ(answer.body.find(kMark), std::string::npos) << target << answer.body;
@@ -221,7 +221,7 @@ TEST_F(ScopesTest, AnswerOfWhatIsAnothersAsOfWhatIsNotThere) {
 
     struct Case {
         std::string method;
-        std::string path;  ///< behind the id
+        std::string path;  ///< after the id
         std::string body;
         std::string type = "application/fhir+json";
         std::string if_match = {};
@@ -302,7 +302,7 @@ TEST_F(ScopesTest, AnswerOfWhatIsAnothersAsOfWhatIsNotThere) {
     send_as(&everybody_);
     EXPECT_EQ(send("GET", "/Observation/t-o1").etag, 2u);
     EXPECT_EQ(send("GET", "/Observation/absent").status, 404);
-    // What is mine is told as ever.
+    // The patient's own resources are answered as ever.
     send_as(&mine_);
     EXPECT_EQ(send("GET", "/Observation/m-gone").status, 410);
     EXPECT_EQ(send("GET", "/Observation/m-o1").etag, 2u);
@@ -313,7 +313,7 @@ TEST_F(ScopesTest, ShowNoMomentAtWhichItWasAnothers) {
     fill();
     send_as(&everybody_);
     put("/Observation/moved", observation("moved", "t", kMark));
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // _at is as exact as that
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the precision of _at
     put("/Observation/moved", observation("moved", "m", "mine"));
     const Answer theirs = send("GET", "/Observation/moved/_history/3");
     ASSERT_TRUE(theirs.says(kMark));
@@ -349,12 +349,12 @@ TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
     const Principal same("x", "patient/*.cruds", "m");
     send_as(&same);
     EXPECT_NE(send("GET", status).status, 404);
-    // They are called the same.
+    // Both have the same name.
     send_as(&theirs_);
     EXPECT_EQ(send("GET", status).status, 404);
     EXPECT_EQ(send("DELETE", status).status, 404);
 
-    // So is one whose token permits less than that by which it was begun; what it permits besides does not matter.
+    // The same for a token that permits less than the one that began the job; what it permits besides doesn't matter.
     const Principal wide("w", "system/*.s system/Observation.r");
     send_as(&wide);
     const Answer wider =
@@ -374,7 +374,7 @@ TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
         EXPECT_EQ(send("GET", of_wider).status != 404, seen) << scopes;
     }
 
-    // Whoever has no name is not the same as another who has none.
+    // Two callers without names are not the same.
     const Principal nameless("", "patient/*.cruds", "m");
     send_as(&nameless);
     const Answer another =
@@ -441,7 +441,7 @@ TEST_F(ScopesTest, ArePassedOverWhereEverybodyMay) {
     EXPECT_EQ(total(send("GET", "/Patient/_history")), 1);
 }
 
-// Without a configured base the one of a request is what its sender says.
+// Without a configured base URL, that of a request is only what its sender claims.
 TEST_F(ScopesTest, DoNotGoByTheHostThatARequestNames) {
     send_as(&everybody_);
     put("/Observation/here", observation("here", "m", "mine"));
@@ -465,11 +465,11 @@ TEST_F(ScopesTest, DoNotGoByTheHostThatARequestNames) {
     EXPECT_EQ(send("GET", "/Observation/there").status, 200);
 }
 
-// Cursors are no secrets: anybody can make one that goes on behind whatever he likes.
+// Cursors are no secrets: anybody can make one that continues after any resource.
 TEST_F(ScopesTest, GoOnBehindNothingThatIsNotShown) {
     fill();
     send_as(&everybody_);
-    // So many that a sorted page is walked to.
+    // So many that sorted pages are found by a walk.
     for (int i = 0; i < 60; ++i) {
         for (const char* id : {"m", "t"}) {
             const std::string name = fmt::format("{}-p{}", id, i);

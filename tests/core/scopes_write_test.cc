@@ -1,4 +1,4 @@
-// Scopes that permit a part: what is written is of that part before and after.
+// Scopes that permit a part: what is written must be of that part before and after.
 
 #include "core/interactions/criteria.h"
 #include "tests/core/scopes_fixture.h"
@@ -16,7 +16,7 @@ asio::awaitable<void> answer_into(const Service& service, const Request& request
     status.set_value(response.status);
 }
 
-/// Whether a Provenance is seen is for what it is about to say; what others write of that doesn't have its criteria asked anew.
+/// A Provenance's targets decide whether it is shown, but other writers' changes to them don't void criteria.
 TEST_F(ScopesTest, GuardWhatCriteriaAskAboutAlone) {
     Request request;
     request.principal = &mine_;
@@ -55,7 +55,7 @@ TEST_F(ScopesTest, WriteWhatIsOfThePatientBeforeAndAfter) {
     EXPECT_EQ(send("DELETE", "/Observation/m-o3").status, 204);
     EXPECT_EQ(send("DELETE", "/Patient/t").status, 404);
 
-    // By criteria: what is theirs matches nothing.
+    // What is theirs matches no criteria.
     EXPECT_EQ(post("m", {{"If-None-Exist", "identifier=i-t-o1"}}), 201);
     EXPECT_EQ(post("m", {{"If-None-Exist", "identifier=i-m-o1"}}), 200);
     EXPECT_EQ(send("DELETE", "/Observation?identifier=i-t-o1").status, 204);
@@ -93,7 +93,7 @@ TEST_F(ScopesTest, WriteNothingByCriteriaThatTheySearchOnly) {
         EXPECT_GE(send("POST", "/", bundle("transaction", one), kJson).status, 400) << one;
         EXPECT_TRUE(send("POST", "/", bundle("batch", one), kJson).says(R"("status":"403)")) << one;
     }
-    // Who may delete none is not told what is wrong with his criteria.
+    // Who may delete no Devices isn't told what is wrong with their criteria.
     EXPECT_TRUE(send("POST", "/", bundle("transaction", entry("DELETE", "Device?none=1")), kJson)
                     .says(R"("code":"forbidden")"));
     send_as(&everybody_);
@@ -102,7 +102,7 @@ TEST_F(ScopesTest, WriteNothingByCriteriaThatTheySearchOnly) {
     EXPECT_EQ(theirs.etag, 2U);
 }
 
-/// What is held is parsed to tell whether it may be deleted.
+/// Restricted resources are parsed to tell whether they may be deleted.
 TEST_F(ScopesTest, LetOthersRunWhileAllThatIsToBeDeletedIsLookedAt) {
     Config config;
     config.conditional_delete = "multiple";
@@ -168,7 +168,7 @@ TEST_F(ScopesTest, EveryRefusalForWantOfOneNamesIt) {
     EXPECT_THAT(
         challenge(send("GET", "/$export?_type=Observation", {}, {{"Prefer", "respond-async"}})),
         HasSubstr(R"(scope="system/Observation.rs")"));
-    // The status of a failed transaction is not that of its entry.
+    // A failed transaction has a status of its own, not its entry's.
     const Answer transaction =
         send("POST", "/", bundle("transaction", entry("DELETE", "Patient/m")), kJson);
     EXPECT_EQ(transaction.status, 400);
@@ -218,7 +218,7 @@ TEST_F(ScopesTest, HoldTransactionsToThePatient) {
               400);
     EXPECT_EQ(transact(entry("PUT", "Observation/m-o1", observation("m-o1", "m", "mine"))).status,
               200);
-    // References by criteria are as they are resolved.
+    // References by criteria are judged as resolved.
     const auto by_criteria = [](std::string_view number) {
         return entry(
             "POST", "Observation",
@@ -233,7 +233,7 @@ TEST_F(ScopesTest, HoldTransactionsToThePatient) {
     EXPECT_EQ(unresolved.status, 400);
     EXPECT_THAT(unresolved.body, HasSubstr("matches nothing"));
     EXPECT_THAT(nothing.body, HasSubstr("matches nothing"));
-    // Theirs by a detour: a resource that becomes of the patient only by what the transaction resolves.
+    // Indirectly: the patient's own resources may refer to one another within a transaction.
     const Answer links = transact(
         R"({"fullUrl":"urn:uuid:0c4a8d7e-1111-4222-8333-444455556666","resource":)" +
         observation("x", "m", "mine") + R"(,"request":{"method":"POST","url":"Observation"}},)" +
@@ -268,7 +268,7 @@ TEST_F(ScopesTest, DoNotTellByReferencesWhatThereIs) {
     EXPECT_EQ(held.status, 409);
     EXPECT_THAT(held.body, Not(HasSubstr("t-of-m")));
 
-    // Nor to who has a whole type, and not that of the referrers.
+    // Nor to somebody with a whole type that isn't the referrers'.
     const Principal patients("p", "system/Patient.cruds");
     send_as(&patients);
     const Answer unnamed = send("DELETE", "/Patient/m");

@@ -152,7 +152,7 @@ TEST_F(Metadata, ListsWhatTheTableDispatches) {
         EXPECT_EQ(codes,
                   (std::set<std::string>{"read", "vread", "update", "patch", "delete", "create",
                                          "history-instance", "history-type", "search-type"}));
-        // Those of Resource at least.
+        // At least those of Resource.
         EXPECT_GE(resource["searchParam"].size(), 6U);
         for (const json::Value parameter : resource["searchParam"].elements()) {
             EXPECT_TRUE(parameter["definition"].string().starts_with("http://hl7.org/"));
@@ -252,7 +252,7 @@ TEST(Outcome, IsToldOnceAndLeavesOtherStatusesAlone) {
     core::Response response = Error{Errc::insufficient_scope, "it takes system/Patient.r", ""};
     EXPECT_EQ(response.status, 403);
     EXPECT_TRUE(response.body.empty());
-    response.status = 400;  // of a transaction, whose entry came to that
+    response.status = 400;  // of a transaction that failed by this entry
     response = told(request, told(request, std::move(response)));
     EXPECT_EQ(response.status, 400);
     EXPECT_TRUE(response.headers.empty());

@@ -48,7 +48,7 @@ TEST(Summary, KeepsWhatTheDefinitionsMark) {
 }
 
 TEST(Summary, LeavesOutWhatIsNotMarkedInsideOfDataTypes) {
-    // Attachment.data is no summary, content and attachment are mandatory.
+    // Attachment.data is not in the summary; content and attachment are mandatory.
     EXPECT_EQ(summary(R"({"resourceType":"DocumentReference","meta":{},"status":"current",)"
                       R"("content":[{"attachment":{"contentType":"text/plain","data":"Zg=="}},)"
                       R"({"attachment":{"data":"Zg=="}}]})",

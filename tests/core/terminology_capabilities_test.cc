@@ -25,7 +25,7 @@ class TerminologyStatement : public Statement {
         return answer.body;
     }
 
-    /// `more`: what it has besides, with a comma before.
+    /// Stores a CodeSystem; `more`: further members, after a comma.
     void put(std::string_view id, std::string_view url, std::string_view more) {
         const test::Answer answer =
             send("PUT", fmt::format("/CodeSystem/{}", id),
@@ -35,7 +35,7 @@ class TerminologyStatement : public Statement {
         ASSERT_LT(answer.status, 300) << answer.body;
     }
 
-    /// The versions that are told of a code system, as JSON; empty if it isn't told.
+    /// The versions listed for a code system, as JSON; empty if it isn't listed.
     static std::string versions(std::string_view text, std::string_view url) {
         json::Parser parser;
         const auto document = parser.parse(text);
@@ -113,7 +113,7 @@ TEST_F(TerminologyStatement, NamesWhatIsStoredByItsVersionsAndTheOneThatIsTaken)
         R"([{"code":"2","isDefault":true,"compositional":false},{"code":"1","compositional":false}])");
     EXPECT_THAT(issues(two.body), IsEmpty());
 
-    // Beside others what has no version can't be told, though it is the one that is taken.
+    // One without a version can't be listed beside others, even if it is the one that is used.
     put("c", url, kComplete);
     const std::string three = terminology();
     EXPECT_EQ(versions(three, url),
@@ -131,7 +131,7 @@ TEST_F(TerminologyStatement, NamesNoneWithoutCodes) {
     put("s", "http://s/supplement",
         R"(,"content":"supplement","supplements":"http://s/a","concept":[{"code":"x"}])");
     put("u", "http://s/unversioned", kComplete);
-    // It is taken where no version is named, and has no codes.
+    // It is used when no version is named, although it has no codes.
     put("g", kGender, R"(,"version":"9","content":"not-present")");
     const std::string text = terminology();
     EXPECT_EQ(versions(text, "http://s/none"), "");
@@ -168,7 +168,7 @@ TEST_F(TerminologyStatement, TellsWhatIsStoredOnlyWhoMaySearchForIt) {
         const std::string text = terminology();
         EXPECT_THAT(issues(text), IsEmpty());
         const bool told = !versions(text, url).empty();
-        // What nobody may know of may go first.
+        // The default may be a version that this caller may not know.
         EXPECT_EQ(text.find("isDefault") != std::string::npos, told);
         EXPECT_NE(versions(text, kGender), "");
         return told;

@@ -1,4 +1,4 @@
-// Whether codes are in value sets, and what is in those, by definitions at hand.
+// Whether codes are in value sets, and what value sets contain, by the definitions at hand.
 
 #include "core/terminology/expansion.h"
 #include "tests/core/validation_fixture.h"
@@ -29,7 +29,7 @@ std::string value_set(std::string_view members, std::string_view name = "vs") {
         members);
 }
 
-/// Two versions of a system, the newer known without its version as well.
+/// Two versions of a system, the newer also found without a version.
 class VersionedSource final : public Source {
   public:
     Result<Definition> find(std::string_view type, std::string_view url,
@@ -65,7 +65,7 @@ Member judged(const Source& source, std::string_view definition, const Code& cod
     return member ? *member : Member::unknown;
 }
 
-/// The codes of an expansion, as "code" or "code|version", and "?" where it can't be made.
+/// The codes of an expansion, as "code" or "code|version"; "?" if it can't be made.
 std::string listed(const Source& source, std::string_view definition) {
     Effort effort(kSteps);
     Session session(source, effort);
@@ -279,7 +279,7 @@ TEST(Expansions, HaveTheCodesOfTwoVersionsApart) {
 }
 
 TEST(Expansions, OfManySystemsCountThoseThatAreLookedThrough) {
-    // Of 100,000 codes, each of another system, an expansion kept the thread of terminology for most of a minute.
+    // An expansion of 100,000 codes, each of another system, used to occupy the terminology thread for most of a minute.
     const auto of_systems = [](int count) {
         std::string codes;
         for (int i = 0; i < count; ++i) {
@@ -295,7 +295,7 @@ TEST(Expansions, OfManySystemsCountThoseThatAreLookedThrough) {
 }
 
 TEST(CodeSystemProperties, OfManyNamesTakeTimeByTheirNumber) {
-    // For each property of each concept all names of that meaning were gone through.
+    // Each property of each concept used to be compared with all names of that meaning.
     const auto time = [](int count) {
         std::string names;
         std::string values;
@@ -363,7 +363,7 @@ TEST(CodeSystemProperties, MeanWhatTheirUriSaysWhateverTheyAreCalled) {
             {{"property":"{}","op":"{}","value":"{}"}}]}}]}})",
                                             kUrl, property, op, value)));
     };
-    // Of what a concept doesn't say in these words it is known, too.
+    // It is also known for concepts that don't say so in these words.
     EXPECT_EQ(filtered("inactive", "=", "true"), "a b d");
     EXPECT_EQ(filtered("inactive", "=", "false"), "top c");
     EXPECT_EQ(filtered("notSelectable", "=", "true"), "top");

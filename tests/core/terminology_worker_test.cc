@@ -32,7 +32,7 @@ class TerminologyWorker : public test::ServiceFixture {
         return answer;
     }
 
-    /// Gives the service's own worker something to do until then.
+    /// Keeps the service's own worker busy until then.
     std::future<Result<void>> occupy(std::promise<void>& until) {
         std::future<Result<void>> busy;
         on_loop([&] {
@@ -98,7 +98,7 @@ TEST_F(TerminologyWorker, EndsWhatIsUnderWayAndDropsWhatHasNotBegun) {
     });
     begun.get_future().wait();
     const auto second_run = run([second] { *second = true; });
-    on_loop([] {});  // By now it waits.
+    on_loop([] {});  // the second one waits by now
     worker_.reset();
     EXPECT_TRUE(*stopped);
     EXPECT_FALSE(*second);

@@ -1,4 +1,4 @@
-// Reads in a transaction: of the state that it leaves, tried before it is applied.
+// Reads in a transaction: they see the state that it leaves, and are tried before it is applied.
 
 #include "tests/core/transaction_fixture.h"
 
@@ -61,7 +61,7 @@ TEST(Transaction, ReadsWhatOnlyItsOwnWritesMakeReadable) {
                  entry_of("GET", "CodeSystem/$lookup?system=http://x/codes&code=none"),
                  entry_of("GET", "Observation?code:in=ValueSet/before")}))
             .body);
-    // What fails then, too, fails alone: by then all is done.
+    // What fails even then fails alone, because the transaction is done.
     EXPECT_EQ(bundle.statuses(), "201 201 201 201 404 200 200 200 200 200 200 200 200 404 200");
     EXPECT_EQ(bundle.entry(5)["resource"]["expansion"]["contains"].size(), 1U);
     EXPECT_EQ(bundle.entry(11)["resource"]["entry"].size(), 2U);
@@ -131,9 +131,9 @@ TEST(Transaction, FailsByReadsThatLackWhatItDoesNotWrite) {
              {"ValueSet/$expand?url=http://x/other", "not-found"},
              {"Observation?code:in=http://x/other", "invalid"},
              {"Patient?birthdate=http", "invalid"},
-             // What is wrong is told in the words of what it writes, which doesn't help.
+             // The fault names what is written, but writing it doesn't help.
              {"Patient?_count=ValueSet/v", "invalid"},
-             // What it writes or deletes won't have these either.
+             // What is written or deleted won't have these, either.
              {"ValueSet/v/_history/2", "not-found"},
              {"ValueSet/v/_history?_since=http", "invalid"},
              {"ValueSet/v/$none", "invalid"},
@@ -178,7 +178,7 @@ TEST(Transaction, SaysWhatItDidWhereThereIsNoRoomForAllOfIt) {
     EXPECT_EQ(written.entry(6)["response"]["etag"].string(), "W/\"1\"");
     EXPECT_FALSE(written.entry(6)["response"]["outcome"]);
 
-    // How long an answer from the state after is shows when that is there.
+    // The length of an answer that depends on the new state is only known once that exists.
     std::vector<std::string> reads(9, entry_of("GET", "Patient/1"));
     reads[0] = writes[0];
     const Json read(server.submit(bundle_of("transaction", reads)).body);
@@ -192,7 +192,7 @@ TEST(Transaction, TriesItsReadsAlsoWhereItHadToBeginAnew) {
     server.put("/Patient/1", patient_json("1"));
     const std::string nothing =
         R"({"resourceType":"Binary","contentType":"application/json-patch+json","data":"W10="})";
-    // The patch waits for the update, which is in flight when it is decided first.
+    // The patch waits for the update, which is in flight at the first attempt.
     const auto answers =
         server.send_all({{HttpMethod::put, "/Patient/1", {}, patient_json("1")},
                          {HttpMethod::post,
@@ -205,7 +205,7 @@ TEST(Transaction, TriesItsReadsAlsoWhereItHadToBeginAnew) {
     EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{2});
 }
 
-// What is sent at once is committed by one group, and all of it is visible when the first is answered.
+// Requests sent at once are committed as one group, which is visible as a whole when the first is answered.
 TEST(Transaction, ReadsWhatItLeftAndNothingThatWasCommittedBehindIt) {
     TestService server;
     std::vector<Sent> all;

@@ -134,7 +134,7 @@ TEST(Transaction, RefusesToWriteOneResourceTwice) {
             {entry_of("PUT", "Patient/2", patient_json("2", R"("identifier":[{"value":"z"}])")),
              entry_of("PUT", "Patient?identifier=z&_lastUpdated=gt2000", patient_json(""))})),
         "invalid", "Patient/2 is written by Bundle.entry[0] already");
-    // Also where criteria match nothing, and the body names it.
+    // Also if criteria match nothing and the body has the id.
     expect_failure(server.submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1"),
                                                            entry_of("PUT", "Patient?identifier=y",
                                                                     patient_json("1"))})),
@@ -188,7 +188,7 @@ TEST(Transaction, DeletesWhatIsDeletedWithoutANewVersion) {
         server.submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1")})).body);
     EXPECT_EQ(bundle.statuses(), "204");
     EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"2\"");
-    // Whatever version was meant, as alone.
+    // Whatever version If-Match names, as outside of a transaction.
     const std::string meant = entry_of("DELETE", "Patient/1", {}, {}, R"("ifMatch":"W/\"1\"")");
     EXPECT_EQ(Json(server.submit(bundle_of("transaction", {meant})).body).statuses(), "204");
     EXPECT_EQ(server.store().totals().versions, 2U);

@@ -1,4 +1,4 @@
-// What has to look at stored bodies before it writes or answers, while the device is waited for.
+// Requests that look at stored bodies before they write or answer, while these have to be read from the device.
 
 #include "core/access.h"
 #include "tests/core/unread_fixture.h"
@@ -24,7 +24,7 @@ core::Config by_default() {
     return {};
 }
 
-/// What has to look at stored bodies before it writes or answers.
+/// A request that has to look at stored bodies before it writes or answers.
 struct Looking {
     const char* name;
     const char* method;
@@ -32,9 +32,9 @@ struct Looking {
     std::string body;
     int status;
     const char* says;
-    int records;  ///< so many are read, or more
+    int records;  ///< at least this many are read
     core::Config (*config)() = by_default;
-    const char* patient = "";  ///< not empty: the sender is held to what is this one's
+    const char* patient = "";  ///< not empty: the sender's scopes are this patient's
     const char* if_none_exist = "";
 
     friend void PrintTo(const Looking& looking, std::ostream* out) {
@@ -44,7 +44,7 @@ struct Looking {
 
 class UnreadLooking : public UnreadApart, public testing::WithParamInterface<Looking> {
   protected:
-    /// The first record is waited for by itself; of the others it is enough that somebody had them read.
+    /// The first record is waited for by itself; for the others, it is enough that somebody had them read.
     static constexpr int kReadsOfARecord = 3;
 
     void fill() {

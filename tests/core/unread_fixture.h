@@ -1,4 +1,4 @@
-// A store on a disk of which no mapped bytes are in memory.
+// A store on a disk whose mapped bytes are not in memory.
 
 #pragma once
 
@@ -27,7 +27,7 @@ class Unread : public ServiceFixture {
         disk_->forget_all();
     }
 
-    /// Sends it twice: from memory, the second answer must equal the first.
+    /// Sends the request twice: the second answer, from memory, must have the same status and ETag.
     Answer send_twice(std::string_view method, std::string_view target, std::string_view body = {},
                       const Headers& headers = {}) {
         const std::uint64_t looks = disk_->memory_looks();

@@ -1,4 +1,4 @@
-// Answers for which the device has to be waited for: on a disk whose mapped bytes nobody has in memory.
+// Answers that must wait for the device, on a disk whose mapped bytes are not in memory.
 
 #include "core/access.h"
 #include "core/jobs/jobs.h"
@@ -177,7 +177,7 @@ TEST_F(Unread, IsPatchedByATransactionThoughItIsWrittenMeanwhile) {
     std::thread writer([&] { EXPECT_EQ(put_patient("1", "Three"), 200); });
     disk_->await_held_sync();
     go_on_.set_value();
-    // The patch is looked at again while the update is in flight, and then the criteria are.
+    // The patch is decided again while the update is in flight, and then the criteria are.
     std::this_thread::sleep_for(30ms);
     disk_->release_syncs();
     writer.join();
@@ -209,7 +209,7 @@ TEST_F(Unread, IsNotWaitedForWhereASubscriptionNamesIt) {
         R"({{"method":"PUT","url":"Subscription/w"}}}}]}})",
         subscription("w"));
     for (const bool alone : {true, false}) {
-        restart(config);  // what is in memory is not known any more
+        restart(config);  // forgets what is in memory
         const std::uint64_t looks = disk_->memory_looks();
         const Answer answer = alone ? send("PUT", "/Subscription/v", subscription("v"))
                                     : send("POST", "/", transaction);
@@ -231,7 +231,7 @@ TEST_F(Unread, IsLookedThroughForAnEarlierPositionAndKeepsNobodyElseWaiting) {
     for (int round = 0; store().search(type)->vacuumed_through <= then; ++round) {
         ASSERT_LT(round, 3000);
         ASSERT_EQ(put_patient("3", "Three"), 200);
-        send("GET", "/Patient?family=Three");  // has the index take in what was written
+        send("GET", "/Patient?family=Three");  // makes the index take in what was written
     }
     restart_on(disk_);  // nothing is known to be in memory
     hold_first_read();
@@ -278,7 +278,7 @@ TEST_F(UnreadApart, IsNotComparedOnceItIsErased) {
     const core::Principal administrator("y", "system/*.cruds");
     send_as(&held);
     EXPECT_EQ(send("GET", "/Observation/1").status, 200);
-    hold_first_read();  // that of the version before: whether it is the patient's
+    hold_first_read();  // of the version before, to see whose it is
     Answer slow;
     std::thread reader([&] { slow = send("GET", "/Observation/1/$diff"); });
     EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
@@ -318,7 +318,7 @@ TEST_F(UnreadApart, IsReadSideBySideForASort) {
 }
 
 TEST_F(UnreadApart, IsReadBeforeWhatItLeadsTo) {
-    EXPECT_EQ(send("GET", "/Observation/1").status, 200);  // is in memory now
+    EXPECT_EQ(send("GET", "/Observation/1").status, 200);  // is in memory from now on
     std::atomic<int> reads = 0;
     disk_->on_will_read([this, &reads] {
         if (++reads == 1) {
@@ -357,7 +357,7 @@ TEST_F(Unread, IsReadWhenAFileOfAJobIsFetchedWhileOthersGoOn) {
     Answer file;
     std::thread reader([&] { file = send("GET", path); });
     EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
-    EXPECT_EQ(put_patient("4"), 201);  // by the same thread
+    EXPECT_EQ(put_patient("4"), 201);  // on the same thread
     go_on_.set_value();
     reader.join();
     EXPECT_EQ(file.status, 200);

@@ -125,7 +125,7 @@ TEST_F(Update, FailsIfMatchOnAnAbsentResource) {
 
 TEST_F(Update, ComparesIfUnmodifiedSinceWithTheNewestVersion) {
     const std::string past = "Mon, 01 Jan 2001 00:00:00 GMT";
-    // There is nothing that could have been modified.
+    // There is no version that could have been modified.
     EXPECT_EQ(put_patient("1", "A", {{"If-Unmodified-Since", past}}), 201);
     const Answer stale = send("PUT", "/Patient/1", patient("1"), {{"If-Unmodified-Since", past}});
     EXPECT_EQ(stale.status, 412);

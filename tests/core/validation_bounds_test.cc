@@ -1,4 +1,4 @@
-// That validation takes time by the size of what it is given, and ends where that would be too much.
+// Validation takes time by the size of its input, and ends if that would be too much.
 
 #include "core/validation/validate.h"
 #include "tests/core/validation_fixture.h"
@@ -28,7 +28,7 @@ TEST(Validation, OfWhatLooksLikeMarkupTakesTimeByItsLength) {
 }
 
 TEST(Validation, OfMembersThatAreNoElementsTakesTimeByTheirNumber) {
-    // Where any began with an underscore, each was looked for among all: 469 kB took a network thread eight seconds.
+    // If any began with an underscore, each used to be looked for among all: 469 kB took a network thread eight seconds.
     const auto time = [](int count) {
         std::string members;
         for (int i = 0; i < count; ++i) {
@@ -45,7 +45,7 @@ TEST(Validation, OfMembersThatAreNoElementsTakesTimeByTheirNumber) {
     EXPECT_LT(time(20'000), 30 * few);
 }
 
-/// A Patient that contains so many others, who are all referred to, or none is.
+/// A Patient that contains `count` others, either all referred to or none.
 json::Document patient_of_many(int count, bool referred_to) {
     const std::string contained = listed(
         count, [](int i) { return fmt::format(R"({{"resourceType":"Patient","id":"p{}"}})", i); });
@@ -70,14 +70,15 @@ class ValidationOfMany : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(ReferredToAndNot, ValidationOfMany, testing::Bool());
 
 TEST_P(ValidationOfMany, ContainedResourcesTakesTimeByTheirNumber) {
-    // Each was looked for, and for the place of each fault, from the beginning: ten times as many took a hundred times as long.
+    // Each, and the place of each fault, used to be searched for from
+    // the beginning: ten times as many took a hundred times as long.
     const std::clock_t few = std::min(time(1500), time(1500));
     EXPECT_LT(time(15'000), 30 * few);
 }
 
 TEST(Validation, OfWhatIsFoundOrToldAgainTakesTimeByItsNumber) {
-    // Three megabytes of entries that all have one fullUrl, and refer to it, took seven seconds; of contained resources that
-    // refer to what contains them, and of profiles that are named again, a hundred times as long for ten times as many.
+    // Three megabytes of entries with the same fullUrl, which they refer to, used to take seven seconds. For contained
+    // resources that refer to their container, and for repeated profiles, ten times as many took a hundred times as long.
     const auto repeated = [](std::string_view begin, std::string_view text, int count,
                              std::string_view end) {
         const auto item = [&](int i) { return fmt::format(fmt::runtime(text), i); };
@@ -148,7 +149,7 @@ TEST(Validation, IsBoundedInIssuesAndSteps) {
 }
 
 TEST(Validation, CountsEachSliceThatIsTriedOnAnElement) {
-    // 3,000 slices and 5,000 elements, within the bound of one step each, took a network thread seconds.
+    // 3,000 slices and 5,000 elements, within the bound at one step each, used to take a network thread seconds.
     std::string elements =
         R"({"id":"Patient.name","path":"Patient.name","slicing":{"rules":"open","discriminator":[
             {"type":"value","path":"family"}]}})";
@@ -170,7 +171,7 @@ TEST(Validation, CountsEachSliceThatIsTriedOnAnElement) {
 }
 
 TEST(Validation, CountsTheElementsThatAProfileIsMadeOf) {
-    // Each is looked for among its siblings: of 19,000 slices, in 2 MB, that took a network thread two seconds.
+    // Each is searched for among its siblings: 19,000 slices, in 2 MB, used to take a network thread two seconds.
     std::string slices = R"({"id":"Observation.component","path":"Observation.component"})";
     for (int i = 0; i < 1000; ++i) {
         slices += fmt::format(
@@ -202,7 +203,7 @@ TEST(Validation, CountsTheStepsOfDiscriminators) {
 }
 
 TEST(Validation, CountsWhatIsComparedWithAPattern) {
-    // 40,000 codings, each looked for among as many, took minutes.
+    // 40,000 codings, each searched for among as many, used to take minutes.
     const auto coding = [](int i) { return fmt::format(R"({{"code":"c{}"}})", i); };
     const std::string pattern = listed(200, coding);
     const std::string codings = listed(200, [&](int i) { return coding(199 - i); });
@@ -219,7 +220,7 @@ TEST(Validation, CountsWhatIsComparedWithAPattern) {
 }
 
 TEST(Validation, CountsWhatIsAskedOfValueSets) {
-    // Once it had taken as much as it may, bindings were not looked at any more, and nobody was told.
+    // Beyond the bound, bindings used to be skipped without a word.
     const std::string parts = listed(100, [](int i) {
         return fmt::format(
             R"({{"system":"http://x.org/s{}","filter":[{{"property":"code","op":"=","value":"a"}}]}})",
@@ -243,7 +244,7 @@ TEST(Validation, CountsWhatIsAskedOfValueSets) {
 }
 
 TEST(Validation, ReadsARuleOfAProfileOnceAlsoIfItCannotBeRead) {
-    // One of 15 KB with a fault at its end was read again for each element: 4,000 took a network thread four seconds.
+    // A rule of 15 KB with a fault at its end used to be read again for each element: 4,000 took a network thread four seconds.
     std::string ones = "(1";
     for (int i = 0; i < 60; ++i) {
         ones += "|1";
@@ -270,7 +271,7 @@ TEST(Validation, ReadsARuleOfAProfileOnceAlsoIfItCannotBeRead) {
 }
 
 TEST(Validation, CountsTheNodesOfTheRulesOfProfiles) {
-    // A rule of some 300,000 nodes, for each of 40 names: none of them is too costly, all of them together would take seconds.
+    // A rule of some 300,000 nodes for each of 40 names: none is too costly by itself, but all together would take seconds.
     TextSource source;
     source.add(profile_of("Patient", R"x({"id":"Patient.name","path":"Patient.name","constraint":[
         {"key":"dear-1","severity":"error","human":"","expression":

@@ -1,4 +1,4 @@
-// What profiles say of elements: how many, which values, of which types and by which rules.
+// What profiles say of elements: how many, which values and types, and by which rules.
 
 #include "core/validation/validate.h"
 #include "tests/core/validation_fixture.h"
@@ -220,7 +220,7 @@ TEST(Validation, FollowsReferencesOfRulesAsFarAsTheyLeadHere) {
         EXPECT_EQ(bundle(subject, R"(,"name":[{"text":"x"}])"), "");
         EXPECT_EQ(bundle(subject, ""), "error invariant Bundle.entry[0].resource\n");
     }
-    // What isn't here may have a name.
+    // A reference that leads elsewhere may lead to somebody with a name.
     EXPECT_EQ(issues(observation("Patient/2"), source), "");
 }
 

@@ -1,4 +1,4 @@
-// Extensions by their definitions: what is in them, and which elements they are for.
+// Extensions by their definitions: their contents, and the elements that they are for.
 
 #include "core/validation/validate.h"
 #include "tests/core/validation_fixture.h"
@@ -86,7 +86,7 @@ TEST(Validation, KnowsWhichElementsAnExtensionIsForWhereverTheirResourceStands) 
 }
 
 TEST(Validation, OfExtensionsThatAreForAnElementTakesTimeByTheirNumber) {
-    // The place of each was looked for from the beginning: 40,000 took a network thread 17 seconds.
+    // Each one's place used to be searched for from the beginning: 40,000 took a network thread 17 seconds.
     TextSource source;
     source.add(extension_for("Patient.name"));
     const auto time = [&](int count) {
@@ -106,7 +106,7 @@ TEST(Validation, OfExtensionsThatAreForAnElementTakesTimeByTheirNumber) {
 }
 
 TEST(Validation, CountsWhatTheDefinitionOfAnExtensionSays) {
-    // 4,000 extensions that are for 5,000 elements took a network thread four seconds, at the cost of a few steps each.
+    // 4,000 extensions with 5,000 contexts used to take a network thread four seconds, counted as a few steps each.
     std::string contexts;
     for (int i = 0; i < 1000; ++i) {
         contexts += fmt::format(R"(Observation.n{}"}},{{"type":"element","expression":")", i);

@@ -22,7 +22,7 @@ inline json::Document parsed(std::string_view text) {
     return document ? *std::move(document) : json::Document();
 }
 
-/// Has the definitions given to it.
+/// Finds only the definitions that were added to it.
 class TextSource final : public Source {
   public:
     void add(std::string_view text) {

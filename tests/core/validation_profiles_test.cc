@@ -1,4 +1,4 @@
-// What profiles say: of values, of types, of what is referred to, and of which type they are for.
+// What profiles say of values, types and references, and the types that profiles are for.
 
 #include "tests/core/validation_fixture.h"
 

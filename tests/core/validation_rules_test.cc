@@ -1,4 +1,4 @@
-// The rules of Bundles, texts, extensions and single resource types, most of which R4 has in words alone.
+// The rules for Bundles, texts, extensions and single resource types, most of which R4 states only in words.
 
 #include "tests/core/validation_fixture.h"
 
@@ -191,7 +191,7 @@ TEST(ValidationElements, HaveCurrenciesOfThreeCapitalLetters) {
     }
 }
 
-/// Of a Patient that has an extension of the definition `name`, at `where`.
+/// The issues of a Patient with an extension of the definition `name` at `where`.
 std::string issues_with_extension(std::string_view where, std::string_view name,
                                   const TextSource& source) {
     return issues(

@@ -25,7 +25,7 @@ TEST(Validation, SlicesByValue) {
     EXPECT_EQ(against(with_components(joined({kB, kA})), elements),
               "error structure "
               "Observation.component[1]"
-              "\n");  // the order
+              "\n");  // wrong order
     EXPECT_EQ(against(with_components(kB), elements),
               "error structure "
               "Observation\n");
@@ -36,7 +36,7 @@ TEST(Validation, SlicesByValue) {
 }
 
 TEST(Validation, SlicesWithinASliceAsTheUnslicedElementSays) {
-    // What is known of the inner slice stands with the unsliced element, or with the slice.
+    // The inner slice may be described at the unsliced element or within the slice.
     const auto elements = [](std::string_view outside, std::string_view inside) {
         return components("open", R"({"type":"value","path":"value"})",
                           fmt::format(R"(
@@ -204,7 +204,7 @@ TEST(Validation, SlicesByProfileOfWhatIsReferredTo) {
 }
 
 TEST(Validation, SlicesByProfilesThatLookAtOtherEntriesOrContainedResources) {
-    // A profile that demands one reference to what conforms to another.
+    // A profile that demands a reference to something that conforms to another profile.
     const auto demanding = [](std::string_view type, std::string_view element,
                               std::string_view name, std::string_view target) {
         constexpr std::string_view kElements =

@@ -1,4 +1,4 @@
-// In which slice of a profile an element is: by what discriminators lead to and what the slice says of it.
+// To which slice of a profile an element belongs, by the discriminators and what the slice says of their paths.
 
 #include "core/validation/terminology.h"
 #include "tests/core/validation_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kNoneInA = "error structure Observation\n";
 
-/// A patient's identifiers, sliced by `discriminator`, with the elements of slice a, which must be there.
+/// A patient's identifiers, sliced by `discriminator`, with the elements of slice a, which is mandatory.
 std::string identifiers(std::string_view discriminator, std::string_view inside) {
     return fmt::format(R"json(
         {{"id":"Patient.identifier","path":"Patient.identifier","slicing":{{"rules":"open","discriminator":[{}]}}}},
@@ -29,7 +29,7 @@ std::string extended(std::string_view extensions) {
     return patient_with(fmt::format(R"({{"value":"1","extension":[{}]}})", extensions));
 }
 
-/// The slice a of the components, which must be there, sliced by `discriminator`.
+/// Slice a of the components, which is mandatory, sliced by `discriminator`.
 std::string component_a(std::string_view discriminator, std::string_view inside) {
     return components("open", discriminator,
                       R"({"id":"Observation.component:a","path":"Observation.component",
@@ -231,7 +231,7 @@ TEST(ValidationSlicing, IsNotOutOfASliceByWhatTheSliceSaysNothingOf) {
         for (const std::string_view path :
              {"value", "interpretation.extension('http://x.org/e').value", "$this.resolve()"}) {
             if (kind == "value" && path == "$this.resolve()") {
-                continue;  // the slice itself fixes something
+                continue;  // the slice itself fixes a value
             }
             const std::string other =
                 fmt::format(R"json({{"type":"{}","path":"{}"}})json", kind, path);

@@ -1,5 +1,4 @@
-// The official validator's cases for R4, and the official examples, below the folder that ANNALS_TEST_DATA
-// names.
+// The official validator's cases for R4, and the official examples, in the folder that ANNALS_TEST_DATA names.
 
 #include "codec/xml/reader.h"
 #include "core/validation/validate.h"
@@ -33,7 +32,7 @@ class PublishedSource final : public Source {
                 add(entry["resource"].raw());
             }
         }
-        // What the official run asks a terminology server: the one code of CVX that its cases have.
+        // What the official run asks a terminology server for: the only code of CVX in the cases.
         add(R"({"resourceType":"CodeSystem","url":"http://hl7.org/fhir/sid/cvx","status":"active",
             "content":"fragment","concept":[
             {"code":"207","display":"COVID-19, mRNA, LNP-S, PF, 100 mcg/0.5mL dose or 50 mcg/0.25mL dose"}]})");
@@ -102,7 +101,7 @@ TEST(ValidationSuite, AgreesWithTheOfficialVerdicts) {
     if (folder.empty() || definitions.empty()) {
         GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no validation-r4 and r4-definitions";
     }
-    // Where Annals answers otherwise, and why.
+    // Where Annals' verdict differs, and why.
     const std::map<std::string, std::string> differing = {
         {"json-comments-1-yes", "the case allows comments in JSON, which RFC 8259 and FHIR do not"},
         {"cs-narrative-status-pub", "asks for rules of HL7's own publishing"},
@@ -143,8 +142,7 @@ TEST(ValidationSuite, AgreesWithTheOfficialVerdicts) {
     EXPECT_GE(agreed * 100, cases * 95);
 }
 
-// What the examples of the standard break of their own rules. Each was looked at; a number that grows is a false
-// alarm, or a new check.
+// The faults in the standard's own examples. Each was looked at; if their number grows, there is a false alarm or a new check.
 TEST(ValidationSuite, FindsFewFaultsInOfficialExamples) {
     const auto examples = test::test_data_files("r4-official-dev");
     const std::filesystem::path definitions = test::test_data("r4-definitions");

@@ -56,7 +56,7 @@ TEST(Validation, ChecksExtensionsAndNarratives) {
     EXPECT_EQ(issues(R"({"resourceType":"Patient","text":{"status":"generated",
         "div":"<div xmlns=\"http://www.w3.org/1999/xhtml\"><script>1</script></div>"}})"),
               "error invariant Patient.text.div\n");
-    // An XML parser that is given the text alone would know no such div.
+    // An XML parser given this text alone would not take it for XHTML's div.
     EXPECT_EQ(issues(R"({"resourceType":"Patient","text":{"status":"generated",
         "div":"<div>x</div>"}})"),
               "error invariant Patient.text.div\n");
@@ -95,7 +95,7 @@ TEST(Validation, ChecksThatContainedResourcesAreReferredTo) {
 }
 
 TEST(Validation, ReadsTextsWithEscapesAsTheyAreMeant) {
-    // As encoders write them that take care of HTML.
+    // As escaped by encoders that protect HTML.
     EXPECT_EQ(
         issues(
             R"({"resourceType":"Patient","contained":[{"resourceType":"Binary","id":"b","contentType":"image/png"},
@@ -244,7 +244,7 @@ TEST(Validation, TellsBesideFaultsOfTheStructureWhatElseIsWrong) {
     EXPECT_EQ(issues(R"({"resourceType":"Patient","odd":{"a":[1]},"gender":"x"})", EmptySource(),
                      options),
               "error structure Patient.odd\nerror code-invalid Patient.gender\n");
-    // What looks further relies on it that an array is one.
+    // Further checks rely on arrays being arrays.
     EXPECT_EQ(issues(R"({"resourceType":"Patient","name":{"family":"x"},"gender":"x"})"),
               "error structure Patient.name\n");
     EXPECT_EQ(
