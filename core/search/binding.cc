@@ -16,20 +16,20 @@ using storage::Postings;
 using storage::SearchRun;
 using BoundKind = BoundPlan::Kind;
 
-// Looking a term up costs as much as going through so many links or keys.
+// The cost of a term's look-up, in links or keys scanned.
 constexpr std::size_t kLookUpCost = 8;
-// Texts whose postings are counted for an estimate; of more, so many are sampled.
+// How many texts' postings are counted for an estimate; if there are more, this many are sampled.
 constexpr std::uint32_t kTextSamples = 32;
-// Each test of a document would look into all postings: of more, the documents are gathered first.
+// Testing a document searches all postings: if there are more than this, their documents are gathered first.
 constexpr std::size_t kLookedIntoMax = 16;
-// Units whose ranges are kept for the next run; of more, the others are reckoned anew.
+// How many units' ranges are kept for the next run; those of others are computed again.
 constexpr std::size_t kUnitsKept = 64;
 
 std::uint32_t bounded(std::uint64_t count, const SearchRun& run) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, run.size()));
 }
 
-// The sum of what `size_of` says of [0, count), by a sample if they are many.
+// The sum of `size_of` over [0, count), estimated by a sample if they are many.
 template <typename SizeOf>
 std::uint64_t sum_of(std::uint32_t count, SizeOf size_of) {
     const std::uint32_t samples = std::min(count, kTextSamples);
@@ -160,7 +160,7 @@ BoundPlan join(BoundKind kind, std::vector<BoundPlan> parts, const SearchRun& ru
 
 BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolution) {
     auto& units = resolution.units[&plan];
-    // Of a composite all that can have a range begin with its code.
+    // For a composite, all units that can have a range begin with its code.
     const SearchRun::TextRange range = run.texts(beside(plan.column, ":units"), plan.text);
     std::vector<BoundPlan> parts;
     parts.reserve(range.last - range.first);
@@ -198,7 +198,7 @@ BoundPlan of_chain(const Plan& plan, const SearchRun& run, const KeySet& keys) {
     condition.links = links;
     condition.targets.resize((links.targets.size() + 63) / 64);
     std::size_t count = 0;
-    // Few targets are looked up, many gone through beside the keys.
+    // Few targets are looked up; many are merged with the keys.
     const bool looks_up = links.targets.size() < keys.size() / kLookUpCost;
     auto key = keys.keys().begin();
     const auto is_key = [&](std::uint64_t target) {
@@ -237,7 +237,7 @@ BoundPlan of_has(const SearchRun& run, const KeySet& keys) {
     return condition;
 }
 
-// How many of its parts are bound to the run.
+// The number of its parts that are bound to the run.
 std::size_t parts_in_run(const Plan& plan) noexcept {
     switch (plan.kind) {
         case Plan::Kind::all_of:
@@ -246,7 +246,7 @@ std::size_t parts_in_run(const Plan& plan) noexcept {
             return plan.parts.size();
         case Plan::Kind::verified:
         case Plan::Kind::contained:
-            return 1;  // The other parts are not of the run's resources.
+            return 1;  // The other parts are conditions on inner resources.
         default:
             return 0;
     }
@@ -287,7 +287,7 @@ BoundPlan of_parts(const Plan& plan, std::vector<BoundPlan> parts, const SearchR
     }
 }
 
-// A plan without parts of the run.
+// Binds a plan that has no parts to be bound to the run.
 BoundPlan of_itself(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
                     Resolution& resolution) {
     switch (plan.kind) {
@@ -345,7 +345,7 @@ bool Binding::step() {
         return true;
     }
     Begun& begun = begun_.back();
-    // Where a run has nothing of one condition of all, the others, which may have very many terms, don't matter.
+    // If one part of a conjunction matches nothing, the others, which may have very many terms, don't matter.
     const bool decided = begun.plan->kind == Plan::Kind::all_of && has_nothing(begun.parts);
     if (begun.next < parts_in_run(*begun.plan) && !decided) {
         enter(begun.plan->parts[begun.next++]);

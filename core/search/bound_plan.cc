@@ -10,7 +10,7 @@ using storage::Postings;
 using storage::SearchRun;
 using BoundKind = BoundPlan::Kind;
 
-// For conditions that look at no body.
+// For conditions that read no bodies.
 class NoBodies final : public BodyCheck {
   public:
     bool passes(const Plan&, Position) override { return false; }
@@ -53,7 +53,7 @@ bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t docume
         case BoundKind::gathered:
             return condition.documents->contains(document);
         case BoundKind::texts: {
-            // Ascending: the first one that is not before the range decides.
+            // Sorted: the first one not before the range decides.
             const auto texts = run.texts_of(condition.column, document);
             const auto at =
                 std::lower_bound(texts.begin(), texts.end(), condition.text_range.first);
@@ -96,7 +96,7 @@ void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& docu
         case BoundKind::nothing:
             return;
         case BoundKind::all_of: {
-            // What is left of the smallest: costly ones are tested by whoever asked.
+            // Begins with the smallest; costly ones are left to the caller's tests.
             const auto& parts = condition.parts;
             const auto least = std::min_element(
                 parts.begin(), parts.end(),
@@ -184,7 +184,7 @@ void restrict_to(const BoundPlan& condition, const SearchRun& run, DocumentSet& 
         documents.intersect(*condition.documents);
         return;
     }
-    // A test is some ten times as much work as a step of collecting.
+    // A test is about ten times as much work as a step of collecting.
     if (condition.kind == BoundKind::nothing || condition.work / 10 < documents.size()) {
         const DocumentSetPool::Handle other = DocumentSetPool::of_thread().take(run.size());
         collect(condition, run, *other);

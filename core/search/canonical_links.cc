@@ -11,7 +11,7 @@ namespace annals::core::search {
 
 namespace {
 
-/// Keeps the keys of canonicals apart from other hashes of the same text.
+/// Distinguishes the keys of canonicals from other hashes of the same text.
 constexpr std::uint64_t kCanonical = 0x243f6a8885a308d3;
 
 }  // namespace
@@ -28,7 +28,7 @@ bool may_be_named(TypeId type) noexcept {
 }
 
 std::uint64_t canonical_key(std::uint64_t seed, std::string_view canonical) noexcept {
-    // A bar with nothing behind it names no version.
+    // A trailing bar names no version.
     const Canonical parts = split_canonical(canonical);
     return hash64(parts.version.empty() ? parts.url : canonical, seed ^ kCanonical);
 }

@@ -1,4 +1,4 @@
-// Criteria by their names: parameters, chains over references in both directions, and what every type has.
+// Criteria by their names: parameters, chains over references in both directions, and parameters of all types.
 
 #include "core/base/ids.h"
 #include "core/search/reading.h"
@@ -59,11 +59,11 @@ bool leads_to(const Parameter& parameter, TypeId type) {
                 parameter.targets.end());
 }
 
-// A name up to its first '.', taken apart at its first ':'.
+// A name up to its first '.', split at its first ':'.
 struct Segment {
     std::string_view code;
     std::string_view modifier;
-    std::optional<std::string_view> rest;  ///< behind the '.'
+    std::optional<std::string_view> rest;  ///< after the '.'
 };
 
 Segment first_segment(std::string_view name) {
@@ -86,7 +86,7 @@ const Parameter* find_ready(const Reading& reading, TypeId type, std::string_vie
                                                                                       : nullptr;
 }
 
-// The parameters that search.html#all names and that are not simply values of the resource. Nothing: it is none.
+// The parameters in search.html#all that are not simply values of the resource. None if it isn't one of them.
 Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view name,
                               const Segment& segment, std::string_view value) {
     if (segment.code == "_id") {
@@ -124,15 +124,15 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
     return MaybePlan(*std::move(plan));
 }
 
-// What a link may lead to: of each type, which resources.
+// The types that a link may lead to, each with a plan for its resources.
 struct Targets {
     std::vector<TypeId> types;
     std::vector<Plan> plans;
 };
 
-// search.html#contained: a chained condition is evaluated inside contained resources; and so it is inside of the first
-// resource of a Bundle, which stands in the place of a reference. These are in no index; which resources refer to any by
-// the parameter is. Who is shown the one that they are in is shown them.
+// search.html#contained: a chained condition is also evaluated on contained resources, and on the first resource of a
+// Bundle, which takes the place of a reference. They have no index entries, but resources that refer to any by the
+// parameter do. Whoever may see the container may see them.
 Plan inner_link(const Asked& asked, Targets targets) {
     const auto within = [reader = ExtractReader(asked.reading.context),
                          &parameter = asked.parameter, type = asked.type,
@@ -151,7 +151,7 @@ Plan inner_link(const Asked& asked, Targets targets) {
             }
             storage::SearchEntries entries;
             extractor.extract(*target, inner, entries, around);
-            // The first part is the candidates.
+            // Part 0 is for the candidates.
             return judge(static_cast<std::size_t>(at - targets.begin()) + 1, entries, inner,
                          around);
         };
@@ -189,7 +189,7 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
         }
         types = {*type};
     }
-    // Some of the types may not know what is asked for, or know it as something else.
+    // Some of the types may not know the name, or give it another meaning.
     std::vector<Plan> plans;
     Targets targets;
     std::optional<Error> fault;
@@ -207,7 +207,7 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
             fault = fault ? std::move(fault) : std::move(plan.error());
         } else if (*plan) {
             known = true;
-            // Kept twice, with all its conditions and all that it follows itself.
+            // The plan is kept twice, with all of its conditions and links.
             ANNALS_TRY_VOID(asked.reading.spend(asked.reading.spent - spent));
             ANNALS_TRY_VOID(asked.reading.follow(asked.reading.followed - followed));
             targets.types.push_back(type);

@@ -7,7 +7,7 @@ namespace annals::core::search {
 
 namespace {
 
-// A type, and the parameters by which its resources refer to what they belong to.
+// A type, and the parameters by which its resources belong to a compartment.
 struct Member {
     std::string_view type;
     std::string_view parameters;
@@ -387,7 +387,7 @@ TypeId device_type() {
     return type;
 }
 
-// By which devices say whose they are.
+// By which devices refer to their patient.
 Column device_column(const ParameterSet& parameters) {
     return parameters.find(device_type(), "patient")->column;
 }

@@ -43,8 +43,8 @@ std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compar
 std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compartment,
                                     std::span<const std::uint64_t> keys, TypeId type);
 
-/// A plan for the resources of `type` in the compartment of any live resource that matches `of`; none if the type has
-/// no part in such compartments.
+/// A plan for the resources of `type` in the compartment of any live resource that matches `of`: everything for the
+/// compartment's own type; none if the type has no part in such compartments.
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,
                                        TypeId type, const Plan& of = everything());
 

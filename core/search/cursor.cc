@@ -9,14 +9,14 @@ namespace annals::core::search {
 
 namespace {
 
-// The version, flags, four to six numbers of 1 to 10 bytes, and a check of four.
+// The version, flags, four to six numbers of 1 to 10 bytes, and a checksum of four.
 constexpr char kVersion = 1;
 constexpr unsigned char kBackwards = 1;
 constexpr unsigned char kTotal = 2;
 constexpr unsigned char kCarriedToo = 4;
 constexpr std::size_t kCheckBytes = 4;
 
-/// Of a moment: from further away no distance to a date can be told.
+/// The latest time: beyond it, the distance to a date would overflow.
 constexpr std::uint64_t kNowMax = std::numeric_limits<std::int64_t>::max() / 2;
 
 void append_number(std::string& out, std::uint64_t number) {
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> take_number(std::string_view& bytes) {
     return {};
 }
 
-// Tells damage; it is no secret.
+// Detects damage; it is not a secret.
 std::string check_of(std::string_view bytes) {
     std::uint64_t hash = hash64(bytes);
     std::string check;

@@ -7,7 +7,7 @@ namespace annals::core::search {
 
 namespace {
 
-// To sort an entry of a list takes about as long as to clear and go through so many bits.
+// Sorting a list entry takes about as long as clearing and scanning this many bits.
 constexpr std::uint32_t kBitsPerEntry = 1024;
 constexpr std::size_t kListMin = 64;
 constexpr std::size_t kPooledMax = 16;

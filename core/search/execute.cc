@@ -14,24 +14,25 @@ namespace {
 
 using Kind = Plan::Kind;
 
-// Where what else is asked for leaves so few resources, chains are looked at for these alone, each by so many terms at most.
+// If the other conditions leave at most this many resources, chains are evaluated only for them, by at most this many
+// terms each.
 constexpr std::size_t kFew = 64;
 constexpr std::size_t kFewTermsMax = 1000;
 
-// What counting costs beyond this nobody asks.
+// Costs of counting beyond this need not be exact.
 constexpr std::uint64_t kCostOfInterest = 20'000;
 
 bool leads_away(const Plan& plan) noexcept {
     return plan.kind == Kind::chain || plan.kind == Kind::has;
 }
 
-// Whether the index of its own type decides it.
+// Whether it can be decided by the index of its own type.
 bool is_plain(const Plan& plan) {
     return !leads_away(plan) && plan.kind != Kind::verified && plan.kind != Kind::contained &&
            std::ranges::all_of(plan.parts, is_plain);
 }
 
-// What of a conjunction is plain; everything if that is nothing.
+// The plain parts of a conjunction; everything if there are none.
 Plan plain_part(const Plan& plan) {
     std::vector<Plan> parts;
     if (plan.kind == Kind::all_of) {
@@ -40,7 +41,7 @@ Plan plain_part(const Plan& plan) {
     return all_of(std::move(parts));
 }
 
-// The keys by which others refer to what matches.
+// Adds the keys by which others refer to a match.
 void add_keys(const Match& match, KeySet& keys) {
     keys.add(match.key());
     if (may_be_named(match.type)) {
@@ -68,16 +69,16 @@ void add_linked(const Plan& link, const Match& match, KeySet& keys) {
     }
 }
 
-// A chain or a has, whose own plan is answered before the plan that it is in.
+// A chain or has, whose own plan is evaluated before the plan that contains it.
 struct Execution::Step {
     const Plan* plan = nullptr;
     KeySet* keys = nullptr;
-    bool own = false;  // asked of the execution's own resources, and its plan asks of no others
-    std::optional<Plan> narrowed = {};  // that plan, for few of them
+    bool own = false;  // a condition on the execution's own resources, with no links in its plan
+    std::optional<Plan> narrowed = {};  // its plan, restricted to few resources
     std::unique_ptr<RunWalk> walk = {};
 };
 
-// The resources that match what is asked for beside chains, as far as they are few.
+// The resources that match the plain conditions, if they are few.
 struct Execution::Few {
     Plan beside;
     std::unique_ptr<RunWalk> walk;
@@ -94,7 +95,7 @@ Execution::~Execution() = default;
 
 void Execution::plan_steps(const Plan& plan, bool own) {
     for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-        // What is asked of inner resources is asked of any.
+        // Conditions on inner resources concern other resources.
         plan_steps(plan.parts[i],
                    own && !leads_away(plan) && (plan.kind != Kind::contained || i == 0));
     }
@@ -104,7 +105,7 @@ void Execution::plan_steps(const Plan& plan, bool own) {
     }
 }
 
-// Goes on until the turn is over (false) or it is known whether there are few, and chains are narrowed to them (true).
+// Continues until the turn is over (false) or it is known whether there are few, and chains are narrowed to them (true).
 bool Execution::find_few(const Pace& pace) {
     if (few_ == nullptr) {
         Plan beside = wanted_.limit > 0 ? plain_part(plan_) : everything();
@@ -124,12 +125,12 @@ bool Execution::find_few(const Pace& pace) {
     if (few_->matches.size() <= kFew) {
         std::ranges::for_each(steps_, [this](Step& step) { narrow(step); });
     }
-    // The plan stays: the resolution knows its quantities by where they stand.
+    // The plan is kept: the resolution refers to its quantities by address.
     few_->walk.reset();
     return true;
 }
 
-// To what the few refer to, or what refers to them.
+// Restricts a step to what the few refer to, or what refers to them.
 void Execution::narrow(Step& step) const {
     if (!step.own) {
         return;
@@ -152,7 +153,7 @@ void Execution::narrow(Step& step) const {
         for (const Match& match : few_->matches) {
             add_keys(match, keys);
         }
-        static_cast<void>(keys.seal(Pace()));  // a turn without an end
+        static_cast<void>(keys.seal(Pace()));  // never ends a turn
         if (keys.size() > kFewTermsMax) {
             return;
         }
@@ -218,10 +219,10 @@ std::uint64_t Execution::counting_cost() {
     }
     std::uint64_t cost = 0;
     const auto& runs = snapshot_.runs(type_).runs;
-    // The newest first, which a page has bound: to bind the others gathers what many terms have there.
+    // Newest first: a page has already bound that run, while binding the others may gather the postings of many terms.
     for (std::size_t run = runs.size(); run-- > 0 && cost <= kCostOfInterest;) {
         if (walk_->is_large()) {
-            cost += walk_->conditions();  // It is bound anew, a look for each.
+            cost += walk_->conditions();  // It is bound again, with a look-up for each.
             if (cost > kCostOfInterest) {
                 break;
             }

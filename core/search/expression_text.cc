@@ -10,7 +10,7 @@ namespace annals::core::search {
 
 namespace {
 
-/// Options of choices by their names in JSON ("valueDateTime").
+/// The options of choice elements by their JSON names ("valueDateTime").
 const std::unordered_map<std::string_view, schema::Element>& options_by_name() {
     static const auto options = [] {
         std::unordered_map<std::string_view, schema::Element> all;

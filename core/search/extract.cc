@@ -24,10 +24,10 @@ using fhirpath::Item;
 using schema::SearchType;
 using storage::SearchEntries;
 
-/// What the store adds by itself.
+/// What the store adds itself.
 constexpr std::array<std::string_view, 2> kStores = {"_id", "_lastUpdated"};
 
-/// The definition of the element at `node` inside of a resource; missing if there is none.
+/// The definition of the element at `node` within `value`; missing if there is none.
 schema::Element element_at(json::Value value, schema::Type type, std::uint32_t node) {
     schema::Element element;
     while (value && value.index() != node) {
@@ -56,7 +56,7 @@ schema::Element element_at(json::Value value, schema::Type type, std::uint32_t n
     return element;
 }
 
-/// How a computed value of no element is read.
+/// How a computed value, which is not an element, is indexed.
 ValueKind computed_kind(SearchType search, Item::Kind kind) {
     const bool temporal = kind == Item::Kind::date || kind == Item::Kind::date_time;
     const bool number = kind == Item::Kind::integer || kind == Item::Kind::decimal;
@@ -90,7 +90,7 @@ struct Computed {
     const Columns* columns = nullptr;
 };
 
-/// Parameters of one type, ready to be followed.
+/// The compiled parameters of one type.
 struct Compiled {
     explicit Compiled(schema::Type of) : type(of), walk(of) {}
 
@@ -101,7 +101,7 @@ struct Compiled {
     std::vector<Computed> computed;
     const Columns* presence = nullptr;
 
-    /// What a parameter keeps in the index.
+    /// Adds what a parameter has in the index.
     void add(const Parameter& parameter, const Layout& layout) {
         const bool by_store =
             std::find(kStores.begin(), kStores.end(), parameter.code) != kStores.end();
@@ -128,7 +128,7 @@ struct Compiled {
             }
         }
         const auto paths = paths_of(*parsed, type);
-        // All of its paths or none: what can be walked is not evaluated again.
+        // Either all of its paths are walked or the expression is evaluated, not both.
         Walk trial(type);
         if (paths && std::all_of(paths->begin(), paths->end(), [&](const Path& path) {
                 return trial.add(path, parameter.type, own);
@@ -148,7 +148,7 @@ void sort_once(std::vector<Value>& values, const Less& less) {
     values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// All but the terms, which are most of it.
+/// All except the terms, which are the most numerous.
 void sort_columns(SearchEntries& entries) {
     sort_once(entries.intervals, [](const auto& a, const auto& b) {
         return std::tie(a.column, a.low, a.high) < std::tie(b.column, b.low, b.high);
@@ -198,10 +198,10 @@ struct Extractor::Impl {
         return *made;
     }
 
-    /// One expression on values of one type, for one parameter.
+    /// One parameter's expression on values of one type.
     const Compiled& compiled(const Parameter& parameter, const std::string& expression,
                              schema::Type type) {
-        // The text stands in the parameter set, where it stays.
+        // The text belongs to the parameter set and does not move.
         std::unique_ptr<Compiled>& made = single[{&expression, type.index()}];
         if (!made) {
             made = std::make_unique<Compiled>(type);
@@ -218,7 +218,7 @@ struct Extractor::Impl {
         }
     }
 
-    /// All that the type's parameters find; `root` is what contained resources stand in.
+    /// Extracts what the type's parameters find. `root`: the resource in which `#id` references are resolved.
     void extract(TypeId type, json::Value resource, json::Value root, SearchEntries& entries) {
         entries.clear();
         if (const Compiled& with = compiled(type); with.computed.empty()) {
@@ -341,7 +341,7 @@ std::vector<std::vector<storage::SearchEntries>> Extractor::extract_composite(
     if (!items) {
         return elements;
     }
-    // What is an element stays when the components are evaluated.
+    // Copied: evaluating the components invalidates the items, but not the elements.
     const std::vector<Item> contexts(items->begin(), items->end());
     for (const Item& context : contexts) {
         if (!context.is_element()) {

@@ -42,7 +42,7 @@ class Extractor {
     /// The same for a version to be written: terms are unsorted and may be repeated, since runs are sorted as a whole.
     void extract_for_run(TypeId type, json::Value resource, storage::SearchEntries& entries);
 
-    /// The same for one parameter, for verifying. Requires: the parameter is one of parameters().
+    /// The same for a single parameter. Requires: the parameter is one of parameters().
     void extract(const Parameter& parameter, TypeId type, json::Value resource,
                  storage::SearchEntries& entries, json::Value container = {});
 

@@ -57,7 +57,7 @@ class Parser {
         return false;
     }
 
-    // A word of letters with something else behind it.
+    // A word of letters, followed by something else.
     bool take_word(std::string_view word) {
         const std::size_t end = at_ + word.size();
         if (text_.substr(at_, word.size()) != word ||
@@ -68,7 +68,7 @@ class Parser {
         return true;
     }
 
-    // `not` is the name of no parameter, but is one only before a parenthesis.
+    // `not` is not the name of a parameter, but it is an operator only before a parenthesis.
     bool take_not() {
         const std::size_t start = at_;
         if (take_word("not")) {
@@ -209,7 +209,7 @@ class Parser {
         return std::string(text_.substr(begin, at_ - begin));
     }
 
-    // A JSON string whose quotation mark stands at `begin`.
+    // A JSON string whose opening quotation mark is at `begin`.
     Result<std::string> quoted(std::size_t begin) {
         while (at_ < text_.size() && text_[at_] != '"') {
             at_ += text_[at_] == '\\' ? 2 : 1;

@@ -1,4 +1,4 @@
-// From a filter to a plan.
+// Turns a filter into a plan.
 
 #include "core/search/filter.h"
 #include "core/search/fold.h"
@@ -43,7 +43,7 @@ std::optional<Comparison> comparison_of(Operation operation) {
     }
 }
 
-// As many conditions as a test counts for that takes each candidate's body apart.
+// How many conditions a test counts for that parses each candidate's body.
 constexpr std::size_t kTextConditions = 50;
 
 Error no_such_operation(const Asked& asked) {
@@ -52,7 +52,7 @@ Error no_such_operation(const Asked& asked) {
             {}};
 }
 
-// Those of the candidates that have a text in the parameter's column for which `holds` is true.
+// The candidates that have a text in the parameter's column for which `holds` is true.
 Result<Plan> with_text(const Asked& asked, Plan candidates,
                        std::function<bool(std::string_view own)> holds) {
     ANNALS_TRY_VOID(asked.reading.spend(kTextConditions));
@@ -67,7 +67,7 @@ Result<Plan> with_text(const Asked& asked, Plan candidates,
     });
 }
 
-// Strings are compared folded, uris as they are.
+// Strings are compared folded, uris exactly.
 Result<Plan> text_test(const Asked& asked, Operation operation, std::string text) {
     const Column column = asked.parameter.column;
     const bool by_part =
@@ -109,7 +109,7 @@ Result<Plan> text_test(const Asked& asked, Operation operation, std::string text
     }
 }
 
-// It has a value, and none that is this one.
+// It has values, but not this one.
 Result<Plan> without(const Asked& asked, Result<Plan> equal) {
     if (!equal) {
         return equal;
@@ -122,7 +122,7 @@ Result<Plan> with_modifier(Asked asked, std::string_view modifier, std::string_v
     return value_plan(asked, value);
 }
 
-// The short names of code systems that the standard gives filters.
+// Expands the short names of code systems that the standard allows in filters.
 std::string with_whole_system(std::string_view value) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kSystems{{
         {"loinc", "http://loinc.org"},
@@ -166,7 +166,7 @@ Result<Plan> ordered_test(const Asked& asked, Operation operation, std::string_v
         return no_such_operation(asked);
     }
     if (asked.parameter.type == SearchType::date) {
-        // `po` overlaps the period as it was written.
+        // `po`: overlaps the period exactly as written.
         if (operation == Operation::po) {
             ANNALS_TRY(Plan plan, date_plan(asked, Comparison::eq, value));
             plan.comparison = Comparison::ap;
@@ -218,8 +218,8 @@ Result<Plan> test_plan(const Asked& asked, Operation operation, const std::strin
     return no_such_operation(asked);
 }
 
-/// Makes the plan of one filter, for each type that its paths lead to. Nothing where a name is not known for the
-/// type; `unknown` then says which.
+/// Makes the plan of a filter, for each type that its paths lead to. None if a name is unknown for the type; it is then
+/// in `unknown`.
 struct Planner {
     Reading& reading;
     std::string unknown{};
@@ -235,7 +235,7 @@ struct Planner {
             case Filter::Kind::sequence:
                 break;
         }
-        // What one conjunction joins is joined at once: a plan is not cheap to move.
+        // A run of equal conjunctions is joined at once: moving a plan is not cheap.
         std::vector<Plan> joined;
         const auto join = [&](bool conjunction) {
             return conjunction ? all_of(std::move(joined)) : any_of(std::move(joined));
@@ -255,7 +255,7 @@ struct Planner {
         return MaybePlan(join(filter.conjunctions.back()));
     }
 
-    /// The path from its step `i` on, whose name is `name`.
+    /// The rest of the path from step `i`, whose name is `name`.
     Result<MaybePlan> step(TypeId type, std::string_view name, const Filter& filter, std::size_t i,
                            std::size_t depth) {
         ANNALS_TRY_VOID(reading.spend());
@@ -299,7 +299,7 @@ struct Planner {
         return MaybePlan(std::move(plan));
     }
 
-    /// What a resource must be that step `i` leads to.
+    /// The plan for the resources that step `i` leads to.
     Result<MaybePlan> beyond(TypeId type, const Filter& filter, std::size_t i, std::size_t depth) {
         ANNALS_TRY(MaybePlan rest, step(type, filter.path[i + 1].name, filter, i + 1, depth));
         if (!rest || filter.path[i].where.empty()) {
@@ -315,7 +315,7 @@ struct Planner {
         return MaybePlan(all_of(std::move(both)));
     }
 
-    /// Lists that it is in, words that are in it.
+    /// `_list`, `_text` and `_content`.
     Result<MaybePlan> common_test(TypeId type, std::string_view name, const Filter& filter) {
         const bool fits = filter.operation == Operation::eq ||
                           filter.operation == (name == "_list" ? Operation::in : Operation::co);

@@ -10,7 +10,7 @@ namespace annals::core::search {
 
 namespace {
 
-/// 0: white space; otherwise what an ASCII character becomes.
+/// 0: white space; otherwise the folded ASCII character.
 constexpr std::array<char, 128> kAscii = [] {
     std::array<char, 128> table{};
     for (int c = 0; c < 128; ++c) {
@@ -21,8 +21,8 @@ constexpr std::array<char, 128> kAscii = [] {
     return table;
 }();
 
-/// Folds a text of printable ASCII with single blanks between its words, as nearly all are; false, and nothing of use in
-/// `folded`, if it isn't one or is short.
+/// Fast path for a text of printable ASCII with single blanks between words, as most are. False, and `folded` is
+/// unspecified, for any other or a short text.
 bool fold_plain(std::string_view text, std::string& folded) {
     constexpr std::size_t kBlock = 16;
     if (text.size() < kBlock || text.size() > kFoldedCharsMax || text.front() == ' ' ||
@@ -35,10 +35,10 @@ bool fold_plain(std::string_view text, std::string& folded) {
     };
     const __m128i blank = _mm_set1_epi8(' ');
     __m128i wrong = _mm_setzero_si128();
-    // The last block overlaps the one before it.
+    // The last block overlaps the previous one.
     for (std::size_t at = 0;; at = std::min(at + kBlock, text.size() - kBlock)) {
         const __m128i block = load(at);
-        // What is beyond ASCII is negative.
+        // Bytes beyond ASCII are negative.
         wrong = _mm_or_si128(wrong, _mm_cmplt_epi8(block, blank));
         wrong = _mm_or_si128(wrong, _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7f)));
         const __m128i before = at == 0 ? _mm_slli_si128(block, 1) : load(at - 1);
@@ -55,8 +55,8 @@ bool fold_plain(std::string_view text, std::string& folded) {
     }
 }
 
-/// Folds the ASCII characters at the front of `text` into `folded`, at most kFoldedCharsMax; says how many those were,
-/// and whether a blank is still to come before the next character.
+/// Folds the leading ASCII characters of `text`, at most kFoldedCharsMax, into `folded`. Returns how many they are;
+/// `blank`: a blank is due before the next character.
 std::size_t fold_ascii(std::string_view text, std::string& folded, bool& blank) {
     text = text.substr(0, kFoldedCharsMax);
     folded.resize(text.size());
@@ -79,7 +79,7 @@ std::size_t fold_ascii(std::string_view text, std::string& folded, bool& blank) 
     return at;
 }
 
-/// Appends characters one after the other and collapses white space.
+/// Appends characters and collapses white space.
 class Out {
   public:
     Out(std::string& text, bool blank) : text_(text), blank_(blank) {}
@@ -119,7 +119,7 @@ class Out {
     }
 
   private:
-    /// Latin letters with a stroke or joined have no decomposition, and are typed without it.
+    /// Latin letters with a stroke, and ligatures, have no decomposition and are often typed without.
     static std::string_view written_out(utf8proc_int32_t c) {
         switch (c) {
             case 0x00e6:
@@ -159,7 +159,7 @@ bool is_blank(utf8proc_category_t category) {
            category == UTF8PROC_CATEGORY_ZP || category == UTF8PROC_CATEGORY_CC;
 }
 
-// They stand side by side: punctuation from PC to PO, symbols from SM to SO.
+// The categories are consecutive: punctuation from PC to PO, symbols from SM to SO.
 bool is_punctuation_or_symbol(utf8proc_category_t category) {
     return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_SO;
 }
@@ -187,7 +187,7 @@ void fold(std::string_view text, std::string& folded) {
             continue;
         }
         at += static_cast<std::size_t>(size);
-        // One character alone: marks fall away, so their order doesn't matter.
+        // Character by character: marks are dropped, so their order doesn't matter.
         std::array<utf8proc_int32_t, 32> parts;
         int boundary = 0;
         const auto decomposed = utf8proc_decompose_char(

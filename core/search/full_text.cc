@@ -14,10 +14,10 @@ namespace annals::core::search {
 
 namespace {
 
-constexpr std::size_t kWordsMax = 100;  // of one value, all alternatives together
+constexpr std::size_t kWordsMax = 100;  // of one value, over all alternatives
 
-// How much of `text` is folded at once: fold() looks at the beginning of a text only. It ends where a word does, or, in one
-// that is longer, between two characters.
+// How much of `text` is folded at once, since fold() reads only the beginning of a text. The piece ends at the end of a
+// word or, within a very long word, between two characters.
 std::size_t piece_of(std::string_view text) {
     constexpr std::size_t kPieceBytes = 256;
     if (text.size() <= kPieceBytes) {
@@ -37,7 +37,7 @@ std::size_t piece_of(std::string_view text) {
     return end > 0 ? end : std::max<std::size_t>(last, 1);
 }
 
-// Appends the words of `text`, folded, a blank behind each.
+// Appends the folded words of `text`, each followed by a blank.
 void append_words(std::string_view text, std::string& out) {
     std::string folded;
     while (!text.empty()) {
@@ -62,11 +62,11 @@ void append_words(std::string_view text, std::string& out) {
     }
 }
 
-// XHTML's names of letters (HTML 4.01, section 24), of which a word may be made; 0: of none.
+// XHTML's named letters (HTML 4.01, section 24), which may be part of a word; 0: unknown.
 std::uint32_t letter_of(std::string_view name) {
     struct Letters {
         std::uint32_t first;
-        std::string_view names;  // of one character after the other; -: of none
+        std::string_view names;  // of consecutive characters; -: no name
     };
 
     static constexpr Letters kLetters[] = {
@@ -105,7 +105,7 @@ std::uint32_t letter_of(std::string_view name) {
     return found == letters.end() ? 0 : found->second;
 }
 
-// What stands between `&` and `;`; what isn't known separates words.
+// `name` is what is between `&` and `;`. An unknown name separates words.
 void append_entity(std::string_view name, std::string& out) {
     if (const std::uint32_t letter = letter_of(name); letter != 0) {
         json::append_utf8(out, letter);
@@ -126,7 +126,7 @@ void append_entity(std::string_view name, std::string& out) {
     out += ' ';
 }
 
-// Where the entity ends whose ampersand stands at `at`; npos if it is none.
+// The end of the entity whose ampersand is at `at`; npos if it isn't one.
 std::size_t end_of_entity(std::string_view xhtml, std::size_t at) {
     const auto is_of_name = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -176,10 +176,10 @@ void append_strings(json::Value value, bool is_narrative, std::string& out) {
     }
 }
 
-// Alternatives of words and phrases that must all be there; each with a blank before and behind it.
+// Alternatives, each a list of words and phrases that must all occur. All are surrounded by blanks.
 using WantedWords = std::vector<std::vector<std::string>>;
 
-// `words`: how many there have been so far.
+// `words`: how many have been read so far.
 Result<WantedWords> read_wanted(std::string_view name, std::string_view value, std::size_t& words) {
     WantedWords wanted(1);
     const auto take = [&](std::string_view text) {
@@ -238,7 +238,7 @@ bool is_found(const WantedWords& wanted, const std::string& words) {
 
 }  // namespace
 
-// search.html#all: the server says what a text search is. Here: whole words, without regard to case and accents.
+// search.html#all leaves text searches to the server. Here: whole words, regardless of case and accents.
 Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
     WantedWords wanted;
     std::size_t words = 0;

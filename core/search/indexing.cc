@@ -21,13 +21,13 @@ namespace annals::core::search {
 
 namespace {
 
-/// Extractors that a thread keeps: a process serves one store, tests some.
+/// How many extractors a thread keeps: a process serves one store, tests several.
 constexpr std::size_t kThreadExtractorsMax = 4;
 
-/// How long a change may wait to be seen where nobody writes or searches.
+/// How long it may take to notice a change while there are no writes or searches.
 constexpr std::chrono::seconds kLookInterval(1);
 
-/// The extraction of stored bodies, for one thread of the store's.
+/// Extracts entries of stored bodies, for one of the store's threads.
 class BodyExtractor {
   public:
     BodyExtractor(std::shared_ptr<const ParameterSet> parameters, std::uint64_t seed,
@@ -129,8 +129,7 @@ struct Indexing::Impl {
         thread.join();
     }
 
-    /// Takes what is stored for what holds, and has the types indexed anew whose parameters changed. Requires:
-    /// `mutex`.
+    /// Makes the stored parameters current, and requests a rebuild of the types whose parameters changed. Requires: `mutex`.
     void refresh(std::uint64_t stamp) {
         stored.refresh();
         const auto before = now_current();
@@ -163,7 +162,7 @@ struct Indexing::Impl {
         seen.store(stamp, std::memory_order_release);
     }
 
-    /// Takes what is stored if that changed. Requires: `mutex`.
+    /// Calls refresh() if the stored parameters may have changed. Requires: `mutex`.
     void look() {
         const std::uint64_t stamp = StoredParameters::stamp(store);
         if (stamp != seen.load(std::memory_order_relaxed)) {
@@ -171,7 +170,7 @@ struct Indexing::Impl {
         }
     }
 
-    /// Parameters of `type` that are new or other than they were can't be asked for until it is indexed anew.
+    /// New or changed parameters of `type` can't be used until it has been rebuilt.
     void add_unready(const ParameterSet& set, const ParameterSet& before, TypeId type) {
         for (const Parameter& parameter : set.of(type)) {
             const Parameter* const was = before.find(type, parameter.code);
@@ -199,7 +198,7 @@ struct Indexing::Impl {
         wake.notify_all();
     }
 
-    /// The thread: indexes anew what was asked for, or changed.
+    /// The thread: rebuilds what was requested or has changed.
     void run() {
         name_thread("search indexing");
         std::unique_lock lock(mutex);
@@ -214,14 +213,14 @@ struct Indexing::Impl {
             if (!wait_for_writers(lock)) {
                 return;
             }
-            // From here on all that is written is extracted by this set, or a newer one that asks again.
+            // From here on everything written is extracted with this set, or with a newer one that requests another rebuild.
             const auto set = now_current()->parameters();
             under_way = std::move(asked);
             asked.clear();
-            // The store outlives this, and so may what it calls.
+            // The store outlives this and may call back later.
             const auto left = std::make_shared<std::atomic<std::size_t>>(under_way.size());
             const storage::SearchSetup setup = setup_of(set, store.search_seed(), base_url);
-            // Under the lock: with another set behind the back of this one the types would be told to be this one's.
+            // Under the lock: if the set were replaced meanwhile, the types would be labelled with the wrong one.
             for (const TypeId type : under_way) {
                 store.rebuild_search(type, setup, [left] { left->fetch_sub(1); });
             }
@@ -232,7 +231,7 @@ struct Indexing::Impl {
                 return;
             }
             under_way.clear();
-            // What changed meanwhile has been asked for and waits.
+            // Changes made meanwhile have been requested and are pending.
             if (asked.empty() && !unready.empty()) {
                 unready.clear();
                 retired.push_back(now_current());
@@ -243,14 +242,13 @@ struct Indexing::Impl {
         }
     }
 
-    /// Waits until all that was extracted by sets of before can be found, so that a rebuild sees it. False: the end
-    /// has come.
+    /// Waits until everything extracted with earlier sets can be found, so that a rebuild sees it. False if stopping.
     bool wait_for_writers(std::unique_lock<std::mutex>& lock) {
         while (!retired.empty()) {
             const std::shared_ptr<const Epoch> epoch = retired.back();
             retired.pop_back();
             while (epoch.use_count() > 1) {
-                // Whoever holds it is between two awaits; nobody tells when he is done.
+                // Its holders are between two awaits and don't notify.
                 if (wake.wait_for(lock, std::chrono::milliseconds(5), [&] { return stopping; })) {
                     return false;
                 }
@@ -258,7 +256,7 @@ struct Indexing::Impl {
             std::atomic_thread_fence(std::memory_order_acquire);
             const storage::Ticket last{epoch->last_ticket_.load(std::memory_order_acquire)};
             lock.unlock();
-            // Dropped or durable: either way it is decided.
+            // Dropped or durable, it is settled.
             static_cast<void>(store.wait(last));
             lock.lock();
         }
@@ -278,11 +276,11 @@ struct Indexing::Impl {
     storage::Store& store;
     const std::string base_url;
     std::atomic<std::uint64_t> seen = 0;  ///< StoredParameters::stamp() when `current` was made
-    // Held for a pointer's copy. (ThreadSanitizer reports the atomic shared_ptr of libstdc++ 12.)
+    // Held while a pointer is copied. (ThreadSanitizer reports the atomic shared_ptr of libstdc++ 12.)
     mutable std::mutex current_mutex;
     std::shared_ptr<const Epoch> current;
 
-    mutable std::mutex mutex;  ///< guards what follows, and who makes `current`
+    mutable std::mutex mutex;  ///< guards what follows, and the making of `current`
     std::condition_variable wake;
     StoredParameters stored;
     std::vector<Error> faults;
@@ -291,7 +289,7 @@ struct Indexing::Impl {
     std::vector<TypeId> asked;
     std::vector<TypeId> under_way;
     bool stopping = false;
-    std::thread thread;  // the last: it uses what stands above
+    std::thread thread;  // last: it uses the members above
 };
 
 Indexing::Indexing(storage::Store& store, std::string base_url, References references,

@@ -15,7 +15,7 @@ constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kAnySpan = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t kSamples = 32;
 
-// A stretch of lower ends, both ends inside; empty if first > last.
+// A range of lower ends, inclusive; empty if first > last.
 struct Lows {
     std::int64_t first = kMin;
     std::int64_t last = kMax;
@@ -36,8 +36,8 @@ std::int64_t after(std::int64_t a) noexcept {
 
 constexpr Lows kNoLows{kMax, kMin};
 
-// Where the lower ends of those that compare can be, intervals being at most `span` long: those that are open at one end
-// are longer than any signed number says.
+// The possible lower ends of intervals that match and are at most `span` long. Open-ended ones are longer than a signed
+// number can say.
 Lows candidates(Comparison comparison, Range asked, std::uint64_t span) noexcept {
     switch (comparison) {
         case Comparison::eq:
@@ -62,7 +62,7 @@ Lows candidates(Comparison comparison, Range asked, std::uint64_t span) noexcept
     return kNoLows;
 }
 
-// Where the lower ends of those are that compare wherever they end.
+// The lower ends of intervals that match wherever they end.
 Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
     switch (comparison) {
         case Comparison::eq:
@@ -80,7 +80,7 @@ Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
         case Comparison::sa:
             return candidates(comparison, asked, span);
         case Comparison::eb: {
-            // Where none begins so early that it must end before, an open beginning says nothing.
+            // If none can begin so early that it must end before, an open beginning proves nothing.
             const std::int64_t first = minus(asked.low, span);
             return first == kMin ? kNoLows : Lows{kMin, before(first)};
         }
@@ -90,13 +90,13 @@ Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
     return kNoLows;
 }
 
-// Which of `lows`, ascending, lie in a stretch.
+// The indexes of the sorted `lows` that lie in a range.
 std::pair<std::uint32_t, std::uint32_t> find(std::span<const std::int64_t> lows,
                                              Lows wanted) noexcept {
     if (wanted.first > wanted.last || lows.empty()) {
         return {0, 0};
     }
-    // Most stretches are open at one end or begin where the other one does: what is known is not searched for.
+    // Most ranges are open at one end or share an end with `lows`, which needs no search.
     const auto first = wanted.first <= lows.front()
                            ? lows.begin()
                            : std::lower_bound(lows.begin(), lows.end(), wanted.first);
@@ -106,7 +106,7 @@ std::pair<std::uint32_t, std::uint32_t> find(std::span<const std::int64_t> lows,
             static_cast<std::uint32_t>(last - lows.begin())};
 }
 
-// How many of [first, last) pass, by a sample.
+// Estimates how many of [first, last) pass, by a sample.
 template <typename Test>
 std::uint32_t sample(std::uint32_t first, std::uint32_t last, Test test) noexcept {
     const std::uint32_t size = last - first;
@@ -121,7 +121,7 @@ std::uint32_t sample(std::uint32_t first, std::uint32_t last, Test test) noexcep
     for (std::uint32_t i = 0; i < kSamples; ++i) {
         passed += test(first + static_cast<std::uint32_t>(std::uint64_t{size} * i / kSamples));
     }
-    // None of the sample is not none at all.
+    // None in the sample doesn't mean none at all.
     return static_cast<std::uint32_t>((passed * 2 + 1) * size / (kSamples * 2));
 }
 

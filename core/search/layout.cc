@@ -13,10 +13,10 @@ namespace {
 
 using schema::SearchType;
 
-/// Sets whose layouts a thread keeps: a process serves one store, tests some.
+/// How many sets' layouts a thread keeps: a process serves one store, tests several.
 constexpr std::size_t kSetsMax = 4;
 
-/// None if the expression is more than paths.
+/// Empty if the expression is more than paths.
 std::vector<Path> read_paths(const std::string& expression, schema::Type context) {
     const auto parsed = fhirpath::Expression::parse(expression);
     auto paths = parsed ? paths_of(*parsed, context) : std::optional<std::vector<Path>>();
@@ -27,7 +27,7 @@ bool contains(const std::vector<Path>& paths, const Path& path) {
     return std::ranges::find(paths, path) != paths.end();
 }
 
-/// The layouts of one set, as far as they were asked for.
+/// The layouts of one set, made when first used.
 class Layouts {
   public:
     explicit Layouts(std::shared_ptr<const ParameterSet> set) : set_(std::move(set)) {}
@@ -54,7 +54,7 @@ class Layouts {
         return known->second;
     }
 
-    // What is sorted by, or linked by, has columns of its own; what is made in the server may change.
+    // Parameters for sorting or links need columns of their own; custom ones may change.
     static bool may_have_parts(const Parameter& parameter) {
         return parameter.standard &&
                (parameter.type == SearchType::token || parameter.type == SearchType::quantity ||
@@ -84,7 +84,7 @@ class Layouts {
             if (!is_alike(parameter, other)) {
                 continue;
             }
-            // Fewer paths than it has: what is a part has at last none.
+            // Parts must have fewer paths, so that the recursion ends.
             const std::vector<Path>& own = paths(type, other);
             const auto is_left = [&](const Path& path) { return contains(left, path); };
             if (own.size() < all.size() && std::ranges::any_of(own, is_left) &&

@@ -11,14 +11,14 @@ namespace {
 
 using storage::SearchRun;
 
-// About what it takes to test a document that comes in order, and to find and sort one among all (nanoseconds).
+// Approximate costs of testing a document in order, and of finding and sorting a match among all (nanoseconds).
 constexpr double kTestNanoseconds = 600;
 constexpr double kSortNanoseconds = 60;
-// What matches may lie all at the end of the order. After so many tests, or twice what sorting costs, it is given up.
+// All matches may be at the end of the order. The walk is given up after this many tests, or twice the cost of sorting.
 constexpr double kTestsMin = 10'000;
-// Longer intervals are in no order of their ends: so many are put in one at once.
+// The longer intervals are not sorted by their ends: at most this many are sorted at once.
 constexpr std::size_t kLongerMax = 20'000;
-// Of one value no more are gathered: the duplicates among them are looked for one by one.
+// The largest group with one value, because duplicates in it are searched for linearly.
 constexpr std::size_t kGroupMax = 2'000;
 constexpr unsigned kDocumentsPerLook = 64;
 
@@ -32,21 +32,21 @@ bool is_date_or_number(const SortKey& key) noexcept {
 
 }  // namespace
 
-// One run's intervals on the way.
+// The walk over one run's intervals.
 struct OrderedWalk::Lane {
     std::shared_ptr<const SearchRun> run;
     BoundPlan condition;
     Column column_id = 0;
     storage::IntervalColumn column;
 
-    // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` are left.
+    // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` remain.
     std::size_t shorter = 0;
     std::size_t longer = 0;
-    // Where those end that may match; downwards the shorter ones begin at `shorter_begin`.
+    // The ends of those that may match; downwards, the shorter ones begin at `shorter_begin`.
     std::size_t shorter_begin = 0;
     std::size_t shorter_end = 0;
     std::size_t longer_end = 0;
-    std::vector<Candidate> heap;  // downwards: those whose ends are known, the latest on top
+    std::vector<Candidate> heap;  // downwards: those whose ends have been read, latest on top
 
     static bool is_earlier(const Candidate& a, const Candidate& b) noexcept {
         return a.value < b.value;
@@ -54,14 +54,14 @@ struct OrderedWalk::Lane {
 
     std::size_t size() const noexcept { return shorter_end - shorter_begin + longer_end - longer; }
 
-    // Leaves out what the plan says of the column itself: `date=ge2026` begins with 2026.
+    // Narrows the walk by the plan's conditions on the column itself: `date=ge2026` begins with 2026.
     void narrow(const BoundPlan& part) {
         if (part.kind == BoundPlan::Kind::all_of) {
             for (const BoundPlan& one : part.parts) {
                 narrow(one);
             }
         }
-        // Of several intervals of a document another one might have its place in the order.
+        // If a document has several intervals, another one may determine its place.
         if (part.kind != BoundPlan::Kind::interval || part.column != column_id ||
             !RunFacts::of_thread().is_single(run, column_id)) {
             return;
@@ -80,7 +80,7 @@ struct OrderedWalk::Lane {
         std::push_heap(heap.begin(), heap.end(), is_earlier);
     }
 
-    // Upwards: the candidate that comes next; false at the end.
+    // Upwards: the next candidate; false at the end.
     bool peek_up(Candidate& candidate) const {
         const storage::Intervals shorter_ones = column.shorter();
         const storage::Intervals longer_ones = column.longer();
@@ -106,7 +106,7 @@ struct OrderedWalk::Lane {
         ++(takes_shorter ? shorter : longer);
     }
 
-    // Downwards: what is not in the heap begins at or before the next one and is no longer than the span.
+    // Downwards: intervals that are not in the heap begin no later than the next one and are at most the span long.
     bool peek_down(Candidate& candidate) {
         const storage::Intervals shorter_ones = column.shorter();
         while (shorter > shorter_begin) {
@@ -193,7 +193,7 @@ void OrderedWalk::open_lanes() {
         lane->longer_end = longer.size();
         lane->narrow(lane->condition);
         if (descending_) {
-            // What begins after the edge's end ends after it, too.
+            // What begins after the edge's end also ends after it.
             lane->shorter = lane->shorter_end;
             if (edge_.value != 0) {
                 const auto after = std::upper_bound(shorter.begin(), shorter.end(), edge_value_);
@@ -224,7 +224,7 @@ void OrderedWalk::open_lanes() {
     }
 }
 
-// What the order is said to go on behind may be anything: of what the plan doesn't show it would tell the value.
+// The edge comes from the client. If the plan doesn't match it, continuing after it would reveal its value.
 bool OrderedWalk::edge_matches() {
     if (edge_lane_ == nullptr) {
         return false;
@@ -242,7 +242,7 @@ std::optional<OrderedWalk::Edge> OrderedWalk::edge() const {
     return Edge{{execution_.type(), run, run->find(edge_)}, edge_value_};
 }
 
-// Whether the body that a condition looks at is on the device only; then the turn is over.
+// Whether the body that a condition needs is only on the device, which ends the turn.
 bool OrderedWalk::must_fetch(const Lane& lane, Position position, const Pace& pace) {
     if (!lane.condition.costly || !pace.defers() || !snapshot_.has_store() ||
         position == asked_about_) {
@@ -283,7 +283,7 @@ std::int64_t OrderedWalk::value_of(const storage::IntervalColumn& column,
     return value;
 }
 
-// The run whose candidate comes next; null at the end.
+// The lane with the next candidate; null at the end.
 OrderedWalk::Lane* OrderedWalk::next_lane() {
     Lane* next = nullptr;
     Candidate best;
@@ -312,7 +312,7 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
             return false;
         }
     }
-    // Of several values the first one in this order counts.
+    // Of several values, the first in this order counts.
     return snapshot_.sees(*lane.run, candidate.document) &&
            value_of(lane.column, candidate.document) == candidate.value &&
            std::none_of(group_.begin(), group_.end(),
@@ -358,7 +358,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             end_group();
             continue;
         }
-        // One by one, since which comes next is known no sooner.
+        // One at a time, since the next one isn't known in advance.
         if (must_fetch(*lane, lane->run->position(candidate.document), pace)) {
             return false;
         }
@@ -371,16 +371,16 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             group_value_ = candidate.value;
             group_.push_back({execution_.type(), lane->run.get(), candidate.document});
             if (group_.size() > kGroupMax) {
-                lost_ = true;  // so many of one value are sorted better with all others
+                lost_ = true;  // so many with one value are better sorted along with all others
                 matches_.clear();
             }
         }
-        // What looks at bodies would look at all of them again.
+        // If bodies are read, sorting would have to read all of them again.
         if (!lane->condition.costly && --tests_left_ < 0) {
             lost_ = true;
             matches_.clear();
         }
-        // One body alone may be large.
+        // A single body may be large.
         if ((++looked % kDocumentsPerLook == 0 || lane->condition.costly) && pace.is_over()) {
             return false;
         }

@@ -17,31 +17,31 @@ namespace annals::core::search {
 
 namespace {
 
-/// Changes whenever the same resource and parameters yield other entries.
+/// Must change whenever the same resource and parameters yield different entries.
 constexpr std::uint64_t kVocabularyVersion = 7;
 
 constexpr std::string_view kStandardUrl = "http://hl7.org/fhir/SearchParameter/";
 constexpr std::size_t kCodeBytesMax = 64;
 constexpr std::size_t kComponentsMax = 8;
-/// Parameters of all SearchParameter resources together, by type.
+/// How many parameters SearchParameter resources may add, counted per type.
 constexpr std::size_t kAddedParametersMax = 20'000;
 
-/// Whether `expression` is a plain path that begins with `base`. By it a component is known better than by what R4's
-/// composite says of it: for DocumentReference's relationship it has the code and the target the wrong way round.
+/// Whether `expression` is a plain path that begins with `base`. If so, it is preferred to what R4's composite says
+/// about the component: in DocumentReference's relationship, code and target are swapped.
 bool is_path_below(std::string_view base, std::string_view expression) {
     return expression.starts_with(base) && expression.substr(base.size()).starts_with('.') &&
            std::all_of(expression.begin(), expression.end(),
                        [](char c) { return c == '.' || is_identifier_char(c); });
 }
 
-/// What may stand in a query before the colon or the dot; those with an underscore in front are the standard's.
+/// Whether a query may use it as a name. Names that begin with an underscore are reserved for the standard.
 bool is_code(std::string_view code) {
     return !code.empty() && code.size() <= kCodeBytesMax && code.front() != '_' &&
            std::all_of(code.begin(), code.end(),
                        [](char c) { return is_identifier_char(c) || c == '-'; });
 }
 
-/// Calls `operand` for each operand of the unions at the top of `expression`.
+/// Calls `operand` for each operand of the unions at the top level of `expression`.
 template <typename See>
 void for_each_operand(std::string_view expression, const See& operand) {
     int depth = 0;
@@ -69,7 +69,7 @@ void for_each_operand(std::string_view expression, const See& operand) {
     operand(trimmed(expression.substr(begin)));
 }
 
-/// The resource type that a path begins with, in brackets or not; missing if it is none.
+/// The resource type that a path begins with, perhaps after parentheses; missing if there is none.
 schema::Type type_at_start(std::string_view operand) {
     operand.remove_prefix(std::min(operand.find_first_not_of("( "), operand.size()));
     std::size_t size = 0;
@@ -85,7 +85,7 @@ bool fits(const std::string& expression, schema::Type type) {
     return parsed && parsed->check(type);
 }
 
-/// The same of what a component says of each of a composite's elements.
+/// The same for a component's expression, applied to each of a composite's elements.
 std::string component_of(const std::string& elements, const std::string& expression,
                          schema::Type type) {
     const auto of_elements = [&](const std::string& part) {
@@ -123,7 +123,7 @@ std::vector<TypeId> targets_of(const Parameter& parameter) {
     return types;
 }
 
-/// A search parameter before it is told apart by types.
+/// A search parameter before it is split by types.
 struct ParameterSet::Definition {
     struct Component {
         std::string url;
@@ -163,7 +163,8 @@ std::vector<TypeId> concrete(const Types& types) {
     return ids;
 }
 
-/// To those that are of this type: `patient` leads to Groups nowhere, which its definition names.
+/// Restricts the targets to those possible for this type: the definition of `patient` names Group, which no `patient`
+/// refers to.
 void narrow_targets(Parameter& parameter, schema::Type type) {
     if (parameter.type != schema::SearchType::reference) {
         return;
@@ -193,7 +194,7 @@ const Parameter* ParameterSet::find(TypeId type, std::string_view code) const no
     return found != own.end() && found->code == code ? &*found : nullptr;
 }
 
-/// Which definitions are of each type, in their order.
+/// The definitions for each type, in their order.
 std::vector<ParameterSet::Definitions> ParameterSet::by_type(
     const std::vector<Definition>& definitions) {
     std::vector<Definitions> of_type(kResourceTypeCount);
@@ -206,7 +207,7 @@ std::vector<ParameterSet::Definitions> ParameterSet::by_type(
         };
         for (const schema::Type base : definition.bases) {
             if (const auto type = base.resource_type()) {
-                add(*type);  // Of no type that there are resources of is another one made.
+                add(*type);  // No concrete resource type is the base of another.
                 continue;
             }
             for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
@@ -219,8 +220,8 @@ std::vector<ParameterSet::Definitions> ParameterSet::by_type(
     return of_type;
 }
 
-/// What `definition` makes a parameter of `type`, without its components, or what keeps it from being one. `added` counts what is
-/// not R4's own.
+/// The parameter that `definition` makes for `type`, without its components, or why it can't be used. `added` counts
+/// those that are not R4's own.
 Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schema::Type type,
                                              std::size_t& added) {
     Parameter parameter;
@@ -247,7 +248,7 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
         return parsed ? parsed->check(type) : Result<void>(parsed.error());
     };
     if (const auto checked = check(parameter.expression); !checked) {
-        // Only then: what is an option of one type's choice is an element of another (Device.property.valueQuantity).
+        // Only as a fallback: what looks like the option of a choice may be an element (Device.property.valueQuantity).
         parameter.expression = with_options_as_types(parameter.expression);
         if (!fits(parameter.expression, type)) {
             return definition.fault(
@@ -257,8 +258,8 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
     return parameter;
 }
 
-/// Gives the composites among `own`, which are ascending by code, their components. One that lacks any is left out, which
-/// moves others: those go first.
+/// Sets the components of the composites among `own`, which is sorted by code. Those that lack one are removed first,
+/// because that moves others.
 void ParameterSet::add_components(schema::Type type, Definitions composites,
                                   std::vector<Parameter>& own, std::vector<Error>& faults) {
     const auto find_url = [&](std::string_view url) -> const Parameter* {
@@ -297,7 +298,7 @@ void ParameterSet::add_components(schema::Type type, Definitions composites,
     }
 }
 
-/// Definitions of one code and type: the first stands.
+/// Of several definitions with the same code and type, the first is used.
 void ParameterSet::add(const std::vector<Definition>& definitions, std::vector<Error>& faults) {
     of_type_.resize(kResourceTypeCount);
     const std::vector<Definitions> defined = by_type(definitions);
@@ -370,7 +371,7 @@ std::vector<ParameterSet::Definition> ParameterSet::standard_definitions() {
         definition.targets = concrete(from.targets());
         for (std::size_t i = 0; i < from.component_count(); ++i) {
             const auto component = from.component(i);
-            // The standard writes value.as(DateTime), which would be System.DateTime, and means the data type.
+            // The standard writes value.as(DateTime), which is System.DateTime, but means the data type.
             std::string expression(component.expression);
             if (const std::size_t at = expression.find("as(DateTime)"); at != std::string::npos) {
                 expression[at + 3] = 'd';
@@ -465,7 +466,7 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
             found.push_back(std::move(definition.error()));
             continue;
         }
-        // One that R4 has already, published again with its own package, changes nothing.
+        // One of R4's own, stored again from its package, changes nothing.
         if (definition->url.starts_with(kStandardUrl) &&
             std::any_of(definitions.begin(),
                         definitions.begin() + static_cast<std::ptrdiff_t>(standard_count),

@@ -14,11 +14,11 @@ namespace annals::core::search {
 
 namespace {
 
-/// Resources whose versions are looked up at a time, and documents of one run.
+/// How many resources are looked up at a time, and documents per run.
 constexpr std::uint32_t kResourcesAtOnce = 4096;
 constexpr std::size_t kDocumentsOfRun = 4096;
 
-/// Bodies that are fetched at once.
+/// Bodies fetched at a time.
 constexpr std::size_t kBodiesFetched = 256;
 
 constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
@@ -33,7 +33,7 @@ PastRuns::PastRuns(const storage::Store& store, std::shared_ptr<const ParameterS
       type_(type),
       at_(at),
       documents_max_(documents_max),
-      resource_count_(at.value == 0 ? 0 : store.resource_count()),  // to the store, 0 is now
+      resource_count_(at.value == 0 ? 0 : store.resource_count()),  // for the store, 0 means now
       runs_(std::make_shared<storage::SearchRuns>()) {
 }
 
@@ -102,7 +102,7 @@ bool PastRuns::index_versions(const Pace& pace) {
     return true;
 }
 
-/// Whether the next bodies are on the device only; then the turn is over.
+/// Whether the next bodies are only on the device, which ends the turn.
 bool PastRuns::must_fetch(const Pace& pace) {
     if (!pace.defers()) {
         return false;

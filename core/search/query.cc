@@ -25,7 +25,7 @@ std::vector<TypeId> all_types() {
     return types;
 }
 
-// `_type` narrows what is searched; several of them, too, for they must all hold.
+// `_type` restricts the searched types; if repeated, all of them must hold.
 Result<void> narrow(std::vector<TypeId>& types, std::string_view value) {
     std::vector<TypeId> named;
     while (true) {
@@ -47,10 +47,10 @@ Result<void> narrow(std::vector<TypeId>& types, std::string_view value) {
     return {};
 }
 
-// What is asked of each type, in the order of Query::types.
+// The conditions on each type, in the order of Query::types.
 using Conditions = std::vector<std::vector<Plan>>;
 
-// True if all of the types know the criterion: it then is in `conditions`.
+// True if all types know the criterion, which is then added to `conditions`.
 Result<bool> add_criterion(Reading& reading, const std::vector<TypeId>& types,
                            const QueryPair& pair, Conditions& conditions) {
     std::vector<Plan> plans;
@@ -92,7 +92,7 @@ struct QueryReader {
     std::vector<TypeId> types{};
     Conditions conditions{};
 
-    // Passes over what is not understood, or refuses it.
+    // Ignores, with a warning, what is not understood, or refuses it if strict.
     Result<void> pass_over(std::string detail) {
         if (context.strict) {
             return invalid(std::move(detail));

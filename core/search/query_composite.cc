@@ -6,8 +6,7 @@ namespace annals::core::search {
 
 namespace {
 
-// That the parts of a composite hold of a resource says nothing of whether they hold of one of its elements, so each is
-// looked at by itself.
+// The parts of a composite must hold for the same element, so each element is checked.
 bool is_aligned(const ExtractReader& reader, const Parameter& parameter,
                 const std::vector<Plan>& parts, json::Value resource) {
     for (const auto& element : reader.extractor().extract_composite(parameter, resource)) {
@@ -22,8 +21,8 @@ bool is_aligned(const ExtractReader& reader, const Parameter& parameter,
     return false;
 }
 
-// On the bodies of those that have all components, be it in different elements. `make` and `make_own` make plans of a
-// component; the second by its own columns, for these have all that the component finds of an element.
+// Verifies the bodies of the resources that have all components, perhaps in different elements. `make` and `make_own`
+// make the plan of a component; `make_own` uses its own columns, which hold what the component finds in an element.
 template <typename Make, typename MakeOwn>
 Result<Plan> verified_plan(const Asked& asked, const Make& make, const MakeOwn& make_own) {
     std::vector<Plan> candidates;
@@ -44,11 +43,10 @@ Result<Plan> verified_plan(const Asked& asked, const Make& make, const MakeOwn& 
                     });
 }
 
-// As many conditions as one counts for that is held against each element of each candidate's body.
+// How many conditions one counts for that is checked on each element of each candidate's body.
 constexpr std::size_t kVerifiedConditions = 1000;
 
-// What `column` has behind texts `code\x1Fsystem\x1F` of a key: where these are it, what the value's plan says of the
-// rest.
+// Applies the plan of a value's text to what follows `code\x1Fsystem\x1F` of the key in the texts of `column`.
 Plan behind_key(Column column, const TokenText& key, Plan of_value) {
     std::string begin = key.code + kPartEnd;
     if (key.system) {
@@ -75,8 +73,8 @@ Plan behind_key(Column column, const TokenText& key, Plan of_value) {
     return plan;
 }
 
-// A plan of a composite's value, in the composite's own column, narrowed to elements that have the key, too. Nothing
-// if the index doesn't say.
+// Restricts the plan of a composite's value, in the composite's own column, to elements that also have the key. None if
+// the index can't decide it.
 std::optional<Plan> with_key(Column column, const TokenText& key, Plan value) {
     switch (value.kind) {
         case Plan::Kind::nothing:
@@ -131,7 +129,7 @@ Plan composite_presence(const Asked& asked) {
     return *verified_plan(asked, any, own);
 }
 
-// search.html#composite: the parts between `$`, each as its own type has it.
+// search.html#composite: parts separated by `$`, each read by its own type.
 Result<Plan> composite_plan(const Asked& asked, std::string_view value) {
     if (!asked.modifier.empty()) {
         return asked.unsupported();
@@ -150,7 +148,7 @@ Result<Plan> composite_plan(const Asked& asked, std::string_view value) {
     }
     if (const auto& paths = asked.layout().composite) {
         ANNALS_TRY(const TokenText key, read_token(asked, texts[paths->key]));
-        // As if the value were the composite's own.
+        // Reads the value as if it were in the composite's column.
         Parameter other = *components[1 - paths->key].parameter;
         other.column = asked.parameter.column;
         const Asked of_value{asked.reading, asked.type, other, asked.name, {}, asked.depth};

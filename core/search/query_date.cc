@@ -12,7 +12,7 @@ Result<Plan> date_plan(const Asked& asked, Comparison comparison, std::string_vi
         return asked.bad("a date, a date with a time, or a year or month is needed");
     }
     if (comparison == Comparison::ap) {
-        // A tenth of the distance to now, to either side (search.html#prefix).
+        // A tenth of the distance to now, in both directions (search.html#prefix).
         const std::int64_t now = asked.reading.context.now.us;
         const std::int64_t gap = now < range->low    ? range->low - now
                                  : now > range->high ? now - range->high

@@ -7,7 +7,7 @@ namespace annals::core::search {
 
 namespace {
 
-// Whether the reader of the query sees the list.
+// Whether the list is visible in the query's view.
 bool is_seen(const QueryContext& context, TypeId list_type, std::string_view id, json::Value list) {
     const Plan& seen = context.view.of(list_type);
     if (seen.kind == Plan::Kind::everything || seen.kind == Plan::Kind::nothing) {
@@ -36,7 +36,7 @@ Result<void> add_entries(Reading& reading, TypeId type, json::Value list,
 
 }  // namespace
 
-// search.html#list: what stored Lists name, as they are at the snapshot. A list that there isn't is empty.
+// search.html#list: the entries of stored Lists, as of the snapshot. A list that doesn't exist counts as empty.
 Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
     const TypeId list_type = *find_resource_type("List");
     reading.others.push_back(list_type);

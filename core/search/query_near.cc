@@ -11,7 +11,7 @@ namespace annals::core::search {
 namespace {
 
 constexpr double kEarthRadiusMetres = 6'371'008.8;  // mean
-constexpr double kDefaultMetres = 50'000;           // where none is given, the server chooses
+constexpr double kDefaultMetres = 50'000;           // without a distance, the server chooses
 constexpr double kDegree = std::numbers::pi / 180;
 
 struct Place {
@@ -52,9 +52,9 @@ Plan between(Column column, double low, double high) {
     return interval(column, Comparison::ap, {ordered(low), ordered(high)});
 }
 
-// What lies in the box around the circle. Over a pole, and where the circle is wide, every longitude may.
+// What lies in the bounding box of the circle. Across a pole, or if the circle is wide, that is every longitude.
 Plan in_box(Column column, Place centre, double metres) {
-    // A little more than the circle, so that no rounding cuts what the distance would let in.
+    // Slightly larger, so that rounding doesn't exclude what is within the distance.
     const double reach = metres / kEarthRadiusMetres / kDegree * 1.000001 + 1e-9;
     const double south = centre.latitude - reach;
     const double north = centre.latitude + reach;
@@ -72,7 +72,7 @@ Plan in_box(Column column, Place centre, double metres) {
     const Column longitude = beside(column, ":lon");
     std::vector<Plan> strips;
     strips.push_back(between(longitude, west, east));
-    // Over the date line it goes on at the other end.
+    // Across the date line it continues at the other end.
     if (west < -180) {
         strips.push_back(between(longitude, west + 360, 180));
     }
@@ -84,7 +84,7 @@ Plan in_box(Column column, Place centre, double metres) {
 
 }  // namespace
 
-// location.html#positional: latitude|longitude|distance|units, of which the last two may be left out.
+// location.html#positional: latitude|longitude|distance|units; the last two may be omitted.
 Result<Plan> near_plan(const Asked& asked, std::string_view value) {
     if (asked.parameter.code != "near") {
         return Error{Errc::not_supported,

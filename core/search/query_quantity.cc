@@ -16,11 +16,11 @@ using fhirpath::Decimal;
 using fhirpath::kUcum;
 using fhirpath::Unit;
 
-// As many conditions as it counts for: it is bound to each unit that there is, before the clock is looked at again.
+// How many conditions it counts for: it is bound to every unit that occurs before the clock is checked again.
 constexpr std::size_t kConditions = 100;
 
-// What a number is compared with (search.html#number): its digits say how exact it is meant where it is to be equal;
-// elsewhere it is itself. `ap` is a tenth of it to either side, or what its digits cover.
+// What a number is compared with (search.html#number): for equality the range implied by its digits, otherwise the
+// exact number. For `ap`: a tenth of it in both directions, or what its digits cover.
 Range asked_range(Comparison comparison, const Number& number) {
     switch (comparison) {
         case Comparison::eq:
@@ -36,7 +36,7 @@ Range asked_range(Comparison comparison, const Number& number) {
     }
 }
 
-// A unit, and what its zero is in it above the zero of its dimension: not 0 for temperatures.
+// A unit, and the offset of its zero from the zero of its dimension: not 0 for temperatures.
 struct Scale {
     Unit unit;
     Decimal zero;
@@ -58,8 +58,8 @@ std::optional<Scale> read_scale(std::string_view code) {
 }
 
 std::optional<double> converted(double value, const Scale& from, const Scale& to) {
-    // Decimals are exact, but have 28 places at most: where both zeros are the dimension's, the digits are converted
-    // alone, and the power of ten stays beside them.
+    // Decimals are exact, but have at most 28 places: if neither unit has an offset, only the digits are converted, and
+    // the power of ten is applied separately.
     const bool is_factor = from.zero.is_zero() && to.zero.is_zero();
     std::array<char, 32> text;
     const auto end =
@@ -82,7 +82,7 @@ std::optional<double> converted(double value, const Scale& from, const Scale& to
     return number_value({out.data(), size + power.size()});
 }
 
-// Both ends in another unit. What ends just before a number goes on to do so.
+// Converts both ends to another unit. A range that ends just before a number still does so afterwards.
 std::optional<Range> converted(Range range, const Scale& from, const Scale& to) {
     const bool point = range.low == range.high;
     const auto low = converted(number_of(range.low), from, to);
@@ -93,7 +93,7 @@ std::optional<Range> converted(Range range, const Scale& from, const Scale& to) 
     return Range{ordered(*low), point ? ordered(*low) : ordered(*high) - 1};
 }
 
-// What a unit's text in the index says: system, code, and the unit as people read it.
+// The parts of a unit's text in the index: system, code, and the human-readable unit.
 struct UnitText {
     std::string_view system;
     std::string_view code;
@@ -113,7 +113,7 @@ UnitText read_unit(std::string_view text) {
             text.substr(second + 1)};
 }
 
-// A UCUM unit of this text. There are few: what was parsed is kept for the next who asks. Lifetime: until the next call.
+// The UCUM unit of this text. There are few, so parsed ones are cached. Lifetime: until the next call.
 const std::optional<Scale>& ucum_scale(std::string_view text) {
     constexpr std::size_t kKeptMax = 1000;
     thread_local std::map<std::string, std::optional<Scale>, std::less<>> kept;
@@ -127,7 +127,7 @@ const std::optional<Scale>& ucum_scale(std::string_view text) {
     return kept.emplace(text, read_scale(text)).first->second;
 }
 
-// `value|system|code`: the same unit, or in UCUM any of the same dimension.
+// `value|system|code`: the same unit, or any UCUM unit of the same dimension.
 std::function<std::optional<Range>(std::string_view)> in_units_of(std::string system,
                                                                   std::string code, Range range) {
     auto from = system == kUcum ? ucum_scale(code) : std::nullopt;
@@ -148,7 +148,7 @@ std::function<std::optional<Range>(std::string_view)> in_units_of(std::string sy
     };
 }
 
-// `value||code`: the unit is called that, in code or in words; without a name any is it.
+// `value||code`: the unit's code or human-readable name; without a name, any unit.
 std::function<std::optional<Range>(std::string_view)> in_units_called(std::string name,
                                                                       Range range) {
     if (name.empty()) {

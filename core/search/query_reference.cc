@@ -14,14 +14,14 @@ Term term_for(const Asked& asked, TypeId type, std::string_view id) {
     return reference(asked.parameter.column, asked.reading.context.stored.key(type, id));
 }
 
-// What leads to the resource. Where no base is configured, absolute references are kept as they stand.
+// Adds the terms of references to the resource. Without a configured base URL, absolute references are indexed as written.
 void add_terms(const Asked& asked, TypeId type, std::string_view id, std::string_view version,
                std::vector<Term>& terms) {
     std::string name = fmt::format("{}/{}", resource_type_name(type), id);
     if (version.empty()) {
         terms.push_back(term_for(asked, type, id));
     } else {
-        // With its version it is kept from its type on.
+        // With a version, it is indexed from its type on.
         name.append("/_history/").append(version);
         terms.push_back(exact(asked.parameter.column, name));
     }
@@ -39,7 +39,7 @@ Plan by_name(const Asked& asked, TypeId type, std::string_view id, std::string_v
 // A reference without its type.
 struct BareReference {
     std::string_view id;
-    std::string_view version;  ///< empty if it names none
+    std::string_view version;  ///< empty if there is none
 };
 
 // Reads `id` and `id/_history/version`.
@@ -56,7 +56,7 @@ std::optional<BareReference> read_bare(std::string_view text) {
     return is_resource_id(bare.id) ? std::optional(bare) : std::nullopt;
 }
 
-// An id alone may be that of any type that the parameter leads to.
+// A bare id may belong to any type that the parameter can refer to.
 Result<Plan> by_id(const Asked& asked, const BareReference& bare) {
     std::vector<Term> terms;
     for (const TypeId type : targets_of(asked.parameter)) {
@@ -66,12 +66,12 @@ Result<Plan> by_id(const Asked& asked, const BareReference& bare) {
     return carrying(std::move(terms));
 }
 
-// How many levels of parts `:above` and `:below` look through.
+// How many levels of parts `:above` and `:below` follow.
 constexpr std::size_t kHierarchyLevels = 10;
-// As many conditions as that counts for: each level is a step of its own, of several plans.
+// How many conditions that counts for: each level is a step of its own, with several plans.
 constexpr std::size_t kHierarchyConditions = 100;
 
-// The parameter by which resources of a type are parts of others of the type.
+// The parameter by which resources of a type are parts of others of the same type.
 const Parameter* part_of(const Asked& asked, TypeId type) {
     for (const std::string_view code : {"partof", "part-of"}) {
         const Parameter* parameter = asked.reading.context.parameters->find(type, code);
@@ -85,10 +85,10 @@ const Parameter* part_of(const Asked& asked, TypeId type) {
     return nullptr;
 }
 
-// What leads to the resource, or to one that it is a part of, or to one of its parts.
+// Matches references to the resource and to its parts (`:below`) or to what it is a part of (`:above`).
 Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::string_view id) {
     const std::uint64_t key = asked.reading.context.stored.key(type, id);
-    // Below, the first level are its parts; above, what it is a part of.
+    // The first level is its parts (below), or what it is a part of (above).
     Plan near = asked.modifier == "below" ? nothing() : carrying({identity(key)});
     for (std::size_t level = 0; level < kHierarchyLevels; ++level) {
         std::vector<Plan> either;
@@ -108,11 +108,11 @@ Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::
     return any_of(std::move(either));
 }
 
-// search.html#recursive: of types whose resources are parts of each other.
+// search.html#recursive: for types whose resources can be parts of each other.
 Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
     const auto local = read_local(text, asked.reading.context.base_url);
     if (local ? !local->version.empty() : !is_resource_id(text)) {
-        // What has parts, or is one, is a resource and not a version of it.
+        // A resource has parts or is one, not a version.
         return asked.bad("an id or Type/id is needed, without a version");
     }
     std::vector<Plan> plans;
@@ -169,7 +169,7 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
     if (bare) {
         return by_id(asked, *bare);
     }
-    // What leads elsewhere, or is a canonical, is found as it stands.
+    // References to elsewhere, and canonicals, are found as written.
     if (text->find(':') == std::string::npos) {
         return asked.bad("an id, Type/id or an absolute URL is needed");
     }

@@ -5,7 +5,7 @@
 
 namespace annals::core::search {
 
-// search.html#string: without a modifier by the beginning, without regard to case and accents.
+// search.html#string: without a modifier, the beginning of the text, regardless of case and accents.
 Result<Plan> string_plan(const Asked& asked, std::string_view value) {
     const auto text = unescape(value);
     if (!text) {

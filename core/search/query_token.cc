@@ -102,7 +102,7 @@ Result<Plan> token_in(const Asked& asked, Column column, std::string_view value)
     return carrying({term_of(column, token)});
 }
 
-// search.html#token. Of `:not` and `:not-in` this is what is then negated.
+// search.html#token. For `:not` and `:not-in`, the caller negates the result.
 Result<Plan> token_plan(const Asked& asked, std::string_view value) {
     const std::string_view modifier = asked.modifier;
     if (modifier.empty() || modifier == "not") {

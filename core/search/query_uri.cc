@@ -5,8 +5,8 @@ namespace annals::core::search {
 
 namespace {
 
-// Every uri above `uri`: what is left of it when segments of its path are cut off at the end, with and without the
-// slash, if that isn't longer than what can be asked for by a part. The scheme and the host stay.
+// Every uri above `uri`: without one or more of the last segments of its path, with and without the trailing slash, up
+// to the length that can be found by a part. The scheme and the host remain.
 std::vector<Term> above(Column column, std::string_view uri) {
     std::vector<Term> terms{exact(column, uri)};
     const std::size_t authority = uri.find("://");
@@ -21,9 +21,9 @@ std::vector<Term> above(Column column, std::string_view uri) {
 
 }  // namespace
 
-// search.html#uri: literal, case and all; :above and :below are for URLs, not for URNs.
+// search.html#uri: the exact text; :above and :below are for URLs, not for URNs.
 Result<Plan> uri_plan(const Asked& asked, std::string_view value) {
-    // A '|' before the version of a canonical needs no escape.
+    // A '|' before a canonical's version needs no escape.
     const auto uri = unescape(value);
     if (!uri) {
         return asked.bad("unknown escape");

@@ -17,8 +17,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// The parts of -?digits[.digits][(e|E)[+-]digits]: digits without the point, and the power of ten that the last
-/// of them stands for.
+/// The parts of -?digits[.digits][(e|E)[+-]digits]: the digits without the point, and the power of ten of the last digit.
 struct DecimalParts {
     bool negative = false;
     std::array<char, kNumberCharsMax + 2> digits{};
@@ -60,7 +59,7 @@ std::optional<DecimalParts> read_decimal(std::string_view text) {
         if (at < text.size() && text[at] == '+') {
             ++at;
             if (at < text.size() && text[at] == '-') {
-                return {};  // from_chars() would take it
+                return {};  // from_chars() would accept it
             }
         }
         const auto [end, error] =
@@ -87,7 +86,7 @@ std::optional<double> to_double(const DecimalParts& decimal, std::string_view di
     double value = 0;
     const auto read = std::from_chars(text.data(), written.ptr, value);
     if (read.ec == std::errc::result_out_of_range) {
-        // Too small is zero, too large is none.
+        // Too small is zero, too large is no number.
         return power + static_cast<int>(digits.size()) < 0 ? std::optional(0.0) : std::nullopt;
     }
     return read.ec == std::errc() ? std::optional(value) : std::nullopt;
@@ -104,7 +103,7 @@ Range in_zone(InstantRange range, std::string_view text, const TimeZone* zone) {
 }  // namespace
 
 std::optional<Range> date_range(std::string_view text, const TimeZone* zone) {
-    // A leap second is one of its own day, of which it has no number: it is the second before it.
+    // A leap second belongs to its own day but has no number: it is treated as the second before it.
     std::string without_leap;
     const std::size_t second = text.find('T') + 7;
     if (second >= 7 && text.substr(std::min(second, text.size()), 2) == "60") {
@@ -143,7 +142,7 @@ std::optional<double> number_value(std::string_view text) {
         is_digit(text.back())) {
         return value;
     }
-    // A sign, or digits that underflow.
+    // The slow path: a sign, or digits that underflow.
     const std::optional<DecimalParts> decimal = read_decimal(text);
     return decimal ? to_double(*decimal, {decimal->digits.data(), decimal->size}, decimal->power)
                    : std::nullopt;
@@ -158,8 +157,8 @@ std::optional<Number> number_range(std::string_view text) {
     if (!value) {
         return {};
     }
-    // Half of the last digit to either side. With a positive exponent the standard's example, 1e2 is [95, 105),
-    // counts half of the digit after it.
+    // Half a unit of the last digit, in both directions. With a positive exponent it is half a unit of the next digit,
+    // as in the standard's example: 1e2 is [95, 105).
     const int power = decimal->power - (decimal->exponent > 0 ? 2 : 1);
     auto& digits = decimal->digits;
     std::size_t size = decimal->size;
@@ -168,7 +167,7 @@ std::optional<Number> number_range(std::string_view text) {
     }
     digits[size] = '5';
     const auto outer = to_double(*decimal, {digits.data(), size + 1}, power);
-    // The digits minus one, with a 5 behind: 100 becomes 995; 0 has its own negative.
+    // The digits minus one, followed by a 5: 100 becomes 995. For 0 it is the negative.
     std::size_t i = size;
     while (i > 0 && digits[i - 1] == '0') {
         --i;
@@ -186,7 +185,7 @@ std::optional<Number> number_range(std::string_view text) {
     if (!outer || !inner) {
         return {};
     }
-    // Of many digits, the half of the last one may be less than a double tells apart.
+    // With many digits, half a unit of the last one may be less than a double can represent.
     const std::int64_t own = ordered(*value);
     const std::int64_t low = ordered(std::min(*inner, *outer));
     const std::int64_t high = ordered(std::max(*inner, *outer)) - 1;

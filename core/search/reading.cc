@@ -60,7 +60,7 @@ Extractor& ExtractReader::extractor() const {
         std::string base_url;
     };
 
-    // What an extractor has compiled is worth more than a search.
+    // What an extractor has compiled is worth keeping for further searches.
     thread_local Kept kept;
     if (!kept.extractor || kept.extractor->parameters() != parameters_ || kept.seed != seed_ ||
         kept.base_url != base_url_) {

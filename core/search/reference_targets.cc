@@ -12,7 +12,7 @@ std::string_view take_until(std::string_view& text, std::string_view separator) 
     return part;
 }
 
-/// Adds what a reference may lead to that is one of these elements; false if that is anything.
+/// Adds the target types of these elements; false if they include any type.
 bool add_targets(schema::Range<schema::Element> elements, std::vector<TypeId>& types) {
     bool any = false;
     for (const schema::Element element : elements) {

@@ -29,7 +29,7 @@ void append_reference_terms(json::Value resource, std::uint64_t seed, std::strin
             continue;
         }
         const std::string text = site.value.string();
-        // What contains it must stay for a part of a resource to stay.
+        // A reference to a part of a resource is a reference to the resource.
         const ReferenceText target =
             read_reference(std::string_view(text).substr(0, text.find('#')), base_url);
         if (target.local) {

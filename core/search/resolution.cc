@@ -10,7 +10,7 @@ namespace annals::core::search {
 
 namespace {
 
-// About so many keys are in a stretch of those that begin with the same bits: they are hashes.
+// The average number of keys in a stretch, which begin with the same bits: keys are hashes.
 constexpr std::size_t kStretch = 8;
 
 void make_unique(std::vector<std::uint64_t>& keys) {

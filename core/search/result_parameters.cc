@@ -19,7 +19,7 @@ Error invalid(std::string_view name, std::string_view why) {
     return {Errc::invalid, fmt::format("{}: {}", name, why), {}};
 }
 
-/// What is not known: said in a warning, or refused.
+/// Handles something unknown: a warning or, if strict, an error.
 Result<void> pass_over(const QueryContext& context, std::string detail, Query& query) {
     if (context.strict) {
         return Error{Errc::invalid, std::move(detail), {}};
@@ -28,7 +28,7 @@ Result<void> pass_over(const QueryContext& context, std::string detail, Query& q
     return {};
 }
 
-/// A parameter that may be given once only.
+/// An error if a parameter that may occur only once is repeated.
 Result<void> once(const Query& query, const QueryPair& pair) {
     const bool again =
         std::any_of(query.used.begin(), query.used.end(),
@@ -48,7 +48,7 @@ Result<void> take_count(const QueryPair& pair, Query& query) {
 Result<void> take_total(const QueryPair& pair, Query& query) {
     if (pair.second == "none") {
         query.total = TotalMode::none;
-    } else if (pair.second == "estimate" || pair.second == "estimated") {  // as HAPI's client says
+    } else if (pair.second == "estimate" || pair.second == "estimated") {  // sent by HAPI's client
         query.total = TotalMode::estimate;
     } else if (pair.second == "accurate") {
         query.total = TotalMode::accurate;
@@ -78,7 +78,7 @@ Result<void> take_contained_type(const QueryPair& pair, Query& query) {
     return {};
 }
 
-/// Gives the key the parameters of its code; false if there is none by which all of the types can be sorted alike.
+/// Sets the key's parameters by its code; false if there is none by which all types can be sorted in the same way.
 bool find_sortable(const QueryContext& context, const std::vector<TypeId>& types, SortKey& key) {
     for (const TypeId type : types) {
         const Parameter* parameter = context.parameters->find(type, key.code);
@@ -133,7 +133,7 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
     return {};
 }
 
-/// `*`, `Type:*`, `Type:parameter` and `Type:parameter:Target`. Nothing but a warning if it names what is unknown.
+/// `*`, `Type:*`, `Type:parameter` and `Type:parameter:Target`. Only a warning if it names something unknown.
 Result<void> take_include(const QueryContext& context, std::string_view modifier,
                           const QueryPair& pair, Query& query) {
     Include include;

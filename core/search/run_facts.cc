@@ -28,7 +28,7 @@ RunFacts::Facts& RunFacts::facts_of(const std::shared_ptr<const storage::SearchR
 std::span<const std::uint32_t> RunFacts::died(
     const std::shared_ptr<const storage::SearchRun>& run) {
     Facts& facts = facts_of(run);
-    // Read first: who dies while the documents are looked at is looked for again the next time.
+    // Read before the scan: a document that dies during it causes another scan next time.
     const std::uint32_t count = run->died_count();
     if (facts.died_count != count) {
         facts.died.clear();

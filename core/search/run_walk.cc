@@ -11,37 +11,39 @@ namespace {
 using storage::SearchRun;
 using BoundKind = BoundPlan::Kind;
 
-// Steps of collecting that a test is worth.
+// The cost of a test in steps of collecting.
 constexpr double kTestCost = 20;
-// Conditions that are tested between two looks at the clock; with bodies, it is looked at after each document.
+// Conditions tested between two checks of the clock; with bodies, it is checked after each document.
 constexpr std::uint64_t kTestsPerLook = 512;
 
-// Documents whose bodies are fetched at once, and after how many of them it is asked about the next.
+// How many bodies are fetched at a time, and after how many documents it is checked whether to look ahead.
 constexpr unsigned kBodiesAhead = 64;
 constexpr unsigned kBodiesPerLook = 16;
 constexpr unsigned kLooksAhead = kBodiesAhead / kBodiesPerLook;
 
-// A plan of more conditions, or of more parts, is bound to one run at a time.
+// A plan with more conditions, or more parts, is bound to only one run at a time.
 constexpr std::uint64_t kConditionsKept = 1000;
 constexpr std::uint64_t kPartsKept = 100;
 
-// Of a plan of no more parts all are bound to a run without a look at the clock.
+// A plan with at most this many parts is bound to a run without checking the clock.
 constexpr std::uint64_t kPartsAtOnce = 8;
 
-// What takes more steps to collect, a tenth of a second and more, is counted document by document: that gives turns back.
+// A condition that takes more steps to collect (over a tenth of a second) is counted document by document, which can be
+// interrupted.
 constexpr std::uint32_t kCollectedMax = 64'000'000;
-// The same of many conditions: those of texts take longer.
+// The same for many conditions: those on texts take longer.
 constexpr std::uint32_t kCollectedOfManyMax = 1'000'000;
 
-// Conditions that are taken away at once; those beyond are tested document by document.
+// At most this many conditions are applied to a whole set; the others are tested document by document.
 constexpr std::size_t kRestrictedMax = 16;
 
-// More dead documents than this share of a run are not subtracted one by one.
+// If more than this share of a run is dead, the dead are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
-// Of less than this share of a run each match is looked at: after a write, who has died is known by a look at all documents.
+// If fewer than this share of a run match, each is tested for being dead: after a write, listing the dead takes a scan
+// of all documents.
 constexpr std::uint32_t kLookedAtShare = 64;
 
-// How many documents are in any of these.
+// The number of documents in the union.
 std::uint64_t union_size(const std::vector<storage::Postings>& all) {
     std::vector<const roaring_bitmap_t*> bitmaps;
     std::vector<storage::SearchBitmap> made;
@@ -66,7 +68,7 @@ std::uint64_t conditions_in(const Plan& plan) {
     return sum;
 }
 
-// Of a chain or a has what it came to is bound, and that is often nothing: a reference to any type is a chain for each.
+// A chain or has is bound by its result, which is often empty: a reference to any type is a chain for each.
 std::uint64_t parts_in(const Plan& plan, const Resolution& resolution) {
     if (plan.kind == Plan::Kind::chain || plan.kind == Plan::Kind::has) {
         return resolution.keys.at(&plan).size() == 0 ? 0 : 1;
@@ -91,17 +93,17 @@ std::uint64_t conditions_in(const BoundPlan& condition) {
 struct RunWalk::Open {
     std::size_t index = 0;
     std::shared_ptr<const SearchRun> run;
-    std::uint32_t first = 0;  // the documents that are looked at
+    std::uint32_t first = 0;  // the documents in the window
     std::uint32_t last = 0;
     const BoundPlan* condition = nullptr;
-    std::vector<const BoundPlan*> tests;  // of what drives not, the most selective first
+    std::vector<const BoundPlan*> tests;  // the conditions that don't drive, most selective first
     DocumentSetPool::Handle set;
     DocumentWalk documents;
     bool any_died = false;
     bool costly = false;
-    std::uint64_t conditions = 0;  // that a test of a document may look at
+    std::uint64_t conditions = 0;  // that a document's test may evaluate
     unsigned looked = 0;           // documents
-    unsigned looks_ahead = 0;      // whose bodies were asked about
+    unsigned looks_ahead = 0;      // until the next look ahead for unread bodies
 };
 
 RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution,
@@ -148,14 +150,14 @@ void RunWalk::let_go(std::size_t run) {
     }
 }
 
-// Ends the run under way.
+// Ends the current run.
 void RunWalk::close() {
     const std::size_t index = open_->index;
     open_.reset();
     let_go(index);
 }
 
-// Looks at the clock if enough has been done since the last time.
+// Checks the clock if enough has been done since the last check.
 bool RunWalk::is_over(const Pace& pace) {
     if (tested_ < kTestsPerLook) {
         return false;
@@ -220,7 +222,7 @@ bool RunWalk::advance(const Pace& pace) {
     }
 }
 
-// bound(), in turns: false if this one is over.
+// bound() in turns: false if the turn is over.
 bool RunWalk::bind_to(std::size_t run, const Pace& pace) {
     if (bound_[run]) {
         return true;
@@ -238,7 +240,7 @@ bool RunWalk::bind_to(std::size_t run, const Pace& pace) {
     return true;
 }
 
-// Binds the plan to the next run, if that has documents in the window that may match. False: the turn is over before.
+// Binds the plan to the next run and opens it if documents in the window may match. False: the turn is over.
 bool RunWalk::open_next(const Pace& pace) {
     const auto& runs = snapshot_.runs(type_).runs;
     const std::size_t index = wanted_.upwards ? runs.size() - runs_left_ : runs_left_ - 1;
@@ -266,7 +268,7 @@ bool RunWalk::open_next(const Pace& pace) {
     return true;
 }
 
-// How many that have died pass.
+// How many dead documents pass.
 std::uint64_t RunWalk::count_dead(const BoundPlan& condition) {
     std::uint64_t count = 0;
     if (open_->any_died) {
@@ -280,7 +282,7 @@ std::uint64_t RunWalk::count_dead(const BoundPlan& condition) {
     return count;
 }
 
-// Counts the run without going from document to document, if that can be.
+// Counts the run without testing document by document, if possible.
 bool RunWalk::count_at_once() {
     Open& open = *open_;
     if (open.costly) {
@@ -292,7 +294,7 @@ bool RunWalk::count_at_once() {
     const auto is_dead = [&](std::uint32_t document) {
         return run.died_at(document) <= snapshot_.position();
     };
-    // If they are few, those that have died are taken away one by one.
+    // If few have died, they are subtracted one by one.
     const bool few_died = run.died_count() <= run.size() / kDiedShare;
     const bool few_match = open.any_died && condition.estimate < run.size() / kLookedAtShare;
     if (few_match && condition.is_postings()) {
@@ -342,7 +344,7 @@ bool RunWalk::count_at_once() {
     return true;
 }
 
-// Chooses what is gone through: the documents of one condition, as they are or collected, or all documents.
+// Chooses what to iterate over: the documents of one condition, directly or collected, or all documents.
 void RunWalk::choose_driver() {
     Open& open = *open_;
     const SearchRun& run = *open.run;
@@ -358,7 +360,7 @@ void RunWalk::choose_driver() {
         return a->costly != b->costly ? b->costly : a->estimate < b->estimate;
     });
 
-    // How many candidates of a driver are gone through before enough of them pass the other conditions.
+    // Estimates how many candidates of a driver must be tested until enough pass the other conditions.
     const double size = run.size();
     const double share_of_run = (open.last - open.first) / size;
     const double needed = static_cast<double>(std::min<std::uint64_t>(
@@ -397,7 +399,7 @@ void RunWalk::choose_driver() {
     if (driver && !parts[*driver]->costly) {
         parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(*driver));
     }
-    // Without a limit nothing is tested that can be taken away at once.
+    // Without a limit, conditions are applied to the whole set rather than tested.
     if (driver && open.set != nullptr && needed >= size) {
         std::size_t restricted = 0;
         std::erase_if(parts, [&](const BoundPlan* part) {
@@ -416,7 +418,7 @@ void RunWalk::choose_driver() {
     }
 }
 
-// Whether the bodies of the next documents are on the device only; then the turn is over.
+// Whether the bodies of the next documents are only on the device, which ends the turn.
 bool RunWalk::must_fetch(const Pace& pace) {
     Open& open = *open_;
     if (!pace.defers() || open.looks_ahead > 0 || !snapshot_.has_store()) {

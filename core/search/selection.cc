@@ -116,7 +116,7 @@ class Reader {
         Condition condition;
         condition.kind = Condition::Kind::index;
         condition.index = static_cast<std::size_t>(constant.as_integer());
-        // Counted over all values of the path: that of one object only if there is one object.
+        // The index counts over all values of the path, which is the index within an object only if there is just one object.
         if (paths->size() != 1 || paths->front().steps.size() != 1) {
             return {};
         }

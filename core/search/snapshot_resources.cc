@@ -12,10 +12,10 @@ namespace annals::core::search {
 
 namespace {
 
-// Resources with one url that are looked at for one version.
+// How many resources with the same url are examined to find a version.
 constexpr std::size_t kVersionsMax = 100;
 
-/// Code systems and value sets that were parsed are kept a while: they can be large, and a version never changes.
+/// Caches parsed code systems and value sets: they can be large, and a version never changes.
 /// Threads: any.
 class ParsedDefinitions {
   public:
@@ -46,7 +46,7 @@ class ParsedDefinitions {
     }
 
   private:
-    // One as large as a body may be takes some 200 MiB; what is made of it is kept by the document.
+    // The largest possible body takes some 200 MiB; the document also owns what is derived from it.
     static constexpr std::size_t kBytesMax = 512 << 20;
     static constexpr std::size_t kDocumentsMax = 64;
 
@@ -58,7 +58,7 @@ class ParsedDefinitions {
     };
 
     std::mutex mutex_;
-    std::list<Kept> kept_;   // guarded by mutex_; used last comes first
+    std::list<Kept> kept_;   // guarded by mutex_; most recently used first
     std::size_t bytes_ = 0;  // guarded by mutex_
 };
 
@@ -71,13 +71,13 @@ ParsedDefinitions& parsed_definitions() {
 
 Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id) const {
     if (snapshot_.position().value == 0) {
-        return StoredDocument();  // to the store, position 0 is now
+        return StoredDocument();  // for the store, position 0 means now
     }
     const auto info = snapshot_.store().current(type, id, snapshot_.position());
     if (!info || info->deletion) {
         return StoredDocument();
     }
-    // It is not kept, so another thread would parse it for nobody.
+    // It is not cached, so parsing it on another thread would be of no use.
     return load(*info, nullptr);
 }
 
@@ -92,7 +92,7 @@ Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url
                 parsed_definitions().keep(seed(), info.position, document);
             }
         }
-        // A term may be another url's by hash.
+        // Another url may have the same hash.
         if (document != nullptr && document->root()["url"].equals(url) &&
             (version.empty() || document->root()["version"].equals(version))) {
             return document;

@@ -17,14 +17,14 @@ namespace {
 using schema::SearchType;
 using storage::SearchRun;
 
-// Below this share of a column each document is looked up by itself.
+// Below this share of a column, documents are looked up individually.
 constexpr std::size_t kLookUpShare = 20;
-constexpr std::size_t kSortBodiesFetched = 256;  // at once
-// Matches whose values are taken from the index, or that are put in their places, between two looks at the clock.
+constexpr std::size_t kSortBodiesFetched = 256;  // at a time
+// How many matches are given values from the index, or are placed, between two checks of the clock.
 constexpr std::size_t kTakenAtOnce = 16'384;
 constexpr std::size_t kPlacedAtOnce = 1024;
 
-// What a key is sorted by.
+// The kind of value that a key is sorted by.
 enum class By : std::uint8_t { low_or_high, text, id, body_text, body_number };
 
 By by_of(const SortKey& key) {
@@ -57,7 +57,7 @@ std::optional<double> read_number(json::Value number) {
     return number.is(json::Kind::number) ? number_value(number.raw()) : std::nullopt;
 }
 
-// The value of a Quantity; of a Range and SampledData the end that counts in this direction.
+// The value of a Quantity; for a Range or SampledData, the end that comes first in this direction.
 std::optional<double> number_in(json::Value value, bool descending) {
     if (!value.is_object()) {
         return read_number(value);
@@ -80,13 +80,13 @@ std::optional<double> number_in(json::Value value, bool descending) {
     return descending ? sampled->high : sampled->low;
 }
 
-// The same of what an expression gives, which may be computed.
+// The same for an item of an expression, which may be computed.
 std::optional<double> number_in(const fhirpath::Item& item, bool descending) {
     return item.is_element() ? number_in(item.value(), descending)
                              : number_value(fhirpath::to_text(item));
 }
 
-// What a token, reference or uri is sorted by: its code, of several the first in this direction, else its text.
+// What a token, reference or uri is sorted by: its code (of several, the first in this direction), else its text.
 std::string text_in(json::Value value, bool descending) {
     if (!value.is_object()) {
         return value.is_string() ? value.string() : std::string(value.raw());
@@ -140,15 +140,14 @@ std::uint64_t mix_sort(std::uint64_t digest, std::span<const SortKey> keys) {
 struct Sorter::Values {
     By by = By::low_or_high;
     bool descending = false;
-    bool by_time =
-        false;  // `_lastUpdated`: what came in one instant came in the order of positions
+    bool by_time = false;  // `_lastUpdated`: positions order what has the same instant
     std::vector<std::int64_t> numbers;
     std::vector<std::string> texts;
     std::vector<bool> missing;
 
     bool has_numbers() const noexcept { return by == By::low_or_high || by == By::body_number; }
 
-    // Makes room for those of the first `count` matches.
+    // Makes room for the values of the first `count` matches.
     void grow(std::size_t count) {
         if (has_numbers()) {
             numbers.resize(count);
@@ -166,7 +165,7 @@ Sorter::Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<cons
         values.descending = key.descending;
         values.by_time = key.parameter == nullptr && key.code == "_lastUpdated";
         values.missing.assign(matches.size(), true);
-        // Of millions the memory is touched as they come.
+        // Only reserved: for millions, the memory is touched gradually.
         if (values.has_numbers()) {
             values.numbers.reserve(matches.size());
         } else {
@@ -197,7 +196,7 @@ Result<bool> Sorter::advance(const Pace& pace) {
     return find_edge(pace) && find_page(pace);
 }
 
-// True when all values that the index has are taken.
+// True when all values in the index have been taken.
 bool Sorter::take_from_index(const Pace& pace) {
     while (next_key_ < keys_.size()) {
         const SortKey& key = keys_[next_key_];
@@ -221,10 +220,10 @@ bool Sorter::take_from_index(const Pace& pace) {
     return true;
 }
 
-// Ascending by the earliest, descending by the latest.
+// Ascending order goes by the earliest date, descending order by the latest.
 void Sorter::take_dates(const SortKey& key, Values& values, std::size_t all_end) {
     if (key.parameter == nullptr && key.code != "_lastUpdated") {
-        return;  // `_score`: nothing here matches more or less.
+        return;  // `_score`: all matches are equally good.
     }
     const Column column =
         key.parameter != nullptr ? key.parameter->column : column_of("_lastUpdated");
@@ -241,7 +240,7 @@ void Sorter::take_dates(const SortKey& key, Values& values, std::size_t all_end)
         }
     };
     for (std::size_t begin = next_match_; begin < all_end;) {
-        // The matches of one run stand together, all up or all down.
+        // The matches of a run are contiguous, in ascending or descending order.
         const SearchRun* const run = matches_[begin].run;
         std::size_t end = begin + 1;
         while (end < all_end && matches_[end].run == run) {
@@ -267,7 +266,7 @@ void Sorter::take_dates(const SortKey& key, Values& values, std::size_t all_end)
         } else {
             for (auto interval = first; interval != last; ++interval) {
                 const std::uint32_t document = document_of(*interval);
-                // None lies behind the highest, which is a match.
+                // None is beyond the highest, which is a match.
                 while (matches_[match].document < document) {
                     match = upwards ? match + 1 : match - 1;
                 }
@@ -285,14 +284,14 @@ void Sorter::take_texts(const SortKey& key, Values& values, std::size_t end) {
         const SearchRun& run = *matches_[match].run;
         const auto texts = run.texts_of(key.parameter->column, matches_[match].document);
         if (!texts.empty()) {
-            // The texts of a run ascend by bytes with their indexes.
+            // The indexes of a run's texts are in the order of their bytes.
             values.texts[match] = run.text(values.descending ? texts.back() : texts.front());
             values.missing[match] = false;
         }
     }
 }
 
-// Whether the next bodies are on the device only; then the turn is over.
+// Whether the next bodies are only on the device, which ends the turn.
 bool Sorter::must_fetch(const Pace& pace) {
     if (!pace.defers()) {
         return false;
@@ -308,7 +307,7 @@ bool Sorter::must_fetch(const Pace& pace) {
 
 bool Sorter::take_bodies(const Pace& pace) {
     BodyReader reader(snapshot_);
-    // An expression may take long, so the clock is looked at after every body.
+    // An expression may take long, so the clock is checked after every body.
     for (const std::size_t first = next_body_; next_body_ < matches_.size(); ++next_body_) {
         if (next_body_ != first && pace.is_over()) {
             return false;
@@ -376,7 +375,7 @@ bool Sorter::before(std::uint32_t a, std::uint32_t b) const {
     return matches_[a].position() > matches_[b].position();
 }
 
-// In the direction in which the page is found.
+// before(), in the direction in which the page is found.
 bool Sorter::is_sooner(std::uint32_t a, std::uint32_t b) const {
     return backwards_ ? before(b, a) : before(a, b);
 }

@@ -21,7 +21,7 @@ StoredParameters::StoredParameters(const storage::Store& store, References refer
 }
 
 std::uint64_t StoredParameters::stamp(const storage::Store& store) noexcept {
-    // Neither ever falls: a version moves the one, an erase the other.
+    // Neither ever decreases: a version increases one, an erasure the other.
     const storage::Totals totals = store.totals(own_type());
     return (totals.versions + totals.erased) * 0x9e3779b97f4a7c15 + totals.erased;
 }
@@ -56,7 +56,7 @@ void StoredParameters::refresh() {
         }
         more = page.more && !page.versions.empty();
     }
-    // What was erased for good is not in the history.
+    // Erased versions are not in the history.
     std::erase_if(kept_, [&](const auto& kept) { return !store_.at(kept.second.position); });
 }
 
@@ -65,7 +65,7 @@ std::shared_ptr<const ParameterSet> StoredParameters::make(std::span<const std::
     if (kept_.empty() && references_ == References::as_searched && zone_ == nullptr) {
         return ParameterSet::standard();
     }
-    // The one that was written first stands where two want one name.
+    // If two have the same name, the one written first is used.
     std::vector<const Kept*> ordered;
     for (const auto& [resource, kept] : kept_) {
         ordered.push_back(&kept);

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kEntriesMax = 256;
 constexpr std::size_t kTextsMax = 1 << 20;
 
-// The texts of [first, last), which lie side by side, that contain `needle`, which has a character. They are looked
-// through as one: for each by itself the search would take longer to begin than to end.
+// The texts of [first, last), which are contiguous, that contain `needle`, which is not empty. They are searched as one
+// text: separate searches would spend more time starting than searching.
 std::vector<std::uint32_t> matches_in(const storage::SearchRun& run, std::uint32_t first,
                                       std::uint32_t last, std::string_view needle) {
     std::vector<std::uint32_t> found;
@@ -26,18 +26,18 @@ std::vector<std::uint32_t> matches_in(const storage::SearchRun& run, std::uint32
     const auto next = [&]() -> const char* {
         const auto left = static_cast<std::size_t>(end - at);
         return left < needle.size()
-                   ? nullptr  // and `at` may be, too
+                   ? nullptr  // and so may `at` be
                    : static_cast<const char*>(::memmem(at, left, needle.data(), needle.size()));
     };
     while ((at = next()) != nullptr) {
-        // The last one that begins at or before it.
+        // Finds the last text that begins at or before it.
         const auto texts = std::views::iota(first, last);
         const auto behind = std::ranges::partition_point(
             texts, [&](std::uint32_t text) { return run.text(text).data() <= at; });
         first += static_cast<std::uint32_t>(behind - texts.begin()) - 1;
         const std::string_view text = run.text(first);
         if (at + needle.size() > text.data() + text.size()) {
-            ++at;  // it reaches into the next one
+            ++at;  // it extends into the next text
             continue;
         }
         found.push_back(first);

@@ -18,7 +18,7 @@ constexpr std::uint64_t kStepsMax = 10'000'000;
 
 using Codes = std::vector<std::string>;
 
-/// What is stored at the query's snapshot, else what is known besides.
+/// What is stored at the query's snapshot, else StoredResources::others().
 class SnapshotDefinitions final : public terminology::Source {
   public:
     explicit SnapshotDefinitions(const StoredResources& stored) : stored_(stored) {}
@@ -42,7 +42,7 @@ class SnapshotDefinitions final : public terminology::Source {
     const StoredResources& stored_;
 };
 
-/// As a search says it: what it names and isn't there is a mistake in what was asked.
+/// Converts an error to that of a search: an unknown name is then a mistake in the query.
 Error as_search_error(Error error) {
     switch (error.code) {
         case Errc::answer_too_costly:
@@ -60,7 +60,7 @@ Error as_search_error(Error error) {
     return error;
 }
 
-/// A session on what a query sees.
+/// A terminology session on the query's snapshot.
 struct Look {
     explicit Look(const StoredResources& stored)
         : later(stored.put_off()),
@@ -70,7 +70,7 @@ struct Look {
         session.open_systems = true;
     }
 
-    /// The error of a search for `error`. Where it is only that it would take long here, `work` is put off.
+    /// The search's error for `error`. If the only problem is that it would take too long here, `work` is put off.
     template <typename Work>
     Error failed(Error error, Work work) const {
         if (later != nullptr && (later->large || effort.exhausted())) {

@@ -108,7 +108,7 @@ void ValueWriter::folded_text(std::string_view from, std::span<const Use> uses,
     }
 }
 
-/// A code that can have no system: found by itself and as `|code`.
+/// A code that can't have a system: found as `code` and as `|code`.
 void ValueWriter::bare_code(std::string_view code, std::span<const Use> uses,
                             Column Columns::* column) {
     static const TextHash none = text_hash({});
@@ -217,7 +217,7 @@ void ValueWriter::write(ValueKind kind, json::Value value, std::span<const Use> 
         case ValueKind::reference_text:
         case ValueKind::uri_text:
         case ValueKind::date_text:
-            // A number or boolean is there by its text: an integer as a code.
+            // A number or boolean is indexed by its text: an integer as a code.
             write(kind, value.is_string() ? text_of(value, 0) : value.raw(), uses, system);
             return;
         case ValueKind::token_boolean:

@@ -1,4 +1,4 @@
-// What dates, numbers, quantities and positions yield: intervals.
+// The entries of dates, numbers, quantities and positions: intervals.
 
 #include "core/search/members.h"
 #include "core/search/values.h"
@@ -17,7 +17,7 @@ constexpr std::string_view kCurrencySystem = "urn:iso:std:iso:4217";
 }  // namespace
 
 std::optional<SampledBounds> sampled_bounds(json::Value sampled) {
-    // Each value is origin + factor * what is written.
+    // Each value is origin + factor * the written number.
     const auto zero = number_of_member(sampled["origin"], "value");
     const double factor = number_of_member(sampled, "factor").value_or(1);
     if (!zero) {
@@ -183,9 +183,9 @@ void ValueWriter::quantity_range(json::Value value, std::span<const Use> uses) {
     }
     const QuantityParts at_low = parts_of(value["low"]);
     const QuantityParts at_high = parts_of(value["high"]);
-    const std::string low_unit(unit_of(at_low));  // The next call writes over it.
+    const std::string low_unit(unit_of(at_low));  // The next call overwrites it.
     if (low && high && low_unit != unit_of(at_high)) {
-        // Two units: each end holds in its own.
+        // Two units: each end applies in its own.
         in_unit(low_unit, ordered(*low), kForever, uses);
         in_unit(unit_of(at_high), kNever, ordered(*high), uses);
         return;

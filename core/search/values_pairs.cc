@@ -1,4 +1,4 @@
-// What the components of a composite yield of one element, each key with each value.
+// The entries of a composite for one element: each key of one component with each value of the other.
 
 #include "core/search/layout.h"
 #include "core/search/values.h"
@@ -20,7 +20,7 @@ void ValueWriter::key(Pairs& pairs, std::string_view system, std::string_view co
     key.code_hash = code_hash;
     key.code = code;
     key.system = system;
-    // What stands in the resource as it is needs no copy.
+    // Texts that point into the resource need no copy.
     const std::string_view all = root_.tree().text();
     const auto stays = [&](std::string_view text) {
         return text.empty() || (std::less_equal<>()(all.data(), text.data()) &&
@@ -59,7 +59,7 @@ void ValueWriter::with_key(const Pairs::Key& key, Pairs& pairs) {
             term(paired(whole, value));
         }
     }
-    // What stands between the parts of a text is in none of them.
+    // The parts of a text must not contain the separator.
     if ((values.intervals.empty() && values.texts.empty()) ||
         key.code.size() + key.system.size() > kUriBytesMax ||
         key.code.find(kPartEnd) != std::string_view::npos ||

@@ -1,4 +1,4 @@
-// What references yield, and resources in their place.
+// The entries of references, and of resources in their place.
 
 #include "core/base/ids.h"
 #include "core/search/canonical_links.h"
@@ -12,10 +12,10 @@ namespace annals::core::search {
 
 namespace {
 
-/// Where the last `c` stands before `end`; npos if there is none.
+/// The position of the last `c` before `end`; npos if there is none.
 std::size_t last_of(std::string_view text, char c, std::size_t end) noexcept {
     if (end == 0) {
-        return std::string_view::npos;  // of no text, which may be null
+        return std::string_view::npos;  // the text may be null
     }
     const void* const found = ::memrchr(text.data(), c, end);
     return found == nullptr
@@ -166,7 +166,7 @@ void ValueWriter::canonical(std::string_view text, std::span<const Use> uses) {
     }
 }
 
-/// A resource in the place of a reference (Bundle.entry[0].resource): as a reference to itself.
+/// A resource in place of a reference (Bundle.entry[0].resource): indexed as a reference to itself.
 void ValueWriter::reference_resource(json::Value value, std::span<const Use> uses) {
     const auto type = find_resource_type(text_of(value["resourceType"], 0));
     if (!type) {

@@ -37,7 +37,7 @@ Plan seen_of(const View& view, TypeId type, Plan plan) {
 
 bool is_match(const Plan& plan, Extractor& extractor, TypeId type, std::uint64_t key,
               Instant written, json::Value resource, const Related& related) {
-    thread_local storage::SearchEntries entries;  // for the sake of its memory
+    thread_local storage::SearchEntries entries;  // keeps its memory
     extractor.extract(type, resource, entries);
     const Term own = identity(key);
     entries.terms.insert(std::lower_bound(entries.terms.begin(), entries.terms.end(), own), own);

@@ -7,7 +7,7 @@ namespace annals::core::search {
 
 namespace {
 
-/// Spreads the names of members by their size and three of their characters.
+/// Hashes the name of a member by its size and three of its characters.
 std::size_t slot_of(std::string_view name, std::size_t slots) noexcept {
     const auto byte = [&](std::size_t at) {
         return static_cast<std::uint32_t>(static_cast<unsigned char>(name[at]));
@@ -17,7 +17,7 @@ std::size_t slot_of(std::string_view name, std::size_t slots) noexcept {
     return ((features * 0x9e3779b1U) >> 16) & (slots - 1);
 }
 
-// Whether JSON has one value at most by this name: of a choice it says the type, too.
+// Whether JSON has at most one value under this name. A choice's name includes its type.
 bool has_one(schema::Type type, std::string_view member) {
     const schema::Element element = type.is_primitive() ? schema::Element() : type.find(member);
     return element && !element.is_choice() && !element.repeats();
@@ -44,7 +44,7 @@ bool Walk::add_presence(const Path& path) {
 }
 
 bool Walk::add(const Path& path, std::optional<schema::SearchType> search, const Use& use) {
-    // Only references are told apart by what they lead to.
+    // Only references can be distinguished by their targets.
     if (path.steps.empty() || (path.refers_to && search != schema::SearchType::reference) ||
         !can_follow(nodes_.front().type, path, 0)) {
         return false;
@@ -81,7 +81,7 @@ bool Walk::add(const CompositePaths& composite, Pairs& pairs) {
 }
 
 bool Walk::can_follow(schema::Type type, const Path& path, std::size_t step) const {
-    // What is inside of a primitive stands beside it in JSON; what a resource has inside depends on which it is.
+    // A primitive's children are beside it in JSON; a nested resource's depend on its type.
     if (type.is_primitive() || (step > 0 && type.is_resource())) {
         return false;
     }
@@ -148,7 +148,7 @@ Walk::Route& Walk::route(std::uint32_t node, schema::Element element, const Cond
                : *branch->routes.insert(branch->routes.end(), {condition, {}, 0});
 }
 
-/// The node that a route leads to, made if there is none. Moves the nodes.
+/// The node that a route leads to, created if necessary, which may move the nodes.
 std::uint32_t Walk::next(std::uint32_t node, schema::Element element, const Condition& condition) {
     const auto made = static_cast<std::uint32_t>(nodes_.size());
     std::uint32_t& to = route(node, element, condition).next;
