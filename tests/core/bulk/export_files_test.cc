@@ -1,4 +1,4 @@
-// Files of $export: how large they are, in which parts they are sent, and to whom.
+// Files of $export: their sizes, the parts in which they are sent, and to whom.
 
 #include "core/jobs/jobs.h"
 #include "tests/core/bulk/export_fixture.h"
@@ -142,7 +142,7 @@ TEST_F(ExportTest, IsForWhomeverBeganItAndForThoseWhoMayDoEverything) {
     EXPECT_EQ(begin("/$export?_type=Observation&_typeFilter=Observation%3Fpatient.name%3Dx").status,
               403);
     EXPECT_EQ(begin("/$export?_type=Observation").status, 202);
-    // Whether there is such a patient is for whom may read patients.
+    // Only those who may read patients learn whether this one exists.
     const std::string_view of_one =
         R"({"resourceType":"Parameters","parameter":[{"name":"_type","valueString":"Observation"},)"
         R"({"name":"patient","valueReference":{"reference":"Patient/none"}}]})";

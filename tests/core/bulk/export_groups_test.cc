@@ -1,4 +1,4 @@
-// $export of patients and groups: what is in their compartments, and what that is linked to.
+// $export of patients and groups: what is in their compartments, and what that refers to.
 
 #include "core/bulk/export_scope.h"
 #include "core/definitions.h"
@@ -106,7 +106,7 @@ class LinkedExportTest : public ExportTest {
     }
 };
 
-/// The least processor time, of all threads, that `work` took in three runs.
+/// The least processor time of three runs of `work`, counting all threads.
 template <typename Work>
 std::clock_t cpu_of(Work work) {
     std::clock_t least = 0;
@@ -138,7 +138,7 @@ TEST_F(ExportTest, IsBegunOfAGroupOfManyWithoutThePlansThatItsJobMakes) {
         ASSERT_GT(scope->searched.size(), 10U);
     };
     const auto begin = [&] {
-        // By HEAD it is told whether it could begin, and no job takes part.
+        // HEAD tells whether the job could begin, without starting one.
         ASSERT_EQ(send("HEAD", "/Group/g/$export", {}, kAsync).status, 202);
     };
     EXPECT_LT(cpu_of(begin) * 2, cpu_of(find));
@@ -153,7 +153,7 @@ TEST_F(LinkedExportTest, OfAGroupGivesWhatItsMembersResourcesAreLinkedTo) {
                              "Observation/o/1", "Organization/clinic/1", "Organization/ward/1",
                              "Patient/a/1", "Practitioner/gp/1", "Practitioner/nurse/1",
                              "Practitioner/signer/1", "PractitionerRole/role/1", "Provenance/o/1"));
-    // What isn't given brings nothing.
+    // What isn't exported brings nothing along.
     EXPECT_THAT(run("/Group/g/$export?_type=Patient,Practitioner,Provenance").names,
                 UnorderedElementsAre("Patient/a/1", "Practitioner/gp/1"));
     EXPECT_THAT(
@@ -182,7 +182,7 @@ TEST_F(LinkedExportTest, OfAllPatientsGivesWhatTheirResourcesAreLinkedTo) {
                 UnorderedElementsAre("Practitioner/gp/2"));
 }
 
-/// What is referred to is gathered on and on, from each of the types that are linked.
+/// References are gathered in several stages, from each of the linked types.
 TEST_F(LinkedExportTest, OfVeryManyLinksLosesNone) {
     constexpr int kPatients = 1'700;
     put("Organization", "ward");

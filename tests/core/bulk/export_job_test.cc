@@ -1,4 +1,4 @@
-// The job of $export by itself, where it is stopped or the disk is full.
+// The job of $export by itself, when it is stopped or the disk is full.
 
 #include "core/bulk/export_job.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 class ExportJobTest : public ExportTest {
   protected:
-    /// So many patients, in steps of bundles.
+    /// Creates `count` patients, in several bundles.
     void fill(int count) {
         std::string entries;
         for (int i = 0; i < count; ++i) {
@@ -34,7 +34,7 @@ class ExportJobTest : public ExportTest {
             200);
     }
 
-    /// Runs the job until it has asked `asks` times whether it is to stop.
+    /// Runs the job until it has asked `asks` times whether to stop.
     Result<JobResult> run_for(const ExportTask& task, std::string& saved, int asks,
                               test::SimFileSystem& files) {
         JobOrder order;
@@ -72,7 +72,7 @@ TEST_F(ExportJobTest, GoesOnWhereItStood) {
         Result<JobResult> result = run_for(task, saved, 1, files);
         while (!result && runs < 1000) {
             ++runs;
-            // What comes meanwhile is not of this snapshot.
+            // What is written in the meantime is not part of this snapshot.
             ASSERT_LT(put_patient(fmt::format("later{}", runs)), 300);
             result = run_for(task, saved, 1, files);
         }
@@ -105,7 +105,7 @@ TEST_F(ExportJobTest, GoesOnWhereItStoodAmongWhatIsLinked) {
     const auto expected = run_for(task, saved, 1'000'000, once);
     ASSERT_TRUE(expected) << expected.error().detail;
     ASSERT_EQ(expected->files.size(), 3U);
-    // Stopped at each step in turn, and gone on with to the end.
+    // Stopped at each step in turn, and then continued to the end.
     for (int asks = 0;; ++asks) {
         SCOPED_TRACE(asks);
         test::SimFileSystem files;
@@ -138,7 +138,7 @@ TEST_F(ExportJobTest, OfASnapshotThatIsNoMoreBeginsAnew) {
     EXPECT_EQ(names_in(files.content("j/Patient-1.ndjson")).size(), 5U);
 }
 
-/// It must not begin with what can't be read as 0: lines would come twice, or be cut off.
+/// What can't be read must not count as 0: lines would be repeated or cut off.
 TEST_F(ExportJobTest, WhoseCheckpointIsDamagedFails) {
     fill(5);
     constexpr std::string_view kWhole =
@@ -194,7 +194,7 @@ TEST_F(ExportJobTest, IsWholeWhereverThePowerIsCut) {
         const bool cut = !result;
         if (cut) {
             files = files->after_power_cut(call);
-            // As the state on the disk says; what was never saved is done anew.
+            // From the state on the disk; without one, from the beginning.
             saved = saved.empty() || !files->exists("j/state.json")
                         ? ""
                         : read_state(files->content("j/state.json"))->saved;

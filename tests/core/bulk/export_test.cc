@@ -1,4 +1,4 @@
-// $export: what is in it, as of which state, and what it refuses.
+// $export: what it contains, as of which state, and what it refuses.
 
 #include "core/jobs/jobs.h"
 #include "tests/core/bulk/export_fixture.h"
@@ -62,7 +62,7 @@ TEST_F(ExportTest, GivesWhatChangedSinceAndWhatWasDeleted) {
     EXPECT_THAT(run("/$export?_until=" + first.time).names, ElementsAre("Patient/a/1"));
     const Exported none = run("/$export?_since=2999-01-01");
     EXPECT_TRUE(none.names.empty());
-    // What a zone takes out of the years that there are.
+    // Instants that their zone moves out of the range of years.
     EXPECT_EQ(run("/$export?_since=0001-01-01T00:00:00%2B14:00").names,
               run("/$export?_since=1900").names);
     EXPECT_EQ(run("/$export?_until=9999-12-31T23:59:59-14:00").names, run("/$export").names);
@@ -144,7 +144,7 @@ TEST_F(ExportTest, OfAnEarlierStateAsksEverythingOfThatState) {
                 then))
             .names,
         ElementsAre("Observation/p/1", "Patient/b/1"));
-    // What came since that time begins with what came after that state.
+    // An export since that time begins after that state.
     const Exported earlier = run(fmt::format("/$export?_type=Patient&_asOf={}", then));
     EXPECT_THAT(run("/$export?_type=Patient&_since=" + earlier.time).names,
                 ElementsAre("Patient/a/2", "-Patient/b"));
@@ -215,7 +215,7 @@ TEST_F(ExportTest, TakesSearchesForTypes) {
     put("Patient", "c", R"("active":false,"name":[{"family":"Huber"}])");
     observe("o", "Patient/a");
     observe("p", "Patient/b");
-    // Others of a type are or, types without any are whole; commas inside of a query stay in it.
+    // Filters of one type are alternatives; types without filters are exported whole; commas within a query stay part of it.
     EXPECT_THAT(run("/$export?_typeFilter=Patient%3Ffamily%3Dkunz,huber%26active%3Dfalse").names,
                 ElementsAre("Observation/o/1", "Observation/p/1", "Patient/b/1", "Patient/c/1"));
     EXPECT_THAT(run("/$export?_type=Patient&_typeFilter=Patient%3Ffamily%3Dmeier,"
@@ -245,7 +245,7 @@ TEST_F(ExportTest, LooksForTheNextFilterBehindACommaAndNotThroughAllThatFollows)
     }
     const auto before = std::chrono::steady_clock::now();
     EXPECT_EQ(begin("/$export", body + "\"}]}").status, 413);
-    // Through all it takes 40 seconds and more.
+    // Searching everything that follows takes 40 seconds or more.
     EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20));
 }
 
@@ -312,7 +312,7 @@ TEST_F(ExportTest, PassesOverWhatIsUnknownWhereThatIsAskedForAndSaysSo) {
     const auto lenient = [&](std::string_view target) {
         return send("GET", target, {}, {{"Prefer", "respond-async, handling=lenient"}});
     };
-    // What is known of a filter holds all the same.
+    // The known part of a filter still applies.
     const std::string filter =
         "/$export?_type=Patient&_typeFilter=Patient%3Ffamily%3Dkunz%26nonsense%3D1";
     EXPECT_EQ(begin(filter).status, 400);
@@ -320,7 +320,7 @@ TEST_F(ExportTest, PassesOverWhatIsUnknownWhereThatIsAskedForAndSaysSo) {
     EXPECT_THAT(filtered.names, ElementsAre("Patient/a/1", "Patient/b/1"));
     EXPECT_THAT(filtered.errors,
                 HasSubstr("_typeFilter: search parameter 'nonsense' is not known for Patient"));
-    // Of what is known nothing is passed over.
+    // Faults in what is known are never passed over.
     for (const char* wrong :
          {"Patient%3Fbirthdate%3Dx", "Patient%3Ffamily:nonsense%3Dx", "Patient%3F_sort%3Dfamily",
           "Nobody%3Fx%3D1", "Patient%3F_include%3DPatient:organization"}) {
@@ -332,7 +332,7 @@ TEST_F(ExportTest, PassesOverWhatIsUnknownWhereThatIsAskedForAndSaysSo) {
     for (const char* told : {"'Nobody'", "'unknown'", "includeAssociatedData is not supported"}) {
         EXPECT_THAT(exported.errors, HasSubstr(told));
     }
-    // Of nothing that is known, nothing: not everything.
+    // If no type is known, nothing is exported, rather than everything.
     EXPECT_EQ(begin("/$export?_type=Nobody").status, 400);
     for (const char* target : {"/$export?_type=Nobody", "/Patient/$export?_type=Nobody"}) {
         const Exported nothing = finish(lenient(target));

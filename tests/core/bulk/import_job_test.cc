@@ -1,4 +1,4 @@
-// The job of an $import by itself: what it waits for, what it gives up for, and what of a line only it decides.
+// The job of an $import by itself: what it waits for, what makes it give up, and what it alone decides about a line.
 
 #include "core/bulk/import_job.h"
 
@@ -33,7 +33,7 @@ class ImportRun : public test::ServiceFixture {
         restart_on(disk_);
     }
 
-    /// Imports `text`, having noted what `saved` says; it waits for nothing for long.
+    /// Imports `text`, continuing from the state `saved`. No wait takes long.
     Result<JobResult> run(const std::string& text, std::string_view saved = {}) {
         ImportTask task;
         task.inputs = {{.name = "lines", .type = "", .uploaded = true}};
@@ -51,7 +51,7 @@ class ImportRun : public test::ServiceFixture {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
         };
-        // Whoever is to stop waits for no pause.
+        // A job that is to stop doesn't pause.
         JobRun job("j", order, "j", std::string(saved), files_,
                    {.stopping = [&] { return waited; }, .say = say});
         Result<JobResult> result = import_job(service(), job);

@@ -1,4 +1,4 @@
-// $import over requests and answers, and its job by itself where it is stopped.
+// $import over requests and answers, and its job by itself when it is stopped.
 
 #include "codec/json/document.h"
 #include "core/bulk/import_job.h"
@@ -299,7 +299,7 @@ TEST_F(ImportTest, StoppedAnywhereTakesEachLineOnce) {
     order.base_url = kBaseUrl;
     order.task = task_json(task);
     std::string saved;
-    // The state of before is as far as a crash may have left it behind what is in the store.
+    // The previous state: a crash may leave the saved state that far behind the store.
     std::string before;
     Result<JobResult> result = Error{Errc::timeout, "", ""};
     for (int runs = 0; !result && runs < 100; ++runs) {
@@ -354,7 +354,7 @@ TEST_F(ImportTest, OfSeveralFilesGoesOnInTheOneWhereItStood) {
     EXPECT_EQ(store().totals().versions, 4500U);
 }
 
-/// As an import that has noted nothing yet but that it has begun.
+/// The state of an import that has saved nothing but that it has begun.
 constexpr std::string_view kBegun =
     R"({"begun":"2020-01-01T00:00:00.000Z","input":0,"offset":0,"line":0,"position":0,"counts":[0],"files":{"done":[],"series":[],"bytes":0}})";
 
@@ -368,7 +368,7 @@ class ImportJobTest : public ImportTest {
         order_.task = task_json(task);
     }
 
-    /// Goes on from `saved`, until it has been asked `windows` times whether it is to stop. What it saved then.
+    /// Continues from `saved` until it has been asked `windows` times whether to stop. Returns what it has saved then.
     std::string run(std::string_view saved, const std::string& text, int windows) {
         files_.set_content("j/upload.ndjson", text);
         JobRun job("j", order_, "j", std::string(saved), files_,
@@ -386,7 +386,7 @@ TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachLineOnce) {
     for (int i = 0; i < 6000; ++i) {
         text += fmt::format("{{\"resourceType\":\"Patient\",\"id\":\"p{}\"}}\n", i);
     }
-    run(kBegun, text, 4);  // what it noted is lost
+    run(kBegun, text, 4);  // what it saved is lost
     const std::string noted = run(kBegun, text, 1);
     EXPECT_EQ(store().totals().versions, 4096U);
     run(noted, text, 100);
@@ -405,7 +405,7 @@ TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachEntryWithoutAVersionNumb
                       "\"request\":{{\"method\":\"PUT\",\"url\":\"Patient/p{0}\"}}}}\n",
                       i % 3 == 2 ? i - 2 : i);
     }
-    run(kBegun, text, 4);  // what it noted is lost
+    run(kBegun, text, 4);  // what it saved is lost
     const std::string noted = run(kBegun, text, 1);
     EXPECT_EQ(store().totals().versions, 4096U);
     run(noted, text, 100);
@@ -428,7 +428,7 @@ TEST_F(ImportJobTest, ReadingAgainDeletesNothingThatWasWrittenAfterADeletionOfNo
                              written("p", "") + written("q", ",\"meta\":{\"versionId\":\"1\"}") +
                              deletion("q") + deletion("q") + written("q", "");
     for (int times = 0; times < 2; ++times) {
-        run(kBegun, text, 100);  // the second time as if nothing had been noted
+        run(kBegun, text, 100);  // the second time as if nothing had been saved
         EXPECT_EQ(store().totals().versions, 6U);
         EXPECT_EQ(send("GET", "/Patient/p").etag, 3U);
         EXPECT_EQ(send("GET", "/Patient/q").etag, 3U);
@@ -487,7 +487,7 @@ TEST_F(ImportJobTest, ReadingAgainBringsNothingBackThatWasErased) {
     EXPECT_TRUE(send("GET", "/Patient/p").says(R"("active":false)"));
     EXPECT_EQ(store().totals().versions, 2U);
 
-    // What comes after it is there as ever.
+    // What follows is imported as usual.
     run(begun, text + gone, 100);
     EXPECT_EQ(send("GET", "/Patient/gone").status, 200);
 }
@@ -512,7 +512,7 @@ TEST_F(ImportJobTest, SaysOfAFileThatItHasBecomeShorterThanWhatWasRead) {
     EXPECT_EQ(store().totals().versions, 0U);
 }
 
-/// As under another durability than "commit", where the note of it is durable and what it speaks of was not.
+/// As with a durability other than "commit", when the saved state survived a power cut, but not the versions it counts.
 TEST_F(ImportJobTest, GoesOnBehindNothingThatAPowerCutTook) {
     std::string saved = run(kBegun, "{\"resourceType\":\"Patient\",\"id\":\"p\"}\n", 100);
     ASSERT_EQ(store().totals().versions, 1U);
@@ -526,7 +526,7 @@ TEST_F(ImportJobTest, GoesOnBehindNothingThatAPowerCutTook) {
     EXPECT_EQ(result.error().code, Errc::conflict);
 }
 
-/// From the beginning its lines would be taken twice.
+/// Starting over would import its lines twice.
 TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
     test::SimFileSystem files;
     ASSERT_TRUE(files.make_directory("j"));

@@ -1,4 +1,4 @@
-// TakenLines: which version a line is taken for that is read again, and which lines have none.
+// TakenLines: as which version a line was stored that is read again, and which lines have none.
 
 #include "core/bulk/taken_lines.h"
 
@@ -15,7 +15,7 @@ class TakenLinesTest : public test::ServiceFixture {
   protected:
     using Scope = storage::Erase::Scope;
 
-    /// The position of the version that this makes of Patient `id`.
+    /// Writes Patient `id`, and returns the version's position.
     Position put(std::string_view id, std::string_view text) {
         EXPECT_LT(put_patient(id, text), 300);
         return store().last_position();

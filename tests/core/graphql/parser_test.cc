@@ -1,4 +1,4 @@
-// GraphQL's language: what is read, as what, and what is refused where.
+// GraphQL's language: what is read as what, and what is refused where.
 
 #include "core/graphql/parser.h"
 

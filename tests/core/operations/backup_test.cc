@@ -16,7 +16,7 @@ using test::patient;
 
 class BackupOperationTest : public test::ServiceFixture {
   protected:
-    /// The answer once nothing is being made any more.
+    /// The answer once no backup is being made any more.
     Answer finished() {
         while (true) {
             Answer answer = send("GET", "/$backup");

@@ -31,7 +31,7 @@ class Closure : public test::TerminologyFixture {
         return parts;
     }
 
-    /// version, and "code<above" of each row.
+    /// The version, and "code<above" of each row.
     static std::string rows(const Answer& answer) {
         json::Parser parser;
         const auto body = parser.parse(answer.body);

@@ -1,4 +1,4 @@
-// $digest: the tree, what it hashes, and what it says of stores that are the same or not.
+// $digest: the tree, what it hashes, and what it says of equal and different stores.
 
 #include "core/base/digest.h"
 
@@ -68,7 +68,7 @@ TEST_F(DigestTest, SaysWhenThereIsNoThreadToReadWith) {
 }
 
 TEST_F(DigestTest, WhileItReadsItSaysWhereToAskAgainForTheSameNode) {
-    // A server that stops answers at once, which is before it has read what is new, but for a slow moment.
+    // A stopping server doesn't wait: except at a slow moment, it answers before it has read what is new.
     on_loop([&] { loop().end_waits(); });
     Answer answer;
     for (int tries = 0; tries < 100 && answer.status != 202; ++tries) {
@@ -163,7 +163,7 @@ TEST_F(DigestTest, MalformedPrefixesAreRefused) {
 
 // ---- comparing ----
 
-/// A store in the form of a list, seen through the tree's eyes.
+/// A store given as a list, seen through the tree.
 tools::AskDigest tree_of(const std::map<std::string, std::uint64_t>& versions, std::size_t listed) {
     return [&versions, listed](const std::string& prefix) -> Result<tools::DigestNode> {
         tools::DigestNode node;
@@ -238,7 +238,7 @@ TEST(CompareDigests, LooksForADifferenceInTheMiddleOfAList) {
               "P/2: only at the source, 1");
     EXPECT_EQ(compare({{"P/1", 1}, {"P/2", 2}, {"P/3", 3}}, {{"P/1", 1}, {"P/2", 3}, {"P/3", 3}}),
               "P/2: other content, 1");
-    // One lists what the other has children of: only the child that differs is asked for.
+    // One store lists what the other has children for: only the child that differs is asked for.
     std::map<std::string, std::uint64_t> few;
     for (std::uint64_t i = 0; few.size() < 128; ++i) {
         few[fmt::format("P/{}", i)] = i;

@@ -186,7 +186,7 @@ TEST_F(DocumentGraph, ShowsNobodyWhatHeMayNotRead) {
     send_as(&all);
     EXPECT_THAT(added(), ElementsAre("Organization/ward/1"));
 
-    // What its parameters ask of others than the target is a search of these.
+    // What parameters ask about other types than the target counts as a search of these.
     const Principal writes("w", "system/GraphDefinition.u");
     send_as(&writes);
     put_graph(R"({"path":"subject","target":[{"type":"Patient","link":[

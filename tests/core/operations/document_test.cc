@@ -1,4 +1,4 @@
-// $document: what belongs to a document, of which state, and what is refused.
+// $document: what belongs to a document, as of which state, and what is refused.
 
 #include "core/access.h"
 #include "core/operations/document_references.h"
@@ -22,7 +22,7 @@ using testing::Not;
 
 class DocumentTest : public test::DocumentFixture {
   protected:
-    /// A Composition "c" with one of each kind of reference, and what they lead to.
+    /// Stores a Composition "c" with one of each kind of reference, and the targets.
     void put_all() {
         ASSERT_EQ(put("Organization", "ward",
                       R"(,"name":"Ward","partOf":{"reference":"Organization/house"})"),
@@ -77,7 +77,7 @@ TEST_F(DocumentTest, HasTheCompositionFirstAndAllThatItRefersToOnce) {
     EXPECT_TRUE(parse_date_time(root["timestamp"].string()));
     EXPECT_FALSE(root["id"]);
     EXPECT_THAT(issues(answer.body), IsEmpty());
-    // Each is a document of its own.
+    // Each answer is a document of its own.
     EXPECT_FALSE(send("GET", "/Composition/c/$document").says(root["identifier"]["value"].raw()));
 }
 
@@ -225,7 +225,7 @@ TEST_F(DocumentTest, IsStoredWhereThatIsAskedFor) {
               "urn:uuid:" + document->root()["id"].string());
     EXPECT_THAT(issues(stored.body), IsEmpty());
     EXPECT_TRUE(send("GET", "/Bundle?type=document").says(R"("total":1)"));
-    // It stays as it was.
+    // The stored document stays as it was.
     ASSERT_EQ(put_patient("p", "Changed"), 200);
     EXPECT_EQ(send("GET", path).body, answer.body);
 
@@ -285,7 +285,7 @@ TEST_F(DocumentTest, ShowsNobodyWhatHeMayNotRead) {
     const Principal of_collections("c", "system/*.r system/Bundle.c?type=collection");
     send_as(&of_collections);
     EXPECT_EQ(send("POST", "/Composition/c/$document?persist=true").status, 403);
-    // What a document must have is refused, the rest left out.
+    // If something is missing that a document must have, it is refused; the rest is left out.
     const Principal some("s",
                          "system/Composition.r system/Patient.r system/Encounter.r "
                          "system/Practitioner.r system/Observation.r system/Condition.r");
@@ -326,14 +326,14 @@ TEST(DocumentReferences, AreThoseThatR4Names) {
     EXPECT_EQ(places[3], "Composition.attester[0].party");
     EXPECT_EQ(places[4], "Composition.event[0].detail[0]");
     EXPECT_EQ(places[8], "Composition.section[0].section[0].entry[0]");
-    // Of the wrong kind there are none.
+    // Values of the wrong kind are no references.
     const auto odd = parser.parse(
         R"({"resourceType":"Composition","subject":[1,"x",[null]],"section":{"entry":5},"event":"x"})");
     EXPECT_THAT(document_references(odd->root()), IsEmpty());
 }
 
 TEST(DocumentReferences, TakeTimeByTheirNumber) {
-    // Each one's place was looked for from the beginning: of 48,000 that took half a minute.
+    // Each one's place used to be searched for from the beginning: 48,000 took half a minute.
     const auto time = [](int count) {
         std::string sections;
         for (int i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// $everything: paging to and fro while others write, and what a caller may not see.
+// $everything: paging back and forth while others write, and what a caller may not see.
 
 #include "codec/json/document.h"
 #include "core/access.h"
@@ -77,7 +77,7 @@ TEST_F(EverythingTest, PagesShowOneStateToAndFro) {
             EXPECT_FALSE(pages.back().ids.empty());
             seen.insert(seen.end(), pages.back().ids.begin(), pages.back().ids.end());
             target = pages.back().links["next"];
-            // What is written meanwhile is of another state.
+            // What is written in the meantime belongs to another state.
             put_observation(fmt::format("new{}-{}", count, i), "p");
             ASSERT_EQ(send("DELETE", fmt::format("/Observation/new{}-{}", count, i)).status, 204);
         }
@@ -146,7 +146,7 @@ TEST_F(EverythingTest, TypesAreOfWhatIsToldAndNotOfWhatLeadsToIt) {
     EXPECT_THAT(page.ids, ElementsAre("c"));
     EXPECT_THAT(page.included, IsEmpty());
 
-    // The pages of members of all types, though few are told.
+    // Pages are made of members of all types, even if few of them are shown.
     std::vector<std::string> seen;
     std::vector<std::string> beside;
     std::vector<Page> pages;
@@ -339,7 +339,7 @@ TEST_F(EverythingTest, OfAllPatientsIsOfThoseThatAreShown) {
     restart(config);
     const Principal part("p", "system/Patient.rs?_id=a system/Observation.rs");
     send_as(&part);
-    // By ob would be told that there is a Patient b.
+    // Showing ob would reveal that there is a Patient b.
     const Page page = get("/Patient/$everything");
     EXPECT_THAT(page.ids, testing::ElementsAre("a", "oa"));
     EXPECT_EQ(page.total, "2");

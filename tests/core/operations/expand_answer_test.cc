@@ -1,4 +1,4 @@
-// What an expansion says besides its codes, and of which entries it is made.
+// What an expansion says besides its codes, and which entries it is made of.
 
 #include "tests/core/operations/terminology_fixture.h"
 
@@ -18,7 +18,7 @@ class Expanded : public test::TerminologyFixture {
         return send("GET", fmt::format("/ValueSet/$expand?{}", query));
     }
 
-    /// What stands behind "contains" of the expansion; nothing if it has none.
+    /// What follows "contains" in the expansion; nothing if it has none.
     static std::string contains(const Answer& answer) {
         json::Parser parser;
         const auto body = parser.parse(answer.body);

@@ -476,7 +476,7 @@ TEST_F(Expand, CountsTheValueSetsThatItLooksInto) {
         compose("n" + std::to_string(level), R"("include":[)" + parts + "]");
     }
     EXPECT_EQ(codes("url=http://v/n3"), "");
-    // A million of them: too many for a search.
+    // A million value sets: too many for a search.
     const Answer answer = send("GET", "/Observation?code:in=http://v/n6");
     EXPECT_TRUE(answer.says("too-costly")) << answer.body;
 }
@@ -520,7 +520,7 @@ TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
     EXPECT_NE(kept.find(keys[keys.size() - 3]), nullptr);
     EXPECT_NE(kept.find(keys.back()), nullptr);
 
-    // What there is no room for sends nothing away.
+    // What doesn't fit at all displaces nothing.
     const terminology::Definition huge = document(1'100'000);
     kept.keep(huge, std::make_shared<const int>(0), 10, {huge});
     EXPECT_EQ(kept.find(huge), nullptr);

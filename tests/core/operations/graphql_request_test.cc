@@ -1,4 +1,4 @@
-// $graphql: how it is called, as of when, and what bounds it.
+// $graphql: how it is called, as of when, and its bounds.
 
 #include "core/base/base64.h"
 #include "core/graphql/call.h"
@@ -19,14 +19,14 @@ TEST_F(Graphql, BoundsWhatItDoes) {
         fields += fmt::format("a{}:id ", i);
     }
     EXPECT_EQ(ask_patient("{" + fields + "}").substr(0, 9), "More than");
-    // Fragments that double each other.
+    // Fragments that each use the next one twice.
     std::string doubling = "{ ...F0 }";
     for (int i = 0; i < 30; ++i) {
         doubling += fmt::format(" fragment F{} on Patient {{ ...F{} ... on Patient {{ ...F{} }} }}",
                                 i, i + 1, i + 1);
     }
     EXPECT_EQ(ask_patient(doubling + " fragment F30 on Patient { id }").substr(0, 9), "More than");
-    // Variables that are put in again and again.
+    // Variables that are used repeatedly.
     const auto ask_with = [&](std::size_t bytes, int times) {
         std::string uses;
         for (int i = 0; i < times; ++i) {
@@ -41,7 +41,7 @@ TEST_F(Graphql, BoundsWhatItDoes) {
     EXPECT_EQ(ask_with(graphql::kVariablesBytesMax, 1),
               "The variables have more than 65536 bytes ");
     EXPECT_EQ(ask_with(60'000, 10), "The arguments have more than 524288 bytes ");
-    // Searches that each search.
+    // Nested searches.
     std::string within = "id";
     for (int i = 0; i < 6; ++i) {
         within = fmt::format(
@@ -139,7 +139,7 @@ TEST_F(Graphql, AnswersAsTheStoreStoodThen) {
               R"(Patient/later does not exist ["Patient"])");
     EXPECT_EQ(ask_then("{ name { family } }", then, "/Patient/p"),
               R"({"name":[{"family":"Old"}]})");
-    // The version that a reference names came later.
+    // The reference names a version that was written later.
     EXPECT_EQ(
         ask_then("{ generalPractitioner { resource(optional: true) { id } } }", then, "/Patient/p"),
         R"({"generalPractitioner":[{"resource":null}]})");
@@ -223,7 +223,7 @@ TEST_F(Graphql, ReachesBackBehindWhatTheIndexKeeps) {
     for (int round = 0; server.store().search(type)->vacuumed_through <= then; ++round) {
         ASSERT_LT(round, 3000);
         ASSERT_EQ(put("a", "Kunz"), 200);
-        server.get("/Patient?family=kunz");  // has the index take in what was written
+        server.get("/Patient?family=kunz");  // makes the index take in what was written
     }
     const auto ask_then = [&](std::string_view query, std::string_view as_of) {
         return told(server.send({HttpMethod::get, "/$graphql",
@@ -255,7 +255,7 @@ TEST_F(Graphql, RefusesCursorsThatWereSortedByWhatAParameterMeantBefore) {
             fmt::format(
                 R"({{"resourceType":"SearchParameter","id":"rank","url":"http://p","name":"n","status":"active","description":"d","code":"rank","base":["Patient"],"type":"{}","expression":"Patient.{}"}})",
                 type, expression));
-        ask("{ PatientList { id } }");  // sees what has changed
+        ask("{ PatientList { id } }");  // notices the change
         server_.service().indexing().wait_until_idle();
     };
     define("date", "birthDate");

@@ -1,4 +1,4 @@
-// $graphql: what is selected, searched, resolved and flattened, and what is said of what can't be.
+// $graphql: what is selected, searched, resolved and flattened, and what is said of faults.
 
 #include "core/operations/graphql.h"
 
@@ -125,7 +125,7 @@ TEST_F(Graphql, ResolvesReferences) {
               R"({"subject":{"resource":{"birthDate":"1974-12-25"}}})");
     EXPECT_EQ(ask_of("/Observation/o1", "{ subject { resource(type: [Group, Device]) { id } } }"),
               R"({"subject":{"resource":null}})");
-    // A name is a text of some types and made of parts of others.
+    // In some types, a name is a text, in others it has parts.
     EXPECT_EQ(
         ask_of("/Observation/o1", "{ subject { resource { name { family } } } }"),
         R"({"subject":{"resource":{"name":[{"family":"Chalmers"},{"family":null},{"family":"Windsor"}]}}})");
@@ -257,7 +257,7 @@ TEST_F(Graphql, GoesThroughPagesByCursors) {
     EXPECT_EQ(ids(page(cursor(third, "previous"))), "2+2: o3 o4 of 5");
     EXPECT_EQ(ids(page(cursor(third, "first"))), "0+2: o1 o2 of 5");
     EXPECT_EQ(ids(page(cursor(first, "last"))), "3+2: o4 o5 of 5");
-    // The search need not be said again, but if it is, it is the same.
+    // With a cursor, the search need not be repeated; if it is, it must be the same.
     for (const char* const same : {R"( patient: "p", _count: 2, _sort: "_id")",
                                    R"( _sort: "_id", _count: 2, patient: "p")"}) {
         EXPECT_EQ(ids(page(cursor(first, "next") + same)), "2+2: o3 o4 of 5") << same;
@@ -309,7 +309,7 @@ TEST_F(Graphql, Flattens) {
         ask("{ ObservationList(_sort: \"_id\", _count: 2) { id subject @flatten { resource "
             "@flatten { birthDate } } } }"),
         R"({"ObservationList":[{"id":"o1","birthDate":"1974-12-25"},{"id":"o2","birthDate":"1974-12-25"}]})");
-    // Of a field that has no value nothing is left either.
+    // Nothing is left of a field without a value, either.
     EXPECT_EQ(ask_patient(
                   R"({ active maritalStatus @flatten { text } name(use: temp) @flatten { given } )"
                   R"(ObservationList(_reference: subject, _id: "none") @flatten { id } })"),
@@ -359,7 +359,7 @@ TEST_F(Graphql, TakesVariablesFragmentsAndConditions) {
               R"({"ObservationList":[{"id":"o1"}]})");
     EXPECT_EQ(ask_with("query($n: Int = \"x\") { __typename }", ""),
               "The variable $n is not of its type ");
-    // What is the same is told once, what two selections add to each other is both.
+    // Equal fields are given once, with what each selection adds.
     EXPECT_EQ(ask_patient("{ id id name(_count: 1) { use } ... on Patient { name(_count: 1) { "
                           "family } } ... @include(if: false) { active } }"),
               R"({"id":"p","name":[{"use":"official","family":"Chalmers"}]})");

@@ -39,7 +39,7 @@ class InstallPackage : public test::TerminologyFixture {
   protected:
     void reopen() { restart(Config()); }
 
-    /// Offers an archive in packages_dir.
+    /// Puts an archive into packages_dir.
     void offer(std::string_view name, std::string_view archive) {
         std::filesystem::create_directories(service().config().data + "/packages");
         std::ofstream(service().config().data + "/packages/" + std::string(name), std::ios::binary)
@@ -263,7 +263,7 @@ TEST(Tarball, RefusesPathsThatClimbAndLinks) {
         Errc::invalid);
 }
 
-// A kilobyte packed twice comes to gigabytes that none of the limits is about.
+// A kilobyte that was compressed twice can become gigabytes that no limit covers.
 TEST(Tarball, IsPackedOnce) {
     const std::string archive =
         make_archive({{"package/package.json", R"({"name":"a","version":"1"})"}});

@@ -1,4 +1,4 @@
-// $lastn: which observations of each kind are the last ones.
+// $lastn: which observations of each kind are the last.
 
 #include "core/operations/lastn.h"
 
@@ -56,7 +56,7 @@ TEST_F(Lastn, JoinsKindsWhicheverWasWrittenFirst) {
     add_coded("third", R"({"code":"b"},{"code":"c"})", "2022-01-01");
     EXPECT_EQ(found("patient=p&code=a,b,c"), "last");
     EXPECT_EQ(found("patient=p&code=a,b,c&max=4"), "last third second first");
-    // Only by what matched.
+    // Only observations that match join kinds.
     EXPECT_EQ(found("patient=p&code=a,b,c&_id=first,last"), "last first");
 
     add_coded("joins", R"({"code":"x"},{"code":"y"})", "2020-01-01");

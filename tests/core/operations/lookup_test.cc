@@ -136,7 +136,7 @@ TEST_F(CodeSystems, AreThoseOfTheVersionThatTheirUrlNames) {
     EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals%7C2&code=dog"), "404 not-found");
     EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=unicorn"),
               "name=Animals version=2 display=unicorn");
-    // What was written last is meant, whichever it is.
+    // The version written last is meant, whichever that is.
     put("CodeSystem/animals", R"({"resourceType":"CodeSystem","id":"animals",
         "url":"http://s/animals","version":"1","name":"Animals","status":"active",
         "content":"complete","concept":[{"code":"cat"}]})");

@@ -1,4 +1,4 @@
-// $purge beside writes that are on their way to the log, and what is said of it afterwards.
+// $purge beside writes that are on their way to the log, and what is reported afterwards.
 
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
@@ -31,7 +31,7 @@ class PurgeInFlight : public ServiceFixture {
             .status;
     }
 
-    /// Purges while the sync of a write is held back, which is over only once the purge has decided.
+    /// Purges while the sync of a write is held back, until the purge has decided.
     Answer purge_during(const std::string& target, const std::string& body) {
         disk_->hold_syncs();
         auto writing =

@@ -1,4 +1,4 @@
-// $purge: what goes and what stays, what the receipt says, and that nothing is left and nothing half done.
+// $purge: what goes and what stays, what the receipt says, and that nothing is left over or half done.
 
 #include "codec/json/document.h"
 #include "core/base/digest.h"
@@ -69,8 +69,8 @@ Receipt read_receipt(const Answer& answer) {
     const auto document = parser.parse(answer.body);
     EXPECT_EQ(answer.status, 200) << answer.body;
     Receipt receipt;
-    std::map<std::string, std::uint64_t> told;     // what it says there are of each
-    std::map<std::string, std::uint64_t> counted;  // and what follows
+    std::map<std::string, std::uint64_t> told;     // the numbers that it states
+    std::map<std::string, std::uint64_t> counted;  // and what it lists
     for (const json::Value parameter : document->root()["parameter"].elements()) {
         const json::Value name = parameter["name"];
         if (parameter["valueInteger"]) {
@@ -421,7 +421,7 @@ TEST_F(PurgeTest, TakesWhatIsWrittenWhileItLooks) {
     std::thread writer([&] {
         Loop loop(store());
         std::thread runs([&] { loop.run(); });
-        // Not for ever: whoever writes faster than it looks would never let it end.
+        // Not forever: writers faster than the purge would keep it from ending.
         for (int i = 0; !stop && i < 300; ++i) {
             const std::string id = fmt::format("during-{}", i);
             const std::string body =
@@ -435,7 +435,7 @@ TEST_F(PurgeTest, TakesWhatIsWrittenWhileItLooks) {
     stop = true;
     writer.join();
     EXPECT_GE(done.whole.size(), 301U);
-    // Nothing that names him is older than the purge.
+    // No Observation up to the purge's position is left.
     const TypeId observation = *find_resource_type("Observation");
     for (std::uint64_t at = 1; at <= done.position; ++at) {
         const auto info = store().at(Position{at});
@@ -478,8 +478,8 @@ TEST_F(PurgeTest, RefusesWhatItDoesNotKnow) {
 
 // ---- the files ----
 
-/// A patient with members of several types, in several versions, in all of which `marker` stands, beside others in the
-/// same segments.
+/// A patient with members of several types, in several versions, all
+/// of which contain `marker`, among others in the same segments.
 class PurgedFiles : public PurgeTest {
   protected:
     void fill(const std::string& marker) {
@@ -503,13 +503,13 @@ class PurgedFiles : public PurgeTest {
         remove("DocumentReference/d");
     }
 
-    static constexpr std::size_t kGone = 8;  ///< whole ones
+    static constexpr std::size_t kGone = 8;  ///< resources that are erased as a whole
 };
 
 TEST_F(PurgedFiles, HaveNothingOfItOnceItIsAnswered) {
     const std::string marker = "unmistakable";
     fill(marker);
-    restart(Config());  // the search index is written
+    restart(Config());  // writes the search index
     const auto files_with_it = [&] {
         std::vector<std::string> found;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(data())) {
@@ -575,7 +575,7 @@ TEST_F(PurgedFiles, AreAllOfItOrNothingAfterAPowerCut) {
 }
 
 TEST_F(PurgeTest, WaitsForNothingThatItHasReadItself) {
-    // An erasure waits a quarter of a second for who reads; the quickest of some, as a machine may be slow.
+    // An erasure waits a quarter of a second for readers. The fastest try counts, since a machine may be slow.
     auto quickest = std::chrono::steady_clock::duration::max();
     for (int i = 0; i < 5; ++i) {
         put("Patient", "p");

@@ -1,4 +1,4 @@
-// $restore of the system: what a backup holds comes back into a store that is served; what is newer stays.
+// $restore of the system: a backup's contents come back into a running store; what is newer stays.
 
 #include "storage/backup_manifest.h"
 #include "storage/file_system.h"
@@ -15,7 +15,7 @@ namespace {
 
 using test::Answer;
 
-/// A server of its own, with backups where others have theirs.
+/// A server of its own, whose backups are where the others' are.
 class Server : public test::ServiceFixture {
   public:
     explicit Server(const Config& config) { restart(config); }
@@ -28,7 +28,7 @@ class Server : public test::ServiceFixture {
     using ServiceFixture::store;
     using ServiceFixture::store_options_;
 
-    /// The answer once nothing is under way any more.
+    /// The answer once nothing is running any more.
     Answer finished(std::string_view operation) {
         while (true) {
             Answer answer = send("GET", operation);

@@ -1,4 +1,4 @@
-// Statistics: values computed by hand.
+// Statistics, compared with values computed by hand.
 
 #include "core/operations/statistics.h"
 
@@ -42,7 +42,7 @@ TEST(Statistics, HaveQuantilesBetweenTwoValuesInProportion) {
     EXPECT_EQ(value(sample, "5-2"), 22);
     EXPECT_EQ(value(sample, "5-3"), 28);
     EXPECT_EQ(value(sample, "5-4"), 34);
-    // Where a value stands at the place itself, it is that one.
+    // If a value is exactly at that place, it is the result.
     EXPECT_EQ(value({1, 2, 3, 4, 5, 6}, "5-1"), 2);
     EXPECT_EQ(value({1, 2, 3, 4, 5}, "4-upper"), 4);
 }
@@ -61,7 +61,7 @@ TEST(Statistics, AreNothingWhereTheyAreNotDefined) {
     EXPECT_EQ(value({7, 8, 9}, "skew"), 0);
     EXPECT_TRUE(std::isnan(value({7, 8, 9}, "kurtosis")));
     EXPECT_FALSE(std::isnan(value({7, 8, 9, 9}, "kurtosis")));
-    // A third and a tenth are no binary fractions: what rounding leaves is not taken for a difference.
+    // Thirds and tenths are not exact in binary: what rounding leaves is not taken for a difference.
     EXPECT_EQ(value({0.1L, 0.1L, 0.1L}, "variance"), 0);
     EXPECT_TRUE(std::isnan(value({0.1L, 0.1L, 0.1L}, "skew")));
     EXPECT_TRUE(std::isnan(value({0.1L, 0.1L, 0.1L, 0.1L}, "kurtosis")));

@@ -1,4 +1,4 @@
-// $stats: values computed by hand, over observations that count and such that don't.
+// $stats, compared with values computed by hand, over observations that count and others that don't.
 
 #include "core/operations/stats.h"
 
@@ -108,7 +108,7 @@ TEST_F(Stats, AreOfAllNumbersOfACode) {
     EXPECT_EQ(first(statistics["code"]["coding"])["system"].string(), "http://l");
     EXPECT_EQ(first(first(statistics["component"])["code"]["coding"])["display"].string(),
               "Average");
-    // Each once, as they were asked for.
+    // Each once, in the order they were asked for.
     EXPECT_EQ(said(get("code=weight&statistic=count&statistic=sum&statistic=count")),
               "weight: 4, 100 kg");
 }
@@ -216,7 +216,7 @@ TEST_F(Stats, AreOfATime) {
               std::string::npos);
     EXPECT_EQ(said(post(day + R"({"name":"period","valuePeriod":{"start":"2022-01-31"}})")),
               "weight: 2, 12 kg");
-    // Without any it is that of what counts.
+    // Without a period, it is that of the observations that count.
     EXPECT_NE(get("code=weight&statistic=count")
                   .body.find(R"("effectivePeriod":{"start":"2021-12-31T00:00:00.000Z",)"
                              R"("end":"2022-02-01T00:00:00.000Z"})"),

@@ -1,4 +1,4 @@
-// How much work answers of terminology count.
+// How much effort terminology's answers are counted as.
 
 #include "core/definitions.h"
 #include "core/terminology/code_system.h"
@@ -79,7 +79,7 @@ TEST(EffortOfCodes, IsThatOfTheTextsThatAreCompared) {
     EXPECT_TRUE(little.exhausted());
 }
 
-// As many do in one value set, of each of the hundred thousand concepts of LOINC.
+// A value set may have many filters, each looking at all hundred thousand concepts of LOINC.
 TEST(EffortOfCodes, IsNoMoreThanThatOfWhatAFilterLooksAt) {
     std::string properties;
     for (int i = 0; i < 12; ++i) {

@@ -28,7 +28,7 @@ class Translate : public test::TerminologyFixture {
               {"code":"1","target":[{"code":"z","equivalence":"narrower"}]}]}]})");
     }
 
-    /// result, and of each match: equivalence system|code.
+    /// The result, and "equivalence system|code" of each match.
     std::string matches(const Answer& answer) {
         json::Parser parser;
         const auto body = parser.parse(answer.body);
@@ -103,11 +103,11 @@ TEST_F(Translate, WithoutAMapTriesAllThatAreOfTheSystemAndTheSets) {
     EXPECT_EQ(get(one + "&target=http://v/none"), "false");
     EXPECT_EQ(get("$translate?system=http://s/d&code=d1&reverse=true"), "true equal http://s/a|1");
     EXPECT_EQ(get("$translate?system=http://s/none&code=1"), "false");
-    // A map that another one leads to is used once.
+    // A map that another one refers to is used once.
     EXPECT_EQ(get("$translate?system=http://s/a&code=3"), "true inexact http://s/b|other");
     const Answer answer = send("GET", "/ConceptMap/" + one + "&targetsystem=http://s/d");
     EXPECT_TRUE(answer.says(R"({"name":"source","valueUri":"http://m/other"})")) << answer.body;
-    // What is stored under a url hides the package's; a newer one, an older one; what is deleted is none.
+    // A stored map hides a package's with the same URL, a newer one hides an older one, and a deleted one is none.
     put("ConceptMap/newer",
         R"({"resourceType":"ConceptMap","id":"newer","url":"http://m/other","status":"active","group":[
         {"source":"http://s/a","target":"http://s/d","element":[
@@ -196,7 +196,7 @@ TEST_F(Translate, LooksAtWhatATargetDependsOn) {
                     R"({"name":"concept","valueCoding":{"system":"http://s/e","code":"e"}}]})"))
         << answer.body;
 
-    // A map that is sent is not validated.
+    // A map in the request is not validated.
     const Answer bare = send("POST", "/ConceptMap/$translate",
                              R"({"resourceType":"Parameters","parameter":[
         {"name":"conceptMap","resource":{"resourceType":"ConceptMap","status":"active","group":[

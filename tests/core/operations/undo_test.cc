@@ -1,4 +1,4 @@
-// $undo where it is refused, and where nothing or little is left to be taken back.
+// $undo: when it is refused, and when nothing or little is left to take back.
 
 #include "tests/support/service_fixture.h"
 
@@ -63,7 +63,7 @@ TEST_F(UndoTest, SaysAheadThatWhatItWouldLeaveRefersToNothing) {
         }
     }
     EXPECT_EQ(store().last_position(), Position{6});
-    // With the patient both come back.
+    // Together with the patient, both come back.
     EXPECT_EQ(send("POST", "/$undo?from=4&dryRun=true").status, 200);
     EXPECT_EQ(store().last_position(), Position{6});
     EXPECT_EQ(send("POST", "/$undo?from=4").status, 200);

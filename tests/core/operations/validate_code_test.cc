@@ -261,7 +261,7 @@ TEST_F(Codes, ThatAreAbstractAreValidOnlyWhereThatIsAskedFor) {
     EXPECT_EQ(get(url), "result=false display=Animal");
     EXPECT_EQ(get(url + "&abstract=true"), "result=true display=Animal");
 
-    // Where nothing but the expansion says so.
+    // If only the expansion says so.
     put("ValueSet/made", R"({"resourceType":"ValueSet","id":"made","url":"http://v/made",
         "status":"active","expansion":{"timestamp":"2024-01-01","contains":[
         {"system":"http://s/none","code":"group","display":"Group","abstract":true,"contains":[

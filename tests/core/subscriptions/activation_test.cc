@@ -93,7 +93,7 @@ TEST_F(DispatcherTest, WhatCannotBeDoneHasTheStatusErrorAndSaysWhy) {
         body.replace(body.find(one.from), one.from.size(), one.to);
         ASSERT_EQ(put(body), one.to.empty() ? 400 : 201) << body;
         if (one.to.empty()) {
-            continue;  // Not even a Subscription: strings are not empty.
+            continue;  // not even a Subscription: strings can't be empty
         }
         advance();
         EXPECT_EQ(status(id), "error") << body;
@@ -132,7 +132,7 @@ TEST_F(DispatcherTest, WithoutValidationAnythingMayStandInASubscription) {
         EXPECT_NE(status("x"), "active") << rest;
         EXPECT_NE(status("x"), "requested") << rest;
     }
-    // Headers that are no list are none.
+    // Headers that aren't a list count as none.
     subscribe(R"({"resourceType":"Subscription","id":"y","status":"requested","criteria":"Patient",
                   "channel":{"type":"rest-hook","endpoint":"http://hook/a","header":"A: b"}})");
     EXPECT_EQ(status("y"), "active");
@@ -146,7 +146,7 @@ TEST_F(DispatcherTest, MoreThanAreAllowedAreRefused) {
     }
     EXPECT_EQ(status("b"), "active");
     EXPECT_EQ(status("c"), "error");
-    // One that is active may change.
+    // An active one may change.
     subscribe(hook("b", "Observation"));
     EXPECT_EQ(status("b"), "active");
     EXPECT_EQ(send("DELETE", "/Subscription/a").status / 100, 2);
@@ -189,7 +189,7 @@ TEST_F(DispatcherTest, WhatAnotherServerSentIsNotRunHere) {
     EXPECT_EQ(status("s"), "requested");
     put_patient("p");
     EXPECT_THAT(told("X-Annals-Position: "), IsEmpty());
-    // What was written before that was the other server's to tell of.
+    // Earlier versions were the other server's business.
     subscribe(body);
     EXPECT_EQ(status("s"), "active");
     EXPECT_THAT(told("X-Annals-Position: "), IsEmpty());

@@ -1,4 +1,4 @@
-// What becomes of Subscriptions whose notifications fail, or take long.
+// What becomes of Subscriptions whose notifications fail or take long.
 
 #include "tests/core/subscriptions/dispatcher_fixture.h"
 
@@ -109,7 +109,7 @@ TEST_F(DispatcherTest, TooManyFailuresEndInTheStatusErrorWithTheReason) {
     put_patient("b");
     EXPECT_THAT(told(), IsEmpty());
 
-    // Asked for again, it goes on where it stopped, also after a restart.
+    // Requested again, it continues where it stopped, also after a restart.
     open();
     advance();
     put_patient("c");
@@ -135,7 +135,7 @@ TEST_F(DispatcherTest, OfThoseThatFailedTheLastOnesGoOnWhereTheyStopped) {
         advance();
         ASSERT_EQ(status(id_of(i)), "error");
     }
-    // Four times as many as may be active.
+    // It remembers four times as many as may be active.
     for (int i = 5; i >= 0; --i) {
         const std::string id = id_of(i);
         ASSERT_LE(put(hook(id, "Patient", "id-only")), 201);
@@ -224,7 +224,7 @@ TEST_F(DispatcherTest, BeginsWithTheFirstOfSeveralRequestsInARow) {
             asked.replace(asked.find("requested"), 9, first);
             again.replace(again.find("requested"), 9, last);
             put_patient("before");
-            // Nobody looks before it is written again.
+            // The dispatcher doesn't look between these writes.
             ASSERT_LE(put(asked), 201);
             put_patient("a");
             ASSERT_EQ(put(asked), 200);

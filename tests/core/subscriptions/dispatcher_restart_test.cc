@@ -38,13 +38,13 @@ TEST_F(DispatcherTest, NothingIsSkippedWhenTheProcessIsKilled) {
         }
         time_ += 700ms;
         if (i % 5 == 4) {
-            dispatch();  // which saves nothing that was not saved already
+            dispatch();  // saves nothing that wasn't saved already
         }
     }
     for (const std::string& one : told()) {
         all.push_back(one);
     }
-    // In order, each at least once: what comes again begins where it goes on.
+    // In order, each at least once: repetitions are left out.
     std::vector<std::string> first;
     for (const std::string& one : all) {
         if (std::find(first.begin(), first.end(), one) == first.end()) {

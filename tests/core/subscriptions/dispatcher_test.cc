@@ -1,4 +1,4 @@
-// What active Subscriptions are told, of which versions and in which order.
+// What active Subscriptions are told of: which versions, and in which order.
 
 #include "tests/core/subscriptions/dispatcher_fixture.h"
 
@@ -117,7 +117,7 @@ TEST_F(DispatcherTest, CriteriaMayLookAtOtherResources) {
     put(observation("a", "Patient/p"));
     put(observation("b", "Patient/q"));
     put(observation("c", "Patient/p", "h"));
-    // Whose performer is a patient is not of him.
+    // An Observation whose performer is a patient is not about that patient.
     std::string performed = observation("d", "Patient/r");
     performed.insert(performed.size() - 1, R"(,"performer":[{"reference":"Patient/p"}])");
     put(performed);
@@ -135,7 +135,7 @@ TEST_F(DispatcherTest, CriteriaMayLookAtOtherResources) {
         }
     }
     EXPECT_THAT(by_id["chain"], ElementsAre("Observation/a/_history/1"));
-    // Looked at when all was there.
+    // Evaluated after everything was written.
     EXPECT_THAT(by_id["has"], ElementsAre("Patient/p/_history/1", "Patient/p/_history/2"));
     EXPECT_THAT(by_id["id"], ElementsAre("Patient/p/_history/1", "Patient/p/_history/2"));
     EXPECT_THAT(by_id["not"], ElementsAre("Observation/c/_history/1"));
@@ -284,7 +284,7 @@ TEST_F(DispatcherTest, CriteriaAskForWhatTheirSearchParametersMeanNow) {
             201);
     };
     const auto finish_indexing = [&] {
-        service().indexing().parameters();  // sees what has changed
+        service().indexing().parameters();  // notices the change
         service().indexing().wait_until_idle();
         time_ += 1s;
     };
@@ -333,7 +333,7 @@ TEST_F(DispatcherTest, OneThatIsBehindIsToldOfAllWhenOthersLead) {
     for (int written = 0; written < 4; ++written) {
         std::vector<std::string> expected;
         std::optional<Notification> stuck;
-        // The last one is written when all have something to look at, and others than the slow one may be first.
+        // The last is written when all Subscriptions have something to look at, and another than the slow one may be first.
         for (int i = 0; i <= written + 2; ++i) {
             const std::string id = fmt::format("p{}-{}", written, i);
             expected.push_back(fmt::format("Patient/{}/_history/1", id));
@@ -394,7 +394,7 @@ TEST_F(DispatcherTest, AWebsocketThatBecomesARestHookGoesOnFromWhereItIs) {
     put_patient("a");
     advance();
     subscribe(hook("w", "Patient", "id-only"));
-    dispatch();  // and nothing was saved but where it begins
+    dispatch();  // only its beginning was saved
     put_patient("b");
     EXPECT_THAT(told(), ElementsAre("Patient/b/_history/1"));
 }
