@@ -1,4 +1,4 @@
-// What packages define is found by searches and read by id, and is in nothing else that speaks of the store.
+// What packages define is found by searches and read by id, and appears in nothing else about the store.
 
 #include "codec/json/document.h"
 #include "core/packages/package.h"
@@ -179,7 +179,7 @@ TEST_F(CarriedTest, StandsBesideWhatIsStoredUnderTheSameUrl) {
         EXPECT_EQ(send("GET", "/ValueSet/" + id).status, 200);
         EXPECT_THAT(get("/ValueSet?_id=" + id).ids, ElementsAre(id));
     }
-    // A write to such an id is the client's own.
+    // A resource written under such an id is the client's own.
     const std::string id = page.ids[0];
     store_one("ValueSet/" + id, R"({"resourceType":"ValueSet","id":")" + id +
                                     R"(","url":"http://own","status":"draft"})");
@@ -269,7 +269,7 @@ TEST_F(CarriedTest, PagesStayAsTheyBegan) {
         ASSERT_EQ(std::set<std::string>(whole.begin(), whole.end()).size(), whole.size());
         const Page one = get(target);
         const Page two = get(one.next);
-        // Another package, whose name comes first, another version of it, and a restart.
+        // Installs another package, whose name comes first; writes a resource; restarts.
         const std::string version = fmt::format("1.{}.0", round);
         Names later;
         for (int i = 0; i < 5; ++i) {

@@ -1,4 +1,4 @@
-// The table of compartments: every name in it means something, and it says what R4's definitions say.
+// The table of compartments: every name in it exists, and it agrees with R4's definitions.
 
 #include "core/search/compartments.h"
 

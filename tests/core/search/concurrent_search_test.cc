@@ -1,4 +1,4 @@
-// Readers that search while versions are written, made into runs, and merged behind them.
+// Readers search while versions are written, turned into runs and merged.
 
 #include "core/search/execute.h"
 #include "core/search/terms.h"
@@ -24,8 +24,7 @@ using storage::SearchIndex;
 constexpr std::uint64_t kResources = 60;
 constexpr std::uint64_t kVersions = 5'000;
 
-/// What every version carries, so that every condition holds of each resource once, whatever has become of its older
-/// versions.
+/// The entries of each version: every condition holds for each resource once, whatever has become of its older versions.
 void fill(SearchEntries& entries, std::uint64_t key, std::uint64_t position) {
     entries.clear();
     entries.terms = {token(column_of("code"), key % 2 == 0 ? "even" : "odd"), identity(key)};
@@ -65,8 +64,7 @@ class Reader {
     Reader(const SearchIndex& index, TypeId type, const std::atomic<std::uint64_t>& published)
         : index_(index), type_(type), published_(published), plans_(plans(type)) {}
 
-    /// Every resource that there is at the position is found once by every plan, and counted. False: nothing can be
-    /// said any more of what was the newest a moment ago.
+    /// Expects every plan to find, and to count, each resource at the position once. False: the snapshot is too old already.
     bool look() {
         const Position at{published_.load(std::memory_order_acquire)};
         Snapshot snapshot([this](TypeId type) { return index_.runs(type); }, at);
@@ -121,7 +119,7 @@ TEST(ConcurrentSearch, FindsEveryResourceOnceWhileRunsAreMadeAndMerged) {
     std::vector<Position> current(kResources + 1);
     SearchEntries entries;
     std::uint64_t position = 0;
-    // On a machine that is busy with other things it goes on until somebody has looked.
+    // On a busy machine, this continues until the readers have looked often enough.
     while (position < kVersions || (looks < 20 && !::testing::Test::HasFailure())) {
         ++position;
         const std::uint64_t key = position <= kResources ? position : 1 + random() % kResources;

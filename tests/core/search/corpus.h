@@ -1,4 +1,4 @@
-// Corpus: resources in memory, searched with plans and entries alone: each query looks at every resource.
+// Corpus: resources in memory, searched by plans and entries alone: each query looks at every resource.
 //
 // Threads: one.
 

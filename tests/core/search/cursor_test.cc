@@ -1,4 +1,4 @@
-// The cursors of searches: what they say, and that whoever makes one up is told so.
+// The cursors of searches: what they say, and that made-up ones are refused.
 
 #include "core/search/cursor.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// A cursor of these bytes under the right check, which is no secret.
+/// A cursor of these bytes with the right check, which is no secret.
 Result<Cursor> read_made_up(std::string bytes) {
     const std::uint64_t hash = hash64(bytes);
     for (int i = 0; i < 4; ++i) {
@@ -59,9 +59,9 @@ TEST(SearchCursor, IsNotReadWhenItIsMalformedUnderTheRightCheck) {
              "\1\0"s,
              "\2\0\5\4\3\2"s,                    // no such version
              "\1\0\5\4\3"s,                      // one number too few
-             "\1\2\5\4\3\2"s,                    // without the total that it is to have
+             "\1\2\5\4\3\2"s,                    // without the total it should have
              "\1\4\5\4\3\2"s,                    // without what is carried
-             "\1\0\5\4\3\2\1"s,                  // more behind it
+             "\1\0\5\4\3\2\1"s,                  // more after the end
              "\1\0\5\4\x80\x80\x80\x80\x10\2"s,  // a query of 33 bits
              "\1\0"s + overlong + "\4\3\2",
              "\1\0\5"s + overlong + "\3\2",

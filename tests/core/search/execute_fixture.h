@@ -1,4 +1,4 @@
-// Versions of random resources in a search index, and a scan of all of them to compare executions with.
+// Versions of random resources in a search index, and a scan of them all to compare executions with.
 
 #pragma once
 
@@ -74,7 +74,7 @@ class SearchModel : public ::testing::Test {
         const auto only = static_cast<std::int64_t>(number(1000));
         entries.intervals.push_back(
             {column(5), only, only + static_cast<std::int64_t>(number(number(9) == 0 ? 900 : 9))});
-        // Many have the same instant, and not in commit order, as in a history bundle.
+        // Many share an instant, and not in commit order, as in a history bundle.
         const auto instant = static_cast<std::int64_t>((key + versions_.size()) * 7919 % 100);
         entries.intervals.push_back({column_of("_lastUpdated"), instant, instant});
         if (number(2) == 0) {
@@ -190,7 +190,7 @@ class SearchModel : public ::testing::Test {
         }
     }
 
-    /// Counts in `asked` how often a value is examined.
+    /// A plan that counts in `asked` how often a value is examined.
     Plan counted_quantity(int& asked) const {
         Plan plan;
         plan.kind = Plan::Kind::quantity;

@@ -1,4 +1,4 @@
-// Walks of executions in the order of a sort.
+// Walks of executions in sorted order.
 
 #include "core/search/ordered_walk.h"
 #include "core/search/sort.h"
@@ -21,7 +21,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
         write(20);
         for (int i = 0; i < 60; ++i) {
             const TypeId type = types_[number(kTypes)];
-            // Of the first one a document may have several, of the others each has one.
+            // A document may have several of the first column's values, but only one of the others'.
             const bool by_time = number(3) == 0;
             const Column sorted_by =
                 by_time ? column_of("_lastUpdated") : column(number(2) == 0 ? 2 : 5);
@@ -52,7 +52,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
                 expected.push_back(execution.matches()[index].position().value);
             }
 
-            // In pages, each from where the one before ended, as long as there are enough values.
+            // In pages, each from the end of the one before, as long as there are enough values.
             const std::size_t count = 1 + number(7);
             Position edge;
             std::size_t next = 0;
@@ -69,7 +69,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
                     break;
                 }
             }
-            // Of what doesn't match the order tells nothing.
+            // The order says nothing about what doesn't match.
             const Position other{1 + static_cast<std::uint64_t>(37 * i + round) % last_.value};
             if (std::ranges::find(expected, other.value) == expected.end()) {
                 OrderedWalk walk(own, execution, keys.front(), other, count);
@@ -77,7 +77,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
                 EXPECT_FALSE(walk.found_enough()) << other.value;
                 EXPECT_TRUE(walk.matches().empty());
             }
-            // What is left has no value.
+            // The rest has no value.
             for (; next < expected.size(); ++next) {
                 const auto version = std::find_if(
                     versions_.begin(), versions_.end(),
@@ -93,7 +93,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
     EXPECT_GT(walked, 2'000U);
 }
 
-// As of what is from today on, the next first: what was before is not gone through.
+// Like what is from today on, the earliest first: earlier values are not walked through.
 TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
     write(300);
     const TypeId type = types_.front();
@@ -120,7 +120,7 @@ TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
     }
 }
 
-// As of a code that is no longer used, the newest first: all that is newer would be gone through.
+// Like a code that is no longer used, the newest first: everything newer would be walked through.
 TEST_F(SearchModel, GivesUpAWalkWhoseMatchesAreAllAtItsEnd) {
     constexpr std::uint64_t kDocuments = 40'000;
     const TypeId type = types_.front();
@@ -159,13 +159,13 @@ TEST_F(SearchModel, GivesUpAWalkWhoseMatchesAreAllAtItsEnd) {
     }
 }
 
-// Of very many, too, others have their turns while values are taken and the page is found.
+// Even with very many matches, others have their turns while values are read and the page is found.
 TEST_F(SearchModel, SortsVeryManyInTurns) {
     constexpr std::size_t kDocuments = 40'000;
     const TypeId type = types_.front();
     std::vector<storage::SearchEntries> entries(kDocuments);
     std::vector<storage::IndexedDocument> documents;
-    std::vector<std::pair<std::int64_t, std::int64_t>> values;  // in the order that is asked for
+    std::vector<std::pair<std::int64_t, std::int64_t>> values;  // in the order asked for
     for (std::size_t i = 0; i < kDocuments; ++i) {
         const auto first = static_cast<std::int64_t>(number(50));
         const auto second = static_cast<std::int64_t>(number(1'000'000));
@@ -192,7 +192,7 @@ TEST_F(SearchModel, SortsVeryManyInTurns) {
     ASSERT_EQ(run(execution, {}).size(), kDocuments);
     const std::vector<Match>& matches = execution.matches();
     constexpr std::size_t kCount = 100;
-    // Where `page` stands in the order: that of its own first match.
+    // Expects `page` to have the values from the `at`th on, in order.
     const auto expect_page = [&](const std::vector<std::uint32_t>& page, std::size_t at) {
         ASSERT_EQ(page.size(), kCount);
         for (std::size_t i = 0; i < kCount; ++i) {

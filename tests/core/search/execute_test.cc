@@ -22,7 +22,7 @@ TEST_F(SearchModel, FindsWhatAScanOfEverythingFinds) {
         for (int i = 0; i < 120; ++i) {
             const TypeId type = types_[number(kTypes)];
             const Plan plan = random_plan(3, type);
-            // Also as it was some time ago.
+            // Also as of an earlier position.
             const Position at{number(3) == 0 ? 1 + number(last_.value) : last_.value};
             const std::vector<std::uint64_t> expected = scan(type, plan, at);
             found += expected.size();
@@ -72,14 +72,14 @@ TEST_F(SearchModel, LooksAtChainsForWhatElseLeavesAlone) {
         Execution few(own, types_[0], plan);
         EXPECT_EQ(run(few, {}), std::vector<std::uint64_t>());
         EXPECT_EQ(asked, 0);
-        // Who wants nothing wants to know what chains come to.
+        // With a limit of 0, the chains are evaluated all the same.
         Execution all(own, types_[0], plan);
         run(all, {.limit = 0});
         EXPECT_GT(std::exchange(asked, 0), 0);
     }
 }
 
-// As of an `_id` with very many values: a document is not looked for in what each of them has.
+// Like an `_id` with very many values: documents are not searched for in each value's postings.
 TEST_F(SearchModel, LooksIntoWhatManyTermsHaveAtOnce) {
     write(80);
     const TypeId type = types_.front();
@@ -116,7 +116,7 @@ TEST_F(SearchModel, LooksIntoWhatManyTermsHaveAtOnce) {
     EXPECT_TRUE(any);
 }
 
-// As of 17 common codes: to gather them everywhere for a total that nobody asked for takes longer than the page.
+// Like 17 common codes: gathering them everywhere, for a total that nobody asked for, takes longer than the page.
 TEST_F(SearchModel, ReckonsWhatManyTermsHaveAsWorkOfCounting) {
     constexpr std::uint64_t kDocuments = 30'000;
     constexpr std::uint64_t kTerms = 17;
@@ -225,7 +225,7 @@ TEST_F(SearchModel, IsWhatItWasWhileWritesGoOn) {
 TEST_F(SearchModel, SaysWhenASnapshotIsTooOld) {
     storage::SearchIndex index({.positions_retained = 50, .fan_in = 2, .pending_documents = 0});
     const TypeId type = types_.front();
-    // One resource, written again and again: all but the last versions die.
+    // A single resource, written again and again: all versions but the last die.
     for (std::uint64_t position = 1; position <= 2000; ++position) {
         storage::SearchEntries entries;
         fill(entries, 1);
@@ -238,7 +238,7 @@ TEST_F(SearchModel, SaysWhenASnapshotIsTooOld) {
     EXPECT_FALSE(Snapshot(runs_of, {1}).answers(type));
     EXPECT_TRUE(Snapshot(runs_of, {2000}).answers(type));
 
-    // A chain into the type fails the search of any other.
+    // A chain into the type makes the search of any other fail, too.
     Snapshot old(runs_of, {1});
     const Plan plan = chain(column(4), type, everything());
     Execution execution(old, types_.back(), plan);
@@ -280,7 +280,7 @@ TEST_F(SearchModel, LooksAtTheClockTheMoreOftenTheMoreThereIsToTest) {
         ASSERT_TRUE(advanced.has_value());
         done = *advanced;
     }
-    // Not only when documents are tested: also after each condition that is bound to a run.
+    // Not only after documents are tested, but also after each condition is bound to a run.
     EXPECT_GT(turns, 2000);
     EXPECT_TRUE(execution.is_large());
     std::vector<std::uint64_t> found;
@@ -290,7 +290,7 @@ TEST_F(SearchModel, LooksAtTheClockTheMoreOftenTheMoreThereIsToTest) {
     EXPECT_EQ(found, scan(type, plan, last_));
 }
 
-// As of a reference to any type: most of its chains come to nothing, and cost nothing.
+// Like a reference to any type: most of its chains lead to nothing, and cost nothing.
 TEST_F(SearchModel, CountsWhereFewOfManyChainsComeToSomething) {
     write(80);
     const TypeId type = types_.front();

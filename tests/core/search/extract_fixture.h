@@ -30,7 +30,7 @@ inline std::uint64_t key(std::string_view of, std::string_view id) {
     return storage::resource_key(kSeed, test::type_of(of), id).low;
 }
 
-/// A resource and its search entries.
+/// A resource with its search entries.
 class Found {
   public:
     explicit Found(std::string_view text,

@@ -1,5 +1,5 @@
-// HL7's examples and Synthea's patients, below the folder that ANNALS_TEST_DATA names: what the walk extracts is what
-// FHIRPath says of each parameter's whole expression.
+// HL7's examples and Synthea's patients, in the folder that ANNALS_TEST_DATA names:
+// the walk extracts what FHIRPath says of each parameter's whole expression.
 
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/json/document.h"
@@ -30,8 +30,7 @@ using storage::SearchEntries;
 
 constexpr std::uint64_t kKeySeed = 42;
 
-/// Every definition of an element by which a value may stand in the resource: by the names of its members from the
-/// top.
+/// The definition of the element at `node`, by the names of the members that lead there; none inside of another resource.
 schema::Element definition_of(json::Value value, schema::Type type, std::uint32_t node) {
     schema::Element element;
     for (bool deeper = true; deeper && value.index() != node;) {
@@ -62,7 +61,7 @@ schema::Element definition_of(json::Value value, schema::Type type, std::uint32_
     return element;
 }
 
-/// The slow way: each parameter's whole expression, as R4 has it, by the evaluator.
+/// The slow way: evaluates each parameter's whole expression, as in R4.
 class Naive {
   public:
     Naive() : writer_(kKeySeed, "http://example.org/fhir", nullptr) {
@@ -78,7 +77,7 @@ class Naive {
               Item::resource(resource), resource, entries);
     }
 
-    /// What the elements of a composite have together: each code of its key with each value.
+    /// What the elements of a composite have in common: each code of the key with each value.
     void extract(const Parameter& composite, std::size_t key_index, json::Value resource,
                  SearchEntries& entries) {
         entries.clear();

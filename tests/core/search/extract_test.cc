@@ -1,4 +1,4 @@
-// What a resource is found by as a whole: in which order, within which bounds, by composites and by parameters of one's own.
+// The entries of a whole resource: their order, their bounds, composites, and parameters of one's own.
 
 #include "core/search/fold.h"
 #include "core/search/layout.h"
@@ -199,7 +199,7 @@ TEST(ExtractAdded, TellsWhetherOneThingIsThereAndAnotherIsNotFalse) {
     EXPECT_TRUE(says(R"(,"active":true)", "false"));
 }
 
-// In JSON a choice has another name than in FHIRPath, and what repeats is an array.
+// In JSON, a choice has another name than in FHIRPath, and repeating elements are arrays.
 TEST(ExtractAdded, ComparesAChoiceAndWhatRepeats) {
     constexpr std::string_view kPatient =
         R"({"resourceType":"Patient","extension":[{"url":"u","valueCode":"blue"},
@@ -216,8 +216,8 @@ TEST(ExtractAdded, ComparesAChoiceAndWhatRepeats) {
         ElementsAre("c"));
 }
 
-// An element of type Resource is of whichever type its resource says: ISiK and IPS ask for
-// Bundle.entry.resource.ofType(Composition).
+// An element of type Resource has the type that its resource says.
+// ISiK and IPS ask for Bundle.entry.resource.ofType(Composition).
 TEST(ExtractAdded, FollowsResourcesOfAType) {
     constexpr std::string_view kPatient =
         R"({"resourceType":"Patient","contained":[{"resourceType":"Organization","id":"o","name":"Hospital"},

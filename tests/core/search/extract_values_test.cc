@@ -1,4 +1,4 @@
-// What values of each type of search parameter are found by.
+// The entries for values of each type of search parameter.
 
 #include "core/search/canonical_links.h"
 #include "tests/core/search/extract_fixture.h"
@@ -97,7 +97,7 @@ TEST(ExtractToken, OfAConceptHasItsCodingsAndItsText) {
     EXPECT_TRUE(found.has(token(column, "b", "2")));
     EXPECT_FALSE(found.has(token(column, "a", "2")));
     EXPECT_THAT(found.texts(beside(column, ":text")), UnorderedElementsAre("one", "number"));
-    // What finds the same as others together keeps nothing.
+    // Parameters that find the same as others together have no entries.
     EXPECT_FALSE(found.has(present(column_of("combo-code"))));
 }
 
@@ -231,7 +231,7 @@ TEST(ExtractReference, ToWhatContainsItCountsByTheTypeOfThat) {
 }
 
 TEST(ExtractReference, ToWhatIsContainedIsLookedForWithinBounds) {
-    // Thirty thousand references to as many contained resources took minutes under a sanitizer.
+    // Thirty thousand references to as many contained resources used to take minutes under a sanitizer.
     std::string contained;
     for (std::size_t i = 0; i < 2000; ++i) {
         contained += fmt::format(R"({{"resourceType":"Practitioner","id":"p{}"}},)", i);

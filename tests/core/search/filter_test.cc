@@ -40,7 +40,7 @@ TEST(Filter, TestsStrings) {
          {"given eq \"peter\"", "peter"},
          {"given eq Peter", "peter"},
          {"given eq pete", ""},
-         {"given ne peter", "peter petra"},  // James is another
+         {"given ne peter", "peter petra"},  // who is also James
          {"given ne petra", "peter"},
          {"given sw pet", "peter petra"},
          {"given ew er", "peter"},

@@ -55,7 +55,7 @@ TEST(Fold, DoesTheSameToALongTextWhateverStandsInIt) {
                 std::string text =
                     std::string("A plain Text of WORDS, with Blanks between").substr(0, size);
                 text[at] = static_cast<char>(value);
-                // Behind a letter that isn't ASCII, characters are looked at one by one.
+                // After a letter outside of ASCII, characters are folded one by one.
                 ASSERT_EQ("e " + fold(text), fold("\u00e9 " + text)) << text;
             }
         }

@@ -87,7 +87,7 @@ class Indexing : public test::ServiceFixture {
             .status;
     }
 
-    /// One whose expression is none.
+    /// A parameter whose expression is invalid.
     int put_bad_parameter() {
         return send("PUT", "/SearchParameter/bad",
                     R"({"resourceType":"SearchParameter","id":"bad","url":"http://bad","name":"bad",
@@ -264,7 +264,7 @@ TEST_F(Indexing, TakesASearchParameterAndIndexesWhatIsThere) {
     EXPECT_THAT(eyes("other"), IsEmpty());
     ASSERT_EQ(put_eyes("c", "blue"), 201);
     EXPECT_THAT(eyes("blue"), UnorderedElementsAre(key("Patient", "a"), key("Patient", "c")));
-    // What can be found by itself still can.
+    // What could be found without it still can.
     EXPECT_THAT(found("Patient", identity(key("Patient", "a"))), ElementsAre(key("Patient", "a")));
 }
 
@@ -301,7 +301,7 @@ TEST_F(Indexing, IsNotAskedByAChangedSearchParameterBeforeWhatIsThereIsIndexed) 
         EXPECT_TRUE(eyes_parameter() != nullptr);
         service().indexing().wait_until_idle();
         EXPECT_TRUE(eyes_parameter()->ready);
-        // As if somebody wrote by what held before: nothing is indexed anew meanwhile.
+        // As if a writer held the earlier parameters: nothing is reindexed in the meantime.
         const auto held = service().indexing().epoch();
         EXPECT_EQ(change(), 200);
         return eyes_parameter()->ready;

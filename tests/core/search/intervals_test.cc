@@ -14,7 +14,7 @@
 namespace annals::core::search {
 namespace {
 
-// Quantities with a comparator, as `less than -3`, are open at one end and may yet be short for their column.
+// Quantities with a comparator, like `less than -3`, are open at one end and may still count as short in their column.
 TEST(Intervals, CompareAsEachDoesByItselfHoweverLongTheyAre) {
     const std::array<std::int64_t, 9> ends{INT64_MIN,    ordered(-100), ordered(-30),
                                            ordered(-3),  ordered(0),    ordered(2.1),

@@ -61,7 +61,7 @@ TEST(Parameters, HaveThePartOfTheExpressionForTheirType) {
               "A.where(x = 'a|b') | (Patient.b | Patient.c)");
 }
 
-// R4 defines them once for many types, with the targets of all.
+// R4 defines these once for many types, with the targets of them all.
 TEST(Parameters, LeadToWhatTheirTypeRefersToAlone) {
     const auto targets = [](std::string_view type, std::string_view code) {
         std::set<std::string> names;
@@ -173,7 +173,7 @@ TEST(Parameters, AddWhatSearchParameterResourcesSay) {
     EXPECT_EQ(waiting->fingerprint(), set->fingerprint());
 }
 
-/// US Core's asserted-date and CARIN's service-start-date, and what FHIRPath would say.
+/// US Core's asserted-date and CARIN's service-start-date, and the FHIRPath for them.
 TEST(Parameters, TakeTheNamesOfChoicesInJson) {
     const auto expression = [](const std::string& said, const std::string& type = "Condition") {
         const std::string text =
@@ -193,7 +193,7 @@ TEST(Parameters, TakeTheNamesOfChoicesInJson) {
               "Condition.onset.ofType(dateTime) | Condition.onset.ofType(Period).start");
     EXPECT_EQ(expression("Condition.extension('a').value"), "Condition.extension('a').value");
     EXPECT_EQ(expression("Condition.recordedDate"), "Condition.recordedDate");
-    // What is an element of one type is an option of another's choice.
+    // An element of one type may be an option of another type's choice.
     EXPECT_EQ(expression("Condition.extension('a').valueCode"),
               "Condition.extension('a').value.ofType(code)");
     EXPECT_EQ(expression("Observation.valueQuantity", "Observation"),
@@ -203,7 +203,7 @@ TEST(Parameters, TakeTheNamesOfChoicesInJson) {
     EXPECT_EQ(expression("Device.property.valueQuantity", "Device"),
               "Device.property.valueQuantity");
     EXPECT_EQ(expression("Condition.extension('a').valueNothing"), "");
-    // Also where nothing stands before it.
+    // Also with nothing before it.
     EXPECT_EQ(expression("Condition.extension.where(valueCode='valueCode').url"),
               "Condition.extension.where(value.ofType(code)='valueCode').url");
     EXPECT_EQ(expression("onsetDateTime | Condition.extension.select(valuePeriod).start"),

@@ -1,4 +1,4 @@
-// What is asked for by dates, numbers and quantities.
+// Searches for dates, numbers and quantities.
 
 #include "tests/core/search/corpus.h"
 
@@ -12,7 +12,7 @@
 namespace annals::core::search {
 namespace {
 
-/// Adds Observations by their ids and dates; `members`: what each has besides.
+/// Adds Observations with these ids and dates; `members`: what each has besides.
 auto observations_in(Corpus& corpus, std::string members = R"("code":{"text":"x"})") {
     return [&corpus, members = std::move(members)](std::string_view id, std::string_view date) {
         corpus.add(fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final",)"
@@ -99,7 +99,7 @@ TEST(DateQuery, ReadsWhatNamesNoZoneInThatOfTheParameters) {
            {"_filter=date sa 2019-11-01", "next"}});
 }
 
-// Sunday the 25th of October has 25 hours, and the one from two to three twice.
+// Sunday, October 25th, has 25 hours: the one from two to three o'clock comes twice.
 TEST(DateQuery, AsksForTheHourThatIsThereTwiceAsOne) {
     const auto berlin = TimeZone::load("Europe/Berlin").value();
     Corpus corpus(ParameterSet::with({}, {}, nullptr, References::as_searched, berlin));
@@ -130,7 +130,7 @@ TEST(DateQuery, OpenPeriodsReachForEver) {
            {"date=2013", "closed"}});
 }
 
-// An encounter that ended in the course of a day is of that day or later, and one that began then of that day or before.
+// An encounter that ended during a day is of that day or later; one that began then is of that day or earlier.
 TEST(DateQuery, FindsByGeAndLeWhatEndsOrBeginsWithinWhatIsAsked) {
     Corpus corpus;
     corpus.add(
@@ -153,7 +153,7 @@ TEST(DateQuery, FindsByGeAndLeWhatEndsOrBeginsWithinWhatIsAsked) {
 }
 
 TEST(DateQuery, ApproximatesByATenthOfTheDistanceToNow) {
-    Corpus corpus;  // whose now is 2020-01-01
+    Corpus corpus;  // whose current date is 2020-01-01
     const auto add = [&](const char* id) {
         corpus.add(R"({"resourceType":"Patient","id":")" + std::string(id) + R"(","birthDate":")" +
                    id + "\"}");
@@ -168,7 +168,7 @@ TEST(DateQuery, ApproximatesByATenthOfTheDistanceToNow) {
 }
 
 TEST(DateQuery, ApproximatesWhatIsStillToCome) {
-    Corpus corpus;  // whose now is 2020-01-01
+    Corpus corpus;  // whose current date is 2020-01-01
     for (const char* date :
          {"2028-12-15", "2029-06-01", "2030-01-01", "2030-12-31", "2031-02-15"}) {
         corpus.add(R"({"resourceType":"Patient","id":")" + std::string(date) +

@@ -87,7 +87,7 @@ TEST(Query, FollowsReferencesToTheTypesThatTakeWhatIsAsked) {
         "source":{"reference":"Patient/p"}})");
     corpus.add(R"({"resourceType":"List","id":"list","status":"current","mode":"working",
         "entry":[{"item":{"reference":"QuestionnaireResponse/answers"}}]})");
-    // The source of a DocumentManifest is a uri, which has no such modifier.
+    // A DocumentManifest's source is a uri, which doesn't have this modifier.
     check(corpus, "List", {{"item.source:Patient=p", "list"}, {"item.source:Patient=q", ""}});
 }
 
@@ -294,7 +294,7 @@ TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
           {{"_text=%22tom%20jerry%20went%20home%20again%20and%20amp%22", "tom"},
            {"_text=nbsp", ""},
            {"_text=far", "many"}});
-    // Where each looks through all that follows it takes 15 seconds for each of the three.
+    // If each ampersand looked through everything that follows, each of the three would take 15 seconds.
     EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10));
 }
 
@@ -344,7 +344,7 @@ TEST(Query, SaysWhatItPassedOverAndWhatItUsed) {
     const auto mixed = corpus.parse("", "_type=Provenance,SearchParameter&_sort=target");
     ASSERT_TRUE(mixed);
     EXPECT_EQ(mixed->warnings, (std::vector<std::string>{"_sort: there is no order by 'target'"}));
-    // A modifier, and a value that is wrong, are never passed over.
+    // Unknown modifiers and invalid values are never passed over.
     EXPECT_EQ(corpus.parse("Patient", "name:x=1").error().code, Errc::not_supported);
     EXPECT_EQ(corpus.parse("Patient", "birthdate=x").error().code, Errc::invalid);
     EXPECT_EQ(corpus.parse("Patient", "_query=x").error().code, Errc::not_supported);
@@ -535,14 +535,14 @@ TEST(Query, IsBounded) {
         values += ",1";
     }
     EXPECT_TRUE(refused("Patient", values));
-    // 5,000 quantities over 500 units held up a loop for more than a second.
+    // 5,000 quantities over 500 units used to hold up a loop for more than a second.
     std::string quantities = "value-quantity=1";
     for (int i = 1; i < 900; ++i) {
         quantities += ",1";
     }
     EXPECT_FALSE(refused("Observation", quantities));
     EXPECT_TRUE(refused("Observation", quantities + quantities.substr(16)));
-    // Each candidate's body is taken apart for each of these.
+    // Each candidate's body is read for each of these.
     std::string tests = "&_filter=name+ne+a";
     for (int i = 1; i < 900; ++i) {
         tests += "+and+name+ne+a";
@@ -555,7 +555,7 @@ TEST(Query, IsBounded) {
     }
     EXPECT_FALSE(refused("Observation", composites));
     EXPECT_TRUE(refused("Observation", composites + "&" + composites));
-    // 5,000 words looked for in a body of 1 MB took a minute, and nobody else had a turn.
+    // Searching a body of 1 MB for 5,000 words used to take a minute, and nobody else had a turn.
     std::string texts = "_text=a";
     for (std::size_t i = 1; i < kFullTextsMax; ++i) {
         texts += "&_content=a";
@@ -565,14 +565,14 @@ TEST(Query, IsBounded) {
     EXPECT_TRUE(refused("Patient", texts + "&_filter=_text%20eq%20a"));
     EXPECT_TRUE(refused("Patient", "name=" + std::string(kSearchValueBytesMax + 1, 'x')));
     EXPECT_TRUE(refused("Patient", std::string(kSearchNameBytesMax + 1, 'x') + "=1"));
-    // Each with a warning: 500,000 unknown keys made an answer of 47 MB.
+    // With a warning for each, 500,000 unknown keys used to make an answer of 47 MB.
     std::string keys = "_sort=a";
     for (int i = 0; i < 20; ++i) {
         keys += ",a";
     }
     EXPECT_FALSE(refused("Patient", keys.substr(0, keys.size() - 2)));
     EXPECT_TRUE(refused("Patient", keys));
-    // A term for each slash of a megabyte, each of all before it, took 7 s.
+    // A term for everything up to each slash in a megabyte used to take 7 s.
     std::string uri = "url:above=http://acme.org/";
     for (int i = 0; i < 10'000; ++i) {
         uri += "abcdefgh/";
@@ -585,7 +585,7 @@ TEST(Query, IsBounded) {
         chain += ".link:Patient";
     }
     EXPECT_TRUE(refused("Patient", chain + ".name=x"));
-    // Each link keeps two plans of what is behind it: 20,000 names behind nine links took 12 s and 4.6 GB.
+    // Each link keeps two plans of what follows it: 20,000 names after nine links took 12 s and 4.6 GB.
     std::string names = "a";
     for (std::size_t i = 0; i < 1000; ++i) {
         names += ",a" + std::to_string(i);
@@ -597,7 +597,7 @@ TEST(Query, IsBounded) {
     EXPECT_TRUE(refused("Patient", links + "name=" + names));
     EXPECT_FALSE(refused("Patient", links + "name=a,b"));
     EXPECT_FALSE(refused("Patient", "link:Patient.link:Patient.name=" + names));
-    // References that lead to any type, among them several with such references, again and again.
+    // References to any type, several of which have such references themselves, repeatedly.
     EXPECT_TRUE(refused("Composition", "subject.subject.subject.subject._id=1"));
     EXPECT_FALSE(refused("Composition", "subject.subject.subject._id=1"));
     EXPECT_FALSE(refused("AuditEvent", "entity.target.subject.name=x"));

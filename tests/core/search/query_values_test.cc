@@ -1,4 +1,4 @@
-// What is asked for by texts, tokens, references, URIs, composites and places.
+// Searches for texts, tokens, references, URIs, composites and places.
 
 #include "core/target.h"
 #include "tests/core/search/corpus.h"
@@ -63,7 +63,7 @@ TEST(StringQuery, RefusesATextOfWhichFoldingLeavesNothing) {
         return "invalid: search parameter '" + name +
                "': a text is needed that is more than white space and marks";
     };
-    // A blank, an accent that stands alone, a space without width.
+    // A blank, a combining accent alone, a zero-width space.
     for (const std::string text : {"%20", "%CC%81", "%E2%80%8B", "eve,%20"}) {
         EXPECT_EQ(corpus.ask("Patient", "given=" + text), refused("given")) << text;
         EXPECT_EQ(corpus.ask("Patient", "given:contains=" + text), refused("given:contains"))
@@ -342,7 +342,7 @@ TEST(CompositeQuery, TakesNoCodeForAnotherAndAText) {
                    R"(","status":"final","valueString":"value","code":{"coding":[)" + coding +
                    "]}}");
     };
-    // What stands between the parts of what is kept of a composite.
+    // The characters that separate the parts of a composite's entries.
     add("code", R"({"code":"a\u001eb"})");
     add("part", R"({"code":"a\u001fs\u001fb"})");
     add("system", R"({"system":"s\u001fb","code":"a"})");

@@ -1,4 +1,4 @@
-// Random searches over random resources, page by page while writes go on, held against a look at all resources.
+// Random searches over random resources, page by page while writes go on, compared with a look at all resources.
 
 #include "codec/json/document.h"
 #include "tests/support/service_fixture.h"
@@ -15,14 +15,14 @@
 namespace annals::test {
 namespace {
 
-// What a test knows of a resource.
+// What the test knows of a resource.
 struct Patient {
     std::string family;
     std::string gender;
     std::optional<int> born;  // a year
 };
 
-// A code, and what was measured of it; grams or, if that is nothing, an answer.
+// A code and what was measured for it: grams or, without these, an answer.
 struct Component {
     std::string system;
     std::string code;
@@ -127,7 +127,7 @@ class RandomSearch : public ServiceFixture {
         return std::ranges::any_of(one.components, test);
     }
 
-    // A code that is asked for, with its system or without.
+    // A code to search for, with or without its system.
     std::string random_code(Test& test) {
         const std::string code = pick(kCodes);
         if (number(2) == 0) {
@@ -139,7 +139,7 @@ class RandomSearch : public ServiceFixture {
         return fmt::format("{}%7C{}", system, code);
     }
 
-    // A number of grams that is asked for, of any unit or of this one.
+    // A number of grams to search for, in any unit or in grams only.
     std::string random_grams(Test& test) {
         static const std::vector<std::pair<std::string, std::function<bool(int, int)>>> kPrefixes{
             {"", std::equal_to<>()},        {"eq", std::equal_to<>()},
@@ -160,7 +160,7 @@ class RandomSearch : public ServiceFixture {
         return fmt::format("{}{}", prefix, asked);
     }
 
-    // What is asked of the components together.
+    // A search for parts of the same component.
     Names random_components(std::string& query) {
         Test has_code;
         Test has_value;
@@ -228,7 +228,7 @@ class RandomSearch : public ServiceFixture {
         map.erase(id);
     }
 
-    // The names of those that pass, newest first.
+    // The names of those that pass `passes`, newest first.
     template <typename T>
     static Names names(std::string_view type, const std::map<std::string, Kept<T>>& all,
                        const std::function<bool(const std::string&, const T&)>& passes) {
@@ -331,7 +331,7 @@ class RandomSearch : public ServiceFixture {
         }
     }
 
-    // One page: what matches, the total, the link to the next.
+    // One page: its matches, the total, the link to the next.
     Names page(const std::string& target, std::optional<std::uint64_t>& total, std::string& next) {
         const Answer answer = send("GET", target);
         EXPECT_EQ(answer.status, 200) << target << answer.body;

@@ -1,4 +1,4 @@
-// Shared by tests of searches, with HTTP's requests and answers but without sockets.
+// Shared by tests of searches, with HTTP requests and answers but without sockets.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a search includes: what matches refer to and what refers to them, canonical URLs among it.
+// What a search includes: what matches refer to and what refers to them, also by canonical URLs.
 
 #include "tests/core/search/search_fixture.h"
 
@@ -147,7 +147,7 @@ TEST_F(Search, IncludesWhatACanonicalUrlNames) {
         R"("questionnaire":"http://example.org/q|1","status":"completed")");
     EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:questionnaire").included,
               Names{"Questionnaire/q1"});
-    // Without a version the one that was written last.
+    // Without a version, the one written last is meant.
     put("QuestionnaireResponse", "r",
         R"("questionnaire":"http://example.org/q","status":"completed")");
     EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:questionnaire").included,
@@ -186,7 +186,7 @@ class CanonicalSearch : public Search {
             fmt::format(R"("questionnaire":"{}","status":"{}")", questionnaire, status));
     }
 
-    // Two versions of one questionnaire, another one, and what is answered of them.
+    // Stores two versions of a questionnaire, another one, and responses to them.
     void put_all() {
         put("Questionnaire", "q1",
             R"("url":"http://example.org/q","version":"1","title":"Quest","status":"active")");
@@ -226,7 +226,7 @@ class CanonicalSearch : public Search {
                   of_second);
         EXPECT_TRUE(get("/QuestionnaireResponse?questionnaire.title=other").matches.empty());
 
-        // Where one is asked for, its names are what others are looked for by.
+        // For a given questionnaire, responses are looked up by its names.
         EXPECT_EQ(
             get("/Questionnaire?_id=q2&_has:QuestionnaireResponse:questionnaire:status=in-progress")
                 .matches,

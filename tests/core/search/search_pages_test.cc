@@ -1,4 +1,4 @@
-// Pages of searches: what is in each while writes go on, and which cursors are taken.
+// Pages of searches: what is on each while writes go on, and which cursors are accepted.
 
 #include "core/search/cursor.h"
 #include "tests/core/search/search_fixture.h"
@@ -41,7 +41,7 @@ TEST_F(Search, GoesThroughPagesForthAndBackWhileWritesGoOn) {
         if (!page.links.contains("next")) {
             break;
         }
-        // Each of these would move what comes.
+        // Each of these writes would shift the following pages.
         put_named(fmt::format("p{:02}", guard), "Windsor");
         put_named(fmt::format("new{}", guard), "Chalmers");
         send("DELETE", fmt::format("/Patient/p{:02}", 10 + guard));
@@ -94,11 +94,11 @@ TEST_F(Search, RefusesCursorsThatAreNone) {
     EXPECT_EQ(get(next).status, 200);
     EXPECT_EQ(get("/Patient?_cursor=x").status, 400);
     EXPECT_EQ(get("/Patient?_cursor=").status, 400);
-    // Of another search.
+    // A cursor of another search.
     const std::string cursor = next.substr(next.find("_cursor"));
     EXPECT_EQ(get("/Patient?family=windsor&_count=2&" + cursor).status, 400);
     EXPECT_EQ(get("/Practitioner?family=chalmers&_count=2&" + cursor).status, 400);
-    // The page's size may change.
+    // The page size may change.
     EXPECT_EQ(get("/Patient?family=chalmers&_count=1&" + cursor).matches, Names{"Patient/p1"});
     next[next.size() - 3] = next[next.size() - 3] == 'A' ? 'B' : 'A';
     EXPECT_EQ(get(next).status, 400);
@@ -110,7 +110,7 @@ TEST_F(Search, RefusesPagesThatWereSortedByWhatAParameterMeantBefore) {
             fmt::format(
                 R"("url":"http://p","name":"n","status":"active","description":"d","code":"rank","base":["Patient"],"type":"{}","expression":"Patient.{}")",
                 type, expression));
-        get("/Patient?_count=0");  // sees what has changed
+        get("/Patient?_count=0");  // notices the change
         service().indexing().wait_until_idle();
     };
     define("date", "birthDate");
@@ -139,7 +139,7 @@ TEST_F(Search, LinksToItsPagesByWhatTheServerTakesHoweverLongItIs) {
     };
     const Searchset first = post(form);
     EXPECT_EQ(first.matches, (Names{"Patient/p3", "Patient/p2"})) << first.text.substr(0, 500);
-    // Links that are longer than a URL begin with what makes the server take them (net/request_reader.cc).
+    // Links longer than a URL begin with what makes the server accept them (net/request_reader.cc).
     for (const char* relation : {"self", "next"}) {
         EXPECT_TRUE(first.links.at(relation).starts_with("/Patient?_cursor=")) << relation;
         EXPECT_GT(first.links.at(relation).size(), kRequestTargetBytesMax);
@@ -151,7 +151,7 @@ TEST_F(Search, LinksToItsPagesByWhatTheServerTakesHoweverLongItIs) {
     EXPECT_EQ(get(second.links.at("first")).matches, first.matches);
     EXPECT_EQ(get(second.links.at("previous")).matches, first.matches);
 
-    // What is too long even for that is asked for as it was, and says so.
+    // If they are too long even for that, pages are requested with the original form, as a warning says.
     for (int i = 0; i < 30; ++i) {
         form += "&family=chalmers," + std::string(3000, 'x');
     }

@@ -1,4 +1,4 @@
-// The order of what a search finds: by dates, texts, ids, and what is read from bodies.
+// The order of a search's matches: by dates, texts, ids, and by values read from bodies.
 
 #include "core/search/execute.h"
 #include "core/search/plan.h"
@@ -69,7 +69,7 @@ TEST_F(Search, SortsManyByADatePageByPage) {
     for (int i = 0; i < 600; ++i) {
         const std::string date =
             fmt::format("{}-{:02}-{:02}", 1950 + i * 7 % 50, 1 + i % 12, 1 + i % 28);
-        // The last one has none, and comes last.
+        // The last one has no date and comes last.
         const std::string id = fmt::format("p{:03}", i);
         batch += fmt::format(
             R"({}{{"resource":{{"resourceType":"Patient","id":"{}"{}}},"request":{{"method":"PUT","url":"Patient/{}"}}}})",
@@ -77,7 +77,7 @@ TEST_F(Search, SortsManyByADatePageByPage) {
         born.emplace_back(i == 599 ? "0" : date, fmt::format("Patient/{}", id));
     }
     ASSERT_EQ(send("POST", "/", batch + "]}").status, 200);
-    // Of those born on one day the newest version comes first, which is the one with the highest id.
+    // Of those with the same date, the newest version comes first, which is the one with the highest id.
     std::sort(born.begin(), born.end(), std::greater<>());
     std::vector<std::string> found;
     Searchset page = get("/Patient?_sort=-birthdate&_count=7");
@@ -154,7 +154,7 @@ TEST_F(Search, SortsSeveralTypesByOneDateWhetherTheyAreFewOrMany) {
     Names undated;
     for (int i = 0; i < 120; ++i) {
         const std::string id = fmt::format("a{}", i);
-        const int day = i * 7 % 120;  // in no order of what is written
+        const int day = i * 7 % 120;  // not in the order of writing
         const std::string date = fmt::format("2020-{:02}-{:02}", 1 + day / 20, 1 + day % 20);
         if (i % 40 == 39) {
             put("DiagnosticReport", id, R"("status":"final","code":{"text":"c"})");
@@ -183,7 +183,7 @@ TEST_F(Search, SortsSeveralTypesByOneDateWhetherTheyAreFewOrMany) {
             page = get(page.links.at("next"));
             found.insert(found.end(), page.matches.begin(), page.matches.end());
         }
-        // And back again.
+        // And back.
         Names back(page.matches.rbegin(), page.matches.rend());
         while (page.links.contains("previous")) {
             page = get(page.links.at("previous"));
@@ -198,14 +198,14 @@ TEST_F(Search, SortsSeveralTypesByOneDateWhetherTheyAreFewOrMany) {
     Names upwards = dated;
     Names downwards(dated.rbegin(), dated.rend());
     for (Names* const order : {&upwards, &downwards}) {
-        order->insert(order->end(), undated.rbegin(), undated.rend());  // They have no date.
+        order->insert(order->end(), undated.rbegin(), undated.rend());  // they have no date
     }
     EXPECT_EQ(pages("&_sort=date"), upwards);
     EXPECT_EQ(pages("&_sort=-date"), downwards);
 }
 
 TEST_F(Search, FindsLaterPagesOfSeveralTypesByOneDateWithoutAllMatches) {
-    constexpr int kEach = 11'000;  // Fewer are counted for the first page without being asked for.
+    constexpr int kEach = 11'000;  // fewer are counted for the first page unasked
     std::string entries;
     for (int i = 0; i < kEach; ++i) {
         const std::string date =
@@ -227,7 +227,7 @@ TEST_F(Search, FindsLaterPagesOfSeveralTypesByOneDateWithoutAllMatches) {
         Searchset page = get(asked + sort);
         Names found = page.matches;
         for (int i = 0; i < 3; ++i) {
-            // Who finds all matches says how many they are.
+            // A search that found all matches would state the total.
             EXPECT_EQ(page.total, std::nullopt) << sort << i;
             page = get(page.links.at("next"));
             found.insert(found.end(), page.matches.begin(), page.matches.end());
@@ -308,7 +308,7 @@ TEST_F(Search, FindsWhatIsWrittenAnewAndErasedAsItWasMeanwhile) {
     std::promise<void> erased;
     loop().post([&] {
         core::spawn(loop(), "search", answer_search(service(), request, response, answered));
-        // Between two turns of it.
+        // Between two of its turns.
         asio::post(loop().context(), [&] {
             began.set_value(!answered);
             erased.get_future().wait();

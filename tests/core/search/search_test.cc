@@ -1,4 +1,4 @@
-// Searches over HTTP's requests and answers: what is found, counted and warned of, and by which routes.
+// Searches over HTTP requests and answers: what is found, counted and warned of, and by which routes.
 
 #include "codec/json/document.h"
 #include "core/search/execute.h"
@@ -240,7 +240,7 @@ TEST_F(Search, ChainsIntoAndOutOfContainedResources) {
     EXPECT_EQ(
         get("/Medication?manufacturer.name=roche&_contained=true&_containedType=contained").matches,
         Names{"Medication/m"});
-    // A condition of a write is decided by the same.
+    // A write's condition is decided in the same way.
     const Answer again = send(
         "POST", "/MedicationRequest",
         R"({"resourceType":"MedicationRequest","status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationCodeableConcept":{"text":"x"}})",
@@ -304,7 +304,7 @@ TEST_F(Search, EndsWhatTakesTooLong) {
     core::Config config;
     config.limits.request_timeout = std::chrono::milliseconds(1);
     restart(config);
-    // Every body is read for this.
+    // This reads every body.
     const Answer answer = send("GET", "/Medication?code=x&_contained=true");
     EXPECT_EQ(answer.status, 503);
     EXPECT_TRUE(answer.says(R"("code":"timeout")"));

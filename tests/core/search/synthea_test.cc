@@ -1,5 +1,5 @@
-// Searches over the Synthea patients that ANNALS_TEST_DATA names, held against answers that are found by looking at
-// every resource of the files. What is looked at is named here by hand, and nothing of core/search is asked.
+// Searches over the Synthea patients that ANNALS_TEST_DATA names, compared with a look at every
+// resource in the files. What to look at is written here by hand, without the help of core/search.
 
 #include "codec/json/document.h"
 #include "core/base/instant.h"
@@ -22,7 +22,7 @@ namespace {
 using json::Value;
 using Test = std::function<bool(Value)>;
 
-// Every value at a path of names, arrays passed through.
+// Every value at a path of names, through arrays.
 std::vector<Value> at(Value from, const std::string& path) {
     std::vector<Value> values{from};
     std::stringstream names(path);
@@ -52,7 +52,7 @@ bool has(Value from, const std::string& path, std::string_view text) {
     return any(from, path, [&](Value value) { return value.equals(text); });
 }
 
-// The letters of the names in the data that fold to others.
+// Folds the letters that occur in the data's names.
 std::string folded(std::string text) {
     static const std::map<std::string, std::string> kLetters{
         {"á", "a"}, {"é", "e"}, {"í", "i"}, {"ó", "o"}, {"ú", "u"}, {"ñ", "n"}, {"ü", "u"},
@@ -77,7 +77,7 @@ bool contains(Value from, const std::string& path, std::string_view text) {
                [&](Value value) { return folded(value.string()).find(text) != std::string::npos; });
 }
 
-// From the first instant to the last one of a date, dateTime or Period.
+// The first and the last instant of a date, dateTime or Period.
 struct Span {
     std::int64_t low = 0;
     std::int64_t high = 0;
@@ -267,7 +267,7 @@ class SyntheaSearch : public ServiceFixture {
         for (const std::filesystem::path& file : files) {
             auto bundle = parser.parse(test::read_whole_file(file));
             EXPECT_TRUE(bundle.has_value());
-            // urn:uuid:X is what the entry with the id X is called.
+            // urn:uuid:X stands for the entry with the id X.
             std::map<std::string, std::string> names;
             for (const Value entry : bundle->root()["entry"].elements()) {
                 names[entry["fullUrl"].string()] = entry["resource"]["resourceType"].string() +
@@ -300,7 +300,7 @@ class SyntheaSearch : public ServiceFixture {
         return true;
     }
 
-    // The names of all that a search finds, page by page.
+    // The names of everything that a search finds, page by page.
     std::multiset<std::string> find(const std::string& target, std::uint64_t& total) {
         std::multiset<std::string> found;
         std::string next = target;
@@ -353,7 +353,7 @@ TEST_F(SyntheaSearch, FindsWhatIsInTheFiles) {
         EXPECT_GT(expected.size(), 0U) << target << " finds nothing: it says nothing";
     }
 
-    // Across references: of each patient, by reference, by chain and by reverse chain.
+    // Across references: for each patient, by reference, by chain and by reverse chain.
     std::map<std::string, std::multiset<std::string>> observations;
     std::multiset<std::string> of_women;
     std::multiset<std::string> measured_high;

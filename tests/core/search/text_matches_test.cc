@@ -58,7 +58,7 @@ TEST(TextMatches, DoesNotFindWhatReachesFromOneTextIntoTheNext) {
     EXPECT_EQ(found(run, column, "abd"), Words());
     EXPECT_EQ(found(run, column, "ab"), (Words{"ab", "cab"}));
     EXPECT_EQ(found(run, column, "abc"), Words());
-    // What begins before the end of one text and what begins the next one.
+    // Matches at the end of one text and at the beginning of the next.
     EXPECT_EQ(found(run, column, "ca"), (Words{"ca", "cab"}));
 }
 
