@@ -1,4 +1,4 @@
-// Accesses that become AuditEvent resources: which, of what shape, and what becomes of those that find no room.
+// Accesses recorded as AuditEvent resources: which, in what form, and what becomes of those for which there is no room.
 
 #include "net/audit_events.h"
 
@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// A server that keeps its audit in the store as well, and takes nothing there that FHIR does not allow.
+/// A server that keeps its audit in the store, too, with validation of what is stored.
 class ServerWithEvents {
   public:
     ServerWithEvents()
@@ -49,7 +49,7 @@ class ServerWithEvents {
         return std::stoull(page.substr(at + name.size() + 2));
     }
 
-    /// Waits until so many have been written.
+    /// Waits until `count` have been written.
     void expect_written(std::uint64_t count) {
         for (int i = 0; i < 3000 && metric("annals_audit_resources_total") < count; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -58,7 +58,7 @@ class ServerWithEvents {
         EXPECT_EQ(metric("annals_audit_resources_dropped_total"), 0U);
     }
 
-    /// Without an access that is written down as a resource.
+    /// Searches AuditEvents, which is not recorded as a resource itself.
     std::string events(const std::string& query) { return send("GET", "/AuditEvent" + query).body; }
 
   private:
@@ -112,7 +112,7 @@ TEST(AuditEvents, AreThereForWhatCannotBeReferredTo) {
     server.expect_written(2);
     EXPECT_THAT(server.events("?entity=Patient/b"), HasSubstr(R"("total":1)"));
     EXPECT_THAT(server.events("?entity=Patient/c"), HasSubstr(R"("total":1)"));
-    // What is a URI, and no Type/id, is no reference.
+    // A URI other than Type/id is no reference.
     EXPECT_EQ(server
                   .send("POST", "/",
                         R"({"resourceType":"Bundle","type":"batch","entry":[)"
@@ -162,7 +162,7 @@ TEST(AuditEvents, DoNotGrowByBeingLookedAt) {
     EXPECT_EQ(server.send("GET", "/metadata").status, 200);
     server.expect_written(2);
     EXPECT_THAT(server.events(""), HasSubstr(R"("total":2)"));
-    // Looking at them has its lines all the same; writing them has none.
+    // Reading them has its lines in the file; writing them has none.
     for (int i = 0; i < 3000 && server.metric("annals_audit_lines_total") < 6; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -191,19 +191,19 @@ TEST(AuditEvents, AreThereForWhatAJobHasDone) {
                         "respond-async")
                   .status,
               202);
-    // The kick-off, and the job.
+    // The kick-off and the job.
     server.expect_written(2);
     const std::string all = server.events("");
     EXPECT_THAT(all, HasSubstr(R"("description":"202")"));
     EXPECT_THAT(all, HasSubstr(R"("description":"404")"));
     EXPECT_THAT(all, HasSubstr(R"({"type":"job","valueString":")"));
-    // The status of the job is asked for, and called off: neither refers to what is no resource.
+    // Requests and cancellations of a job's status don't refer to it, as it is no resource.
     EXPECT_EQ(server.send("GET", "/_jobs/none").status, 404);
     EXPECT_EQ(server.send("DELETE", "/_jobs/none").status, 404);
     server.expect_written(4);
 }
 
-/// Over a store that takes nothing, now or later: nothing gets out of the queue.
+/// Over a store that never accepts anything: the queue is never emptied.
 class AuditEventsTest : public ServiceFixture {
   protected:
     AuditEventsTest() {
@@ -239,7 +239,7 @@ TEST_F(AuditEventsTest, AreBoundedInBytes) {
     EXPECT_EQ(events.dropped(), 2U);
 }
 
-/// Over a store that takes them.
+/// Over a store that accepts them.
 class AuditEventsOfAStore : public ServiceFixture {
   protected:
     AuditEventsOfAStore() {
@@ -311,7 +311,7 @@ TEST_F(AuditEventsOfAStore, AreNoMoreAtOnceThanABundleMayHave) {
 
 TEST_F(AuditEventsOfAStore, LeaveTheirRoomToOthersOnceTheyAreWritten) {
     net::AuditEvents events(service());
-    // More than all together may be, and each larger than what is written at once.
+    // More than fits in total, each larger than what is written at once.
     const std::string large = event(std::string(net::AuditEvents::kWaitingBytesMax / 5, 'a'));
     for (std::uint64_t added = 0; added < 6;) {
         for (int i = 0; i < 3; ++i) {

@@ -35,7 +35,7 @@ core::Request request_of(HttpMethod method, std::string_view path) {
     return request;
 }
 
-/// Of an answer that says where its resource is.
+/// The line of an answer with this location.
 std::string line_with_location(std::string_view location, HttpMethod method = HttpMethod::post,
                                std::string_view path = "/Patient") {
     core::Response response;
@@ -133,12 +133,12 @@ TEST(AuditLine, NamesWhoAskedWithoutWhatNoStringMayHave) {
 TEST(AuditLine, RefersToWhatTheAnswerSaysThatItMade) {
     const std::string made = reference("Patient/1/_history/2");
     EXPECT_THAT(line_with_location("http://a/fhir/Patient/1/_history/2"), HasSubstr(made));
-    // base_url may have the same in its midst.
+    // base_url may contain the same itself.
     EXPECT_THAT(line_with_location("http://a/fhir/b/fhir/Patient/1/_history/2"), HasSubstr(made));
     core::Response response;
     response.content_location = "/fhir/Patient/1/_history/2";
     EXPECT_THAT(line_of(request_of(HttpMethod::post, "/Patient"), response), HasSubstr(made));
-    // What is neither a resource nor a job leaves what was asked for.
+    // If it is neither a resource nor a job, the line refers to what was asked for.
     EXPECT_THAT(line_with_location("http://a/fhir/$backup?to=b", HttpMethod::put, "/Patient/1"),
                 HasSubstr(reference("Patient/1")));
     EXPECT_THAT(line_with_location("http://a/fhir/$backup?to=b"),
@@ -224,7 +224,7 @@ TEST(AuditLine, TellsNamesOfParametersThatMayBeTold) {
                               detail("parameter", "b"), detail("parameter", "c%20d"),
                               detail("parameter", "~"), detail("parameter", std::string(100, 'f')),
                               detail("parameter", "g"))));
-    // Of a form the names are in the body; the body of anything else is nobody's business.
+    // A form's names are in its body; nothing is taken from other bodies.
     core::Request form = request_of(HttpMethod::post, "/Patient/_search");
     form.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
     form.body = "family=Geheim";
@@ -236,7 +236,7 @@ TEST(AuditLine, TellsNamesOfParametersThatMayBeTold) {
     EXPECT_THAT(line_of(form), Not(HasSubstr("family")));
     request.path = "/Patient/$<e>";
     EXPECT_THAT(line_of(request), Not(HasSubstr("operation\",\"valueString")));
-    // Not more than anybody would read.
+    // No more than anybody would read.
     query.clear();
     for (int i = 1; i <= 65; ++i) {
         query += fmt::format("n{}&", i);

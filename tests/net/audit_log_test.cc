@@ -1,4 +1,4 @@
-// The file of the audit log: it loses and doubles nothing, whatever the device does.
+// The file of the audit log: it loses and repeats nothing, whatever the device does.
 
 #include "net/audit.h"
 #include "tests/support/guarded_server.h"
@@ -106,7 +106,7 @@ TEST(AuditLog, HasItsFileForItself) {
     ASSERT_TRUE(files.exists(directory / "audit.1"));
     EXPECT_TRUE(refused());
     log->reset();
-    // To look changes nothing.
+    // A check changes nothing.
     EXPECT_TRUE(AuditLog::check(config, files));
     EXPECT_GT((*files.open(config.audit.file, storage::FileSystem::Mode::read))->size().value(),
               0U);
@@ -114,7 +114,7 @@ TEST(AuditLog, HasItsFileForItself) {
     config.audit.file = directory / "new";
     EXPECT_TRUE(AuditLog::check(config, files));
     EXPECT_FALSE(files.exists(config.audit.file));
-    // In the data directory that is made later it may lie, and in no other that is not there.
+    // It may be in the data directory, which is created later, but in no other directory that is missing.
     config.data = directory / "data";
     config.audit.file = config.data + "/audit";
     EXPECT_TRUE(AuditLog::check(config, files));
@@ -134,7 +134,7 @@ TEST(AuditLog, LosesAndDoublesNothingWhileTheDeviceIsFull) {
     while ((*log)->reserve()) {
         (*log)->add(fmt::format("line {}", added++));
     }
-    // What is in hand and what waits, and no more.
+    // The lines being written and those waiting, but no more.
     EXPECT_GE(added, AuditLog::kLinesMax);
     EXPECT_FALSE((*log)->reserve());
     files.set_space(std::nullopt);
@@ -221,7 +221,7 @@ TEST(AuditLog, WritesAndSyncsAgainWhatAFailedSyncHasLost) {
     add_line(**log, "second");
     EXPECT_TRUE(becomes_true(
         [&] { return content(*files.after_power_cut(0), "log/audit") == "first\nsecond\n"; }));
-    // In the next file what was written to the one before is not written again.
+    // What was written to one file is not repeated in the next.
     add_line(**log, "third");
     files.fail_next(SimFileSystem::Call::sync, Errc::io);
     add_line(**log, "4th");
@@ -239,7 +239,7 @@ TEST(AuditLog, SaysWhichFileIsOfNoUse) {
     ASSERT_FALSE(log);
     EXPECT_EQ(log.error().code, Errc::usage);
     EXPECT_THAT(log.error().detail, HasSubstr("audit.file: nowhere/audit"));
-    // What keeps no line (/dev/stdout in a container) would have held every request up once enough of them waited.
+    // A file that keeps nothing (/dev/stdout in a container) would block all requests once enough lines waited.
     const TemporaryDirectory directory;
     ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
     const auto pipe = AuditLog::open({.file = directory / "pipe"}, storage::posix_file_system());
@@ -256,7 +256,7 @@ TEST(AuditLog, GivesAFullFileANumberThatNoOtherHasOrHadBeforeItWasCompressed) {
     }
     auto log = AuditLog::open(settings(100), files);
     ASSERT_TRUE(log);
-    // What is longer than a file may be has one for itself, and none that is empty is put aside.
+    // A line longer than the limit has a file to itself, and empty files are not put aside.
     const std::string whole(99, 'a');
     for (const std::string& line : {std::string(200, 'l'), whole, std::string(98, 'b')}) {
         add_line(**log, line);
@@ -264,7 +264,7 @@ TEST(AuditLog, GivesAFullFileANumberThatNoOtherHasOrHadBeforeItWasCompressed) {
     EXPECT_EQ(content(files, "log/audit.10"), std::string(200, 'l') + "\n");
     EXPECT_EQ(content(files, "log/audit.11"), whole + "\n");
     EXPECT_EQ(content(files, "log/audit"), std::string(98, 'b') + "\n");
-    add_line(**log, "");  // up to what it may be
+    add_line(**log, "");  // exactly up to the limit
     EXPECT_EQ(content(files, "log/audit"), std::string(98, 'b') + "\n\n");
     EXPECT_EQ(content(files, "log/audit.7"), "other");
 }
@@ -280,7 +280,7 @@ TEST(AuditLog, PutsNothingAsideThatIsYetToBeWritten) {
     (*log)->add("second");
     ASSERT_TRUE(
         becomes_true([&] { return files.exists("log/audit.1") && !files.exists("log/audit"); }));
-    files.set_content("log/audit", "");  // it was made, and no more
+    files.set_content("log/audit", "");  // created, but still empty
     ASSERT_TRUE(becomes_true([&] { return (*log)->waiting() == 0; }));
     EXPECT_EQ(content(files, "log/audit"), "second\n");
     EXPECT_EQ(content(files, "log/audit.1"), "first\n");

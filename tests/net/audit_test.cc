@@ -1,4 +1,4 @@
-// The audit of a server: every access has its line.
+// The audit of a server: each access has its line.
 
 #include "net/audit.h"
 
@@ -29,7 +29,7 @@ std::vector<std::string> lines_of(const std::string& path) {
     return lines;
 }
 
-/// A server whose audit log is looked at.
+/// A server whose audit log can be read.
 class AuditedServer {
   public:
     AuditedServer()
@@ -55,10 +55,10 @@ class AuditedServer {
 
     std::string token() const { return key_.sign(kClaims); }
 
-    /// The line of the request that was sent last.
+    /// The line of the last request.
     std::string line() { return line_of(fmt::format("r{}", sent_)); }
 
-    /// That of the request with this X-Request-Id.
+    /// The line of the request with this X-Request-Id.
     std::string line_of(const std::string& request_id) {
         const std::string id = fmt::format(R"("valueString":"{}")", request_id);
         std::string found;
@@ -107,7 +107,7 @@ TEST(Audit, SaysWhoDidWhatToWhichVersion) {
                   .status,
               200);
     EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p/_history/2")"));
-    // One that was, one that never was, and what can be none.
+    // A version that exists, one that never did, and something that can't be one.
     ASSERT_EQ(server.send("GET", "/Patient/p/_history/1").status, 200);
     EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p/_history/1")"));
     ASSERT_EQ(server.send("GET", "/Patient/p/_history/7").status, 404);
@@ -157,7 +157,7 @@ TEST(Audit, TellsNothingOfWhatIsSentInPlaceOfAForm) {
         server.send("POST", "/Patient/_search", "Geheim", "respond-sync", "text/plain").status,
         415);
     EXPECT_THAT(server.line(), Not(HasSubstr("Geheim")));
-    // What curl -d says of all that it sends.
+    // The Content-Type that curl -d sends with everything.
     server.send("POST", "/Patient/_search", resource, "respond-sync", form);
     EXPECT_THAT(server.line(), Not(HasSubstr("Geheim")));
 }
@@ -256,7 +256,7 @@ TEST(Audit, HasWhatBecameOfABundleThatWasAnsweredLater) {
         R"({"resource":{"resourceType":"Patient","id":"1","active":true},"request":{"method":"PUT","url":"Patient/1"}}]})",
         "respond-async");
     ASSERT_EQ(begun.status, 202);
-    // In any order; the kick-off names the job, too.
+    // In any order; the kick-off's line names the job, too.
     std::string kick_off;
     std::string done;
     EXPECT_TRUE(becomes_true([&] {
@@ -335,7 +335,7 @@ TEST(Audit, GivesThePlaceOfALineBackToWhoWaitsForItWhenAClientBreaksOff) {
         with_keys("api_key", "{}")(config, self);
         write_whole_file(self.file("keys.toml"), key_entry("a", "one", R"(["system/*.cruds"])"));
         config.audit.file = "/dev/full";
-        config.limits.body_timeout = std::chrono::minutes(10);  // however slow the machine is
+        config.limits.body_timeout = std::chrono::minutes(10);  // however slow the machine
     });
     const std::string key = "Host: a\r\nX-API-Key: one\r\n";
     std::optional<Connection> breaks_off(server.port());
@@ -343,7 +343,7 @@ TEST(Audit, GivesThePlaceOfALineBackToWhoWaitsForItWhenAClientBreaksOff) {
         breaks_off->send("PUT /fhir/Patient/1 HTTP/1.1\r\n" + key +
                          "Content-Type: application/fhir+json\r\nContent-Length: 99\r\n\r\n{"));
     ASSERT_TRUE(becomes_true([&] { return lines_waiting(server.port()) == 1; }));
-    // All others are taken, and none is ever written.
+    // All other places are taken, and no line is ever written.
     const std::string request = "GET /fhir/Patient/1 HTTP/1.1\r\n" + key + "\r\n";
     Connection others(server.port());
     std::string requests;

@@ -66,7 +66,7 @@ TEST(Authentication, SaysWhatIsWrongWithATokenAndNothingOfItsContent) {
     EXPECT_THAT(late.body, HasSubstr(R"("code":"expired")"));
     EXPECT_EQ(late.header("WWW-Authenticate"),
               R"(Bearer realm="fhir", error="invalid_token", error_description="token expired")");
-    // Also where no credentials would be needed, but for what says where tokens are had.
+    // Also where no credentials are needed, except for what tells clients where to get tokens.
     EXPECT_EQ(server.get_with_token("/openapi.json", stranger.sign(kClaims)).status, 401);
     EXPECT_EQ(server.get("/Patient/1", {{"Authorization", "Basic YTpi"}}).status, 401);
 }
@@ -159,7 +159,7 @@ TEST(Authentication, ReadsFilesAgainThatHaveChangedAndKeepsWhatItHasIfTheyAreOfN
     write_whole_file(server.file("jwks.json"), jwk_set({next.jwk()}));
     EXPECT_TRUE(becomes_true(
         [&] { return server.get_with_token("/Patient/1", next.sign(kClaims)).status == 404; }));
-    // A token that was taken before goes with its key.
+    // A token that was accepted before is refused once its key is gone.
     EXPECT_EQ(server.get_with_token("/Patient/1", old_token).status, 401);
     EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "the key of lab 7"}}).status, 401);
     EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "another"}}).status, 403);
@@ -219,7 +219,7 @@ TEST(Authentication, IsAskedForAgainAlsoWhileAStreamOfChangesIsBehind) {
         write_whole_file(self.file("keys.toml"),
                          key_entry("a", "one", scopes) + key_entry("b", "other", scopes));
     });
-    // More than the sockets' buffers hold.
+    // More than fits into the sockets' buffers.
     constexpr int kCount = 30;
     for (int i = 1; i <= kCount; ++i) {
         const std::string id = std::to_string(i);
@@ -282,7 +282,7 @@ TEST(Authentication, OfOneRequestSaysNothingOfTheNextOverTheSameConnection) {
     }
     EXPECT_EQ(status(bearer), 401);
     EXPECT_EQ(status(api_key), 404);
-    // Another key of the same length takes its place.
+    // Another key of the same length replaces it.
     write_whole_file(server.file("keys.toml"),
                      key_entry("c", "the key of lab 9", R"(["system/*.rs"])"));
     EXPECT_TRUE(becomes_true([&] { return status(api_key) == 401; }));
@@ -325,7 +325,7 @@ TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(server.get_with_token("/Patient/1", second.sign(kClaims)).status, 404);
     EXPECT_EQ(issuer.requests(), before + 1);
-    // A flood of unknown keys reaches the issuer once in ten seconds at most.
+    // A flood of unknown keys reaches the issuer at most once in ten seconds.
     for (int i = 0; i < 20; ++i) {
         const SigningKey unknown("EdDSA", "unknown" + std::to_string(i));
         EXPECT_EQ(server.get_with_token("/Patient/1", unknown.sign(kClaims)).status, 401);
@@ -349,7 +349,7 @@ TEST(Authentication, KeepsFetchedKeysWhereAFileIsReadAgain) {
         [&] { return server.get("/Patient/1", {{"X-API-Key", "another"}}).status == 404; }));
     EXPECT_EQ(server.get_with_token("/Patient/1", key.sign(kClaims)).status, 404);
     EXPECT_EQ(issuer.requests(), before);
-    // Newer ones can still be asked for.
+    // Newer keys can still be fetched.
     const SigningKey next("ES256", "next");
     issuer.set(jwk_set({next.jwk()}));
     EXPECT_EQ(server.get_with_token("/Patient/1", next.sign(kClaims)).status, 404);

@@ -1,4 +1,4 @@
-// What one thread makes of credentials, and the files they are held against, without a server.
+// What one thread makes of credentials and the files they are checked against, without a server.
 
 #include "net/auth/authenticator.h"
 
@@ -22,7 +22,7 @@ namespace {
 using net::auth::Authenticator;
 using testing::HasSubstr;
 
-/// Tokens that `key_` signs, an API key of "lab", and tokens that a server is asked about, each where the configuration says so.
+/// Tokens signed by `key_`, an API key of "lab", and tokens that are introspected, each if so configured.
 class AuthenticatorTest : public testing::Test {
   protected:
     AuthenticatorTest() {
@@ -56,7 +56,7 @@ class AuthenticatorTest : public testing::Test {
         authenticator_ = std::make_unique<Authenticator>(config_.auth, *credentials_);
     }
 
-    /// The name of who shows that, or why it is refused.
+    /// The name of the caller with these credentials, or why they are refused.
     std::string show(const char* header, const std::string& value, Authenticator::Memo& memo) {
         core::Request request;
         request.headers.push_back({header, value});
@@ -108,7 +108,7 @@ TEST_F(AuthenticatorTest, TellsApartWhoAreCalledTheSameByATokenAKeyAndIntrospect
     }
     EXPECT_THAT(names, testing::SizeIs(9));
     EXPECT_THAT(names, testing::Contains("lab"));
-    // Whoever has no name is nobody.
+    // A caller without a name has an empty one.
     EXPECT_EQ(show_token("nameless"), "");
     EXPECT_EQ(show_token(key_.sign(R"({"exp":4000000000})")), "");
 }
@@ -267,7 +267,7 @@ TEST_F(AuthenticatorTest, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInIts
     credentials_->reload_if_changed();
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 
-    // As a chmod does, which root's tests can't tell.
+    // The time stays the same, as after a chmod, which tests run by root can't use.
     change_to(key_entry("ward", "another", "[]"));
     credentials_->reload_if_changed();
     EXPECT_EQ(show("X-API-Key", "another"), "ward");
@@ -295,14 +295,14 @@ TEST_F(AuthenticatorTest, HoldsATokenToTheCertificateThatItIsBoundToWhereOneIsAs
     };
     const std::string bound = "Bearer " + signed_for("lab", R"(,"cnf":{"x5t#S256":"a"})");
     const std::string refused = "The token is bound to another client certificate";
-    for (int i = 0; i < 2; ++i) {  // then it is known
+    for (int i = 0; i < 2; ++i) {  // the second time, it is known
         EXPECT_EQ(shown(bound, "a"), "");
         EXPECT_EQ(shown(bound, "b"), refused);
         EXPECT_EQ(shown(bound, ""), "");
         EXPECT_EQ(shown("Bearer opaque", "a"), refused);
         EXPECT_EQ(shown("Bearer opaque", "b"), "");
     }
-    // What it may be bound to besides.
+    // Other things that it may be bound to are passed over.
     EXPECT_EQ(shown("Bearer " + signed_for("lab", R"(,"cnf":{"jkt":"c"})"), "a"), "");
     for (const std::string cnf :
          {R"({"x5t#S256":1})", R"({"x5t#S256":""})", R"({"x5t#S256":null})"}) {

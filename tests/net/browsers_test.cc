@@ -1,4 +1,4 @@
-// What browsers are told: which origins' scripts may call, and how an answer may be used and kept.
+// What browsers are told: which origins' scripts may call, and how answers may be used and cached.
 
 #include "tests/net/fake_service.h"
 #include "tests/support/guarded_server.h"
@@ -47,7 +47,7 @@ TEST(Cors, EchoesTheOriginsOfTheListAndNoOthers) {
         const HttpResponse refused =
             exchange(server.port(), "GET", "/fhir/text", "", {{"Origin", other}});
         EXPECT_FALSE(refused.header("Access-Control-Allow-Origin")) << other;
-        // A cache must not give it to the application.
+        // A cache must not give this answer to the application.
         EXPECT_THAT(refused.header("Vary"), Optional(HasSubstr("Origin")));
     }
 }
@@ -57,7 +57,7 @@ TEST(Cors, OfEverybodyBringsNoCredentials) {
     const HttpResponse answer = exchange(server.port(), "GET", "/fhir/text", "", kFromApp);
     EXPECT_THAT(answer.header("Access-Control-Allow-Origin"), Optional(Eq("*")));
     EXPECT_FALSE(answer.header("Access-Control-Allow-Credentials"));
-    // A picture that a page has shown is not asked for again where a script wants it.
+    // Otherwise, a script couldn't use a picture that the page has shown and the browser has cached.
     EXPECT_THAT(exchange(server.port(), "GET", "/fhir/text").header("Access-Control-Allow-Origin"),
                 Optional(Eq("*")));
     EXPECT_FALSE(exchange(server.port(), "OPTIONS", "/fhir/text", "",
@@ -88,7 +88,7 @@ TEST(Cors, IsForFhirAlone) {
         EXPECT_FALSE(exchange(server.port(), "GET", path, "", kFromApp)
                          .header("Access-Control-Allow-Origin"));
     }
-    // Also on a connection that has just answered such a request.
+    // Also on a connection that has just answered a FHIR request.
     Connection connection(server.port());
     ASSERT_TRUE(
         connection.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\n\r\n"
@@ -119,13 +119,13 @@ TEST(Cors, AnswersPreflightsWithoutCredentialsByWhatThePathTakes) {
     EXPECT_THAT(server.send("OPTIONS", "/", {}, preflight(kApp, "OPTIONS"))
                     .header("Access-Control-Allow-Methods"),
                 Optional(Eq("POST, GET, HEAD, OPTIONS")));
-    // What leads nowhere is for the request itself to find out.
+    // If the path leads nowhere, the request itself will find out.
     const HttpResponse nowhere =
         server.send("OPTIONS", "/No/Such/Path/At/All", {}, preflight(kApp, "GET"));
     EXPECT_EQ(nowhere.status, 204);
     EXPECT_THAT(nowhere.header("Access-Control-Allow-Methods"),
                 Optional(Eq("GET, HEAD, POST, PUT, PATCH, DELETE")));
-    // Others, and what is no preflight, get no further than everybody else.
+    // Other origins and other requests get no further than without CORS.
     EXPECT_EQ(server.send("OPTIONS", "/Patient/1", {}, preflight("http://b", "PUT")).status, 401);
     EXPECT_EQ(server.send("OPTIONS", "/Patient/1", {}, kFromApp).status, 401);
     EXPECT_EQ(server.send("GET", "/Patient/1", {}, preflight(kApp, "PUT")).status, 401);
@@ -164,7 +164,7 @@ TEST(Cors, LetsRefusalsBeRead) {
     EXPECT_THAT(fault.header("Access-Control-Allow-Origin"), Optional(Eq(kApp)));
 }
 
-// What a page may have sent without a preflight. `from`: the headers of the browser.
+// The status of a write that a page can send without a preflight. `from`: headers set by the browser.
 int status_of_write(GuardedServer& server, const GuardedServer::Headers& from,
                     const std::string& type = {}, const std::string& target = "/Patient") {
     GuardedServer::Headers headers = from;
@@ -190,7 +190,7 @@ TEST(Pages, OfOtherOriginsWriteNothing) {
     EXPECT_EQ(server.send("POST", "/", {}, evil).status, 403);
     EXPECT_THAT(server.get("/_history").body, HasSubstr(R"("total":0)"));
 
-    // A browser asks before it sends another type, and reading alone is left to it.
+    // Other types need a preflight first, and reading is up to the browser.
     EXPECT_EQ(status_of_write(server, evil, "application/fhir+json"), 201);
     EXPECT_EQ(server
                   .send("POST", "/Patient/_search", "_count=1",
@@ -198,7 +198,7 @@ TEST(Pages, OfOtherOriginsWriteNothing) {
                          {"Content-Type", "application/x-www-form-urlencoded"}})
                   .status,
               200);
-    // Those that are named, the server's own, and whatever is no browser.
+    // Configured origins, the server's own, and clients that are no browsers.
     EXPECT_EQ(status_of_write(server, kFromApp), 201);
     EXPECT_EQ(status_of_write(server, {{"Origin", "https://fhir.example.org"}}), 201);
     EXPECT_EQ(
@@ -217,7 +217,7 @@ TEST(RequestIds, AreEchoedWithFaultsOfHttp) {
                                         {{"X-Request-Id", "mine-7"}, {"Content-Encoding", "x"}});
     EXPECT_EQ(fault.status, 415);
     EXPECT_THAT(fault.header("X-Request-Id"), Optional(Eq("mine-7")));
-    // Never the one of the request before on the connection.
+    // Never that of an earlier request on the connection.
     Connection connection(server.port());
     ASSERT_TRUE(
         connection.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\nX-Request-Id: first\r\n\r\n"));
@@ -253,7 +253,7 @@ TEST(Caching, IsPrivateWhereCredentialsAreNeeded) {
     GuardedServer open([](core::Config&, GuardedServer&) {});
     ASSERT_EQ(open.send("PUT", "/Patient/1", patient).status, 201);
     EXPECT_EQ(cache_control(open, version), "public, max-age=31536000, immutable");
-    // Else browsers and proxies would show for days what has been written over or deleted since.
+    // Otherwise, browsers and proxies would show overwritten and deleted resources for days.
     for (const char* path : {"/Patient/1", "/Patient", "/Patient/1/$meta", "/Patient/2"}) {
         EXPECT_EQ(cache_control(open, path), "no-cache") << path;
     }
@@ -262,7 +262,7 @@ TEST(Caching, IsPrivateWhereCredentialsAreNeeded) {
     GuardedServer guarded(with_tokens(jwk_set({key.jwk()})));
     ASSERT_EQ(guarded.send("PUT", "/Patient/1", patient, token).status, 201);
     EXPECT_EQ(cache_control(guarded, version, token), "private, max-age=31536000, immutable");
-    // Who uses the same browser next has other credentials, or none.
+    // The next user of the browser has other credentials, or none.
     EXPECT_THAT(guarded.get(version, token).header("Vary"),
                 Optional(Eq("Authorization, X-API-Key")));
     EXPECT_THAT(open.get(version).header("Vary"), Optional(Eq("Accept, Accept-Encoding")));
@@ -271,7 +271,7 @@ TEST(Caching, IsPrivateWhereCredentialsAreNeeded) {
     }
     EXPECT_EQ(cache_control(guarded, "/metadata"), "no-cache");
     EXPECT_EQ(cache_control(guarded, "/Patient/1"), "private, no-cache");
-    // Refused before the body is read, or the request is one.
+    // Refused before the body, or the whole head, is read.
     EXPECT_EQ(guarded.send("PUT", "/Patient/1", patient).header("Cache-Control").value_or(""),
               "private, no-cache");
     EXPECT_EQ(cache_control(guarded, "/Patient?x=" + std::string(9000, 'y')), "private, no-cache");

@@ -85,7 +85,7 @@ TEST_F(ChangesOverHttp, EventsThatAreOnTheDeviceOnlyKeepNobodyElseWaiting) {
     go_on.set_value();
     EXPECT_NE(connection->read_through("id: 2\n\n").find(R"("position":1,"commit":1,)"),
               std::string::npos);
-    server_.reset();  // before the disk
+    server_.reset();  // before the disk goes
     service_.reset();
     store_.reset();
 }
@@ -165,7 +165,7 @@ TEST_F(ChangesOverHttp, WhoTakesNothingIsCutOff) {
     config.limits.idle_timeout = std::chrono::milliseconds(200);
     start(config);
     const auto connection = listen();
-    // More than the kernel holds for a client that doesn't read.
+    // More than the kernel buffers for a client that doesn't read.
     const std::string text = R"({"x":")" + std::string(1 << 20, 'x') + R"("})";
     for (int i = 0; i < 24; ++i) {
         put(*store_, "Patient", "p" + std::to_string(i), text);

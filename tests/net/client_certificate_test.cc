@@ -1,4 +1,4 @@
-// The certificate that the server shows where it asks others: which files are of use, and who gets to see it.
+// The certificate that the server presents to other servers: which files are usable, and who gets to see it.
 
 #include "net/auth/client_certificate.h"
 
@@ -42,7 +42,7 @@ class ClientCertificateTest : public testing::Test {
 
     std::string file(const std::string& name) const { return folder_ / name; }
 
-    /// A client certificate of `authority`, in cert.pem and key.pem, which are newer than what was there.
+    /// Writes a client certificate of `authority` to cert.pem and key.pem, newer than what was there.
     void issue(const Certificate& authority) {
         Certificate("client", &authority).write(file("cert.pem"), file("key.pem"));
         date_ahead();
@@ -63,7 +63,7 @@ class ClientCertificateTest : public testing::Test {
         return *std::move(opened);
     }
 
-    /// Lets nobody in but whom the authority has certified.
+    /// Admits only clients certified by the authority.
     void close_to_others(core::Config& config) const {
         config.tls = {file("server.pem"), file("server_key.pem"), file("ca.pem")};
     }
@@ -90,7 +90,7 @@ TEST_F(ClientCertificateTest, IsShownToAServerThatAsksForOne) {
     const auto certificate = open();
     EXPECT_EQ(fetched(certificate.get()).value(), "hello");
 
-    // As soon as the files are read again, of another authority.
+    // The new certificate, of another authority, is used once the files have been read again.
     issue(Certificate("another"));
     EXPECT_TRUE(fetched(certificate.get()));
     certificate->reload_if_changed();
@@ -115,7 +115,7 @@ TEST_F(ClientCertificateTest, StaysAsItWasWhileTheFilesAreOfNoUse) {
                               HasSubstr("the key of another certificate")));
     EXPECT_EQ(certificate->current(), before);
     EXPECT_EQ(says(), "");
-    // It is tried again also where that leaves no trace in when it was written.
+    // It is tried again even if the files' times don't change.
     const auto time = std::filesystem::last_write_time(file("key.pem"));
     next.write(file("cert.pem"), file("key.pem"));
     std::filesystem::last_write_time(file("key.pem"), time);
@@ -143,7 +143,7 @@ TEST_F(ClientCertificateTest, SaysWhichFileIsOfNoUse) {
 }
 
 TEST_F(ClientCertificateTest, IsShownToReceiversOfNotifications) {
-    // The receiver is such a server, too.
+    // The receiver asks for a certificate, too.
     GuardedServer receiver(
         [this](core::Config& config, GuardedServer&) { close_to_others(config); });
     const std::string there = receiver.server().url();
@@ -169,7 +169,7 @@ TEST_F(ClientCertificateTest, IsShownToReceiversOfNotifications) {
         return exchange(sender.port(), "GET", "/metrics")
                    .body.find("\nannals_subscription_notifications_total 1\n") != std::string::npos;
     }));
-    // The files are looked at while it runs.
+    // The files are checked while the server runs.
     issue(Certificate("another"));
     std::this_thread::sleep_for(std::chrono::milliseconds(1200));
     sender.send("PUT", "/Patient/b", R"({"resourceType":"Patient","id":"b"})");

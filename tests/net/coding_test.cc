@@ -133,7 +133,7 @@ TEST(Coding, CountsTheWindowThatAFrameAsksFor) {
     const auto decoder = make_decoder(Coding::zstd);
     EXPECT_LT(decoder->memory(), 1U << 20);
     std::string out;
-    // A frame of unknown size with a window of 8 MiB, and a block that has not come yet.
+    // A frame of unknown size with a window of 8 MiB, and a block that is yet to come.
     ASSERT_EQ(decoder->add(std::string_view("\x28\xb5\x2f\xfd\x00\x68\x00\x00", 8), 100, out),
               Decoder::Step::taken);
     EXPECT_GT(decoder->memory(), 8U << 20);
@@ -190,7 +190,7 @@ TEST(Coding, PassesOverSkippableZstdFrames) {
 }
 
 TEST(Coding, JudgesAZstdFrameOfAWrongSizeAlikeInWhateverPortions) {
-    // A frame that calls itself one of 126 bytes and has none, with its sum.
+    // A frame that claims 126 bytes and contains none, with a matching checksum.
     const std::string bytes("\x28\xb5\x2f\xfd\x24\x7e\x01\0\0\x99\xe9\xd8\x51", 13);
     const auto decoder = make_decoder(Coding::zstd);
     std::string out;

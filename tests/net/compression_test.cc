@@ -123,7 +123,7 @@ TEST(Compression, OfWhatIsAskedForAgainIsDoneOnce) {
         EXPECT_EQ(again.body.str(), whole);
         EXPECT_NE(answer(other, coding).more, nullptr);
     }
-    // No more is kept than there are descriptions of a server.
+    // Only as many are kept as a server has descriptions of itself.
     const auto kept = std::make_shared<const std::string>(std::string(300'000, 'z'));
     const auto make_whole = [&](const std::shared_ptr<const std::string>& body) {
         core::Response response = answer(body, Coding::gzip);
@@ -136,11 +136,11 @@ TEST(Compression, OfWhatIsAskedForAgainIsDoneOnce) {
         make_whole(std::make_shared<const std::string>(std::string(300'000, 'z')));
     }
     EXPECT_EQ(kept.use_count(), 1);
-    // The same bytes at another place may be others there.
+    // The same bytes at another address don't count as known.
     EXPECT_NE(answer(std::make_shared<const std::string>(*text), Coding::gzip).more, nullptr);
 }
 
-/// Its next slice is on the device only.
+/// A source whose next slice is on the device only.
 class UnreadSource final : public core::BodySource {
   public:
     bool next(core::Body& slice) override {
@@ -198,7 +198,7 @@ TEST(Compression, TellsHeadWhatGetWouldSay) {
     }
 }
 
-/// What `response` says of its coding once it may be gzip.
+/// The Content-Encoding of `response` if gzip is accepted.
 std::string coding_of(core::Response& response) {
     net::compress(response, "gzip");
     for (const auto& [name, value] : response.headers) {

@@ -1,4 +1,4 @@
-// Answers to writes over a socket: they are ready before their commit is durable, and said when it is.
+// Answers to writes over a socket: they are prepared before their commit is durable, and sent once it is.
 
 #include "net/server.h"
 #include "tests/support/files.h"
@@ -51,7 +51,7 @@ class EarlyAnswers : public ::testing::Test {
                            id, family);
     }
 
-    /// The answer on `connection`, which must not come before the sync that is held back.
+    /// The answer on `connection`, which must not arrive before the sync that is held back.
     std::optional<HttpResponse> receive_after_sync(Connection& connection) {
         disk_.await_held_sync();
         auto answer = std::async(std::launch::async, [&] { return connection.receive(); });
@@ -164,7 +164,7 @@ TEST_F(EarlyAnswers, AreOfWritesThatKeepTheIdOfTheirRequestIfTheClientGaveIt) {
         connection.send(bytes);
         return connection.receive().value_or(HttpResponse{});
     };
-    // As long as those that the server makes.
+    // As long as the ids that the server makes.
     const HttpResponse given = send(
         request("PUT", "/Patient/1", patient("1", "Okafor"), "X-Request-Id: nightly-load-007\r\n"));
     const HttpResponse made = send(request("PUT", "/Patient/2", patient("2", "Okafor")));
@@ -229,7 +229,7 @@ TEST_F(EarlyAnswers, AreSaidToThoseWhoSendNoMore) {
 TEST_F(EarlyAnswers, AreDatedNoEarlierThanWhatTheyTellOf) {
     Connection connection(server_->port());
     const auto end =
-        std::chrono::steady_clock::now() + milliseconds(1200);  // over one second's end
+        std::chrono::steady_clock::now() + milliseconds(1200);  // across the end of a second
     for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
         connection.send(request("PUT", "/Patient/1", patient("1", std::to_string(i))));
         const auto answer = connection.receive();

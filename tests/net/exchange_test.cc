@@ -187,7 +187,7 @@ const std::vector<Exchange>& exchanges() {
 
         {"Elsewhere", get("/"), 404, false, "not-found"},
         {"BesideTheRoot", get("/fhirx"), 404, false, "not-found"},
-        {"Dots", get("/fhir/../healthz"), 200, false, ""},  // below /fhir: the handler's
+        {"Dots", get("/fhir/../healthz"), 200, false, ""},  // below /fhir, so for the handler
         {"EncodedSlash", get("/fhir%2ftext"), 404, false, "not-found"},
         {"DoubleSlash", get("//fhir/text"), 404, false, "not-found"},
         {"Asterisk", "OPTIONS * HTTP/1.1\r\n" + kHost + "\r\n", 404, false, "not-found"},
@@ -200,7 +200,7 @@ const std::vector<Exchange>& exchanges() {
     return all;
 }
 
-// References, as some of these are large and a test's parameters are copied whenever the tests begin.
+// References, because some are large, and parameters are copied when tests start.
 class RawExchange : public testing::TestWithParam<std::reference_wrapper<const Exchange>> {};
 
 void expect_answer(Connection& connection, const Exchange& exchange) {
@@ -345,7 +345,7 @@ TEST(HttpResponses, InSlicesOfAKnownSizeSayHowLongTheyAre) {
     const auto head = connection.receive(true);
     ASSERT_TRUE(head);
     EXPECT_EQ(head->header("Content-Length"), std::to_string(kBytes));
-    // They need no end of the connection to be told apart.
+    // They are delimited without closing the connection.
     ASSERT_TRUE(
         connection.send("GET /fhir/measured?30 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
     const auto old = connection.receive();
@@ -394,7 +394,7 @@ TEST(Pipelining, AnswersAHundredRequestsInOrder) {
     Connection connection(server().port());
     std::string requests;
     for (int i = 0; i < 100; ++i) {
-        // Awaited ones among the plain ones must not be overtaken.
+        // Requests answered later must not be overtaken by others.
         requests += i % 10 == 3 ? post("Content-Length: 2\r\n", std::to_string(i + 100).substr(1))
                                 : get("/fhir/describe?" + std::to_string(i));
     }

@@ -1,4 +1,4 @@
-// What is fetched from others: how much, for how long, and which answers count.
+// Fetching from other servers: how much, for how long, and which answers count.
 
 #include "net/auth/fetch.h"
 
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr auto kLimit = 10s;
 
-/// Answers with so many bytes, with a status, or never: "/bytes/N", "/status/N", "/never".
+/// Answers with N bytes, with a status, or never: "/bytes/N", "/status/N", "/never".
 test::HookReceiver::Answer as_asked() {
     return [](const test::ReceivedHook& hook, std::size_t, const auto&) -> std::string {
         const auto number = [&] {

@@ -1,4 +1,4 @@
-// Tokens that say nothing themselves: what the authorization server says of them is believed, for a while.
+// Opaque tokens: what the authorization server says of them is believed for a while.
 
 #include "net/auth/authenticator.h"
 #include "net/auth/credentials.h"
@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 constexpr const char* kActive = R"({"active":true,"sub":"lab","scope":"system/Patient.rs"})";
 
-/// Notes what is asked, and answers as told.
+/// Records requests, and answers as told.
 class AuthorizationServer {
   public:
     using Reply = std::function<HttpEndpoint::Answer(const std::string& request)>;
@@ -82,7 +82,7 @@ class AuthorizationServer {
     HttpEndpoint endpoint_;
 };
 
-/// Answers no earlier than `released` is set.
+/// Answers only after `released` is set.
 AuthorizationServer::Reply says_active_once(std::promise<void>& released) {
     return [release = released.get_future().share()](const std::string&) {
         release.wait();
@@ -90,7 +90,7 @@ AuthorizationServer::Reply says_active_once(std::promise<void>& released) {
     };
 }
 
-// RFC 8705: who asks is told by the form, and proved by the certificate.
+// RFC 8705: the form names the caller, and the certificate proves it.
 TEST(Introspection, NeedsNoSecretWhereACertificateSaysWhoAsks) {
     AuthorizationServer issuer(kActive);
     GuardedServer server([&](core::Config& config, GuardedServer& whole) {
@@ -117,7 +117,7 @@ TEST(Introspection, AsksOnceAndBelievesTheAnswer) {
     EXPECT_THAT(request, testing::StartsWith("POST /endpoint "));
     EXPECT_THAT(request, HasSubstr("application/x-www-form-urlencoded"));
     EXPECT_THAT(request, HasSubstr("\r\n\r\ntoken=2YotnFZF%2B%2F%3D&token_type_hint=access_token"));
-    // "annals%3A1:p%2Fw%20d": both are escaped before they are put together.
+    // "annals%3A1:p%2Fw%20d": both parts are escaped before they are joined.
     EXPECT_THAT(request, HasSubstr("authorization: Basic YW5uYWxzJTNBMTpwJTJGdyUyMGQ=\r\n"));
 }
 
@@ -266,7 +266,7 @@ TEST(Introspection, AsksAgainWhereTheClockHasGoneBack) {
     EXPECT_TRUE(introspector.find_out("token", "a", time, nullptr));
     EXPECT_TRUE(introspector.find_out("token", "a", Instant{time.us - 500'000}, nullptr));
     EXPECT_FALSE(introspector.find_out("token", "a", Instant{time.us - 3'600'000'000}, nullptr));
-    // Nor is a no, which would hold for that hour.
+    // Neither is a negative answer believed, which would last for that hour.
     issuer.reply(R"({"active":false})");
     const auto refusal = [&](Instant when) {
         return introspector.find_out("other", "a", when, &later).error().code;
@@ -346,11 +346,11 @@ TEST(Introspection, SaysThatItDoesNotKnowWhereNothingCanBeFoundOut) {
     refused("d", R"([{"active":true}])", 200);
     refused("e", kActive, 401);
     refused("f", kActive, 302);
-    // The same token is not asked about again at once.
+    // The same token is not asked about again right away.
     const int before = issuer.requests();
     EXPECT_EQ(server.get_with_token("/Patient/1", "f").status, 503);
     EXPECT_LE(issuer.requests(), before + 1);
-    // It comes back by itself.
+    // It recovers by itself.
     issuer.reply(kActive);
     for (int i = 0; i < 100 && server.get_with_token("/Patient/1", "f").status != 404; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -365,7 +365,7 @@ TEST(Introspection, IsBoundedInTimeAndKeepsNobodyElseWaiting) {
         GuardedServer server(issuer.trusted());
         auto slow = std::async(std::launch::async,
                                [&] { return server.get_with_token("/Patient/1", "token").status; });
-        // The only network thread goes on.
+        // The only network thread is not blocked.
         EXPECT_EQ(server.get("/metadata").status, 200);
         EXPECT_EQ(slow.get(), 503);
         released.set_value();
@@ -410,7 +410,7 @@ TEST(Introspection, IsNotFloodedByTokensThatAreMadeUp) {
     EXPECT_GE(busy, 20 - issuer.requests());
 }
 
-/// Asks about a token and waits for what is found out, or is not.
+/// Asks about a token and waits for the result.
 Result<net::auth::Claims> ask(net::auth::Introspector& introspector, const std::string& token,
                               std::string_view address) {
     net::auth::Settled later;
@@ -454,7 +454,7 @@ TEST(Introspection, HoldsGoodTokensAgainstNobody) {
     for (std::size_t i = 0; i < 2 * net::auth::Introspector::kOfOneAddressMax; ++i) {
         ASSERT_TRUE(ask(introspector, "good-" + std::to_string(i), "a")) << i;
     }
-    // Nor what nothing could be found out about.
+    // The same for tokens of which nothing could be found out.
     issuer.reply("no JSON");
     for (std::size_t i = 0; i < 2 * net::auth::Introspector::kOfOneAddressMax; ++i) {
         ASSERT_EQ(ask(introspector, "unknown-" + std::to_string(i), "a").error().code,
@@ -485,7 +485,7 @@ TEST(Introspection, LetsNoMoreTokensWaitThanItMay) {
         ASSERT_LT(++count, 1000U);
     }
     EXPECT_GE(count, Introspector::kWaitingMax);
-    // What there was no room for is held against nobody.
+    // Tokens for which there was no room don't count against anybody.
     for (std::size_t i = 0; i < 2 * Introspector::kOfOneAddressMax; ++i) {
         static_cast<void>(is_asked("more-" + std::to_string(i), "a"));
     }

@@ -1,4 +1,4 @@
-// Several issuers of tokens: each signs for itself alone, and none stands in another's way.
+// Several issuers of tokens: each signs for itself only, and none gets in another's way.
 
 #include "codec/json/document.h"
 #include "tests/support/files.h"
@@ -25,7 +25,7 @@ std::string claims_of(const std::string& issuer, const std::string& more = {}) {
            more + "}";
 }
 
-/// Tokens of https://own.example, https://a.example and https://b.example (audience "annals"), of these keys.
+/// Accepts tokens of https://own.example, https://a.example and https://b.example (audience "annals"), signed by these keys.
 GuardedServer::Change with_issuers(const SigningKey& own, const SigningKey& a,
                                    const SigningKey& b) {
     return [&](core::Config& config, GuardedServer& server) {
@@ -44,7 +44,7 @@ class Issuers : public testing::Test {
         return server_.get_with_token("/Patient/1", token).status;
     }
 
-    // All keys have the same id: it is the issuer that tells them apart.
+    // All keys have the same id, so only the issuer tells them apart.
     const SigningKey own_{"ES256"};
     const SigningKey a_{"ES256"};
     const SigningKey b_{"ES256"};
@@ -116,7 +116,7 @@ TEST(Issuer, ThatIsAwayOrSilentDoesNotDelayTheOthers) {
     const SigningKey second("ES256", "second");
     std::promise<void> released;
     const std::shared_future<void> release = released.get_future().share();
-    // It takes connections and says nothing.
+    // It accepts connections and never answers.
     HttpEndpoint silent([&](const std::string&) {
         release.wait();
         return HttpEndpoint::Answer();
@@ -134,7 +134,7 @@ TEST(Issuer, ThatIsAwayOrSilentDoesNotDelayTheOthers) {
         };
         EXPECT_EQ(status(first, "https://good.example"), 404);
         EXPECT_EQ(status(first, "https://away.example"), 401);
-        // Keys of one change while the other's are being waited for.
+        // One issuer's keys change while the other's are still awaited.
         good.set(jwk_set({second.jwk()}));
         EXPECT_EQ(status(second, "https://good.example"), 404);
         EXPECT_EQ(status(first, "https://good.example"), 401);
@@ -164,7 +164,7 @@ TEST(Issuer, IsAskedForNewKeysAtItsOwnPace) {
     }
     const auto later = (std::chrono::steady_clock::now() - begin) / std::chrono::seconds(10);
     EXPECT_LE(a.requests(), before + 1 + later);
-    // The flood of one leaves the other its question.
+    // A flood for one doesn't keep the other from being asked.
     const SigningKey next("ES256", "next");
     b.set(jwk_set({next.jwk()}));
     EXPECT_EQ(status(next, "https://b.example"), 404);

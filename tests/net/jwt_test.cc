@@ -1,4 +1,4 @@
-// Tokens: which are taken, and every way in which one may be false.
+// Tokens: which are accepted, and every way in which one may be false.
 
 #include "net/auth/jwt.h"
 
@@ -101,7 +101,7 @@ TEST(Jwt, RefusesTokensWithoutASignature) {
 TEST(Jwt, NeverTakesAPublicKeyForASharedSecret) {
     const SigningKey key("RS256", "k1");
     const KeySet set = keys({key.jwk()});
-    // What an attacker has: the key as published, in whatever form, and no secret where there is none.
+    // What an attacker has: the published key in any form, or no secret at all.
     for (const std::string& secret : {key.jwk(), jwk_set({key.jwk()}), std::string()}) {
         EXPECT_EQ(fault(sign_hs256(secret, kClaims), set), "The token's signature is wrong");
     }
@@ -137,7 +137,7 @@ TEST(Jwt, HoldsAKeyToItsAlgorithm) {
               "The token's signature is wrong");
     EXPECT_EQ(fault(key.sign(R"({"alg":"ES256"})", kClaims), keys({key.jwk()})),
               "The token's signature is wrong");
-    // What it could be used for as well, or with anything where its issuer leaves that open, as many do.
+    // Other algorithms it could be used with; keys that declare none, as many don't, are bound by their type.
     const auto declared = [&](std::string_view as) {
         const std::string_view said = R"("alg":"RS256",)";
         std::string jwk = key.jwk();
@@ -188,7 +188,7 @@ TEST(Jwt, ChecksTimesWithTheLeewayAllowed) {
     EXPECT_TRUE(taken(R"({"exp":1800000001,"nbf":1800000060,"iat":1800000060})"));
     EXPECT_FALSE(taken(R"({"exp":1800000001,"nbf":1800000061})"));
     EXPECT_FALSE(taken(R"({"exp":1800000001,"iat":1800000061})"));
-    // No date at all, however far away it would be.
+    // Not a date, however far in the future it would be.
     for (const char* date : {"1e300", "1e400", "-1", "\"1800000000\"", "null"}) {
         for (const char* name : {"nbf", "iat"}) {
             EXPECT_FALSE(taken(fmt::format(R"({{"exp":1800000001,"{}":{}}})", name, date)))
@@ -225,7 +225,7 @@ TEST(Jwt, TellsItselfFromOtherTokens) {
     for (const std::string& token :
          {std::string(), std::string("2YotnFZFEjr1zCsicMWpAA"), std::string("v2.local.c29tZQ"),
           std::string(".."), "x." + key.sign(kClaims),
-          // Encrypted: five parts.
+          // An encrypted token: five parts.
           key.sign(kClaims) + ".a.b", std::string(kTokenBytesMax + 1, '.')}) {
         EXPECT_FALSE(is_jwt(token)) << token;
     }
@@ -277,7 +277,7 @@ TEST(Jwt, KeepsLongSubjectsApart) {
     EXPECT_THAT(name(whole + "1"), testing::StartsWith(std::string(200, 'x') + '~'));
     EXPECT_GT(name(whole + "1").size(), whole.size());
     EXPECT_NE(name(whole + "1"), name(whole + "2"));
-    // No half of a character is left of one.
+    // No partial character is left.
     const std::string before(199, 'x');
     EXPECT_THAT(name(before + "\u00e9" + whole), testing::StartsWith(before + '~'));
 }
@@ -300,23 +300,23 @@ TEST(Jwt, SaysWhichPatientItIsFor) {
 TEST(KeySet, PassesOverKeysOfNoUseHere) {
     const SigningKey weak("RS256", "weak", 1024);
     const SigningKey good("RS256", "good");
-    // What anybody could sign with: a signature to the power of one is what it signs.
+    // With this exponent anybody could sign: a signature to the power of one is what it signs.
     const auto with_exponent = [&](const char* exponent) {
         std::string jwk = good.jwk();
         return jwk.replace(jwk.find("AQAB"), 4, exponent);
     };
     const KeySet set =
         keys({weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"), with_exponent("AQ"),
-              // An even one, and one that takes long.
+              // An even exponent, and one that takes long.
               with_exponent("AQAA"), with_exponent("AQAAAAE"), R"({"kty":"oct","k":"c2VjcmV0"})",
               R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
-              // What isn't padded, and what lacks a number.
+              // A key with values that aren't padded, and one without its numbers.
               R"({"kty":"EC","crv":"P-256","x":"AA","y":"AA"})", R"({"kty":"RSA"})"});
     EXPECT_EQ(set.keys().size(), 1U);
     EXPECT_EQ(set.passed_over(), 9U);
     EXPECT_TRUE(set.has("good"));
     EXPECT_FALSE(set.has("weak"));
-    // Nor are keys of other curves, or too large, alone taken for broken ones.
+    // Keys that only have other curves or are too large are not taken for broken ones, either.
     const std::string large = std::string(1366, '_') + '8';  // 8,200 bits
     const KeySet others = keys({R"({"kty":"RSA","e":"AQAB","n":")" + large + "\"}",
                                 R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",

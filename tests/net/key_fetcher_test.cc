@@ -1,4 +1,4 @@
-// Keys that are fetched in the background: who asks for newer ones gets them, and the issuer is not asked in vain.
+// Keys fetched in the background: who asks for newer ones gets them, and the issuer is not asked in vain.
 
 #include "net/auth/key_fetcher.h"
 
@@ -34,7 +34,7 @@ TEST(KeyFetcher, DoesNotAskForWhatHasComeSinceTheCallerLooked) {
     net::auth::KeyFetcher fetcher("keys", issuer.url(), nullptr,
                                   [&](net::auth::KeySet, std::uint64_t n) { taken = n; });
     wait_until([&] { return taken == 1; });
-    // A fetch ends between a caller's look at the keys and its question: again and again, without harm.
+    // The fetch ended after the caller had looked at the keys and before it asked: no matter how often, nothing is fetched.
     for (int i = 0; i < 3; ++i) {
         const net::auth::Settled come = fetcher.ask(0);
         ASSERT_TRUE(come);
@@ -42,12 +42,12 @@ TEST(KeyFetcher, DoesNotAskForWhatHasComeSinceTheCallerLooked) {
     }
     EXPECT_EQ(issuer.requests(), 1);
 
-    // The question of these ten seconds is still there for whoever has seen those keys.
+    // For those who have seen these keys, one more fetch within ten seconds is still possible.
     issuer.set(jwk_set({SigningKey("ES256", "next").jwk()}));
     const net::auth::Settled newer = fetcher.ask(1);
     ASSERT_TRUE(newer);
     wait_until([&] { return newer->load(); });
-    // What is settled has been taken.
+    // Once settled, the keys have been taken over.
     EXPECT_EQ(taken, 2U);
     EXPECT_EQ(issuer.requests(), 2);
     EXPECT_FALSE(fetcher.ask(2));
@@ -98,7 +98,7 @@ TEST(TokenClients, StayAsTheyWereWhereThereIsNoThreadToFetchTheKeysOfNewOnes) {
     write_whole_file(file, entry("first"));
     const auto clients = net::auth::Clients::open(file);
     ASSERT_TRUE(clients) << clients.error().detail;
-    // The endpoint starts threads as well.
+    // Waits, because the endpoint starts threads, too.
     wait_until([&] { return (*clients)->find("first")->fetched == 1; });
     const auto first = (*clients)->find("first");
     write_whole_file(file, entry("second") + entry("first"));
@@ -111,7 +111,7 @@ TEST(TokenClients, StayAsTheyWereWhereThereIsNoThreadToFetchTheKeysOfNewOnes) {
     }
     EXPECT_EQ((*clients)->find("second"), nullptr);
     EXPECT_EQ((*clients)->find("first")->fetcher, first->fetcher);
-    // Tried again without another change.
+    // The same file is tried again.
     (*clients)->reload_if_changed();
     EXPECT_NE((*clients)->find("second"), nullptr);
     EXPECT_EQ((*clients)->find("first")->fetcher, first->fetcher);

@@ -1,4 +1,4 @@
-// Notifications by rest-hook, from a whole server to receivers of every kind.
+// Notifications by rest-hook, from a whole server to all kinds of receivers.
 
 #include "net/notifier.h"
 
@@ -147,7 +147,7 @@ TEST_F(NotifierTest, AReceiverThatComesBackIsToldOfEverything) {
                                                "Patient/c/_history/1"));
 }
 
-/// What no receiver should do, and what becomes of its subscription.
+/// Something that no receiver should do, and what becomes of its subscription.
 struct Hostile {
     std::string name;
     HookReceiver::Answer answer;
@@ -237,7 +237,7 @@ TEST_F(NotifierTest, AReceiverThatNeverAnswersHoldsNoServerUp) {
     EXPECT_EQ(bad.wait_for(1).size(), 1U);
     const auto begin = std::chrono::steady_clock::now();
     server_->server().stop();
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);  // an attempt would take 30
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);  // an attempt would take 30 seconds
 }
 
 TEST_F(NotifierTest, MetricsTellOfDeliveriesFailuresAndLags) {

@@ -1,4 +1,4 @@
-// Requests as bytes, and a server that answers them: for tests on the level of the socket.
+// Requests as bytes, and a server that answers them, for tests at the level of the socket.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace annals::test {
 
-/// The server for all exchanges of a process.
+/// The server for all exchanges of this process.
 inline FakeServer& server() {
-    // Byte by byte, sending a head takes its time on a busy machine.
+    // On a busy machine, sending a head byte by byte takes a while.
     static FakeServer value(
         [](core::Config& config) { config.limits.header_timeout = std::chrono::minutes(1); });
     return value;
 }
 
-/// What is sent, and the expected answer.
+/// A request and the expected answer.
 struct Exchange {
     const char* name;
     std::string bytes;

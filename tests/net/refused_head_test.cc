@@ -1,4 +1,4 @@
-// Requests that are refused before they could be read as a whole.
+// Requests that are refused before they were read completely.
 
 #include "core/base/limits.h"
 #include "tests/net/raw_exchange.h"

@@ -10,7 +10,7 @@ using net::Encoder;
 using net::RequestReader;
 using Step = RequestReader::Step;
 
-/// Feeds `bytes` in pieces of `step` and writes down what comes out.
+/// Feeds `bytes` in pieces of `step`, and lists what comes out.
 std::vector<std::string> read_all(std::string_view bytes, std::size_t step,
                                   std::uint64_t body_bytes_max = 1 << 20) {
     RequestReader reader(body_bytes_max, true);
@@ -29,7 +29,7 @@ std::vector<std::string> read_all(std::string_view bytes, std::size_t step,
                 break;
             }
             case Step::head:
-                // Told once, and of no consequence for what comes of the request.
+                // Reported once, without effect on the request itself.
                 EXPECT_TRUE(reader.head().body.empty());
                 EXPECT_EQ(reader.phase(), RequestReader::Phase::body);
                 break;
@@ -131,7 +131,7 @@ TEST(RequestReader, GivesBackWhatALargeRequestTookBeforeTheNextOne) {
             EXPECT_EQ(reader.next(), rest.empty() ? Step::request : Step::need_bytes);
         }
         EXPECT_EQ(reader.request().body.size(), body.size());
-        // As a connection does, which may have more requests already.
+        // Like a connection, which may already have further requests.
         EXPECT_EQ(reader.next(), Step::need_bytes);
     };
     put("", body);
@@ -167,7 +167,7 @@ TEST(RequestReader, SaysHowFarTheRequestHasCome) {
     EXPECT_EQ(reader.phase(), RequestReader::Phase::idle);
 }
 
-/// A request whose body is `bytes` blanks, and takes next to nothing.
+/// A request whose body is `bytes` blanks, compressed to next to nothing.
 std::string bomb(std::size_t bytes) {
     std::string body;
     const net::EncoderPointer encoder = net::take_encoder(Coding::zstd);

@@ -27,7 +27,7 @@ TEST(SmartConfiguration, SaysWhatIsConfiguredAndNothingElse) {
         config.auth.smart.capabilities = {"client-confidential-asymmetric"};
         config.cors_origins = {"https://app.example.org"};
     });
-    // Nobody is asked who he is, and what he accepts does not matter.
+    // No credentials are needed, and Accept doesn't matter.
     const HttpResponse answer = server.get(
         kPath, {{"Accept", "application/fhir+xml"}, {"Origin", "https://app.example.org"}});
     EXPECT_EQ(answer.status, 200);
@@ -65,7 +65,7 @@ TEST(SmartConfiguration, SaysWhatSmartDemandsWhereverTokensAreHad) {
     const std::string body = server.get(kPath).body;
     EXPECT_THAT(body, HasSubstr(R"("grant_types_supported":["client_credentials"])"));
     EXPECT_THAT(body, HasSubstr(R"("code_challenge_methods_supported":["S256"])"));
-    // Where they are had is not known by the keys that they are signed with.
+    // Signing keys don't tell where tokens are issued.
     GuardedServer keys(with_tokens(jwk_set({})));
     EXPECT_THAT(keys.get(kPath).body, Not(HasSubstr("grant_types_supported")));
 }
@@ -85,7 +85,7 @@ TEST(SmartConfiguration, NamesAllIssuersWhereThereAreSeveral) {
             R"("authorization_servers":["https://auth.example.org","https://other.example.org"])"));
 }
 
-/// SMART asks for jwks_uri wherever there is sso-openid-connect, wherever the keys come from here.
+/// SMART demands jwks_uri with sso-openid-connect, also if the keys are in a local file.
 TEST(SmartConfiguration, NamesTheKeysAndWhatElseIsToldByHandWhereTheKeysAreAFile) {
     GuardedServer server([](core::Config& config, GuardedServer& self) {
         with_tokens(jwk_set({}))(config, self);

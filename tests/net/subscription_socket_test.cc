@@ -1,4 +1,4 @@
-// What is said over a websocket about Subscriptions that are on the device only.
+// What a websocket says about Subscriptions that are on the device only.
 
 #include "net/subscription_socket.h"
 
@@ -31,7 +31,7 @@ class SubscriptionSocketTest : public test::ServiceFixture {
         restart_on(disk_);
     }
 
-    /// Without waiting for the device.
+    /// Binds without waiting for the device.
     void bind(SubscriptionSocket& socket) {
         std::string out;
         socket.take(client_frame(0x81, "bind s"), out);
@@ -59,7 +59,7 @@ TEST_F(SubscriptionSocketTest, TellsWhatItWaitsForAndGoesOnOnceThatIsFetched) {
               "\x8a\x04"
               "ping");
     EXPECT_TRUE(pings.is_bound("s"));
-    // Behind a close nothing is said or heard.
+    // After a close, nothing is said or heard.
     out.clear();
     socket.take(client_frame(0x88, "") + client_frame(0x89, "ping"), out);
     EXPECT_EQ(out, "\x88\x02\x03\xe8");
@@ -143,7 +143,7 @@ TEST_F(SubscriptionSocketTest, SaysThatASubscriptionIsDamaged) {
     EXPECT_NE(out.find("error s: it can't be read"), std::string::npos) << out;
 }
 
-/// Over a socket: what is on the device only is fetched.
+/// Over a socket, what is on the device only is fetched.
 TEST_F(SubscriptionSocketTest, IsAnsweredOnceItsSubscriptionIsFetched) {
     core::Config config;
     config.listen = "127.0.0.1:0";

@@ -1,4 +1,4 @@
-// Rates and connections of one client, and the room in tables of what lasts for a while.
+// Rates and connections of one client, and how much tables with lasting entries may hold.
 
 #include "net/throttle.h"
 
@@ -40,7 +40,7 @@ TEST(Addresses, AreWrittenAsEverybodyDoes) {
     EXPECT_EQ(v6(1, 2).text(), "2001:db8:0:1::2");
 }
 
-/// How a client that connects to `from`, its own address as well, is seen by who listens at `at`.
+/// How a client connecting from and to `from` looks to a server listening at `at`.
 std::string seen_at(const std::string& at, const std::string& from) {
     const auto address_of = [](const std::string& text, in_port_t port) {
         sockaddr_storage address{};
@@ -128,7 +128,7 @@ TEST(Throttle, RemembersNoMoreClientsThanItMay) {
     for (std::size_t i = 0; i <= Throttle::kBucketsMax; ++i) {
         EXPECT_FALSE(throttle.take(std::to_string(i), time));
     }
-    // The last one is still known; of those before it, who all have something to wait for, none is.
+    // The last one is still known, but none before it, although all of them would have to wait.
     EXPECT_TRUE(throttle.take(std::to_string(Throttle::kBucketsMax), time));
     EXPECT_FALSE(throttle.take("0", time));
 }
@@ -141,7 +141,7 @@ TEST(Throttle, ForgetsNobodyWhoHasToWaitWhileOthersHaveNot) {
     for (std::size_t i = 1; i < Throttle::kBucketsMax; ++i) {
         EXPECT_FALSE(throttle.take(std::to_string(i), time));
     }
-    // By now the others have all that they may have at once.
+    // By now, the others may send as much as ever.
     time += std::chrono::seconds(1);
     EXPECT_FALSE(throttle.take("hasty", time));
     EXPECT_FALSE(throttle.take("new", time));
@@ -193,7 +193,7 @@ TEST(Rates, AreAnsweredBy429AndWhenToComeAgain) {
         config.limits.rate = 1;
         config.limits.rate_burst = 2;
     });
-    // One connection, so that all three are there within a second on any machine.
+    // On one connection, so that all three arrive within a second on any machine.
     Connection connection(server.port());
     const std::string get = "GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n";
     ASSERT_TRUE(connection.send(get + get + get + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"));
@@ -207,7 +207,7 @@ TEST(Rates, AreAnsweredBy429AndWhenToComeAgain) {
     EXPECT_EQ(refused->header("RateLimit-Remaining"), "0");
     EXPECT_EQ(refused->header("RateLimit-Reset"), "1");
     EXPECT_THAT(refused->body, HasSubstr(R"("code":"throttled")"));
-    // Health is not held to it.
+    // Health checks are exempt.
     EXPECT_EQ(connection.receive()->status, 200);
     EXPECT_THAT(exchange(server.port(), "GET", "/metrics").body,
                 HasSubstr("annals_http_requests_throttled_total 1"));
@@ -252,7 +252,7 @@ TEST(Connections, OfOneAddressMayBeLimited) {
     EXPECT_EQ(refused->status, 503);
     EXPECT_THAT(refused->body, HasSubstr(R"("code":"transient")"));
     first.reset();
-    // It takes a moment until the server has seen the end.
+    // It takes a moment until the server notices the close.
     int status = 0;
     for (int i = 0; i < 500 && status != 200; ++i) {
         Connection next(server.port());
@@ -269,16 +269,16 @@ TEST(Bodies, OfAllRequestsTogetherAreBounded) {
         "POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n";
     {
         Connection large(server.port());
-        // The server may hang up before it has all.
+        // The server may close before it has everything.
         large.send(head + std::string(3'000'000, 'x'));
         const auto refused = large.receive();
         ASSERT_TRUE(refused);
         EXPECT_EQ(refused->status, 503);
         EXPECT_THAT(refused->body, HasSubstr(R"("code":"transient")"));
-        // Small ones go on.
+        // Small ones are still accepted.
         EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", "x").status, 200);
     }
-    // What was given back is free again, once the server has seen the end.
+    // Once the server has noticed the close, the memory is free again.
     const auto send = [&] {
         return exchange(server.port(), "POST", "/fhir/echo", std::string(200'000, 'x')).status;
     };
@@ -349,7 +349,7 @@ TEST(Bodies, ThatWereUnpackedCountForAsLongAsTheyAreWorkedOn) {
         first.send("POST /fhir/wait?2000 HTTP/1.1\r\nHost: a\r\nContent-Encoding: zstd\r\n"
                    "Content-Length: " +
                    std::to_string(body.size()) + "\r\n\r\n" + body));
-    // Until it is there.
+    // Until the first request has arrived.
     int status = 200;
     for (int i = 0; i < 100 && status == 200; ++i) {
         status = exchange(server.port(), "POST", "/fhir/echo", std::string(200'000, 'x')).status;
@@ -383,7 +383,7 @@ TEST(Bodies, AreNotReadBeforeTheirSenderIsKnown) {
             EXPECT_EQ(answer->header("Connection"), "close");
         }
     }
-    // Nor where nobody has to be known.
+    // The same where no credentials are needed.
     for (const auto& [path, status] :
          std::vector<std::pair<std::string, int>>{{"/healthz", 405}, {"/elsewhere", 404}}) {
         Connection connection(server.port());

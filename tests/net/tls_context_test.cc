@@ -1,4 +1,4 @@
-// The server's side of TLS by itself: the files that it is of, when they are read again, and the key of its tickets.
+// The server's side of TLS by itself: its files, when they are read again, and the key of its tickets.
 
 #include "net/tls.h"
 #include "tests/support/certificates.h"
@@ -21,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A folder with a certificate, and a context of it.
+/// A folder with a certificate, and a context using it.
 class TlsContextTest : public testing::Test {
   protected:
     TlsContextTest() { old_.write(file("cert.pem"), file("key.pem")); }
@@ -36,7 +36,7 @@ class TlsContextTest : public testing::Test {
         return context ? *std::move(context) : nullptr;
     }
 
-    /// As if it had been written an hour from now.
+    /// Makes it look written an hour from now.
     void date_ahead(const std::string& name) const {
         std::filesystem::last_write_time(file(name), later_);
     }
@@ -79,7 +79,7 @@ TEST_F(TlsContextTest, KeepsItsCertificateWhenTheNewOneIsOfNoUse) {
     ASSERT_TRUE(context);
     Certificate("new").write(file("cert.pem"), file("unused.pem"));
     date_ahead("cert.pem");
-    context->reload_if_changed();  // the key is not the certificate's
+    context->reload_if_changed();  // the key belongs to another certificate
     EXPECT_TRUE(is_of(*context, old_));
 
     const Certificate next("new");
@@ -104,7 +104,7 @@ TEST_F(TlsContextTest, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTim
     EXPECT_THAT(change("unused.pem"), HasSubstr("the certificate stays as it was"));
     EXPECT_EQ(change("unused.pem"), "");
     EXPECT_TRUE(is_of(*context, old_));
-    // As a chmod does, which root's tests can't tell.
+    // The time stays the same, as after a chmod, which tests run by root can't use.
     EXPECT_THAT(change("key.pem"), HasSubstr("the certificate was read again"));
     EXPECT_TRUE(is_of(*context, next));
 }
@@ -119,7 +119,7 @@ TEST_F(TlsContextTest, DoesNotKeepTheKeyOfTicketsForEver) {
     passing->reload_if_changed();
     EXPECT_EQ(ticket_key_of(*lasting), kept);
     EXPECT_NE(ticket_key_of(*passing), gone);
-    // Nor what it has of the files, where these have changed meanwhile.
+    // Nor the content of files that have changed in the meantime.
     const Certificate next("new");
     next.write(file("cert.pem"), file("key.pem"));
     date_ahead("cert.pem");
@@ -127,7 +127,7 @@ TEST_F(TlsContextTest, DoesNotKeepTheKeyOfTicketsForEver) {
     EXPECT_TRUE(is_of(*passing, next));
 }
 
-// Else a client whose authority is named no more would be let in by a ticket of before.
+// Otherwise, an old ticket would admit a client whose authority is no longer named.
 TEST_F(TlsContextTest, DoesNotKeepTheKeyOfTicketsWhereAnotherAuthorityMayBeNamed) {
     Certificate("authority").write(file("ca.pem"), file("unused.pem"));
     const auto open = create();
@@ -185,7 +185,7 @@ TEST_F(TlsContextTest, SaysWhichFileIsOfNoUse) {
                 testing::AllOf(StartsWith("tls.cert_file: "), HasSubstr("none.pem")));
     EXPECT_THAT(error_of({cert, cert, ""}), StartsWith("tls.key_file: "));
     EXPECT_THAT(error_of({cert, key, key}), StartsWith("tls.client_ca_file: "));
-    write_key(old_.key(), file("encrypted.pem"), "xyzz");  // and nobody is asked for what it needs
+    write_key(old_.key(), file("encrypted.pem"), "xyzz");  // nobody is asked for the passphrase
     EXPECT_THAT(error_of({cert, file("encrypted.pem"), ""}), StartsWith("tls.key_file: "));
     write_key(Certificate("other").key(), file("other.pem"));
     EXPECT_THAT(error_of({cert, file("other.pem"), ""}), StartsWith("tls.key_file: "));

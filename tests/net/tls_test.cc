@@ -1,4 +1,4 @@
-// TLS as clients see it: versions, resumption, certificates of both sides, and that HTTP over it is HTTP.
+// TLS as clients see it: versions, resumption, certificates of both sides, and HTTP over it.
 
 #include "net/tls.h"
 
@@ -32,7 +32,7 @@
 namespace annals::test {
 namespace {
 
-/// The certificate's files and a server with them.
+/// A certificate's files and a server that uses them.
 class TlsServer {
   public:
     explicit TlsServer(const Certificate& certificate, const Certificate* clients = nullptr,
@@ -92,7 +92,7 @@ class Peer {
     Peer(std::uint16_t port, const Options& options)
         : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free), fd_(connect_to(port)) {
         SSL_CTX* const context = context_.get();
-        SSL_CTX_set_security_level(context, 0);  // to be able to offer what is too old
+        SSL_CTX_set_security_level(context, 0);  // to be able to offer old versions
         SSL_CTX_set_min_proto_version(context, options.version_min);
         SSL_CTX_set_max_proto_version(context, options.version_max);
         if (options.ciphers != nullptr) {
@@ -132,7 +132,7 @@ class Peer {
                static_cast<int>(bytes.size());
     }
 
-    /// Everything until the server closes or `size` bytes have come.
+    /// Everything until the server closes or `size` bytes have arrived.
     std::string receive(std::size_t size = SIZE_MAX) {
         std::string all;
         char room[16384];
@@ -146,7 +146,7 @@ class Peer {
         return all;
     }
 
-    /// One request on a connection that is closed after it.
+    /// Sends one request, and reads until the connection is closed.
     std::string ask(const std::string& target) {
         EXPECT_TRUE(
             send("GET " + target + " HTTP/1.1\r\nHost: annals.test\r\nConnection: close\r\n\r\n"));
@@ -222,10 +222,10 @@ TEST(Tls, CarriesWebsockets) {
         client_frame(0x81, "bind x"));
     EXPECT_THAT(receive_through("Subscription"),
                 testing::AllOf(StartsWith("HTTP/1.1 101 "), HasSubstr("error x")));
-    // That came with the handshake; this comes later.
+    // The first came with the handshake, this one comes later.
     peer.send(client_frame(0x81, "bind y"));
     EXPECT_THAT(receive_through("Subscription"), HasSubstr("error y"));
-    // It is asked whether it lives, then ended.
+    // The server sends a ping first, then closes.
     EXPECT_THAT(peer.receive(), HasSubstr("\x89"));
 }
 
@@ -345,8 +345,8 @@ TEST(Tls, DoesNotWaitForAHandshakeWhenItStops) {
     EXPECT_TRUE(slow.closed_by_peer());
 }
 
-/// Has one client send at once what `add` and then a request make, and another, of the same thread of the server, ask as often as it
-/// can meanwhile.
+/// While a client sends at once everything that `add` and then a request produce, another
+/// client of the same server thread repeats requests: expects these to be answered.
 void expect_others_are_answered_during(const std::function<void(Peer&)>& add) {
     const TlsServer server{Certificate("server"), nullptr,
                            [](core::Config& config) { config.threads = 1; }};
@@ -430,7 +430,7 @@ TEST(Tls, ChoosesHttp11AmongProtocolsAndRefusesOthers) {
     EXPECT_FALSE(Peer(server.port(), {.protocols = std::string("\x02h2")}).greeted());
 }
 
-// With TLS 1.3 a client learns that its certificate was refused when it reads.
+// With TLS 1.3, a client learns that its certificate was refused only when it reads.
 bool is_served(std::uint16_t port, const Certificate* certificate, int version) {
     Peer peer(port, {.version_max = version, .certificate = certificate});
     return peer.greeted() &&
@@ -450,14 +450,14 @@ TEST(Tls, AsksClientsForACertificateOfItsAuthority) {
     }
 }
 
-/// x5t#S256.
+/// The certificate's x5t#S256.
 std::string thumbprint_of(const Certificate& certificate) {
     unsigned char digest[32];
     X509_digest(certificate.certificate(), EVP_sha256(), digest, nullptr);
     return base64url({reinterpret_cast<const char*>(digest), sizeof digest});
 }
 
-// RFC 8705 section 3: who has got hold of another's token can't use it, even with a certificate of his own.
+// RFC 8705 section 3: a stolen token is useless, even with a certificate of one's own.
 TEST(Tls, HoldsATokenToTheClientCertificateThatItIsBoundTo) {
     const Certificate authority("authority");
     const Certificate owner("owner", &authority);
@@ -492,7 +492,7 @@ TEST(Tls, HoldsATokenToTheClientCertificateThatItIsBoundTo) {
         EXPECT_EQ(status(mine, bound), "HTTP/1.1 404");
         EXPECT_EQ(status(stolen, bound), "HTTP/1.1 401");
         EXPECT_EQ(status(stolen, free), "HTTP/1.1 404");
-        // Nor does it help to go on with a session of before.
+        // Nor does it help to resume an earlier session.
         Peer first(server.port(), stolen);
         EXPECT_THAT(answer(first, bound), HasSubstr("bound to another client certificate"));
         const auto session = first.session();
@@ -514,7 +514,7 @@ TEST(Tls, TakesANewCertificateWithoutARestart) {
 
     Certificate("new").write(server.file("cert.pem"), server.file("key.pem"));
     EXPECT_TRUE(becomes_true([&] { return Peer(server.port()).server_name() == "new"; }));
-    EXPECT_THAT(open.ask("/fhir/text"), EndsWith("hello"));  // connections go on
+    EXPECT_THAT(open.ask("/fhir/text"), EndsWith("hello"));  // open connections continue
     const Peer resumed(server.port(), {.session = session.get()});
     EXPECT_EQ(SSL_session_reused(resumed.ssl()), 1);
 }
@@ -537,7 +537,7 @@ TEST(Tls, WritesNothingIntoADescriptorThatItHasGivenUp) {
     EXPECT_EQ(stream.handshake(), net::TlsStream::Step::done);
     client.join();
     EXPECT_GT(stream.add("secret"), 0U);
-    // Somebody else is given the number.
+    // Another socket gets the number.
     stream.abandon();
     std::array<int, 2> others{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, others.data()), 0);

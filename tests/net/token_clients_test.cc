@@ -1,4 +1,4 @@
-// What the token endpoint stands on: its clients' file, the scopes that it grants, the assertions that it has seen.
+// The basis of the token endpoint: its clients' file, the scopes it grants, and the assertions that it has seen.
 
 #include "core/config/token_clients.h"
 
@@ -120,7 +120,7 @@ class KeptReplays : public testing::Test {
         return taken ? Errc::not_found : taken.error().code;
     }
 
-    static constexpr Errc kTaken = Errc::not_found;  ///< what fault() says of none
+    static constexpr Errc kTaken = Errc::not_found;  ///< returned by fault() if there is none
 
     SimFileSystem files;
 };
@@ -132,7 +132,7 @@ TEST_F(KeptReplays, AreRefusedByTheNextProcess) {
         EXPECT_EQ(fault(*replays, "b", {"short", {kBegin.us + 10}}), kTaken);
     }
     {
-        // It ended well: that the machine has begun since is no matter.
+        // The process ended in order, so it doesn't matter that the machine has restarted since.
         const auto replays = open(files, kBegin, std::chrono::seconds(1));
         EXPECT_EQ(fault(*replays, "a client", {"one", kEnd}), Errc::bad_credentials);
         EXPECT_EQ(fault(*replays, "b", {"one", kEnd}), kTaken);
@@ -141,22 +141,22 @@ TEST_F(KeptReplays, AreRefusedByTheNextProcess) {
 }
 
 TEST_F(KeptReplays, AreRefusedAfterAProcessThatWasKilledAtAnyMoment) {
-    const auto killed = open(files);  // is never closed before what comes
+    const auto killed = open(files);  // not closed before the next ones
     for (const char* id : {"one", "two"}) {
         EXPECT_EQ(fault(*killed, "a", {id, kEnd}), kTaken);
-        const auto after = files.after_power_cut(1);  // all that was written is there
+        const auto after = files.after_power_cut(1);  // everything that was written is there
         const auto replays = open(*after);
         EXPECT_EQ(fault(*replays, "a", {id, kEnd}), Errc::bad_credentials);
         EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
         EXPECT_EQ(fault(*replays, "b", {"four", kEnd}), kTaken);
-        // What it took stands behind what it found, and the next one knows both.
+        // What it took follows what it found, and the next process knows both.
         const auto later = after->after_power_cut(1);
         const auto next = open(*later);
         for (const auto& [client, id_taken] : {std::pair("a", id), {"a", "three"}, {"b", "four"}}) {
             EXPECT_EQ(fault(*next, client, {id_taken, kEnd}), Errc::bad_credentials) << id_taken;
         }
     }
-    // A line that was not written to its end.
+    // A line that was not written completely.
     std::string text = files.content("/data/assertions");
     SimFileSystem torn;
     ASSERT_TRUE(torn.make_directory("/data"));
@@ -164,7 +164,7 @@ TEST_F(KeptReplays, AreRefusedAfterAProcessThatWasKilledAtAnyMoment) {
     const auto replays = open(torn);
     EXPECT_EQ(fault(*replays, "a", {"two", kEnd}), Errc::bad_credentials);
     EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
-    // Of one that was of a client whose name begins like another's.
+    // A partial line, whose client's name is the beginning of another's.
     SimFileSystem cut;
     ASSERT_TRUE(cut.make_directory("/data"));
     cut.set_content("/data/assertions",
@@ -204,7 +204,7 @@ TEST_F(KeptReplays, AreNotTakenWhereTheyCannotBeWritten) {
 
 TEST_F(KeptReplays, AreNotBegunAnewWhereTheirFileCannotBeReadOrWritten) {
     EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), kTaken);
-    // As a process that was killed leaves it.
+    // As left by a process that was killed.
     std::string before = files.content("/data/assertions");
     before.replace(before.find("whole"), 5, "open");
     files.set_content("/data/assertions", before);
@@ -325,7 +325,7 @@ TEST(TokenClients, AreTriedAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTime
     EXPECT_THAT(reload_with("no clients"), HasSubstr("clients stay as they were"));
     EXPECT_EQ(reload_with("no clients"), "");
     EXPECT_NE((*clients)->find("lab"), nullptr);
-    // As a chmod does, which root's tests can't tell.
+    // The time stays the same, as after a chmod, which tests run by root can't use.
     EXPECT_THAT(reload_with("[[client]]\nid = \"ward\"" + entry.substr(entry.find("\nscopes"))),
                 HasSubstr("clients were read again"));
     EXPECT_EQ((*clients)->find("lab"), nullptr);
@@ -356,14 +356,14 @@ TEST(TokenClients, KeepWhatWasFetchedForAsLongAsTheyHaveItsUrl) {
     EXPECT_THAT((*clients)->find("lab")->said.scopes, HasSubstr("system/*.s"));
     EXPECT_TRUE(has("one"));
     EXPECT_EQ(one.requests(), 1);
-    // Newer ones can still be asked for.
+    // Newer keys can still be fetched.
     one.set(jwk_set({SigningKey("ES256", "newer").jwk()}));
     const net::auth::Settled asked = net::auth::Clients::ask_for_keys(*(*clients)->find("lab"));
     ASSERT_TRUE(asked);
     EXPECT_TRUE(becomes_true([&] { return asked->load(); }));
     EXPECT_TRUE(has("newer"));
 
-    // A key that is at the old URL alone signs for nobody any more.
+    // A key that is only at the old URL is no longer accepted.
     say(other.url(), "system/*.s");
     (*clients)->reload_if_changed();
     EXPECT_FALSE(has("newer"));
@@ -374,7 +374,7 @@ TEST(TokenClients, KeepWhatWasFetchedForAsLongAsTheyHaveItsUrl) {
 TEST(TokenClients, AreReadAgainIfTheirFileChangesWhileItIsRead) {
     const TemporaryDirectory folder;
     const std::string file = folder / "clients.toml";
-    // Many read it, so that there is time for the change.
+    // Many clients read it, so that there is time for the change.
     const std::string keys = folder / "keys.json";
     write_whole_file(keys, jwk_set({SigningKey("ES256").jwk()}) + std::string(1'000'000, ' '));
     for (int delay = 1; delay <= 8; ++delay) {
@@ -388,7 +388,7 @@ TEST(TokenClients, AreReadAgainIfTheirFileChangesWhileItIsRead) {
             std::this_thread::sleep_for(std::chrono::milliseconds(delay));
             write_whole_file(folder / "new",
                              "[[client]]\nid = \"new\"\nscopes = []\njwks_file = '" + keys + "'\n");
-            // The system's clock for files takes some milliseconds for one.
+            // File times may be the same for some milliseconds.
             std::filesystem::last_write_time(
                 folder / "new",
                 std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));

@@ -1,4 +1,4 @@
-// Tokens that the server itself gives, over a socket: to whom, for what, and what is refused.
+// Tokens issued by the server itself, over a socket: to whom, for what, and what is refused.
 
 #include "net/auth/token_endpoint.h"
 
@@ -41,7 +41,7 @@ std::string inline_keys(const SigningKey& key) {
     return fmt::format("jwks = '{}'", jwk_set({key.jwk()}));
 }
 
-/// A server that gives tokens.
+/// Makes the server issue tokens.
 GuardedServer::Change with_clients(const std::string& clients, std::uint64_t rate = 100'000) {
     return [=](core::Config& config, GuardedServer& server) {
         config.base_url = kBase;
@@ -56,7 +56,7 @@ std::int64_t seconds_from_now(std::int64_t seconds) {
     return now().us / 1'000'000 + seconds;
 }
 
-/// The claims of an assertion; `jti` makes it one of its kind.
+/// The claims of an assertion; `jti` makes it unique.
 std::string claims(const std::string& client, const std::string& jti, std::int64_t life = 240,
                    const std::string& audience = kTokenUrl) {
     return fmt::format(R"({{"iss":"{0}","sub":"{0}","aud":"{1}","exp":{2},"jti":"{3}"}})", client,
@@ -135,11 +135,11 @@ TEST(TokenEndpoint, TakesAnAssertionOnce) {
     const std::string assertion = key.sign(claims("lab", "same"));
     EXPECT_EQ(post(server, form(assertion)).status, 200);
     expect_refused(post(server, form(assertion)), "invalid_client", "sent before");
-    // Nor another with the same jti; of another client that is another.
+    // Nor another one with the same jti, unless it is another client's.
     expect_refused(post(server, form(key.sign(claims("lab", "same", 200)))), "invalid_client",
                    "sent before");
     EXPECT_EQ(post(server, form(other.sign(claims("ward", "same")))).status, 200);
-    // One that got no token is used up as well.
+    // An assertion that got no token is used up, too.
     const std::string wasted = key.sign(claims("lab", "wasted"));
     expect_refused(post(server, form(wasted, "openid")), "invalid_scope");
     expect_refused(post(server, form(wasted)), "invalid_client", "sent before");
@@ -228,7 +228,7 @@ TEST(TokenEndpoint, HoldsAssertionsToWhatTheyMustSay) {
                         kTokenUrl, seconds_from_now(200), seconds_from_now(150)),
             "not valid yet");
     refuses(R"({"iss":"lab"})", "exp");
-    // None of these has used anything up.
+    // None of these has used up a jti.
     EXPECT_EQ(post(server, form(key.sign(claims("lab", "1")))).status, 200);
 }
 
@@ -297,7 +297,7 @@ TEST(TokenEndpoint, IsStrictAboutForms) {
     EXPECT_EQ(got.status, 405);
     EXPECT_EQ(got.header("Allow"), "POST");
 
-    // Charset and client_id change nothing; nothing of the above has used the assertion up.
+    // Charset and client_id change nothing, and nothing above has used up the assertion.
     EXPECT_EQ(post(server, good + "&client_id=lab&unknown=1",
                    "application/x-www-form-urlencoded; charset=UTF-8")
                   .status,
@@ -310,7 +310,7 @@ TEST(TokenEndpoint, ReadsNoLargeBodies) {
     const HttpResponse large = post(server, form(std::string(200'000, 'a')));
     EXPECT_EQ(large.status, 413);
     EXPECT_EQ(member(large, "error"), "invalid_request");
-    // Nor such as are large once they have been unpacked.
+    // Nor bodies that are large once unpacked.
     const auto packed = [&](const std::string& text) {
         std::string bytes;
         net::take_encoder(net::Coding::gzip)->add(text, net::Encoder::Then::end, bytes);
@@ -351,7 +351,7 @@ TEST(TokenEndpoint, SlowsDownWhoeverAsksTooOften) {
         }
     }
     EXPECT_EQ(throttled, 1);
-    // Others are not held up by that.
+    // Other requests are not slowed down.
     EXPECT_EQ(server.get("/metadata").status, 200);
 }
 
@@ -387,7 +387,7 @@ TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
 TEST(TokenEndpoint, IsNotThereUnlessClientsAreNamed) {
     const SigningKey key("ES256");
     GuardedServer server(with_tokens(jwk_set({key.jwk()})));
-    // As of any path where nothing is, nobody is told so without credentials.
+    // As for any path that doesn't exist, this is not told without credentials.
     EXPECT_EQ(post(server, "grant_type=client_credentials").status, 401);
     EXPECT_EQ(server.get("/auth/jwks").status, 401);
     EXPECT_EQ(server.get_with_token("/auth/jwks", key.sign(kClaims)).status, 404);
@@ -401,7 +401,7 @@ TEST(TokenEndpoint, FetchesTheKeysOfAClientAndFetchesThemAgain) {
     KeyEndpoint keys(jwk_set({first.jwk()}));
     GuardedServer server(
         with_clients(client_entry("lab", fmt::format("jwks_url = '{}'", keys.url()))));
-    // The first request waits for the first keys; a jku that says the same is no trick.
+    // The first request waits for the first keys; a jku with the same URL is harmless.
     EXPECT_EQ(
         post(server, form(first.sign(
                          fmt::format(R"({{"alg":"ES384","kid":"first","jku":"{}"}})", keys.url()),

@@ -1,4 +1,4 @@
-// Frames of websockets, and subscriptions by them: what is said, and what is refused.
+// Frames of websockets, and subscriptions by websocket: what is said, and what is refused.
 
 #include "net/websocket.h"
 
@@ -23,7 +23,7 @@ using testing::StartsWith;
 
 // ---- frames ----
 
-/// All that comes of these bytes: "text X", "ping X", "pong X", "close", "failed CODE".
+/// Everything that these bytes result in: "text X", "ping X", "pong X", "close", "failed CODE".
 std::vector<std::string> read(std::string_view bytes, std::size_t step = 1 << 20) {
     FrameReader reader(512);
     std::vector<std::string> all;
@@ -91,7 +91,7 @@ TEST(WebsocketFrames, AreReadHoweverTheyArrive) {
     for (const std::size_t step : {1U, 2U, 3U, 5U, 7U, 1000U}) {
         EXPECT_EQ(read(bytes, step), expected) << step;
     }
-    // A character may be divided between two fragments.
+    // A character may be split between two fragments.
     EXPECT_THAT(read(client_frame(0x01, "\xc3") + client_frame(0x80, "\xa4")),
                 testing::ElementsAre("text \xc3\xa4"));
     EXPECT_THAT(read(client_frame(0x88, "")), testing::ElementsAre("close"));
@@ -146,7 +146,7 @@ TEST(WebsocketFrames, ThatTheStandardForbidsEndTheConnection) {
         {client_frame(0x81, "\xc0\x80"), 1007},
         {client_frame(0x01, "\xc3") + client_frame(0x80, "x"), 1007},
         {client_frame(0x82, "x"), 1003},  // binary
-        {two, 1002},                      // longer than need be
+        {two, 1002},                      // longer than necessary
         {eight, 1002},
         {huge, 1002},
         {large, 1009},
@@ -238,7 +238,7 @@ TEST_F(WebsocketTest, WhoIsBoundIsPingedForEachMatch) {
     put_patient("b");
     EXPECT_EQ(client.hear(), "ping s");
     EXPECT_EQ(client.hear(), "ping s");
-    // A second subscription over the same connection, and the first one again.
+    // A second subscription on the same connection, and the first one again.
     client.say("bind s");
     EXPECT_EQ(client.hear(), "bound s");
     client.say(" bind  t\r\n");
@@ -254,7 +254,7 @@ TEST_F(WebsocketTest, WhoIsBoundIsPingedForEachMatch) {
 
 TEST_F(WebsocketTest, WhatIsWrittenRightAfterTheBindingIsPinged) {
     start();
-    put("s", websocket("s"));  // and perhaps not active yet
+    put("s", websocket("s"));  // may not be active yet
     WebsocketClient client(server_->port());
     client.say("bind s");
     EXPECT_EQ(client.hear(), "bound s");
@@ -267,7 +267,7 @@ TEST_F(WebsocketTest, ManyPingsComeAllTheSame) {
     constexpr int kPatients = 320;
     start();
     WebsocketClient client(server_->port());
-    // With names so long that they are more than go out at once.
+    // With ids so long that not all pings can be sent at once.
     for (int i = 0; i < kSubscriptions; ++i) {
         const std::string id = fmt::format("{:x>64}", i);
         put(id, websocket(id, "Patient"));
@@ -366,7 +366,7 @@ TEST_F(WebsocketTest, WhoSaysNothingAndAnswersNoPingIsCutOff) {
     ASSERT_EQ(client.opening().status, 101);
     EXPECT_EQ(client.receive().first, 0x89U);
     EXPECT_EQ(client.receive().first, 0U);
-    // Who answers stays.
+    // A client that answers stays connected.
     put("s", websocket("s"));
     WebsocketClient alive(server_->port());
     for (int i = 0; i < 10; ++i) {
@@ -424,7 +424,7 @@ TEST_F(WebsocketTest, AnotherRequestIsToldWhatIsExpected) {
     EXPECT_EQ(status(upgrade + version + "Sec-WebSocket-Key: x\r\n").status, 400);
     EXPECT_EQ(status(upgrade + key + version, "GET /fhir/websocket HTTP/1.0").status, 426);
     EXPECT_EQ(status(upgrade + key + version, "POST /fhir/websocket HTTP/1.1").status, 404);
-    // An Upgrade that nobody takes is passed over.
+    // An Upgrade is ignored where there is none.
     EXPECT_EQ(status(upgrade + key + version, "GET /fhir/metadata HTTP/1.1").status, 200);
 }
 
@@ -478,7 +478,7 @@ TEST_F(WebsocketTest, IsClosedOnceTheCredentialsItWasOpenedWithDoNotHold) {
     ASSERT_EQ(unbound.opening().status, 101);
     test::write_whole_file(server_->file("keys.toml"), other_entry);
     ASSERT_TRUE(test::becomes_true([&] { return server_->get("/Patient/1", one).status == 401; }));
-    // Neither an answer nor a ping comes before that.
+    // No answer and no ping comes before that.
     unbound.say("bind s");
     EXPECT_EQ(unbound.hear(), "closed 1008");
     put("a", R"({"resourceType":"Patient","id":"a"})", other);
@@ -495,7 +495,7 @@ TEST_F(WebsocketTest, OnWhichNothingIsSaidIsClosedWhenItIsPingedAfterItsTokenEnd
         config.auth.jwt_leeway = 0ms;
         config.limits.idle_timeout = 500ms;
     });
-    // Of whole seconds, and not at once.
+    // Whole seconds, and not right now.
     const std::int64_t end = (now().us + 1'300'000) / 1'000'000;
     const std::string token = key.sign(fmt::format(R"({{"exp":{},"scope":"system/*.rs"}})", end));
     WebsocketClient client(server_->port(), {{"Authorization", "Bearer " + token}});
