@@ -1,5 +1,5 @@
-// The parse that looks at the structure on its way: what it settles, and what it leaves to the walk. That it never
-// settles what the walk would refuse is looked at with every text of structure_test.cc and parser_test.cc.
+// The parse that checks structure: what it settles, and what it leaves to the walk. structure_test.cc
+// and parser_test.cc check with all their texts that it never settles what the walk would refuse.
 
 #include "tests/support/checked_parse.h"
 
@@ -54,7 +54,7 @@ TEST_F(CheckedParse, SettlesWhatIsPlainlyInOrder) {
          R"("extension":[{"url":"u","extension":[{"url":"v","valueCodeableConcept":{"text":"a"}}]}])",
          R"("communication":[{"language":{"text":"a"}}])"}) {
         EXPECT_TRUE(settles_patient(members)) << members;
-        EXPECT_TRUE(settles_patient(members)) << members;  // now it knows what follows what
+        EXPECT_TRUE(settles_patient(members)) << members;  // now it knows the order
     }
     EXPECT_TRUE(settles(
         R"({"id":"a","name":[{"text":"resourceType"}],"resourceType":"Patient","active":false})"));
@@ -76,7 +76,7 @@ TEST_F(CheckedParse, SettlesEachResourceOfABundleForItself) {
     }
     EXPECT_EQ(sound, "1001");
     EXPECT_FALSE(document->root().node().sound);
-    // Nothing is expected below what R4 does not have.
+    // Nothing is settled below unknown elements.
     EXPECT_FALSE(document->root()["entry"].elements().first.operator*()["resource"]["odd"]);
     for (const Node& node : document->nodes()) {
         EXPECT_TRUE(node.kind == Kind::object || !node.sound);

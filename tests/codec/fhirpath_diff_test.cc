@@ -1,4 +1,4 @@
-// FHIRPath diff: what it says of small changes, and that a patch by it makes one resource the other.
+// FHIRPath diff: what it says of small changes, and that applying it as a patch turns one resource into the other.
 
 #include "codec/patch/fhirpath_diff.h"
 
@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// With members in the order of their names; of the resource itself without id and meta.
+/// The value with the members of objects sorted by name; the resource itself without id and meta.
 std::string canonical(json::Value value, bool top = true) {
     if (value.is_object()) {
         std::map<std::string, std::string> members;
@@ -44,7 +44,7 @@ std::string canonical(json::Value value, bool top = true) {
     return value.is_string() ? json::quoted(value.string()) : std::string(value.raw());
 }
 
-/// True if the diff was short enough for a patch to take it, and that made one the other.
+/// False if the diff is too long for a patch. Otherwise expects it to turn one into the other.
 bool turns(std::string_view from, std::string_view to) {
     const json::Document before = parse(from);
     const json::Document after = parse(to);
@@ -87,7 +87,7 @@ TEST(FhirpathDiff, DoesNotMindHowStringsAreEscapedAndMembersOrdered) {
     EXPECT_EQ(diff(R"(,"contained":[{"resourceType":"Group","id":"g","_name":{"id":"\u0061"}}])",
                    R"(,"contained":[{"_name":{"id":"a"},"id":"g","resourceType":"Group"}])"),
               R"({"resourceType":"Parameters"})");
-    // What stays is known although it is written otherwise.
+    // Unchanged parts are recognised even if they are written differently.
     const std::string text = diff(R"(,"name":[{"text":"a"},{"text":"b"},{"text":"c","use":"old"}])",
                                   R"(,"name":[{"text":"a"},{"use":"old","text":"\u0063"}])");
     EXPECT_THAT(text, HasSubstr(R"("valueCode":"delete")"));

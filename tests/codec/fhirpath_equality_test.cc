@@ -1,4 +1,4 @@
-// FHIRPath: when items are equal, equivalent, or in an order, and what can't be told.
+// FHIRPath: when items are equal, equivalent or ordered, and when that is unknown.
 
 #include "tests/codec/fhirpath_fixture.h"
 

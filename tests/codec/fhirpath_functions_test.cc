@@ -1,4 +1,4 @@
-// FHIRPath: conversions, what the caller is asked and told, what is there once, and how expressions are read.
+// FHIRPath: conversions, callbacks of the caller, duplicates, and how expressions are read.
 
 #include "tests/codec/fhirpath_fixture.h"
 
@@ -143,7 +143,7 @@ TEST_F(FhirPath, LetsNoModifierPassThatIsNotKnown) {
     EXPECT_EQ(eval("name.checkModifiers(1)"), "error");
 }
 
-// Beyond eight items they are found by their hashes: whatever is equal must have the same.
+// More than eight items are compared by their hashes: equal items must have the same hash.
 TEST_F(FhirPath, FindsWhatIsEqualAmongMany) {
     std::string extensions;
     for (const std::string_view value :

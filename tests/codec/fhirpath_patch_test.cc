@@ -65,7 +65,7 @@ Result<std::string> patched(std::string_view resource, const std::vector<std::st
     return apply_fhirpath_patch(document.root(), patch.root(), limits);
 }
 
-// The patient's members without resourceType.
+// The patient's members after the patch, without resourceType.
 std::string applied(std::string_view members, const std::vector<std::string>& operations) {
     const std::string before =
         fmt::format(R"({{"resourceType":"Patient"{}{}}})", members.empty() ? "" : ",", members);
@@ -203,7 +203,7 @@ TEST(FhirpathPatch, KeepsExtensionsOfPrimitivesInStep) {
     EXPECT_EQ(applied(R"("name":[{"given":["A"]}])",
                       {replace("Patient.name.given[0]", R"("_valueString":{"id":"x"})")}),
               R"(,"name":[{"_given":[{"id":"x"}]}]})");
-    // Of the two lists the one that is made is as long as the other.
+    // A list that is created for values or extensions is as long as the other one.
     const std::string_view plain = R"("name":[{"given":["A","B","C"]}])";
     EXPECT_EQ(applied(plain, {replace("Patient.name.given[1]",
                                       R"("valueString":"X","_valueString":{"id":"x"})")}),
@@ -218,7 +218,7 @@ TEST(FhirpathPatch, KeepsExtensionsOfPrimitivesInStep) {
 
 TEST(FhirpathPatch, AddsExtensionsToPrimitives) {
     const std::string_view extension = R"("valueExtension":{"url":"u","valueCode":"x"})";
-    // Extension is no type that a parameter can have: it is made of parts.
+    // Extension is not a type of parameters, so it must be given in parts.
     EXPECT_EQ(failed(R"("active":true)", {add("Patient.active", "extension", extension)}).code,
               Errc::invalid);
     const std::string_view parts =
@@ -238,7 +238,7 @@ TEST(FhirpathPatch, AddsExtensionsToPrimitives) {
 }
 
 TEST(FhirpathPatch, LeavesAloneWhatStandsBesideAListAndIsNone) {
-    // "_name" is no element of FHIR, and is kept as it comes; a patch of the list beside it ended the process.
+    // "_name" is not an element of FHIR and is kept as it is; patching the list beside it used to end the process.
     constexpr std::string_view kNames =
         R"("name":[{"text":"A"},{"given":["B"]}],"_name":{"x":1,"y":2})";
     EXPECT_EQ(applied(kNames, {replace("Patient.name[1]", R"("valueHumanName":{"text":"C"})")}),
@@ -249,7 +249,7 @@ TEST(FhirpathPatch, LeavesAloneWhatStandsBesideAListAndIsNone) {
               R"(,"name":[{"given":["B"]},{"text":"A"}],"_name":{"x":1,"y":2}})");
     EXPECT_EQ(applied(kNames, {operation("delete", "Patient.name[1].given[0]")}),
               R"(,"name":[{"text":"A"}],"_name":{"x":1,"y":2}})");
-    // What was never validated may be so of primitives.
+    // Resources that were never validated may have this with primitives.
     EXPECT_EQ(applied(R"("name":[{"given":{"a":1},"_given":[{"id":"x"}]}])",
                       {replace("Patient.name.given[0]", R"("valueString":"z")")}),
               R"(,"name":[{"given":["z"]}]})");
@@ -289,7 +289,7 @@ TEST(FhirpathPatch, TakesAwayWhatBecomesEmpty) {
     EXPECT_EQ(applied(R"("name":[{"given":["A"]},{"family":"B"}])",
                       {operation("delete", "Patient.name[0].given[0]")}),
               R"(,"name":[{"family":"B"}]})");
-    // An element that has no value is nothing without its extensions.
+    // Without its extensions, an element without a value is gone.
     const std::string extension = operation("delete", "Patient.name.given[0].extension[0]");
     EXPECT_EQ(
         applied(R"("name":[{"_given":[{"extension":[{"url":"u"}]},{"id":"b"}]}])", {extension}),
@@ -401,7 +401,7 @@ TEST(FhirpathPatch, IsBounded) {
                          {.bytes_max = 200}));
     EXPECT_FALSE(patched(R"({"resourceType":"Patient","name":[{"family":"A"}]})", operations,
                          {.steps_max = 200}));
-    // An expression that goes over everything again and again.
+    // An expression that visits everything for each item.
     std::string names;
     for (int i = 0; i < 2000; ++i) {
         names += fmt::format(R"({}{{"family":"{}"}})", i == 0 ? "" : ",", i);

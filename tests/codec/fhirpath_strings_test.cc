@@ -1,4 +1,4 @@
-// FHIRPath: strings, what they match, and how elements become values.
+// FHIRPath: strings, matching, and how elements become values.
 
 #include "tests/codec/fhirpath_fixture.h"
 
@@ -84,7 +84,7 @@ TEST_F(FhirPath, JoinsAndSplitsStrings) {
 }
 
 TEST_F(FhirPath, KnowsTheCasesOfLettersBeyondAscii) {
-    // The first and the last of what is beside each other.
+    // The first and the last of each range.
     const std::vector<std::pair<std::string, std::string>> pairs = {
         {"À", "à"}, {"Ö", "ö"}, {"Ø", "ø"}, {"Þ", "þ"}, {"Ā", "ā"}, {"Į", "į"}, {"Ĳ", "ĳ"},
         {"Ķ", "ķ"}, {"Ĺ", "ĺ"}, {"Ň", "ň"}, {"Ŋ", "ŋ"}, {"Ŷ", "ŷ"}, {"Ź", "ź"}, {"Ž", "ž"},

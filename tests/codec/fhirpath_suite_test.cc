@@ -1,5 +1,4 @@
-// The official FHIRPath tests for R4, and the expressions of R4's own definitions, below the folder that
-// ANNALS_TEST_DATA names.
+// The official FHIRPath tests for R4, and the expressions of R4's own definitions, in the folder that ANNALS_TEST_DATA names.
 
 #include "codec/fhirpath/fhirpath.h"
 #include "tests/support/files.h"
@@ -17,7 +16,7 @@
 namespace annals::fhirpath {
 namespace {
 
-// The suite names types as FHIR does, also those of System.
+// The suite names types as FHIR does, those of System, too.
 std::string suite_type(const Item& item) {
     switch (item.kind()) {
         case Item::Kind::boolean:
@@ -74,7 +73,7 @@ class Suite {
     std::map<std::string, json::Document> inputs_;
 };
 
-// Nothing if the outcome is as the suite says, else what was there instead.
+// Empty if the outcome is as the suite says, otherwise what it was.
 std::string run(json::Value test, const Item& input, Evaluator& evaluator) {
     const std::string text = test["expression"].string();
     const std::string invalid = test["invalid"].string();
@@ -114,7 +113,7 @@ std::string run(json::Value test, const Item& input, Evaluator& evaluator) {
     std::size_t i = 0;
     for (const json::Value output : test["outputs"].elements()) {
         const std::string value = without_at(output["value"].string());
-        // Where no type is named, any will do; -0.0 is 0.0.
+        // If no type is named, any will do. -0.0 counts as 0.0.
         const std::string type = !output["type"].string().empty() ? output["type"].string()
                                  : i < found.size() ? found[i].substr(0, found[i].find(' '))
                                                     : "?";
@@ -144,7 +143,7 @@ TEST(FhirPathSuite, GivesWhatTheOfficialTestsSay) {
     if (folder.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no fhirpath-r4";
     }
-    // Tests whose outcome is another one here, each with its reason.
+    // Tests with another outcome here, each with its reason.
     const std::map<std::string, std::string> exceptions = {};
     Suite suite(folder);
     Evaluator evaluator;
@@ -327,7 +326,7 @@ TEST(FhirPathSuite, EvaluatesTheInvariantsOfTheOfficialExamples) {
     for (const auto& [what, count] : walk.errors) {
         ADD_FAILURE() << count << " times " << what;
     }
-    // Two examples have narratives beyond txt-1.
+    // Two examples have narratives that txt-1 forbids.
     for (const auto& [what, count] : walk.broken) {
         EXPECT_TRUE(what.starts_with("txt-")) << what << ", " << count << " times";
     }

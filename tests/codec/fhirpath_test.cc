@@ -1,4 +1,4 @@
-// FHIRPath without any data from elsewhere: operators, precision, navigation, limits, hostile expressions.
+// FHIRPath without external data: operators, precision, navigation, limits, hostile expressions.
 
 #include "codec/fhirpath/fhirpath.h"
 
@@ -430,7 +430,7 @@ TEST_F(FhirPath, StopsAtItsLimits) {
 }
 
 TEST_F(FhirPath, OfManyNamesIsReadInTimeByTheirNumber) {
-    // Each was looked for among those before it: a patch of a thousand such expressions took half a minute.
+    // Each name used to be searched for among those before it: a patch of a thousand such expressions took half a minute.
     const auto time = [](int count) {
         std::vector<std::string> parts;
         for (int i = 0; i < count; ++i) {
@@ -455,7 +455,7 @@ TEST_F(FhirPath, OfManyNamesIsReadInTimeByTheirNumber) {
 }
 
 TEST_F(FhirPath, CountsTheBytesOfTheTextsThatItReads) {
-    // Each took milliseconds of a megabyte, at the cost of a dozen steps.
+    // With a megabyte, each used to take milliseconds, counted as a dozen steps.
     std::string names;
     for (int i = 0; i < 100; ++i) {
         names += i == 0 ? R"({"family":"a"})" : R"(,{"family":"a"})";
@@ -478,7 +478,7 @@ TEST_F(FhirPath, CountsTheBytesOfTheTextsThatItReads) {
     }
 }
 
-// Each of these could take for ever, or all the memory, were there no bound.
+// Without bounds, each of these could take forever or use all memory.
 TEST_F(FhirPath, EndsHostileExpressionsSoon) {
     const std::string ten = "(0|1|2|3|4|5|6|7|8|9)";
     std::string nested = "1";
@@ -561,7 +561,7 @@ TEST(FhirPathCache, KeepsTheLastOnesForAllThreads) {
     EXPECT_EQ(cache.get("1 + 1")->text().data(), first.data());
     EXPECT_FALSE(cache.get("1 +"));
     EXPECT_TRUE(cache.get("2"));
-    EXPECT_TRUE(cache.get("3"));  // pushes the first out
+    EXPECT_TRUE(cache.get("3"));  // displaces the first
     const Expression again = *cache.get("1 + 1");
     EXPECT_NE(again.text().data(), first.data());
     EXPECT_TRUE(cache.get("'a'.matches('a')"));  // too heavy to be kept

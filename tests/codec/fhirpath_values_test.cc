@@ -1,4 +1,4 @@
-// FHIRPath: numbers, units, dates and times at the edges of what they can be.
+// FHIRPath: numbers, units, dates and times at the limits of their ranges.
 
 #include "codec/fhirpath/ucum.h"
 #include "tests/codec/fhirpath_fixture.h"

@@ -186,7 +186,7 @@ TEST(JsonPatch, AFailedTestIsAnErrorOfItsOwn) {
     EXPECT_EQ(json_failed("[1]", R"([{"op":"test","path":"/1","value":1}])").code,
               Errc::processing);
     EXPECT_EQ(json_failed("[1]", R"([{"op":"test","path":"/00","value":1}])").code, Errc::invalid);
-    // An index of any size is one.
+    // An index may be of any size.
     EXPECT_EQ(
         json_failed("[1]", R"([{"op":"test","path":"/18446744073709551616","value":1}])").code,
         Errc::processing);
@@ -256,7 +256,7 @@ TEST(JsonPatch, BoundsOperations) {
 }
 
 TEST(JsonPatch, BoundsTheResult) {
-    // Each copy doubles: 2^100 bytes if nobody looked.
+    // Each copy doubles the size: 2^100 bytes without a bound.
     std::string patch = R"([{"op":"add","path":"/a","value":["0123456789"]})";
     for (int i = 0; i < 100; ++i) {
         patch +=

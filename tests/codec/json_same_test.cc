@@ -1,4 +1,4 @@
-// is_same: values that say the same, and such as only look like it.
+// is_same: values that mean the same, and values that only look alike.
 
 #include "codec/json/same.h"
 #include "tests/codec/parse.h"

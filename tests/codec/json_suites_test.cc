@@ -1,5 +1,5 @@
-// Texts from elsewhere: Nicolas Seriot's JSONTestSuite, HL7's R4 examples and Synthea's patients, below the
-// folder that ANNALS_TEST_DATA names.
+// External texts: Nicolas Seriot's JSONTestSuite, HL7's R4 examples
+// and Synthea's patients, in the folder that ANNALS_TEST_DATA names.
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
@@ -15,7 +15,7 @@
 namespace annals::json {
 namespace {
 
-// White space taken out by a state machine of two states.
+// Removes white space, by a state machine of two states.
 std::string minified(std::string_view text) {
     std::string out;
     bool inside = false;
@@ -45,8 +45,8 @@ TEST(JsonTestSuite, IsAnsweredAsItSays) {
     Parser parser;
     for (const auto& path : files) {
         const std::string name = path.filename();
-        // Of what the suite leaves open, numbers of any size are kept as text; lone surrogates,
-        // what is no UTF-8, byte-order marks and 500 levels are refused.
+        // Of what the suite leaves open, numbers of any size are kept as text; lone
+        // surrogates, invalid UTF-8, byte-order marks and 500 levels are refused.
         const bool expected = name.starts_with("i_number_") ||
                               (name.starts_with("y_") && !refused_all_the_same.contains(name));
         const std::string text = test::read_whole_file(path);

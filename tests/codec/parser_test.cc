@@ -287,7 +287,7 @@ TEST(JsonParser, FindsARepeatedKeyAmongMany) {
 }
 
 TEST(JsonParser, TakesLinearTimeForHostileKeys) {
-    // Equal in length and in their first bytes; a quadratic check would take minutes.
+    // Of the same length and with the same first bytes; a quadratic check would take minutes.
     std::string text = "{";
     for (int i = 0; i < 400'000; ++i) {
         text += "\"aaaaaaaaaaaaaaaa" + std::to_string(1'000'000 + i) + "\":0,";
@@ -443,7 +443,7 @@ TEST(JsonUnicode, KnowsEveryCharacterByItsBytesAndNothingElse) {
         text.pop_back();
         ASSERT_EQ(utf8_length(text), 0U) << code_point;
     }
-    // Overlong forms, bytes that begin nothing, and second bytes that are none.
+    // Overlong forms, invalid first bytes, and invalid continuation bytes.
     for (const std::string_view text :
          {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
           "\xf5\x80\x80\x80", "\xc2\x7f", "\xc2\xc0", "\xe1\x7f\x80", "\xe1\x80\xc0",

@@ -1,5 +1,4 @@
-// Patches from elsewhere: the JSON Patch test suite and HL7's FHIRPath Patch tests, below the folder that
-// ANNALS_TEST_DATA names.
+// External patches: the JSON Patch test suite and HL7's FHIRPath Patch tests, in the folder that ANNALS_TEST_DATA names.
 
 #include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
@@ -16,7 +15,7 @@
 namespace annals::patch {
 namespace {
 
-// The elements of a JSON array as texts, each for itself: some are no JSON that Parser takes.
+// The elements of a JSON array as texts, one by one: some are not JSON that Parser accepts.
 std::vector<std::string> split_array(std::string_view text) {
     std::vector<std::string> elements;
     std::size_t begin = 0;
@@ -62,7 +61,7 @@ TEST(JsonPatchSuite, PassesWhole) {
             json::Parser parser;
             const auto record = parser.parse(text);
             if (!record) {
-                // A repeated member is refused before it is a patch.
+                // A repeated member is refused by the parser already.
                 EXPECT_NE(text.find("\"error\""), std::string::npos) << text;
                 continue;
             }
@@ -108,7 +107,7 @@ void run(const PatchTest& test) {
     }
     std::string texts[] = {*result, test.output};
     for (std::string& text : texts) {
-        // What a narrative may be written as, too.
+        // Narratives may be written in either way.
         replace_all(text, "\\r\\n", "\\n");
         replace_all(text, "&quot;", "\\\"");
     }
@@ -138,7 +137,7 @@ TEST(FhirpathPatchSuite, PassesWholeInXml) {
         GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no " << path;
     }
     const std::string all = test::read_whole_file(path);
-    // The JSON of what stands inside of <name> in the case at `begin`; empty if it has none.
+    // The JSON for the content of <name> in `test`; empty if there is none.
     const auto json_of = [&](std::string_view test, std::string_view name) -> std::string {
         const std::string opening = "<" + std::string(name) + ">";
         const std::size_t begin = test.find(opening);

@@ -1,5 +1,5 @@
-// The recognisers of primitive types, by hand-picked texts and, below the folder that ANNALS_TEST_DATA names, by a
-// suite of lexical cases.
+// The recognisers of primitive types, with hand-picked texts and a
+// suite of lexical cases, in the folder that ANNALS_TEST_DATA names.
 
 #include "codec/schema/primitive.h"
 
@@ -129,7 +129,7 @@ TEST(Primitive, EveryDayOfFourCenturiesIsThereOnce) {
     EXPECT_EQ(days, 146097);
 }
 
-// A base64 text of any length with one wrong character anywhere is refused, whole blocks or not.
+// A base64 text of any length with a wrong character anywhere is refused, within whole blocks or not.
 TEST(Primitive, Base64FaultsAreFoundAtEveryPlace) {
     const std::string good(132, 'Q');
     for (std::size_t at = 0; at < good.size(); ++at) {
@@ -153,7 +153,7 @@ TEST(Primitive, Base64AlphabetIsTheSameInsideAndOutsideOfBlocks) {
     }
 }
 
-// Whether a JSON value is one of `type`, as a resource would hold it.
+// Whether a JSON value in a resource is valid as a `type`.
 bool is_json_value(Primitive type, json::Value value) {
     switch (value.node().kind) {
         case json::Kind::null:

@@ -18,7 +18,7 @@ class ResourceTest : public testing::Test {
         return documents_.back().root();
     }
 
-    // The body with VV and TT for the holes.
+    // The body, with VV and TT in place of the holes.
     std::string body(std::string_view text, std::string_view id, const BodyPlan::Keep& keep = {},
                      const std::vector<Edit>& edits = {}) {
         const Result<ResourceFacts> facts = read_facts(parse(text));
@@ -167,7 +167,7 @@ TEST_F(BodyPlanTest, WritesWhatIsKept) {
     EXPECT_EQ(body(R"({"resourceType":"Patient","meta":{"lastUpdated":"x"}})", "a", {"7", {}}),
               R"({"resourceType":"Patient","id":"a","meta":{"versionId":"7","lastUpdated":"TT"}})");
 
-    // Nothing to change: one run.
+    // Nothing changes, so there is a single run.
     const Result<ResourceFacts> facts = read_facts(parse(same));
     ASSERT_TRUE(facts);
     const BodyPlan plan(*facts, "a", both);
@@ -325,7 +325,7 @@ TEST(Narrative, TakesTimeByItsLength) {
         EXPECT_FALSE(rewritten(link));
         return std::clock() - begin;
     };
-    // Each ampersand was the beginning of a look for a semicolon.
+    // Each ampersand used to start a search for a semicolon.
     EXPECT_LT(time(1'000'000), 200 * (time(20'000) + CLOCKS_PER_SEC / 1000));
 }
 

@@ -1,4 +1,4 @@
-// What the tables say of FHIR R4, and that they are what tools/generate_schema makes where the definitions are.
+// What the tables say of FHIR R4, and that tools/generate_schema makes the same, if the definitions are at hand.
 
 #include "codec/schema/schema.h"
 

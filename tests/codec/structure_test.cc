@@ -1,5 +1,4 @@
-// Structural validation: one fault at a time, many at once, and real resources below the folder that
-// ANNALS_TEST_DATA names.
+// Structural validation: one fault at a time, many at once, and real resources in the folder that ANNALS_TEST_DATA names.
 
 #include "codec/schema/structure.h"
 
@@ -23,7 +22,7 @@ namespace {
 std::vector<std::string> faults_of(std::string_view text, StructureRules rules = {},
                                    std::string_view prefix = {}) {
     static json::Parser parser;
-    for (int round = 0; round < 2; ++round) {  // the second time it knows what follows what
+    for (int round = 0; round < 2; ++round) {  // the second time, it knows the order
         EXPECT_EQ(test::disagreement_with_checked_parse(parser, text), "") << text;
     }
     const auto document = parser.parse(text);
@@ -232,7 +231,7 @@ TEST(Structure, AcceptsUnknownElementsUnlessItIsToldNotTo) {
               Faults{"structure Patient.managingOrganization"});
 }
 
-// A name that was seen right before must not be taken for another of the same ends.
+// A name must not be taken for the previous one with the same beginning and end.
 TEST(Structure, TellsLongNamesApartThatBeginAndEndAlike) {
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(faults_of(patient(R"("managingOrganization":{"display":"a"})"),
@@ -343,7 +342,7 @@ TEST_P(StructureOfRealResources, IsFoundValid) {
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no " << GetParam();
     }
-    // What is wrong with the examples themselves.
+    // The faults of the examples themselves.
     const std::map<std::string, std::size_t> faulty = {
         {"Questionnaire-qs1.json", 32},  // items of type display without the required linkId
         {"SearchParameter-codesystem-extensions-CodeSystem-end.json", 1},  // no base

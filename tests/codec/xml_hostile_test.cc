@@ -1,4 +1,4 @@
-// XML from someone who means harm, or who never read the recommendation.
+// XML from somebody malicious, or who never read the specification.
 
 #include "codec/xml/narrative.h"
 #include "codec/xml/reader.h"
@@ -173,7 +173,7 @@ TEST(HostileXml, IsBoundedInDepthAndNumber) {
         html += "<b>";
     }
     EXPECT_EQ(code_of(patient("<text>" + narrative(html) + "</text>")), Errc::invalid);
-    // Neither is what is closed as it should be.
+    // The same if everything is closed properly.
     std::string closed = deep + "<valueCode value='a'/>";
     std::string closed_html = html + "a";
     for (int i = 0; i < 100'000; ++i) {
@@ -192,12 +192,12 @@ TEST(HostileXml, IsBoundedInDepthAndNumber) {
         many += "<a/>";
     }
     EXPECT_EQ(code_of(patient(many)), Errc::structure);
-    // An attribute of a megabyte is a long string, and no more.
+    // An attribute of a megabyte is just a long string.
     EXPECT_TRUE(json_from_xml(patient("<id value='" + std::string(1 << 20, 'a') + "'/>")));
 }
 
 TEST(HostileXml, DeclaresOnlySoManyNamespacesAtOnce) {
-    // For each prefix all that are declared around it are looked through.
+    // Each prefix is searched for in all the declarations around it.
     const auto nested = [](int count, bool again) {
         std::string html;
         std::string end;
@@ -294,7 +294,7 @@ TEST(Narrative, IsRefusedWhenItCouldActOrIsNoNarrative) {
 }
 
 TEST(Narrative, OfStylesWithManyCommentsTakesTimeByTheirLength) {
-    // The rest was moved for each of them: a megabyte took seconds, whenever it was read as XML.
+    // The rest used to be moved for each comment: reading a megabyte of XML took seconds.
     const auto time = [](int count) {
         std::string style = "(";
         for (int i = 0; i < count; ++i) {
@@ -309,7 +309,7 @@ TEST(Narrative, OfStylesWithManyCommentsTakesTimeByTheirLength) {
 }
 
 TEST(Narrative, IsTheSameToAnHtmlParser) {
-    // What HTML takes for the end of a comment or for markup is not passed on as it is.
+    // What HTML would take for the end of a comment, or for markup, is not passed on unchanged.
     const Result<std::string> json = json_from_xml(patient(
         "<text><status value='empty'/>" +
         narrative("<![CDATA[><script>a</script>]]><!--> <script>b</script> --><!-- c --><?p q?>") +

@@ -1,4 +1,4 @@
-// FHIR XML to JSON: what each construct becomes, and where an error is said to be.
+// FHIR XML to JSON: what each construct becomes, and where errors are reported.
 
 #include "codec/xml/reader.h"
 #include "tests/codec/xml_patient.h"
@@ -12,7 +12,7 @@
 namespace annals::xml {
 namespace {
 
-// What is inside of the Patient's braces behind resourceType.
+// What follows resourceType within the Patient's braces.
 std::string json_of(std::string_view inside) {
     const Result<std::string> json = json_from_xml(patient(inside));
     if (!json) {
@@ -94,7 +94,7 @@ TEST(XmlReader, ResolvesReferencesAndKeepsWrittenWhiteSpace) {
     EXPECT_EQ(json_of("<id value=\" a&#10;&#9;&#13;b  c \"/>"), R"("id":" a\n\t\rb  c ")");
     EXPECT_EQ(json_of("<id value='&#xD7FF;&#xE000;&#xFFFD;&#x10000;&#x10FFFF;'/>"),
               "\"id\":\"\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbd\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"");
-    // A literal line break in an attribute is a blank (XML 1.0 section 3.3.3).
+    // A literal line break in an attribute counts as a blank (XML 1.0 section 3.3.3).
     EXPECT_EQ(json_of("<id value='a\r\nb\tc\"'/>"), R"("id":"a b c\"")");
 }
 
@@ -244,7 +244,7 @@ TEST(XmlReader, TellsAllValuesThatAreWrong) {
     EXPECT_EQ(others, (std::vector<std::string>{"Patient.multipleBirthInteger",
                                                 "Patient.name[0].given[0]", "Patient.birthDate"}));
 
-    // What is no fault of a value ends it.
+    // A fault other than a wrong value ends the list.
     const Error last = error_of(patient("<active value='maybe'/><name value='a'/>"));
     EXPECT_EQ(last.expression, "Patient.active");
     ASSERT_EQ(last.others.size(), 1U);

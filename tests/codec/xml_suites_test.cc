@@ -1,5 +1,5 @@
-// HL7's R4 examples in both formats, below the folder that ANNALS_TEST_DATA names. pugixml is the second
-// opinion: XML of ours and theirs is compared as its trees.
+// HL7's R4 examples in both formats, in the folder that ANNALS_TEST_DATA names.
+// pugixml gives the second opinion: our XML and theirs are compared as its trees.
 
 #include "codec/json/document.h"
 #include "codec/xml/reader.h"
@@ -19,13 +19,13 @@
 namespace annals::xml {
 namespace {
 
-/// Without the mark that some of HL7's files begin with.
+/// The text without the byte-order mark that some of HL7's files begin with.
 std::string text_of(const std::filesystem::path& path) {
     std::string text = test::read_whole_file(path);
     return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
 }
 
-// XHTML as pugixml writes it: with one kind of quotes, and references only where they must be.
+// XHTML as pugixml writes it, with one kind of quotes, and with references only where necessary.
 std::string canonical_narrative(const std::string& div) {
     pugi::xml_document document;
     EXPECT_TRUE(document.load_buffer(div.data(), div.size(), pugi::parse_full)) << div;
@@ -34,7 +34,7 @@ std::string canonical_narrative(const std::string& div) {
     return out.str();
 }
 
-// The value with the members of every object sorted, so that equal values are equal texts.
+// The value with the members of all objects sorted, so that equal values are equal texts.
 std::string sorted(json::Value value) {
     std::string out;
     if (value.is_object()) {
@@ -59,7 +59,7 @@ std::string sorted(json::Value value) {
     return value.is_string() ? json::quoted(value.string()) : std::string(value.raw());
 }
 
-// Empty if the elements are the same; else where they differ. Attributes in any order.
+// Empty if the elements are equal, in any order of attributes; otherwise where they differ.
 std::string difference(pugi::xml_node a, pugi::xml_node b, const std::string& path) {
     if (std::strcmp(a.name(), b.name()) != 0 || std::strcmp(a.value(), b.value()) != 0 ||
         a.type() != b.type()) {
@@ -121,7 +121,7 @@ TEST(XmlSuites, OfficialPairsMeanTheSame) {
     if (files.empty()) {
         GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-official-dev";
     }
-    // Its two formats differ in the white space of a narrative.
+    // The example's own two formats differ in the white space of a narrative.
     const std::set<std::string> differ_themselves = {"Bundle-externals"};
     json::Parser parser;
     Writer writer;

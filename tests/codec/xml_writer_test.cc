@@ -21,7 +21,7 @@ std::string xml_of(std::string_view json, bool pretty = false) {
     return xml_from_json(document->root(), pretty);
 }
 
-// What is inside of the Patient that has these members.
+// The content of a Patient with these members.
 std::string inside_of_patient(std::string_view members) {
     const std::string xml =
         xml_of(std::string(R"({"resourceType":"Patient",)").append(members) + "}");
