@@ -31,7 +31,7 @@ TEST(Base64, EncodesAsTheStandardSays) {
 TEST(Base64, DecodesWhatItEncoded) {
     std::string bytes;
     for (int i = 0; i < 7000; ++i) {
-        // From 3,072 bytes on it is encoded block by block.
+        // From 3,072 bytes on, it is encoded block by block.
         if (i > 1000 && i < 3060) {
             bytes += static_cast<char>(i * 37 + i / 256);
             continue;
@@ -62,7 +62,7 @@ TEST(Base64, TakesEveryByteWhereverItStandsForTheSame) {
             const bool end = text[at] == '=' && at + 1 == text.size();
             EXPECT_EQ(base64_size(text).has_value(), digit || end) << at << ' ' << byte;
         }
-        // White space between any two of them changes nothing.
+        // White space between any two characters changes nothing.
         std::string spaced = whole;
         spaced.insert(at, "\r\n");
         ASSERT_EQ(base64_size(spaced), 150U);

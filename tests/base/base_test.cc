@@ -150,7 +150,7 @@ TEST(Log, HasOneLineOfAnEventWhateverIsToldInIt) {
     EXPECT_NE(told.find("'x  2026-01-01T00"), std::string::npos) << told;
 }
 
-// What reads the log may stand still. A server whose threads waited for it would be as dead as its reader.
+// If the reader of the log hangs, a server whose threads waited for it would hang, too.
 TEST(Log, WaitsForNoReaderThatStandsStill) {
     std::array<int, 2> pipe{};
     ASSERT_EQ(::pipe(pipe.data()), 0);

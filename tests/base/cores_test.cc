@@ -43,7 +43,7 @@ TEST(Cores, TheSmallestQuotaOfAGroupAndThoseAboveItCounts) {
     EXPECT_EQ(cores_of_group(root, self), 3);
     write("/system.slice/annals.service", "120000 100000\n");
     EXPECT_EQ(cores_of_group(root, self), 2);
-    write("", "50000 100000\n");  // As a container sees its own.
+    write("", "50000 100000\n");  // as seen from inside a container
     EXPECT_EQ(cores_of_group(root, self), 1);
     EXPECT_EQ(cores_of_group(root, "0::/\n"), 1);
     EXPECT_EQ(cores_of_group(root, "4:cpu,cpuacct:/other\n"), std::nullopt);
@@ -62,7 +62,7 @@ TEST(Cores, AProcessHeldToOneCoreHasOne) {
                 CPU_SET(core, &one);
             }
         }
-        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // Of this thread only.
+        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // of this thread only
         counted = available_cores();
     }).join();
     EXPECT_EQ(counted, 1);

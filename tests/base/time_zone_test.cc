@@ -37,14 +37,14 @@ INSTANTIATE_TEST_SUITE_P(
         Stretch{"Australia/Sydney", "2019-11-01", "2019-10-31T13:00:00.000Z",
                 "2019-11-01T13:00:00.000Z"},
         Stretch{"Etc/GMT-11", "2019-11", "2019-10-31T13:00:00.000Z", "2019-11-30T13:00:00.000Z"},
-        // 23 and 25 hours, and half an hour more.
+        // Days of 23 and 25 hours, and one half an hour longer.
         Stretch{"Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00.000Z",
                 "2026-03-29T22:00:00.000Z"},
         Stretch{"Europe/Berlin", "2026-10-25", "2026-10-24T22:00:00.000Z",
                 "2026-10-25T23:00:00.000Z"},
         Stretch{"Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00:00.000Z",
                 "2026-04-05T13:30:00.000Z"},
-        // They begin at one o'clock, end at midnight for the second time, or at midnight for the first time.
+        // Days that begin at one o'clock, or that end when midnight comes for the second time or for the first.
         Stretch{"America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00.000Z",
                 "2018-11-05T02:00:00.000Z"},
         Stretch{"America/Sao_Paulo", "2018-11-03", "2018-11-03T03:00:00.000Z",
@@ -55,11 +55,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "2026-11-01T04:00:00.000Z"},
         Stretch{"America/Havana", "2026-11-01", "2026-11-01T04:00:00.000Z",
                 "2026-11-02T05:00:00.000Z"},
-        // One that was left out.
+        // A day that was left out.
         Stretch{"Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00.000Z",
                 "2011-12-31T10:00:00.000Z"},
         Stretch{"Pacific/Apia", "2011-12", "2011-12-01T10:00:00.000Z", "2011-12-31T10:00:00.000Z"},
-        // Before there were zones, and beyond what the database lists.
+        // Before there were zones, and after the end of the database's list.
         Stretch{"America/New_York", "1850-01-01", "1850-01-01T04:56:02.000Z",
                 "1850-01-02T04:56:02.000Z"},
         Stretch{"Europe/Berlin", "2500-07-01", "2500-06-30T22:00:00.000Z",
@@ -70,14 +70,14 @@ INSTANTIATE_TEST_SUITE_P(
     Times, TimeZoneStretch,
     testing::Values(Stretch{"Europe/Berlin", "1969-12-31T23:59:59.999", "1969-12-31T22:59:59.999Z",
                             "1969-12-31T23:00:00.000Z"},
-                    // In the gap, and on both sides of it.
+                    // A time in the gap, and those just before and after it.
                     Stretch{"Europe/Berlin", "2026-03-29T01:59:59", "2026-03-29T00:59:59.000Z",
                             "2026-03-29T01:00:00.000Z"},
                     Stretch{"Europe/Berlin", "2026-03-29T02:30:00", "2026-03-29T01:30:00.000Z",
                             "2026-03-29T01:30:01.000Z"},
                     Stretch{"Europe/Berlin", "2026-03-29T03:00:00", "2026-03-29T01:00:00.000Z",
                             "2026-03-29T01:00:01.000Z"},
-                    // There twice, and on both sides of that.
+                    // A time that occurs twice, and those just before and after it.
                     Stretch{"Europe/Berlin", "2026-10-25T01:59:59", "2026-10-24T23:59:59.000Z",
                             "2026-10-25T00:00:00.000Z"},
                     Stretch{"Europe/Berlin", "2026-10-25T02:30:00.500", "2026-10-25T00:30:00.500Z",

@@ -1,4 +1,4 @@
-// Replays the conversations in cases/ over a socket; README.md beside it explains their form.
+// Replays the conversations in cases/ over a socket; see README.md there for their form.
 
 #include "codec/json/document.h"
 #include "core/search/indexing.h"
@@ -79,7 +79,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
            matches_glob(pattern.substr(1), text.substr(1));
 }
 
-// ".entry[0].response.status" in a document; missing if any step is.
+// The value at a place like ".entry[0].response.status"; missing if any step is.
 json::Value find_place(const json::Document& document, std::string_view place) {
     json::Value value = document.root();
     while (!place.empty() && value) {
@@ -109,7 +109,7 @@ std::string text_of(json::Value value) {
     return value.is_string() ? value.string() : std::string(value.raw());
 }
 
-/// Of a job's status: the request is sent again while the answer is 202.
+/// For a job's status: the request is repeated as long as the answer is 202.
 constexpr std::string_view kWhileAccepted = "202 then ";
 
 class Replay {
@@ -179,7 +179,7 @@ class Replay {
         if (!body.empty() && !typed) {
             headers.emplace_back("Content-Type", "application/fhir+json");
         }
-        // Instants are whole milliseconds: what conversations say of _at and _since needs their writes apart.
+        // Instants have milliseconds: conversations with _at and _since need their writes apart.
         std::this_thread::sleep_for(std::chrono::milliseconds(method == "GET" ? 0 : 2));
         test::HttpResponse response =
             test::exchange(server_->port(), method, target, body, headers);
@@ -194,7 +194,7 @@ class Replay {
         std::set<std::string> names;
         for (const auto& [name, value] : response.headers) {
             shown += name + ": " + value + "\n";
-            // RFC 9110 section 5.3.
+            // RFC 9110 section 5.3: only some headers may be repeated.
             EXPECT_TRUE(names.insert(name).second || name == "WWW-Authenticate")
                 << name << " comes twice";
         }

@@ -1,4 +1,4 @@
-// The pages of docs/api are what users copy from: their curl examples are run, as they stand, against the real binary.
+// Users copy from the pages of docs/api: their curl examples are run as they are, against the real binary.
 
 #include "core/operations/operations.h"
 #include "tests/support/archives.h"
@@ -23,7 +23,7 @@ namespace {
 
 const std::filesystem::path kPages = ANNALS_SOURCE_DIR "/docs/api";
 
-/// The shell blocks of a page, one after the other.
+/// The shell blocks of a page, joined.
 std::string examples_of(const std::filesystem::path& page) {
     std::string examples;
     bool inside = false;
@@ -55,7 +55,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
     }
 }
 
-/// What comes before the examples: a curl that fails where the answer is a refusal, and the job that was begun last.
+/// Precedes the examples: a curl that fails if the answer is an error, and the id of the last job begun.
 constexpr std::string_view kShell = R"(
 set -e
 curl() {
@@ -71,7 +71,7 @@ job() {
 }
 )";
 
-/// A store with what the examples speak of, and a directory to run them in.
+/// A store with what the examples refer to, and a directory to run them in.
 class Documented {
   public:
     explicit Documented(const std::string& page) {
@@ -123,7 +123,7 @@ class Documented {
         return response;
     }
 
-    /// Makes the backup that is restored.
+    /// Makes the backup for the restore.
     void back_up() {
         const auto ask = [this](const char* method, const char* target) {
             return test::exchange(static_cast<std::uint16_t>(server_->port()), method, target, "",

@@ -1,5 +1,5 @@
-// Every operation of the table is called with what no client in its right mind sends: it is refused, with an
-// OperationOutcome, and the server goes on.
+// Calls every operation of the table with what no sane client sends:
+// it is refused with an OperationOutcome, and the server survives.
 
 #include "codec/json/document.h"
 #include "core/operations/operations.h"
@@ -19,7 +19,7 @@ namespace {
 
 using core::Operation;
 
-/// What is refused wherever it is sent.
+/// Bodies that every operation refuses.
 std::vector<std::string> unfit_bodies() {
     return {
         "{",
@@ -36,7 +36,7 @@ std::vector<std::string> unfit_bodies() {
     };
 }
 
-/// What may mean something somewhere.
+/// Values that some parameters may accept.
 std::vector<std::string> odd_values() {
     return {"",
             "%00",
@@ -75,7 +75,7 @@ class HostileOperations : public testing::TestWithParam<std::size_t> {
             {{"Content-Type", "application/fhir+json"}, {"Prefer", "respond-async"}});
     }
 
-    /// The types that it is for, or one of those that it is for all.
+    /// The types that the operation is for; one of them if it is for all.
     std::vector<std::string> types() const {
         if (operation_.types.empty()) {
             return {"Patient"};
@@ -89,7 +89,7 @@ class HostileOperations : public testing::TestWithParam<std::size_t> {
         return types;
     }
 
-    /// Paths at which it can be called, and those of them at which by GET.
+    /// Finds the paths at which it can be called, and at which of them by GET.
     void find_targets() {
         const auto add = [&](core::OperationLevel level, const std::string& path) {
             if ((operation_.levels & level) != 0) {
@@ -105,7 +105,7 @@ class HostileOperations : public testing::TestWithParam<std::size_t> {
         }
     }
 
-    /// What it is called on is there, whatever the call before did.
+    /// Restores the resources it is called on, whatever the previous call did.
     void put_back() {
         for (const std::string& type : types()) {
             const std::string elements =
@@ -160,7 +160,7 @@ TEST_P(HostileOperations, RefuseWhatTheyDoNotTake) {
         for (const std::string& body : unfit_bodies()) {
             if (operation_.name == "$validate") {
                 expect_survived(send("POST", target, body),
-                                body);  // It says what is wrong with it.
+                                body);  // it reports the faults
                 continue;
             }
             expect_refused(send("POST", target, body), "POST " + target + " " + body);
@@ -168,7 +168,7 @@ TEST_P(HostileOperations, RefuseWhatTheyDoNotTake) {
         expect_refused(send("POST", target + "?no-such-thing=1"), "POST " + target);
         expect_refused(send(by_get_[i] ? "GET" : "PUT", target + "?no-such-thing=1"), target);
         expect_refused(send("DELETE", target), "DELETE " + target);
-        // A value of a type that no operation takes.
+        // A value of a type that no operation accepts.
         std::string_view parameters =
             signature_ == nullptr ? std::string_view() : signature_->parameters;
         while (const auto parameter = core::next_parameter(parameters)) {

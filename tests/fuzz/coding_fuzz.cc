@@ -1,5 +1,5 @@
-// Bodies in a content coding: whatever comes, in whatever portions, gives the same, and never more than is allowed. The
-// first byte says in which coding, in what portions, and whether the rest is what is sent or what comes of it.
+// Bodies in a content coding: the result doesn't depend on how they are split, and never exceeds the bounds.
+// The first byte chooses the coding, the portions, and whether the rest is the encoded body or the decoded one.
 
 #include "core/base/check.h"
 #include "net/coding.h"
@@ -18,14 +18,14 @@ namespace {
 using namespace annals::net;  // NOLINT: a fuzzer is one function
 
 constexpr std::size_t kBytesMax = 1 << 16;
-/// What a decoder may make of a portion before it looks at the bound.
+/// How far a decoder may exceed the bound before it checks.
 constexpr std::size_t kStepBytes = 32 << 10;
-/// A zstd window of the largest size with what is around it, and as much as is decoded.
+/// The largest zstd window and what belongs to it, plus the decoded text.
 constexpr std::size_t kMemoryMax = (8 << 20) + (1 << 20);
 
 struct Decoded {
     bool refused =
-        false;  ///< what is both corrupt and too large may be called either, as its portions come
+        false;  ///< corrupt bodies that are too large may count as either, by their portions
     bool complete = false;
     std::string text;
 
@@ -55,7 +55,7 @@ std::string encode(Coding coding, std::string_view text) {
     return bytes;
 }
 
-/// The body of a request with `bytes` in `coding`; none if it was refused.
+/// The body of a request with `bytes` in `coding`; empty if the request was refused.
 std::string request_body(Coding coding, std::string_view bytes, std::size_t portion) {
     const std::string head = fmt::format(
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: {}\r\nContent-Length: {}\r\n\r\n",

@@ -1,5 +1,5 @@
-// Configuration files, --set, the environment, and the files of clients and API keys: taken, or refused in one line that can
-// be shown. The first byte says which.
+// Configuration files, --set, the environment, and the files of clients and API
+// keys: accepted, or refused in one printable line. The first byte chooses which.
 
 #include "core/base/check.h"
 #include "core/config/api_keys.h"
@@ -25,7 +25,7 @@ using namespace annals::core;  // NOLINT
 
 constexpr std::size_t kErrorBytesMax = 1000;
 
-/// A file in memory that has `text`.
+/// A file in memory that contains `text`.
 std::string file_with(std::string_view text) {
     static const int memory = memfd_create("config", 0);
     ANNALS_CHECK(memory >= 0 && ftruncate(memory, 0) == 0);
@@ -55,7 +55,7 @@ void check_loaded(const ConfigSources& sources) {
     }
 }
 
-/// One setting a line.
+/// One setting per line.
 ConfigSources lines(std::string_view text, bool environment) {
     ConfigSources sources;
     while (!text.empty()) {

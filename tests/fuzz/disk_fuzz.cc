@@ -1,9 +1,9 @@
-// A whole store on a hostile disk: files that were made by a store are edited and given the checksums that make them believed,
-// and what opens is read, searched, verified, restored, written to and compacted. Besides, single files as they come: manifests
-// of backups and of the search index, runs of the search index.
+// A whole store on a hostile disk: files made by a store are edited and given matching checksums, so that
+// they are believed, and what can be opened is read, searched, verified, restored, written to and
+// compacted. Also single files: manifests of backups and of the search index, and runs of the search index.
 //
-// The first byte says what is tried, the rest are edits (or the file): 1 byte which file, 1 byte what is done, 4 bytes where,
-// 1 byte how many bytes, the bytes.
+// The first byte chooses what is tried; the rest are edits (or the file): 1 byte for the
+// file, 1 for the operation, 4 for the place, 1 for the number of bytes, then the bytes.
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
@@ -45,13 +45,13 @@ using Files = std::map<std::string, std::string>;
 const std::string kStore = "/data";
 const std::vector<std::string> kWords = {"red", "green", "blue"};
 
-// What is tried, by bits of the first byte.
+// What is tried, as bits of the first byte.
 constexpr unsigned kSingleFile = 1;
 constexpr unsigned kAllowDamaged = 2;
 constexpr unsigned kUnmended = 4;
 constexpr unsigned kIndexedAnew = 8;
 constexpr unsigned kVerified = 16;
-constexpr unsigned kWritten = 32 | 64;  // both: it takes ten times as long
+constexpr unsigned kWritten = 32 | 64;  // both bits: takes ten times as long
 
 StoreOptions options(unsigned what) {
     StoreOptions options;
@@ -144,7 +144,7 @@ void mend_end(std::string& manifest) {
     store_le(manifest.data() + manifest.size() - 8, hash64(checked, seed));
 }
 
-/// A manifest of the search index, and what it says of the runs in `files`.
+/// Corrects the checksums in a manifest of the search index, also those of the runs in `files`.
 void mend_manifest(std::string& file, const Files& files) {
     if (file.size() < 64) {
         return;

@@ -1,5 +1,5 @@
-// Extraction from anything that is JSON, by R4's search parameters and by SearchParameters that may be anything: it
-// ends, within its bounds, in order, and says the same twice; of one parameter alone it says a part of that.
+// Extraction from any JSON, by R4's search parameters and by arbitrary SearchParameters: it ends, stays within
+// its bounds and in order, and gives the same twice; extracting a single parameter gives a part of that.
 //
 // An input is a JSON array: the resource, then SearchParameter resources.
 
@@ -77,7 +77,7 @@ void run(std::string_view input) {
         if (parameter.components.empty()) {
             extractor.extract(parameter, *type, resource, second);
             check(second);
-            // What the store adds by itself and what others answer together has no column.
+            // What the store adds itself, and what others provide together, has no column.
             const bool own = parameter.code != "_id" && parameter.code != "_lastUpdated" &&
                              layout_of(set, *type, parameter).parts.empty();
             ANNALS_CHECK(!own || !whole ||

@@ -1,5 +1,5 @@
-// Any bytes as a FHIRPath expression over one resource. What holds: nothing crashes and nothing takes long;
-// what parses, parses again to what gives the same; places of elements lie inside the document.
+// Any bytes as a FHIRPath expression on one resource: nothing crashes or takes long; the text of a parsed
+// expression parses again, to one with the same results; the places of elements are inside the document.
 
 #include "codec/fhirpath/fhirpath.h"
 
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace annals;
     using namespace annals::fhirpath;
     static Fixture fixture;
-    // A copy of its own, so that reading one byte too far is seen.
+    // An exact copy, so that sanitizers detect reads beyond the end.
     const std::vector<char> copy(data, data + size);
     const Result<Expression> expression =
         Expression::parse(std::string_view(copy.data(), copy.size()));
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     (void)expression->check(schema::find_type("Patient"));
     const std::vector<std::string> first = texts(fixture, *expression);
-    // Patterns are compiled on the first evaluation only, which may then be the one that has too many steps.
+    // Patterns are compiled in the first evaluation only, so that one alone may exceed the steps.
     const std::vector<std::string> second = texts(fixture, *expression);
     const bool costly =
         (!first.empty() && first[0] == "error") || (!second.empty() && second[0] == "error");

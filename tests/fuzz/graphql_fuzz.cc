@@ -1,5 +1,5 @@
-// A GraphQL document, asked of the system and of a Patient. What holds: nothing crashes, nor takes long; what is refused is
-// refused somewhere in it; what is valid can be planned, or two of its fields differ.
+// A GraphQL document, executed on the system and on a Patient: nothing crashes or takes long; what is
+// refused has a location in the text; what is valid can be planned, unless two of its fields conflict.
 
 #include "core/graphql/parser.h"
 #include "core/graphql/plan.h"

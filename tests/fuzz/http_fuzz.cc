@@ -1,4 +1,4 @@
-// The request reader: whatever comes, in whatever portions, it gives the same requests or refuses.
+// The request reader: however the bytes are split, it gives the same requests or refuses.
 
 #include "core/base/check.h"
 #include "core/base/limits.h"

@@ -1,7 +1,7 @@
-// Any bytes as JSON. What holds: nothing crashes; what is accepted is accepted by simdjson's DOM too, and
-// is the same when parsed again; with white space between the tokens it means the same; what is refused
-// has its fault inside the text; what a checked parse finds sound is. Accepted texts go through everything that walks a resource; what the strict rules
-// of structure accept, the others do, and faults are told up to the bound.
+// Any bytes as JSON: nothing crashes; what is accepted is accepted by simdjson's DOM, too, and is the
+// same when parsed again; white space between tokens changes nothing; a fault lies inside the text; what
+// a checked parse finds sound is sound. Accepted texts go through everything that walks a resource; what
+// the strict rules of structure accept, the others do, too, and faults are reported up to the bound.
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
@@ -33,7 +33,7 @@ bool same_nodes(const Document& a, const Document& b) {
     return true;
 }
 
-// The text again with white space around every token.
+// The text with white space around every token.
 std::string spaced(Value value) {
     std::string out;
     const auto append = [&](std::string_view token) {
@@ -111,7 +111,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace annals;
     using namespace annals::json;
     static Parser parser;
-    // A copy of its own, so that reading one byte too far is seen.
+    // An exact copy, so that sanitizers detect reads beyond the end.
     const std::vector<char> copy(data, data + size);
     const std::string_view text(copy.data(), copy.size());
 
@@ -125,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     simdjson::dom::parser dom(1 << 20);
     const auto error = dom.parse(text.data(), text.size()).error();
-    // The one thing that simdjson's DOM refuses and this parser keeps: numbers beyond a double.
+    // simdjson's DOM refuses only numbers beyond a double, which this parser keeps.
     ANNALS_CHECK(error == simdjson::SUCCESS || error == simdjson::NUMBER_ERROR);
 
     Result<Document> again = parser.parse(document->text());

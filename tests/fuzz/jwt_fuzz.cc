@@ -1,6 +1,6 @@
-// Tokens and key sets of strangers: nothing that they send may do more than be refused. The first byte says what the
-// rest is: a token, the claims of a token that is signed well, those of a client's assertion, the scopes that are asked for and
-// those that are allowed (on lines of their own), or a key set.
+// Tokens and key sets from strangers: the worst that may happen is a refusal. The first
+// byte tells what the rest is: a token, the claims of a well-signed token, those of a
+// client's assertion, requested scopes and allowed ones (on separate lines), or a key set.
 
 #include "core/access.h"
 #include "net/auth/assertion.h"
@@ -49,7 +49,7 @@ void assert_claims(std::string_view claims) {
     }
 }
 
-/// What is granted is allowed: whoever has it may do nothing that the limit does not permit.
+/// Granted scopes must permit nothing that the allowed ones don't.
 void grant(std::string_view asked, std::string_view allowed) {
     const std::string granted = annals::net::auth::granted_scopes(asked, allowed);
     const annals::core::Principal client("granted", granted);

@@ -1,4 +1,4 @@
-// Any bytes as records, frames, a segment, a footer and a packed segment, with right checksums so that they are believed.
+// Any bytes as records, frames, a segment, a footer and a packed segment, with matching checksums so that they are believed.
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
@@ -104,7 +104,7 @@ const SegmentHeader kPackedHeader{.format = SegmentFormat::packed,
                                   .salt = kSalt,
                                   .last_instant = {}};
 
-/// Everything that can be asked of a packed segment.
+/// Uses everything that a packed segment offers.
 void use_packed(const std::string& file) {
     const std::shared_ptr<const char> data(file.data(), [](const char*) {});
     const auto packed = PackedSegment::open(kPackedHeader, data, file.size());
@@ -158,7 +158,7 @@ void append(std::string& out, T value) {
     out.append(bytes, sizeof bytes);
 }
 
-/// `payload` as what one block and the footer unpack to.
+/// `payload` as the unpacked content of a block and of the footer.
 void fuzz_packed_content(std::string_view payload) {
     if (payload.size() < 8) {
         return;
@@ -195,7 +195,7 @@ void fuzz_packed_content(std::string_view payload) {
     use_packed(file);
 }
 
-/// `payload` as all of the file behind the header, with the checksums of what it says that there is.
+/// `payload` as the whole file after the header, with the checksums of everything it claims to contain.
 void fuzz_packed_file(std::string_view payload) {
     if (payload.size() < kPackEndBytes) {
         return;

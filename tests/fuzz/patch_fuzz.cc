@@ -1,7 +1,7 @@
-// A document and a patch, or a document and bytes that choose operations on it. What holds: nothing crashes; what
-// comes out is JSON as the parser has it, within the limits; what a JSON Patch makes equals what a patch of plain
-// copies makes, and what is refused is refused by that one too; a FHIRPath Patch leaves nothing empty behind that
-// was not there, and no list beside another that is longer.
+// A document and a patch, or a document and bytes that choose operations on it: nothing crashes;
+// the result is JSON as the parser would have it, within the limits; a JSON Patch gives the same
+// as a simple one working on copies, and is refused by that, too, if at all; a FHIRPath Patch
+// leaves nothing empty that wasn't there, and no list of extensions longer than its values.
 
 #include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
@@ -20,7 +20,7 @@ namespace {
 
 using json::Value;
 
-/// A value of its own; keys resolved. Slow and plain.
+/// A value independent of documents, with keys resolved. Slow and simple.
 struct Model {
     json::Kind kind = json::Kind::null;
     std::string text;               ///< of a scalar
@@ -206,7 +206,7 @@ std::string escaped(std::string token) {
     return out;
 }
 
-/// Every place in the document, and some that are not there.
+/// Every place in the document, and some that don't exist.
 void list_pointers(Value value, const std::string& at, std::vector<std::string>& out) {
     out.push_back(at);
     std::size_t index = 0;
@@ -219,7 +219,7 @@ void list_pointers(Value value, const std::string& at, std::vector<std::string>&
     out.push_back(at + (value.is_array() ? "/-" : "/new"));
 }
 
-/// A patch whose operations the bytes choose.
+/// A patch with operations chosen by the bytes.
 std::string made_patch(Value document, std::string_view bytes) {
     static constexpr const char* kOps[] = {"add", "remove", "replace", "move", "copy", "test"};
     static constexpr const char* kValues[] = {"1.0", "\"x\"", "{\"a\":[1]}", "[]", "null"};
@@ -267,7 +267,7 @@ void check(Value document, Value patch) {
     ANNALS_CHECK(equal(made, model), *result);
 }
 
-/// FHIRPath to every place below `value`.
+/// FHIRPath expressions for every place below `value`.
 void list_paths(Value value, const std::string& at, std::vector<std::string>& out) {
     out.push_back(at);
     std::size_t index = 0;
@@ -281,7 +281,7 @@ void list_paths(Value value, const std::string& at, std::vector<std::string>& ou
     }
 }
 
-/// Parameters whose operations the bytes choose.
+/// Parameters with operations chosen by the bytes.
 std::string made_parameters(Value resource, std::string_view bytes) {
     static constexpr const char* kTypes[] = {"add", "insert", "delete", "replace", "move"};
     static constexpr const char* kNames[] = {"name",   "given",    "extension", "id",
@@ -315,7 +315,7 @@ std::string made_parameters(Value resource, std::string_view bytes) {
     return out + "]}";
 }
 
-/// Empty objects and arrays, and lists with more beside them than in them.
+/// The number of empty objects and arrays, and of lists shorter than the list of extensions beside them.
 std::size_t count_odd(Value value) {
     std::size_t odd = (value.is_object() || value.is_array()) && value.size() == 0 ? 1 : 0;
     for (const Value element : value.elements()) {
@@ -351,7 +351,7 @@ void check_fhirpath(Value resource, Value parameters) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace annals;
     static json::Parser parser;
-    // The patch, a zero byte, the document; after a first byte of 1 or 2 the patch is made of the bytes.
+    // The patch, a zero byte, the document. If the first byte is 1 or 2, a patch is made from the bytes after it.
     const std::vector<char> copy(data, data + size);
     const std::string_view all(copy.data(), copy.size());
     const std::size_t cut = all.find('\0');

@@ -1,6 +1,6 @@
-// Any bytes as a value of every primitive type. What holds: nothing crashes; what is a date is a dateTime, what is an
-// instant is one too, an id is a code and a uri, a positiveInt an unsignedInt an integer a decimal; and a text is
-// judged the same by the recognisers and by the walk over a resource that has it.
+// Any bytes as a value of every primitive type: nothing crashes; a date or instant is also
+// a dateTime, an id is a code and a uri, a positiveInt an unsignedInt, that an integer,
+// and that a decimal; the recognisers and the walk over a resource with this text agree.
 
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
@@ -67,7 +67,7 @@ void check_in_resource(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace annals;
     using namespace annals::schema;
-    // A copy of its own, so that reading one byte too far is seen.
+    // An exact copy, so that sanitizers detect reads beyond the end.
     const std::vector<char> copy(data, data + size);
     const std::string_view text(copy.data(), copy.size());
     for (int type = 1; type <= 20; ++type) {

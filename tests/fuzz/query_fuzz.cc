@@ -1,6 +1,6 @@
-// A filter (after a first byte of '('), or a type, '?' and a query string. What holds: nothing crashes; what is accepted
-// can be asked; what was used of a query is accepted again, strictly, and used again as a whole; a filter that is
-// written out again is read as the same filter.
+// A filter (after a first byte of '('), or a type, '?' and a query string: nothing crashes;
+// what is accepted can be executed; the used part of a query is accepted again, even strictly,
+// and used as a whole; a filter that is written out again is read as the same filter.
 
 #include "codec/json/unicode.h"
 #include "core/search/filter.h"
@@ -120,7 +120,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<char> copy(data, data + size);
     const std::string_view text(copy.data(), copy.size());
     if (text.starts_with('(')) {
-        // What was decoded has no other characters.
+        // Decoded queries contain no other characters.
         if (annals::json::is_utf8(text) && text.find('\0') == std::string_view::npos) {
             search::check_filter(text.substr(1));
         }

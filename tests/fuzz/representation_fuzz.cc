@@ -1,6 +1,6 @@
-// Any JSON in any look. What holds: indented text means what the text meant; a subset is a JSON text, tagged once, and its
-// own subset; the parts of a Bundle are the Bundle; a Bundle's entries come out of a transform in portions as out of one in
-// one piece. Headers of negotiation: whatever they say, nothing crashes.
+// Any JSON in any representation: indented text means the same; a subset is JSON, tagged once,
+// and its own subset; the parts of a Bundle make up the Bundle; a transform gives the same
+// entries in portions as at once. Headers of negotiation, whatever they say, crash nothing.
 
 #include "codec/json/bundle_parts.h"
 #include "codec/json/document.h"
@@ -67,7 +67,7 @@ void check_parts(std::string_view text, std::size_t portion) {
     if (parts.rest(part)) {
         join();
     }
-    // What stands in the array `entry` and is no object is passed over.
+    // Items in the array `entry` that are no objects are passed over.
     ANNALS_CHECK(joined == text || text.find("\"entry\":[") != std::string_view::npos);
 }
 

@@ -1,5 +1,5 @@
-// Packages of strangers: read or refused, within bounds. The first byte says whether the rest is the archive as it is
-// sent, or what is to be found when it is unpacked.
+// Packages from strangers: read or refused, within bounds. The first byte
+// tells whether the rest is the archive as sent, or its content once unpacked.
 
 #include "core/packages/package.h"
 
@@ -20,7 +20,7 @@ std::string gzipped(std::string_view bytes) {
     }
     std::string out(deflateBound(&stream, bytes.size()) + 64, '\0');
     stream.next_in =
-        reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // deflate() reads it alone
+        reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // deflate() only reads it
     stream.avail_in = static_cast<uInt>(bytes.size());
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
     stream.avail_out = static_cast<uInt>(out.size());

@@ -1,7 +1,7 @@
-// Full validation of anything that is built as R4 has it, against definitions that may be anything: it ends, within
-// its bounds, and says the same twice.
+// Full validation of anything with R4's structure against arbitrary
+// definitions: it ends, stays within its bounds, and gives the same twice.
 //
-// An input is a JSON array: the resource, then the definitions that are known; the first of them is asked for.
+// An input is a JSON array: the resource, then the available definitions, the first of which is used.
 
 #include "core/base/check.h"
 #include "core/validation/validate.h"

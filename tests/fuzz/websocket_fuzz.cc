@@ -1,4 +1,4 @@
-// The frame reader: whatever comes, in whatever portions, it gives the same messages or the same fault, within its bounds.
+// The frame reader: however the bytes are split, it gives the same messages or the same fault, within its bounds.
 
 #include "codec/json/unicode.h"
 #include "core/base/check.h"

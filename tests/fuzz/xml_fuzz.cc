@@ -1,6 +1,5 @@
-// Any bytes as XML, and what is JSON as JSON. What holds: nothing crashes; what is accepted is XML to pugixml,
-// too; it is JSON, and comes back the same when written as XML and read again, indented or not; XML written
-// from any JSON is well-formed.
+// Any bytes as XML, and JSON as JSON: nothing crashes; what is accepted is XML to pugixml, too; it becomes JSON
+// that is the same when written as XML, indented or not, and read again; XML written from any JSON is well-formed.
 
 #include "codec/json/document.h"
 #include "codec/xml/elements.h"
@@ -18,11 +17,11 @@
 namespace annals::xml {
 namespace {
 
-// Written as XML and read again, the JSON is the same.
+// Expects the JSON to be the same when written as XML and read again.
 void check_round_trip(Reader& reader, json::Parser& parser, std::string_view json) {
     Result<json::Document> document = parser.parse(json);
     if (!document) {
-        // XML has room for resources inside of one another that are more than JSON's 64 levels deep.
+        // XML may nest resources deeper than JSON's 64 levels.
         ANNALS_CHECK(document.error().detail.find("level") != std::string::npos ||
                          document.error().detail.find("deep") != std::string::npos,
                      document.error().detail);
@@ -37,7 +36,7 @@ void check_round_trip(Reader& reader, json::Parser& parser, std::string_view jso
     parser.recycle(std::move(*document));
 }
 
-// Whatever the JSON is, what is written is XML, and reading it is not worse than a refusal.
+// Whatever the JSON is, it is written as XML, and reading that is refused at worst.
 void check_writer(Reader& reader, json::Parser& parser, std::string_view text) {
     Result<json::Document> document = parser.parse(text);
     if (!document) {
@@ -71,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace annals::xml;
     static json::Parser parser;
     static Reader reader;
-    // A copy of its own, so that reading one byte too far is seen.
+    // An exact copy, so that sanitizers detect reads beyond the end.
     const std::vector<char> copy(data, data + size);
     const std::string_view text(copy.data(), copy.size());
 
@@ -89,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         pugi::xml_document theirs;
         ANNALS_CHECK(theirs.load_buffer(text.data(), text.size()));
         ANNALS_CHECK(!reader.read(text));
-        // JSON, though none to come back: what is left of an entry may be an object without members.
+        // It is JSON, but need not survive a round trip: an unreadable entry may be left as an object without members.
         const Result<json::Document> document = parser.parse(*entries);
         ANNALS_CHECK(document || document.error().detail.find("level") != std::string::npos ||
                          document.error().detail.find("deep") != std::string::npos,
