@@ -15,7 +15,7 @@ namespace annals {
 
 inline const std::string kBinary = ANNALS_BINARY;
 
-/// Runs it to the end.
+/// Runs the binary to its end.
 inline test::Finished annals(const std::vector<std::string>& arguments) {
     return test::run_program(kBinary, arguments);
 }

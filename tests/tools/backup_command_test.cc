@@ -1,4 +1,4 @@
-// annals backup and restore by the real binary, and a backup that is served.
+// annals backup and restore by the real binary, and serving a backup.
 
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"

@@ -21,7 +21,7 @@ namespace {
 
 using State = AnswerReader::State;
 
-// Gives `text` to the reader in steps of `step` bytes; the state after the last one.
+// Feeds `text` to the reader in steps of `step` bytes; returns the state after the last one.
 State feed(AnswerReader& reader, std::string_view text, std::size_t step) {
     State state = State::more;
     while (!text.empty()) {
@@ -179,7 +179,7 @@ TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
               std::string::npos);
 }
 
-// `draws` searches of `parameter`.
+// The targets that `draws` searches by `parameter` have.
 std::set<std::string> searches_of(const SearchParameter& parameter, int draws) {
     generate::Dice dice(1);
     std::set<std::string> all;
@@ -272,7 +272,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     EXPECT_TRUE(page.ends_with("</html>\n"));
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
-        // On a busy machine half a second may be too short for one bundle.
+        // On a busy machine, half a second may be too short for a bundle.
         if (workload["unit"].equals("requests/s")) {
             EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
         }
@@ -288,7 +288,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
         }
         if (workload["workload"].string().starts_with("search")) {
             EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
-            // Even three patients have values for the whole mix.
+            // Three patients are enough for the whole mix to have values.
             EXPECT_EQ(workload["extras"]["parameters"].raw(), "24.000") << workload.raw();
             EXPECT_EQ(workload["operations"].size(), 6U) << workload.raw();
         }
@@ -353,7 +353,7 @@ TEST(Bench, RefusesWhatItCannotMeasureOrWriteBeforeItBegins) {
         std::vector<std::string> arguments{"bench", "read", "--smoke", "--directory",
                                            directory / "work"};
         if (wrong.front() != "--rate" && wrong.front() != "--server-cpu") {
-            std::erase(arguments, "--smoke");  // which has some of its own
+            std::erase(arguments, "--smoke");  // which sets these itself
         }
         arguments.insert(arguments.end(), wrong.begin(), wrong.end());
         const test::Finished run = test::run_program(ANNALS_BINARY, arguments);
@@ -365,7 +365,7 @@ TEST(Bench, RefusesWhatItCannotMeasureOrWriteBeforeItBegins) {
 TEST(Bench, LeavesNoFileOfFiguresWhereItMeasuredNothing) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";
-    // Nobody listens there.
+    // Nobody listens at this address.
     const test::Finished run = test::run_program(
         ANNALS_BINARY,
         {"bench", "read", "--smoke", "--server", "http://127.0.0.1:1/fhir", "--json", json});
@@ -376,7 +376,7 @@ TEST(Bench, LeavesNoFileOfFiguresWhereItMeasuredNothing) {
 TEST(Bench, SaysWhatItMeasuredBeforeItHadToEnd) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";
-    // No bundles are there for the second.
+    // There are no bundles for the second workload.
     const test::Finished run =
         test::run_program(ANNALS_BINARY,
                           {"bench", "--smoke", "--directory", directory / "work", "--json", json,

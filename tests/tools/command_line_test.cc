@@ -124,7 +124,7 @@ TEST(CommandLine, MeetsAFaultWhereStdoutDoesNotTakeWhatItTells) {
 
 TEST(CommandLine, IsEndedBySignalsAsTheFirstProcessOfAContainer) {
     const TemporaryDirectory directory;
-    const std::string pipe = directory / "pipe";  // nobody writes into it
+    const std::string pipe = directory / "pipe";  // nobody writes to it
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     for (const int signal : {SIGINT, SIGTERM}) {
         const std::string data = directory / std::to_string(signal);
@@ -179,7 +179,7 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
     import_history(data);
     std::filesystem::create_directory(closed);
     ASSERT_EQ(::chmod(closed.c_str(), 0550), 0);
-    // Without what lets root read and write everything.
+    // Without the capabilities that let root read and write everything.
     const std::string script = ::geteuid() == 0
                                    ? "exec setpriv --bounding-set=-dac_override,-dac_read_search "
                                      "\"$0\" \"$@\""
@@ -220,7 +220,7 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
     EXPECT_EQ(run(writing.back()).exit_code, 0);
     const std::string backup = directory / "backup";
     ASSERT_EQ(annals({"backup", "--data", data, "--to", backup}).exit_code, 0);
-    // What can be made anew is passed over by whoever opens the store.
+    // Files that can be made again are passed over by those who open the store.
     for (const std::string& path : {data + "/search/manifest", data + "/search"}) {
         ASSERT_EQ(::chmod(path.c_str(), 0), 0);
         expect_refused(verify, path);
@@ -367,7 +367,7 @@ TEST(Import, DatesADeletionThatSaysNoInstantByTheVersionBeforeIt) {
             directory / name,
             R"({"resourceType":"Bundle","type":"history","entry":[)" + entries + "]}");
     };
-    // HAPI's pages: newest first, in files whose names go down. They overlap where it writes meanwhile.
+    // HAPI's pages, newest first, in files with descending names. They overlap if HAPI writes in the meantime.
     page("1.json", version(1));
     page("2.json", version(3) + "," + deletion);
     page("3.json", version(4) + "," + version(3) + "," + deletion);
@@ -391,7 +391,7 @@ TEST(Import, LosesNoVersionWhereClocksDisagreed) {
             R"({{"resource":{{"resourceType":"Patient","id":"{0}","meta":{{"versionId":"{1}"}}}},"request":{{"method":"PUT","url":"Patient/{0}/_history/{1}"}}}})",
             id, version);
     };
-    // Newest first by instants; b's second version was numbered by a machine whose clock was behind.
+    // Newest first by instants; b's second version got its instant from a machine whose clock was behind.
     test::write_whole_file(
         directory / "in.json",
         fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[{},{},{},{},{}]}})",
@@ -416,7 +416,7 @@ TEST(Import, TakesNoRemarkOfTheServerForAVersion) {
 
 TEST(Import, TellsOfVersionsThatCameAfterNewerOnes) {
     const TemporaryDirectory directory;
-    // As pages are read of a server that gives the newest first.
+    // As pages of a server that gives the newest first.
     const std::size_t last = kHistory.rfind('\n', kHistory.size() - 2) + 1;
     test::write_whole_file(directory / "1.ndjson", kHistory.substr(last));
     test::write_whole_file(directory / "2.ndjson", kHistory.substr(0, last));
@@ -668,7 +668,7 @@ TEST(Import, GoesOnWhereTheServerHasClosedAnIdleConnectionWithTls) {
          "tls.key_file=" + (directory / "key.pem"), "--set", "limits.idle_timeout=1s"});
     ASSERT_TRUE(server.url().starts_with("https://")) << server.process().errors();
 
-    // So many that a batch of them is sent before the pause.
+    // Enough for a batch to be sent before the pause.
     const std::string line = R"({"resourceType":"Patient","name":[{"text":")" +
                              std::string(8000, 'x') +
                              R"("}]})"

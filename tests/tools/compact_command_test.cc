@@ -1,4 +1,4 @@
-// annals compact by the real binary, and the cleanup of a server.
+// annals compact by the real binary, and the history cleanup of a server.
 
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
@@ -62,7 +62,7 @@ TEST(CompactCommand, OpensTheStoreBySettingsAsTheServerDoes) {
     import_history(data);
     const std::vector<std::string> settings = {"--set", "base_url=https://ehr.example/fhir"};
     std::vector<std::string> first = settings;
-    // What a server may do is no matter here.
+    // What a server may do doesn't matter here.
     first.insert(first.end(), {"--set", "read_only=true", "--max-history-versions", "1"});
     const Finished done = compact(data, first);
     EXPECT_TRUE(done.output.starts_with("history: 2 versions of 1 resources removed\n"))
@@ -97,7 +97,7 @@ TEST(Serve, CleansHistoryOnlyIfItIsToldTo) {
         RunningServer server(kBinary, directory / "data",
                              {"--set", "history_cleanup_enabled=true"});
         ASSERT_FALSE(server.url().empty()) << server.process().errors();
-        // It gives itself its name once it runs.
+        // A thread sets its name only once it runs.
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
         while (!has_thread(server.process().pid(), "history cleanup") &&
                std::chrono::steady_clock::now() < deadline) {

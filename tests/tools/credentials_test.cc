@@ -1,4 +1,4 @@
-// How the commands that speak to a server show who they are: headers, files of headers, tokens that are renewed.
+// Credentials of the commands that talk to a server: headers, files of headers, tokens that are renewed.
 
 #include "tools/commands/credentials.h"
 
@@ -144,7 +144,8 @@ TEST(Credentials, HaveACertificateOfUseOrSayWhyNot) {
     EXPECT_EQ(*read_identity(once), *read_identity(once)) << "what came from a pipe is kept";
 }
 
-/// A server that lets nobody in whose certificate `directory`/ca.pem has not signed, and such a certificate: cert.pem, key.pem.
+/// A server that admits only clients with a certificate signed by
+/// `directory`/ca.pem, and such a certificate: cert.pem, key.pem.
 class CertificatesOfClients : public testing::Test {
   protected:
     CertificatesOfClients() {
@@ -166,7 +167,7 @@ class CertificatesOfClients : public testing::Test {
 
     ~CertificatesOfClients() override { ::unsetenv("SSL_CERT_FILE"); }
 
-    /// The command with the options of a certificate, and those that a side of `replicate` puts before them.
+    /// Runs the command with the options for a certificate; `sides`: their prefixes, as for the two sides of `replicate`.
     Finished run(std::vector<std::string> command, const std::string& cert = "",
                  const std::string& key = "", const std::vector<std::string>& sides = {"--"}) {
         for (const std::string& side : sides) {

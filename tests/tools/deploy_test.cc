@@ -1,4 +1,5 @@
-// The container: made with the README's commands and no list of packages of its own, and its health check. The unit for systemd.
+// The container: built with the README's commands and without a list
+// of packages of its own, and its health check. The systemd unit.
 
 #include "tests/support/http_endpoint.h"
 
@@ -22,7 +23,7 @@ using testing::HasSubstr;
 
 const std::string kSource = ANNALS_SOURCE_DIR;
 
-/// Its instructions, without comments and with their lines joined.
+/// The instructions without comments and with lines joined.
 std::string containerfile() {
     std::ifstream file(kSource + "/tools/deploy/Containerfile");
     std::string text;
@@ -47,7 +48,7 @@ TEST(Containerfile, BuildsWithTheCommandsOfTheReadme) {
     const std::string text = containerfile();
     EXPECT_THAT(text, HasSubstr("\nRUN tools/setup\n"));
     EXPECT_THAT(text, HasSubstr("\nRUN tools/run --build-only\n"));
-    // Whatever CMake reads is there.
+    // Everything that CMake reads is copied.
     for (const auto& entry : std::filesystem::directory_iterator(kSource)) {
         const std::string name = entry.path().filename();
         if (entry.is_directory() && !name.starts_with('.') && name != "build" &&
@@ -85,7 +86,7 @@ TEST(Unit, LetsTheServerAskWhatIsInMemory) {
             filters.push_back(line.substr(line.find('=') + 1));
         }
     }
-    // Without it mincore is not permitted, and network threads read from the device themselves.
+    // Without mincore, network threads would read from the device themselves.
     EXPECT_THAT(filters, ElementsAre("@system-service", "~@privileged", "mincore"));
 }
 

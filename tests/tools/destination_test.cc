@@ -22,7 +22,7 @@ TEST(ServerDestination, SaysThatNothingCanBeStoredOnceItHasWaited) {
     constexpr std::string_view kOutcome =
         R"({"resourceType":"OperationOutcome","issue":[{"code":"no-store"}]})";
     const test::HookReceiver full([&](const auto&, std::size_t before, const auto&) {
-        // The second time it asks for more patience than there is.
+        // The second answer asks to wait longer than is allowed.
         return fmt::format("HTTP/1.1 503 -\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n{}",
                            kOutcome.size(), before == 0 ? "" : "Retry-After: 3600\r\n", kOutcome);
     });
@@ -38,7 +38,7 @@ TEST(ServerDestination, SaysThatNothingCanBeStoredOnceItHasWaited) {
 
 TEST(ServerDestination, SubmitsToTheRootAndOnlyOnceWhatIsNotToBeRepeated) {
     const test::HookReceiver server([](const auto&, std::size_t before, const auto&) {
-        // The first two answers get lost.
+        // The ends of the first two answers get lost.
         return fmt::format("HTTP/1.1 404 -\r\nConnection: close\r\nContent-Length: {}\r\n\r\nnone",
                            before < 2 ? 5 : 4);
     });
@@ -79,7 +79,7 @@ TEST(DirectStore, SaysWhatKeepsItFromStoring) {
         R"({"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Basic","code":{"text":")" +
         std::string(400 << 10, 'x') + R"("}},"request":{"method":"POST","url":"Basic"}}]})";
 
-    // A limit of the size of files is like a full device.
+    // A limit on file sizes acts like a full device.
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -1,4 +1,4 @@
-// annals export as it is called: stores of many steps, and servers that say something beside the versions.
+// The command annals export: stores read in many steps, and servers that say something besides the versions.
 
 #include "tests/support/http_endpoint.h"
 #include "tests/tools/annals_command.h"

@@ -1,4 +1,4 @@
-// Replication by the change feed: its pages, its state, and a pair of servers.
+// Replication by the change feed: its pages, its state, and two servers.
 
 #include "tools/commands/follow_changes.h"
 
@@ -112,7 +112,7 @@ TEST(ChangeTarget, IsAPosition) {
     EXPECT_FALSE(position_of(""));
 }
 
-/// A feed of so many versions; of a source that has nothing but erased ones from there on until `newest`.
+/// A feed of `versions` versions, followed only by erased ones up to `newest`.
 class Feed {
   public:
     Feed(std::uint64_t versions, std::uint64_t newest)
@@ -122,7 +122,7 @@ class Feed {
 
     ServerUrl url() const { return *parse_server_url(source_.url() + "/fhir"); }
 
-    /// What was asked for.
+    /// The targets of all requests.
     std::vector<std::string> asked() const {
         std::vector<std::string> targets;
         for (const test::ReceivedHook& hook : source_.received()) {
@@ -131,10 +131,10 @@ class Feed {
         return targets;
     }
 
-    std::atomic<std::uint64_t> count_max = 1000;  ///< more have a head that nobody takes
-    std::atomic<std::int64_t> last_after = 1000;  ///< who asks for later ones is answered otherwise
+    std::atomic<std::uint64_t> count_max = 1000;  ///< answers to more have too large a head
+    std::atomic<std::int64_t> last_after = 1000;  ///< requests beyond this get status_then
     std::atomic<int> status_then = 403;
-    std::atomic<bool> stands_still = false;  ///< always begins at the beginning
+    std::atomic<bool> stands_still = false;  ///< always starts from the beginning
 
   private:
     std::string answer(const std::string& target, std::uint64_t versions,
@@ -162,7 +162,7 @@ class Feed {
     test::HookReceiver source_;
 };
 
-/// What follow_changes() does with a target that takes everything unless it is to refuse.
+/// Runs follow_changes() with a target that accepts everything unless told to refuse.
 class FollowChangesTest : public ::testing::Test {
   protected:
     FollowChangesTest()
@@ -192,7 +192,7 @@ class FollowChangesTest : public ::testing::Test {
         return follow_changes(feed.url(), submitter, options_, state_, counts_);
     }
 
-    /// Of each submission the position that was told and how many entries it had.
+    /// For each submission, the position that it reported and the number of its entries.
     std::vector<std::pair<std::string, std::size_t>> submitted() const {
         std::vector<std::pair<std::string, std::size_t>> all;
         for (const test::ReceivedHook& hook : target_.received()) {
@@ -233,7 +233,7 @@ TEST_F(FollowChangesTest, GoesFromPageToPageUntilNothingIsLeftAndOnFromThere) {
     EXPECT_EQ(counts_.sent, 4U);
     EXPECT_EQ(state_.target, change_target(4));
     EXPECT_EQ(**read_state(options_.state_file, "a", "b"), state_);
-    // Gone on with, the target is told first where it is: it may have been begun anew. What was erased is passed.
+    // When it continues, it first tells the target the position, as the target may be new. Erased versions are skipped.
     state_.after = 7;
     const Feed feed(4, 9);
     EXPECT_TRUE(follow(feed));
@@ -241,7 +241,7 @@ TEST_F(FollowChangesTest, GoesFromPageToPageUntilNothingIsLeftAndOnFromThere) {
     EXPECT_EQ(submitted(), (Submitted{{"2", 2}, {"4", 2}, {"4", 0}, {"9", 0}}));
     EXPECT_EQ(state_.target, change_target(9));
     EXPECT_FALSE(state_.after);
-    // Where nothing is new, nothing is written, and nothing told a second time.
+    // Without news, the state is not written again; the position is told once per run.
     std::filesystem::remove(options_.state_file);
     EXPECT_TRUE(follow(feed));
     EXPECT_EQ(submitted().size(), 5U);
@@ -255,7 +255,7 @@ TEST_F(FollowChangesTest, AsksForLessWhereAPageIsTooLarge) {
     EXPECT_EQ(feed.asked(),
               (std::vector{page(0, 2), page(0, 1), page(1, 1), page(2, 1), page(3, 1)}));
     EXPECT_EQ(counts_.sent, 4U);
-    // One version that is too large ends it.
+    // If a single version is too large, following ends.
     feed.count_max = 0;
     state_.target = change_target(3);
     options_.page_size = 1;
@@ -317,7 +317,7 @@ TEST_F(FollowChangesTest, WaitsForNewsUntilItIsToldToStop) {
     Feed feed(2, 2);
     options_.follow = true;
     options_.patience.give_up_after = std::chrono::milliseconds(-1);
-    // The source is unwell as it begins, and as its second page is awaited.
+    // The source fails at the beginning, and again when its second page is awaited.
     feed.status_then = 503;
     feed.last_after = -1;
     options_.patience.stop = [&] {
@@ -351,7 +351,7 @@ class FollowTest : public ::testing::Test {
         return reply->status;
     }
 
-    /// Waits at the follower for what was written last, as a reader would.
+    /// Waits at the follower for the last write, as a reader would.
     int read(const std::string& server, const std::string& id) {
         HttpClient client(*parse_server_url(server));
         HttpRequest request;
@@ -372,7 +372,7 @@ TEST_F(FollowTest, AReaderWaitsAtTheFollowerForThePositionOfTheSource) {
     Servers source(ANNALS_BINARY, directory_ / "a");
     Servers target(ANNALS_BINARY, directory_ / "b");
     ASSERT_FALSE(source.url().empty() || target.url().empty());
-    // The source is ahead: its positions are not the follower's.
+    // The source is ahead, so its positions are not the follower's.
     for (int i = 0; i < 5; ++i) {
         put(source.url(), "before" + std::to_string(i));
     }

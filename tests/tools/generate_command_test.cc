@@ -1,4 +1,4 @@
-// annals generate as it is called: what bounds it, and what it refuses.
+// The command annals generate: its limits, and what it refuses.
 
 #include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"

@@ -1,4 +1,4 @@
-// HistoryReader before servers that are no Annals.
+// HistoryReader with servers other than Annals.
 
 #include "tools/commands/history_reader.h"
 
@@ -24,7 +24,7 @@ std::string entry_of(int second) {
         second);
 }
 
-/// A history of two versions, with a self link and, if there is one, a next link.
+/// A history of two versions with a self link and, unless empty, a next link.
 std::string page_of(int first, int second, const std::string& self, const std::string& next = {}) {
     return fmt::format(
         R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}{}],"entry":[{},{}]}})",
@@ -32,7 +32,7 @@ std::string page_of(int first, int second, const std::string& self, const std::s
         entry_of(first), entry_of(second));
 }
 
-/// The target that a request asks for.
+/// The target of a request.
 std::string target_of(const std::string& request) {
     const std::size_t begin = request.find(' ') + 1;
     return request.substr(begin, request.find(' ', begin) - begin);
@@ -105,7 +105,7 @@ TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
         << refused.error().detail;
     EXPECT_TRUE(first_target(entry_of(1) + "," + deletion));
 
-    // Instants that go up tell more: where a clock went back, numbers go against them.
+    // Ascending instants count for more: where a clock went back, version numbers descend.
     EXPECT_TRUE(first_target(
         entry_of(1) + "," + entry_of(2) + "," + deletion + "," +
         R"({"resource":{"resourceType":"Patient","id":"p2","meta":{"versionId":"2","lastUpdated":"2020-01-01T00:00:03Z"}}},)" +
@@ -217,7 +217,7 @@ TEST(HistoryReader, GoesNoWayThatLeadsRound) {
         return test::HttpEndpoint::Answer{200, page_of(1, 2, "", "_history?page=" + next)};
     });
     HistoryReader reader = reader_of(endpoint);
-    // A page is read again where more is awaited of it.
+    // A page may be read again, to see whether there is more on it.
     for (const char* page : {"1", "2", "3", "2", "3"}) {
         EXPECT_TRUE(reader.read(std::string("/endpoint/_history?page=") + page)) << page;
     }
@@ -363,7 +363,7 @@ TEST(HistoryReader, AsksForTheTotalWithoutAnEntry) {
     EXPECT_EQ(refused.error().code, Errc::processing);
 }
 
-/// A server that answers by what is asked for: `{order, page or nothing}`; others are refused with 400 and no JSON.
+/// Answers by the order asked for: `{order, page or nothing}`; other orders get 400 and no JSON.
 test::HttpEndpoint::Answer by_order(const std::string& request,
                                     const std::map<std::string, std::string>& pages) {
     const std::string target = target_of(request);
@@ -384,7 +384,7 @@ TEST(HistoryReader, TakesCommitOrderOnlyOfAServerThatSaysSoAndRefusesOrdersThatT
         const auto target = reader_of(endpoint).first_target(since, 10);
         return target ? *target : target.error().detail;
     };
-    // The instants of commit order may go down, and one of its versions may be of no use.
+    // In commit order, instants may descend, and a version may be unusable.
     std::string damaged = page_of(2, 1, says);
     damaged.replace(damaged.rfind(R"("versionId":"1")"), 15, R"("versionId":"?")");
     const std::string unusable =
@@ -397,7 +397,7 @@ TEST(HistoryReader, TakesCommitOrderOnlyOfAServerThatSaysSoAndRefusesOrdersThatT
     EXPECT_EQ(first_target("2024-01-01T00:00:00+01:00"),
               by_position + "&_since=2024-01-01T00%3A00%3A00%2B01%3A00");
     EXPECT_EQ(first_target("a cursor"), by_position + "&_cursor=a%20cursor");
-    // One that doesn't say so, or says so of every order.
+    // A server that doesn't say so, or that says so of every order.
     const std::string plain_cursor = "/endpoint/_history?_count=10&_cursor=x";
     pages = {{"_position", page_of(1, 2, "_history")}, {"_lastUpdated", page_of(1, 2, "")}};
     const std::string by_instant = "/endpoint/_history?_sort=_lastUpdated&_count=10";

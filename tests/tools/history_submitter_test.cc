@@ -78,14 +78,14 @@ TEST(HistorySubmitter, TriesAnEntryAgainAsLongAsAWholeRequestWhereItsTroubleMayP
     ReplicateCounts counts;
     EXPECT_TRUE(submitter.submit(entries, counts));
     EXPECT_EQ(counts.sent, 1U);
-    // A fault of the server's is not waited for without end.
+    // A fault of the server itself is not retried forever.
     asked = 0;
     status = 500;
     EXPECT_FALSE(submitter.submit(entries, counts));
     EXPECT_LT(asked, 8);
 }
 
-/// A batch-response of entries with these statuses; of an empty one that says none.
+/// A batch-response with these statuses; an entry with an empty one has no response.
 std::string answer_of(const std::vector<std::string>& statuses) {
     std::string entries;
     for (const std::string& status : statuses) {
@@ -103,7 +103,7 @@ Patience short_patience() {
 
 const std::array<std::string_view, 3> kThree{R"({"a":1})", R"({"a":2})", R"({"a":3})"};
 
-/// How many entries such as these a bundle has.
+/// The number of such entries in a bundle.
 std::size_t entries_in(const std::string& body) {
     std::size_t entries = 0;
     for (std::size_t at = body.find(R"({"a")"); at != std::string::npos;
@@ -154,7 +154,7 @@ TEST(HistorySubmitter, SendsLessAtOnceWhereTheTimeThatTheTargetGivesIsTooShort) 
     EXPECT_NE(said.find("status 408: did not arrive in time; trying again in 1 ms"),
               std::string::npos)
         << said;
-    // One version alone is tried again no longer than what passes is.
+    // A single version is retried no longer than any trouble that may pass.
     stalls = 9;
     patience.give_up_after = std::chrono::milliseconds(0);
     HistorySubmitter hasty(*parse_server_url(target.url()), patience);
@@ -166,7 +166,7 @@ TEST(HistorySubmitter, SendsLessAtOnceWhereTheTimeThatTheTargetGivesIsTooShort) 
 }
 
 TEST(HistorySubmitter, SaysWithTheLastOfASplitBundleWhatHasBeenReached) {
-    // Takes one entry at once, and is out of order when it is told of a position alone.
+    // Accepts one entry at a time, and fails if it is only told a position.
     const test::HookReceiver target([](const test::ReceivedHook& hook, std::size_t, const auto&) {
         const bool alone = hook.body.find("entry") == std::string::npos;
         const bool large = hook.body.find("},{") != std::string::npos;
@@ -202,7 +202,7 @@ TEST(HistorySubmitter, RepeatsABundleAsAWholeUntilEachEntryIsTakenAndCountsItOnc
         const std::string body = before == 1   ? answer_of({"201", "429", "200"})
                                  : before == 2 ? answer_of({"201", "", "200"})
                                                : whole;
-        // Of the first answer the end gets lost with the connection.
+        // The end of the first answer is lost with the connection.
         return fmt::format("HTTP/1.1 200 -\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
                            body.size() + (before == 0 ? 1 : 0), body);
     });
@@ -250,7 +250,7 @@ TEST(HistorySubmitter, WaitsForAnEntryNoLongerThanItMay) {
     patience.give_up_after = std::chrono::milliseconds(15);
     EXPECT_EQ(submit(patience), Errc::io);
     EXPECT_GT(asked, 1);
-    // Whoever is told to stop does not ask again.
+    // Once told to stop, it doesn't ask again.
     patience.give_up_after = std::chrono::milliseconds(-1);
     patience.stop = [&] { return asked > 1; };
     for (const int trouble : {429, 503, 500}) {

@@ -1,4 +1,4 @@
-// annals import as it is called: which files are read, in which order, and where it stops.
+// The command annals import: which files are read, in which order, and where it stops.
 
 #include "tests/support/archives.h"
 #include "tests/support/http_endpoint.h"
@@ -29,7 +29,7 @@ using test::TemporaryDirectory;
 TEST(ImportCommand, ReadsFoldersInTheOrderOfTheirNames) {
     const TemporaryDirectory directory;
     std::filesystem::create_directories(directory / "in/3");
-    // Out of order, what comes later would be ignored.
+    // In another order, later lines would be ignored.
     for (const int number : {5, 2, 8, 1, 7, 3, 6, 4}) {
         const std::string line = fmt::format(
             R"({{"resource":{{"resourceType":"Patient","id":"p","meta":{{"versionId":"{}"}}}},"request":{{"method":"PUT","url":"Patient/p"}}}})",
@@ -87,7 +87,7 @@ TEST(ImportCommand, SaysHowFarItHasReadWhereItStops) {
     EXPECT_TRUE(done.errors.ends_with("\nannals: " + file + ":1: stopped here: 403 {}\n"))
         << "behind all the lines that were left out";
     EXPECT_NE(done.errors.find(": nothing behind this line was read\n"), std::string::npos);
-    // One pack was under way and two waited; the fourth is the last that was begun.
+    // One pack was in flight and two waited, so the fourth was the last to begin.
     EXPECT_EQ(done.errors.find(file + ":1025:"), std::string::npos);
     EXPECT_EQ(done.errors.find("b.ndjson"), std::string::npos) << "the next file is not read";
     EXPECT_TRUE(done.output.starts_with("imported 0: 0 there already, ")) << done.output;
@@ -183,7 +183,7 @@ TEST(ImportCommand, EndsByASignalWithWhatItHasReadAndSaysHowFarThatIs) {
     ::close(pipe);
 }
 
-// With such a limit a sanitizer has no memory of its own.
+// With this limit, sanitizers have no memory for themselves.
 #if !defined(__has_feature) || \
     !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 TEST(ImportCommand, ThatRunsOutOfMemoryDoesNotSayThatItCouldNotStart) {
@@ -206,7 +206,7 @@ TEST(ImportCommand, ThatRunsOutOfMemoryDoesNotSayThatItCouldNotStart) {
     const rlimit little{limit, limit};
     ASSERT_EQ(::prlimit(import.pid(), RLIMIT_AS, &little, nullptr), 0);
     std::signal(SIGPIPE, SIG_IGN);
-    // One line that never ends.
+    // A line that never ends.
     const std::string piece(1 << 20, 'x');
     for (int i = 0; i < 256 && ::write(pipe, piece.data(), piece.size()) > 0; ++i) {
     }

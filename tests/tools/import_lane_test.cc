@@ -10,7 +10,7 @@
 namespace annals::tools {
 namespace {
 
-/// Gives the answers that were laid out for it, and keeps what it was asked. One of status 0 gets lost on its way.
+/// Gives prepared answers, and keeps the requests. An answer with status 0 gets lost on the way.
 class ScriptedDestination final : public Destination {
   public:
     ScriptedDestination(std::deque<DestinationReply> answers, std::vector<std::string>& asked)
@@ -173,7 +173,7 @@ TEST(ImportLane, SendsNothingOfWhatIsTooLargeBehindAPartThatWasLeftOut) {
     EXPECT_EQ(asked.size(), 2U) << "the whole, and its first half";
 }
 
-/// What becomes of `packs` by those answers: what was asked, and what is reported.
+/// The outcome of `packs` with these answers: what was sent, and what is reported.
 struct Outcome {
     std::vector<std::string> asked;
     std::uint64_t done = 0;
@@ -203,7 +203,7 @@ Outcome outcome_of(const std::vector<Pack>& packs, std::deque<DestinationReply> 
     return outcome;
 }
 
-/// A transaction of so many entries.
+/// A transaction with `entries` entries.
 Pack transaction(std::size_t entries) {
     std::string text = R"({"resourceType":"Bundle","type":"transaction","entry":[)";
     for (std::size_t i = 0; i < entries; ++i) {
@@ -224,7 +224,7 @@ TEST(ImportLane, TakesNoTransactionForImportedWhoseAnswerDoesNotSayWhatBecameOfI
                   "in:0: the answer has another number of entries; it may have been stored\n");
     }
     EXPECT_EQ(outcome_of({transaction(0)}, {answer({})}).said, "");
-    // Of what was put together here each entry has its answer.
+    // In bundles made by the import itself, each entry must have its answer.
     const Outcome stopped = outcome_of({{Pack::Kind::batch, {post(), post()}, 0}}, {answer({})});
     EXPECT_TRUE(stopped.gave_up);
     EXPECT_EQ(stopped.refused, 2U);
@@ -273,7 +273,7 @@ TEST(ImportLane, SendsLessAtOnceWhereTheTimeThatTheServerGivesIsTooShort) {
         EXPECT_EQ(outcome.done, 3U);
         EXPECT_EQ(outcome.said, "");
     }
-    // A version that never comes through keeps back those behind it.
+    // A version that never gets through holds back those after it.
     const Pack pack{Pack::Kind::history, {put("a", "true"), put("a", "false")}, 0};
     const Outcome never = outcome_of({pack}, std::deque<DestinationReply>(99, {408, "too slow"}),
                                      std::chrono::milliseconds(0));
@@ -308,7 +308,7 @@ TEST(ImportLane, GoesOnAfterALostAnswerUnlessItIsOfHistory) {
     EXPECT_EQ(lost.refused, 2U);
     EXPECT_EQ(lost.said,
               "in:0: lost; it may have been stored\nin:0: lost; it may have been stored\n");
-    // A version that came behind a gap would be the newest before its time.
+    // A version stored after a gap would prematurely be the newest.
     const Pack history{Pack::Kind::history, {put("a", "true")}, 0};
     const Outcome stopped = outcome_of({history, history}, {{0, ""}});
     EXPECT_TRUE(stopped.gave_up);
@@ -332,7 +332,7 @@ TEST(ImportLane, RepeatsHistoryAsAWholeAndCountsItOnce) {
     EXPECT_EQ(differs.done, 1U);
 }
 
-/// Answers once it may.
+/// Answers only when allowed.
 class WaitingDestination final : public Destination {
   public:
     explicit WaitingDestination(std::shared_future<void> may) : may_(std::move(may)) {}
@@ -346,7 +346,7 @@ class WaitingDestination final : public Destination {
     std::shared_future<void> may_;
 };
 
-/// Takes nothing, and knows why.
+/// Stores nothing, and knows why.
 class FullDestination final : public Destination {
   public:
     Result<DestinationReply> submit(std::string_view /*bundle*/, bool /*repeatable*/) override {

@@ -1,4 +1,4 @@
-// How an import packs what it reads: before destinations that keep what came, and take all but what is named "refused".
+// How an import packs what it reads, for destinations that keep everything and accept all but what is named "refused".
 
 #include "tools/commands/import_packer.h"
 
@@ -13,13 +13,13 @@
 namespace annals::tools {
 namespace {
 
-/// What one lane submitted at once.
+/// One submission by a lane.
 struct Sent {
     std::size_t lane = 0;
     std::string type;
     std::vector<std::string> entries;
     std::string text;
-    int others = 0;  ///< submissions that were under way as it came
+    int others = 0;  ///< submissions in flight when it came
 };
 
 struct SentByAll {
@@ -64,7 +64,7 @@ class ImportPackerTest : public ::testing::Test {
   protected:
     ImportPackerTest() { report_.files = {"in"}; }
 
-    /// What is sent, in the order of its beginning, where each of `texts` is on a line of its own.
+    /// What is sent, in the order in which submissions began, with each of `texts` on a line of its own.
     std::vector<Sent> sent_of(std::size_t lanes, const std::vector<std::string>& texts,
                               bool bundles_are_resources = false) {
         SentByAll all;
@@ -83,7 +83,7 @@ class ImportPackerTest : public ::testing::Test {
         return std::move(all.sent);
     }
 
-    /// Of a history Bundle the entries as they are sent.
+    /// The entries of a history Bundle as they are sent.
     std::vector<std::string> history_of(const std::vector<std::string>& entries) {
         const auto sent = sent_of(1, {bundle("history", entries)});
         return sent.size() == 1 ? sent.front().entries : std::vector<std::string>();
@@ -246,7 +246,7 @@ TEST_F(ImportPackerTest, StoresDocumentsAndTakesOthersApart) {
         ASSERT_EQ(sent.size(), 1U);
         EXPECT_EQ(sent[0].entries, std::vector{put("Bundle", type, with_id(type, inner))});
     }
-    // A server's remark, and an entry without a resource, are no resources.
+    // Remarks of a server and entries without a resource are not resources.
     const std::string found = with_id(
         "searchset",
         R"({"resource":{"resourceType":"OperationOutcome","id":"o"},"search":{"mode":"outcome"}},{"fullUrl":"x"},)" +
@@ -254,7 +254,7 @@ TEST_F(ImportPackerTest, StoresDocumentsAndTakesOthersApart) {
     auto sent = sent_of(1, {found});
     ASSERT_EQ(sent.size(), 1U);
     EXPECT_EQ(sent[0].entries, std::vector{put("Patient", "a", patient("a", 1))});
-    // As they were exported they are what they are.
+    // In exports, Bundles are resources themselves.
     sent = sent_of(1, {found}, true);
     ASSERT_EQ(sent.size(), 1U);
     EXPECT_EQ(sent[0].entries, std::vector{put("Bundle", "searchset", found)});
@@ -268,7 +268,7 @@ TEST_F(ImportPackerTest, NamesTheEntryThatIsRefusedByItsPlaceInTheInput) {
                                           R"({"resource":{"resourceType":"Patient","id":"a"}})",
                                           R"({"resource":{"resourceType":"Nothing"}})"}),
                     R"({"request":[]})",
-                    // Sent the other way round, and without the remark.
+                    // Sent in reverse order, and without the remark.
                     bundle("history", {version("refused", 2, "2024-01-02T00:00:00Z"),
                                        R"({"resource":{},"search":{"mode":"outcome"}})",
                                        version("refused", 1, "2024-01-01T00:00:00Z")}),
@@ -298,7 +298,7 @@ TEST_F(ImportPackerTest, DatesOnlyADeletionThatSaysNoInstantAndHasOneBeforeIt) {
         (std::vector{first, version("b", 2, "no instant"), dated, nameless,
                      deletion("a", R"({"status":"204","lastModified":"2024-01-01T00:00:00Z"})"),
                      deletion("c", R"({"lastModified":"2024-01-01T00:00:00Z"})")}));
-    // What has a resource says its instant there.
+    // An entry with a resource has its instant there.
     const std::string answered =
         R"({"resource":{"resourceType":"Patient","id":"d"},"response":{"status":"200"}})";
     EXPECT_EQ(history_of({first, answered}), (std::vector{first, answered}));

@@ -97,7 +97,7 @@ TEST(TextReader, UnpacksWhatGzipHasPackedWhateverItIsCalled) {
         lines += fmt::format("{{\"a\":{}}}\n", i * i * 0x9e37'79b9'7f4a'7c15);
     }
     test::write_whole_file(directory / "plain", lines);
-    // In two members, as what is written by turns has them, and more than is read at once.
+    // Two members, as when a writer compressed in turns, and more than is read at once.
     const std::string bytes =
         test::gzipped(lines.substr(0, 100'001)) + test::gzipped(lines.substr(100'001));
     ASSERT_GT(bytes.size(), 150'000U);

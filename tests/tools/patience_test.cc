@@ -1,4 +1,4 @@
-// How long HttpClient goes on asking, and who ends that.
+// How long HttpClient keeps asking, and who ends that.
 
 #include "tests/support/hook_receiver.h"
 #include "tools/commands/http_client.h"
@@ -52,7 +52,7 @@ TEST(HttpClient, TriesNothingAgainOnceSomebodyIsAboutToEndButTakesTheAnswerThatI
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code, Errc::io);
 
-    // Who listens and takes nobody more answers no attempt to connect, as a firewall that drops it.
+    // A listener whose queue is full doesn't answer attempts to connect, like a firewall that drops them.
     const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in place{};
     place.sin_family = AF_INET;

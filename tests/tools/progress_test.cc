@@ -13,7 +13,7 @@
 namespace annals::tools {
 namespace {
 
-/// What `work` writes to stderr while that is a terminal.
+/// What `work` writes to stderr if that is a terminal.
 std::string on_a_terminal(const std::function<void()>& work) {
     int master = -1;
     int slave = -1;
@@ -25,7 +25,7 @@ std::string on_a_terminal(const std::function<void()>& work) {
     work();
     ::dup2(kept, STDERR_FILENO);
     ::close(kept);
-    (void)::write(slave, "$", 1);  // the end of what there is to read, which may come in pieces
+    (void)::write(slave, "$", 1);  // marks the end of the text, which may come in pieces
     std::string text;
     char piece[4096];
     while (!text.ends_with('$')) {

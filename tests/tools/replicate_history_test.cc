@@ -1,4 +1,4 @@
-// annals replicate by the history of another server, against servers that answer as they are told.
+// annals replicate by another server's history, with servers that answer as told.
 
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
@@ -38,7 +38,7 @@ class ReplicateHistory : public testing::Test {
         Clock::time_point when;
     };
 
-    /// The source's page of that name ("first", or what its target ends with) has patients of these numbers.
+    /// Gives the source a page of these patients; `name`: "first", or the end of the page's target.
     void has_page(const std::string& name, const std::vector<int>& patients,
                   const std::string& next = {}, const std::string& more = {}) {
         std::string entries;
@@ -64,7 +64,7 @@ class ReplicateHistory : public testing::Test {
         pages_[name] = std::move(answer);
     }
 
-    /// The target refuses each bundle with that patient; 0: none.
+    /// Makes the target refuse each bundle with that patient; 0: none.
     void refuses(int patient) {
         const std::lock_guard lock(mutex_);
         refused_ = patient;
@@ -75,14 +75,14 @@ class ReplicateHistory : public testing::Test {
         return asked_;
     }
 
-    /// How often the source was asked for what has `part` in its target.
+    /// How many requests to the source have `part` in their targets.
     std::ptrdiff_t asked_for(const std::string& part) const {
         const std::vector<Asked> all = asked();
         return std::ranges::count_if(
             all, [&](const Asked& one) { return one.target.find(part) != std::string::npos; });
     }
 
-    /// The numbers of the patients that the target took.
+    /// The numbers of the patients that the target accepted.
     std::vector<int> taken() const {
         const std::lock_guard lock(mutex_);
         return taken_;
@@ -103,7 +103,7 @@ class ReplicateHistory : public testing::Test {
 
     std::string state() const { return test::read_whole_file(state_file()); }
 
-    /// The head of a state file of this pair.
+    /// The first lines of a state file for these two servers.
     std::string state_head() const {
         return fmt::format("annals-replicate 1\nfrom {}\nto {}\n", source_.url(), target_.url());
     }

@@ -79,7 +79,7 @@ TEST(ReplicateStateFile, IsRefusedWhenItIsSomethingElse) {
     const std::string path = directory / "state";
     test::write_whole_file(path, "{}\n");
     EXPECT_FALSE(read_state(path, kState.from, kState.to));
-    // Of a later Annals, perhaps.
+    // Perhaps written by a later Annals.
     ASSERT_TRUE(write_state(path, kState));
     std::string text = test::read_whole_file(path);
     text[text.find('1')] = '2';

@@ -55,7 +55,7 @@ TEST(Replicate, CopiesAndSaysWhatItDid) {
     EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
 }
 
-/// The `_cursor` of the next link that `target` is answered with; empty if there is none.
+/// The `_cursor` of the next link in the answer to `target`; empty if there is none.
 std::string next_cursor(const std::string& url, const std::string& target) {
     tools::HttpClient client(*tools::parse_server_url(url));
     tools::HttpRequest request;
@@ -106,7 +106,7 @@ TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
         return annals({"replicate", "--from", source.url(), "--to", target.url(), "--since", cursor,
                        "--state", directory / "state"});
     };
-    // Newest first, and by an order in which later versions may come before what was read.
+    // Cursors of the newest-first order, and of one in which later versions may come before those read.
     for (const char* query : {"", "&_sort=_lastUpdated"}) {
         const std::string cursor =
             next_cursor(source.url(), std::string("/fhir/_history?_count=1") + query);
@@ -133,7 +133,7 @@ TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
 
 TEST(Replicate, ThatIsStoppedBeforeItsEndDoesNotSayThatItIsDone) {
     const TemporaryDirectory directory;
-    // Nobody listens there, so it waits.
+    // Nobody listens at these addresses, so it keeps waiting.
     test::ChildProcess stopped(kBinary,
                                {"replicate", "--from", "http://127.0.0.1:1/fhir", "--to",
                                 "http://127.0.0.1:2/fhir", "--state", directory / "state"});
@@ -145,7 +145,7 @@ TEST(Replicate, ThatIsStoppedBeforeItsEndDoesNotSayThatItIsDone) {
     EXPECT_NE(stopped.errors().find("stopped before"), std::string::npos) << stopped.errors();
 }
 
-/// A history of `count` patients with some flesh on them.
+/// A history of `count` patients of about a kilobyte.
 std::string many_patients(int count) {
     std::string lines;
     for (int i = 0; i < count; ++i) {
@@ -160,7 +160,7 @@ std::string many_patients(int count) {
     return lines;
 }
 
-/// The history of `source`, of the store "a", goes to "x".
+/// Exports the history of `source`, from the store "a", to "x", and stops both servers.
 void export_history_and_stop(const TemporaryDirectory& directory, RunningServer& source,
                              RunningServer& target) {
     const Finished exported =
@@ -172,7 +172,7 @@ void export_history_and_stop(const TemporaryDirectory& directory, RunningServer&
     }
 }
 
-/// The store "b", and one made of the history in "x", are what "a" is.
+/// Expects the store "b", and one made from the history in "x", to equal "a".
 void expect_copies(const TemporaryDirectory& directory) {
     EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
     const Finished back =
@@ -218,7 +218,7 @@ TEST(Replicate, TakesWhateverTheSourceHasTaken) {
         };
         EXPECT_EQ(put("deep", std::string(63, '[') + "1" + std::string(63, ']')), 201);
         EXPECT_EQ(put("deeper", std::string(64, '[') + "1" + std::string(64, ']')), 400);
-        // As large as it can be: with what the server adds to it one byte more is too many.
+        // The largest possible: with what the server adds, one byte more would be too many.
         std::size_t bytes = kLimit - 300;
         while (put("large", '"' + std::string(bytes, 'x') + '"') < 300) {
             ++bytes;
@@ -241,7 +241,7 @@ TEST(Replicate, TakesWhateverTheSourceHasTaken) {
         export_history_and_stop(directory, source, target);
     }
     expect_copies(directory);
-    // The same without the versions.
+    // The same for the current versions alone.
     EXPECT_EQ(annals({"export", "--data", directory / "a", "--to", directory / "y"}).exit_code, 0);
     RunningServer last(kBinary, directory / "d", limits);
     const Finished plain = annals({"import", "--server", last.url(), directory / "y"});

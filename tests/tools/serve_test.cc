@@ -1,4 +1,4 @@
-// annals serve: what it starts with, what it refuses to start with, how it stops.
+// annals serve: what it starts with, what it refuses to start with, and how it stops.
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
@@ -27,14 +27,14 @@ using test::Finished;
 using test::RunningServer;
 using test::TemporaryDirectory;
 
-/// Arguments of a shell that becomes the server of a store in `directory` where its `script` says "$@".
+/// Arguments of a shell whose `script` becomes the server of a store in `directory` by "$@".
 std::vector<std::string> served_by_shell(const std::string& script,
                                          const TemporaryDirectory& directory) {
     return {"-c",       script,       "sh", kBinary, "serve", "--data", directory / "data",
             "--listen", "127.0.0.1:0"};
 }
 
-/// The root that `server` says it serves; empty if it never did.
+/// The URL that `server` reports when it is ready; empty if it never is.
 std::string url_when_ready(test::ChildProcess& server) {
     const std::string prefix = "annals ready on ";
     const auto line = server.wait_for_line(prefix, seconds(30));
@@ -111,11 +111,11 @@ TEST(Serve, WarnsOfBodiesForWhichThereIsNeverMemory) {
         << server.process().errors();
 }
 
-// With such a limit the system lays memory out as ThreadSanitizer can't take it, so that no program of its starts.
+// With this limit, the system lays out memory in a way that ThreadSanitizer can't handle, so no program built with it starts.
 #if !defined(__has_feature) || !__has_feature(thread_sanitizer)
 TEST(Serve, DoesNotStartWithoutThreadsAndSaysSo) {
     const TemporaryDirectory directory;
-    // No address space has room for stacks that large.
+    // No address space has room for such stacks.
     const std::string refused =
         "ulimit -s 400000000000 && exec \"$0\" serve --data \"$1\" "
         "--listen 127.0.0.1:0";
@@ -130,7 +130,7 @@ TEST(Serve, DoesNotStartWithoutThreadsAndSaysSo) {
 }
 #endif
 
-/// Changes one byte of the first segment where `found` stands first.
+/// Changes a byte of the first segment, where `found` first occurs.
 void damage(const std::string& data, const std::string& found) {
     const std::string path = data + "/segments/0000000001.seg";
     std::string bytes = test::read_whole_file(path);
@@ -193,7 +193,7 @@ TEST(Serve, LeavesJobsAloneUntilItServes) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";
     import_history(data);
-    // Of a kind that nobody knows, so that it ends as soon as it goes on.
+    // A job of an unknown kind, which ends as soon as it is continued.
     const std::string job = data + "/jobs/begun";
     std::filesystem::create_directories(job);
     test::write_whole_file(
@@ -214,7 +214,7 @@ TEST(Serve, LeavesJobsAloneUntilItServes) {
     EXPECT_FALSE(has_gone_on());
     std::filesystem::remove_all(data + "/packages");
 
-    // Its settings need not be the server's.
+    // The settings of an import may differ from the server's.
     test::write_whole_file(directory / "in.ndjson", kHistory);
     EXPECT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
     EXPECT_FALSE(has_gone_on());
@@ -288,7 +288,7 @@ TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {
     !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 TEST(Serve, GivesMemoryBackThatAThreadFreedWhichSleepsNow) {
     const TemporaryDirectory directory;
-    // As the program is run, only that it gives back after two seconds instead of ten.
+    // As usual, but memory is given back after two seconds instead of ten.
     test::ChildProcess server(
         "/bin/sh", served_by_shell("MALLOC_CONF=dirty_decay_ms:2000 exec \"$@\"", directory));
     const auto url = tools::parse_server_url(url_when_ready(server));
@@ -351,7 +351,7 @@ TEST(Serve, TakesALargeBodyIntoTheMemoryOfTheOneBefore) {
         ASSERT_LT(client.send(request)->status, 300);
     }
     const long pages = static_cast<long>(body.size() / 4096);
-    EXPECT_LT(faults() - before, pages);  // It is copied several times.
+    EXPECT_LT(faults() - before, pages);  // it is copied several times
 }
 #endif
 
@@ -384,7 +384,7 @@ TEST(Serve, ComesBackOnItsPortAfterACrashAndSaysWhatItHasCutOff) {
         ASSERT_EQ(client.send(request)->status, 201);
         server.process().kill(SIGKILL);
         server.process().wait(seconds(20));
-        // The server's side of this connection stays for a minute after the client's has gone.
+        // The server's side of this connection remains for a minute after the client's is gone.
     }
     damage(directory / "data", "torn");
     RunningServer server(kBinary, directory / "data", {}, port);
@@ -414,7 +414,7 @@ TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
     tools::HttpRequest request;
     request.method = "PUT";
     request.target = "/fhir/Basic/1";
-    // More than the limit, whether the shell counts in 512 bytes or in 1024.
+    // More than the limit, whether the shell counts blocks of 512 bytes or 1024.
     const std::string large = R"({"resourceType":"Basic","id":"1","code":{"text":")" +
                               std::string(400 << 10, 'x') + "\"}}";
     request.body = large;
@@ -473,7 +473,7 @@ TEST(Serve, StopsInOrderWhenItsTerminalIsClosedUnlessItIsToOutliveIt) {
 
 TEST(Serve, StopsAtOnceWhenItIsToldSoBeforeItIsReady) {
     const TemporaryDirectory directory;
-    // The signal is there when the program begins.
+    // The signal is pending when the program begins.
     const Finished stopped = test::run_program(
         "/usr/bin/env",
         {"--block-signal=TERM", "/bin/sh", "-c", "kill -TERM $$; exec \"$@\"", "sh", kBinary,

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::seconds;
 using test::TemporaryDirectory;
 
-/// A datagram socket bound to `path` (behind '@': a name without a file), as service managers have it.
+/// A datagram socket bound to `path` (after '@': an abstract name), like a service manager's.
 class NotifySocket {
   public:
     explicit NotifySocket(const std::string& path) {
@@ -42,7 +42,7 @@ class NotifySocket {
 
     ~NotifySocket() { ::close(descriptor_); }
 
-    /// The next message; empty if none came in time.
+    /// The next message; empty if none arrived in time.
     std::string receive() {
         std::array<char, 256> message{};
         const auto size = ::recv(descriptor_, message.data(), message.size(), 0);

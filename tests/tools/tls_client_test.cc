@@ -1,4 +1,4 @@
-// TlsClient against a server in this process: whom it trusts, and what it says of what goes wrong.
+// TlsClient with a server in this process: whom it trusts, and what it says of faults.
 
 #include "tools/commands/tls_client.h"
 
@@ -27,7 +27,7 @@
 namespace annals::tools {
 namespace {
 
-/// A connection: `serve` has its other end, in a thread of its own.
+/// A connection whose other end is used by `serve`, in a thread of its own.
 class Connection {
   public:
     explicit Connection(std::function<void(int fd)> serve) {
@@ -54,8 +54,8 @@ class Connection {
     std::thread server_;
 };
 
-/// Shakes hands on the server's side, and calls `then`. `verifies`: how closely it looks at whom it talks to; it trusts those whom
-/// the trusted certificate has signed.
+/// Performs the server's handshake, then calls `then`. `verifies`: how it
+/// verifies clients; it trusts what the trusted certificate has signed.
 std::function<void(int)> with_tls(std::function<void(SSL*)> then = {},
                                   int verifies = SSL_VERIFY_NONE, int newest = TLS1_3_VERSION) {
     return [then = std::move(then), verifies, newest](int fd) {
@@ -82,7 +82,7 @@ class TlsClientTest : public testing::Test {
         test::trusted_certificate();
     }
 
-    /// A client of `connection`, which waits as long as it takes.
+    /// A client of `connection` that waits without a limit.
     static std::unique_ptr<TlsClient> client_of(const Connection& connection) {
         auto client = TlsClient::connect(connection.fd(), "localhost", [] { return true; });
         EXPECT_TRUE(client) << client.error().detail;
@@ -185,7 +185,7 @@ TEST_F(TlsClientTest, HasTheMannersOfASocket) {
     EXPECT_EQ(client->receive(room, 1), 0);
 }
 
-/// What receive() gives once something has come, or nothing will.
+/// What receive() returns once something has arrived, or nothing will.
 ssize_t receive_byte(TlsClient& client) {
     char byte = 0;
     ssize_t got = 0;
@@ -197,7 +197,7 @@ ssize_t receive_byte(TlsClient& client) {
 
 constexpr int kDemands = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 
-/// A client's certificate and, behind it, those of `others`.
+/// A client's certificate, followed by those of `others`.
 std::shared_ptr<const TlsIdentity> identity_of(const test::Certificate& certificate,
                                                const std::vector<test::Certificate>& others = {}) {
     const test::TemporaryDirectory directory;
