@@ -203,7 +203,7 @@ class Json {
     json::Document document_;
 };
 
-/// "a b": the ids of a Bundle's resources, of which it must have as many as its total says; the status if that isn't 200.
+/// "a b": the ids of a Bundle's resources, which must be as many as its total says; the status if that isn't 200.
 inline std::string ids_of_all(const Received& answer) {
     if (answer.status != 200) {
         return std::to_string(answer.status);
