@@ -59,7 +59,7 @@ std::optional<Response> answer_later(const Service& service, const Request& requ
 std::vector<storage::VersionInfo> looked_at(const Service& service, const Request& request,
                                             std::string_view id, const storage::VersionInfo& info) {
     std::vector<storage::VersionInfo> versions{info};
-    // A deletion is shown to whom what was deleted is.
+    // A deletion is shown to whoever may see the deleted version.
     if (info.deletion && is_held(request)) {
         if (const auto deleted = deleted_by(service.store(), info, id)) {
             versions.push_back(*deleted);
@@ -104,7 +104,7 @@ Response answer_deleted(const Service& service, std::string_view id,
                         const storage::VersionInfo& deletion) {
     std::string detail = fmt::format("{} was deleted at {}", resource_name(deletion.type, id),
                                      format_instant(deletion.instant));
-    // What a reader of a deleted resource wants to know next: where its last content is.
+    // Useful to a reader of a deleted resource: where its last content is.
     if (const auto content = deleted_by(service.store(), deletion, id)) {
         detail += fmt::format("; last content is version {}", content->version.value);
     }

@@ -27,7 +27,7 @@ Result<Position> read_as_of(const storage::Store& store, std::string_view text) 
     if (!range) {
         return bad_as_of("it is neither a date and time nor a position");
     }
-    // All that was committed before the first version from then on.
+    // Everything committed before the first version at or after that instant.
     return store.before(range->end);
 }
 
@@ -52,7 +52,7 @@ Result<std::optional<Position>> find_as_of(const storage::Store& store, std::str
 std::optional<storage::VersionInfo> current_as_of(const storage::Store& store, TypeId type,
                                                   std::string_view id, Position position) {
     auto info = store.current(type, id, position);
-    // The store goes on to tell of a removed deletion, so that what it deleted does not come back.
+    // The store still returns a removed deletion, so that the deleted version does not reappear.
     if (info && !store.at(info->position)) {
         info.reset();
     }
@@ -67,7 +67,8 @@ asio::awaitable<Result<void>> reach_back(const Service& service,
         if (snapshot.answers(type)) {
             continue;
         }
-        // By the base that the index goes by: the request's is what its sender chose, and so would be what links lead to.
+        // By the configured base URL, as for the index: that of the request is chosen by its sender, who would thus
+        // decide where links lead.
         search::PastRuns past(service.store(), parameters, service.config().base_url, type,
                               snapshot.position());
         Result<void> done = co_await turns.finish(past);

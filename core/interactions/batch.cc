@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kInFlightMax = 128;
 constexpr std::size_t kBatchEntriesPerTurn = 128;
 
-/// What an entry must wait for. An entry that is later in the bundle sees what the earlier ones did.
+/// What an entry must wait for, so that it sees the effects of the entries before it.
 enum class Order : std::uint8_t {
     create,              ///< nothing: its resource is new
     conditional_create,  ///< updates, which may change what its criteria match
@@ -45,7 +45,7 @@ struct BatchEntry {
     std::string resource;  ///< "Patient/1" of Order::instance
 };
 
-/// The entries of one batch under way, all on one loop.
+/// A batch in progress, on one loop.
 class Batch {
   public:
     Batch(const Service& service, const Request& outer, std::size_t count,
@@ -93,7 +93,7 @@ class Batch {
     }
 
   private:
-    /// Has the outcome for a resource speak of places in the Bundle: Bundle.entry[3].resource.birthDate.
+    /// Makes an outcome about a resource refer to places in the Bundle: Bundle.entry[3].resource.birthDate.
     void name_entry(BatchEntry& entry) const {
         if (!entry.response.failure) {
             return;
@@ -115,10 +115,10 @@ class Batch {
             rename(other.expression);
         }
         entry.response.failure = std::move(failure);
-        entry.response.body = Body();  // what it says now is to be told
+        entry.response.body = Body();  // it must be made anew
     }
 
-    /// Of resources: what an operation answers is its result, also where that is an OperationOutcome.
+    /// Not operations: their answer is a result, even if it is an OperationOutcome.
     static bool is_write(const BatchEntry& entry) {
         return entry.asked.method != HttpMethod::get && entry.asked.method != HttpMethod::head &&
                entry.route.target.operation.empty();
@@ -137,14 +137,14 @@ class Batch {
         return operation != nullptr && !operation->affects_state ? EntryUse::read : EntryUse::write;
     }
 
-    /// Makes the answer that `entry` has got the one that goes into the Bundle.
+    /// Converts the answer to `entry` into the one that goes into the Bundle.
     void fit(BatchEntry& entry) {
         name_entry(entry);
         fit_answer(entry.request, use_of(entry), budget_, entry.response);
         finish(entry.response);
     }
 
-    /// The same where there is more to come.
+    /// The same for an answer that is still being produced.
     asio::awaitable<void> draw(BatchEntry& entry) {
         co_await draw_answer(entry.request, use_of(entry), budget_, turns_, entry.response);
         finish(entry.response);
@@ -152,7 +152,7 @@ class Batch {
 
     static void finish(Response& response) {
         response.failure.reset();
-        // Where it views a version that is erased before all is answered, by whomever, zeros would be sent.
+        // Copied: if a version that it views were erased before the Bundle is sent, zeros would be sent.
         response.body = Body(response.body.str());
     }
 
@@ -162,7 +162,7 @@ class Batch {
         return read_entry_request(entry.value, outer_.base_url);
     }
 
-    /// Makes the request of `entry`; false if it has its answer already.
+    /// Builds the request of `entry`; false if it has its answer already.
     bool prepare(BatchEntry& entry) {
         auto asked = read(entry);
         if (!asked) {
@@ -189,7 +189,7 @@ class Batch {
     void set_order(BatchEntry& entry, const Target& target) const {
         const HttpMethod method = entry.asked.method;
         if (service_.config().integrity_on_delete && method == HttpMethod::delete_) {
-            // Goes alone: what entries before it delete or write may be what refers to it.
+            // Goes alone: resources that earlier entries delete or write may refer to it.
             return;
         }
         if (target.level == Level::instance || target.level == Level::version ||
@@ -201,7 +201,8 @@ class Batch {
         } else if (target.level == Level::type && method == HttpMethod::post) {
             entry.order = entry.asked.if_none_exist ? Order::conditional_create : Order::create;
         } else if (target.level == Level::type && method == HttpMethod::put) {
-            // A patch goes alone: where it finds nothing it writes nothing, and no commit tells it of a create before it.
+            // A patch goes alone: if it finds no resource it commits nothing, so that no conflict would reveal a create
+            // before it.
             entry.order = Order::conditional_update;
         }
     }
@@ -228,7 +229,7 @@ class Batch {
             co_await change();
         }
         if (turns_.is_late()) {
-            // Whoever sent it has been told so, and waits for nothing any more.
+            // The sender has already been answered with a timeout.
             entry.response = Error{Errc::timeout, "The batch took too long", {}};
         } else if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
             entry.response = budget_.error();
@@ -273,7 +274,7 @@ class Batch {
         changed_.cancel();
     }
 
-    /// Waits until an entry in flight has its answer.
+    /// Waits until an entry in flight is answered.
     asio::awaitable<void> change() {
         asio::error_code cancelled;
         changed_.expires_at(asio::steady_timer::time_point::max());
@@ -284,7 +285,7 @@ class Batch {
     const Request& outer_;
     asio::steady_timer changed_;
     AnswerBudget budget_;
-    Turns turns_;                      ///< what has begun has an end of its own
+    Turns turns_;                      ///< entries that have begun have time limits of their own
     std::vector<BatchEntry> entries_;  ///< never grows: requests point into it
     std::size_t in_flight_ = 0;
     std::size_t creates_ = 0;  ///< conditional ones in flight

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kSliceChars = 256 << 10;  // of base64, decoded between two writes
 constexpr std::string_view kUnknownType = "application/octet-stream";
-constexpr std::size_t kContextBytesMax = 4 << 10;  // clients read headers of 8 KiB in all
+constexpr std::size_t kContextBytesMax = 4 << 10;  // clients accept headers of 8 KiB in total
 
-// A media type as FHIR's code has it: single blanks, none at the ends.
+// A media type in the form of FHIR's code: single blanks, none at the ends.
 std::string as_code(std::string_view media_type) {
     std::string code;
     for (const char c : media_type) {
@@ -33,7 +33,7 @@ std::string as_code(std::string_view media_type) {
     return code;
 }
 
-// What a client stored is not yet a header's value.
+// What a client has stored need not be a valid header value.
 bool is_sendable(std::string_view text) {
     const std::size_t slash = text.find('/');
     return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
@@ -41,7 +41,7 @@ bool is_sendable(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
 }
 
-// Nothing that a browser shows of these can do anything.
+// Types that are harmless in a browser.
 bool is_inert(std::string_view name) {
     constexpr std::array<std::string_view, 7> kInert{
         "image/png", "image/jpeg", "image/gif", "image/webp", "text/plain", "audio/*", "video/*"};
@@ -49,7 +49,7 @@ bool is_inert(std::string_view name) {
                        [name](std::string_view type) { return covers(type, name); });
 }
 
-// How much the Accept headers like the content, by the range that names it most closely.
+// The Accept headers' preference for the content, by the most specific range that covers it.
 struct Liking {
     int quality = 0;
     int close = 0;  // 3: named, 2: type/*, 1: */*
@@ -90,7 +90,7 @@ bool is_generic(std::string_view name) {
 
 bool wants_content(const Request& request, const AnswerFormat* asked, std::string_view name) {
     if (asked == nullptr) {
-        return true;  // no FHIR type is taken: whatever it is, it is nearer to what was asked for
+        return true;  // no FHIR type is accepted, so the content is closer to what was asked for
     }
     const Liking liking = liking_for(request, name);
     if (!liking.asked) {
@@ -99,15 +99,15 @@ bool wants_content(const Request& request, const AnswerFormat* asked, std::strin
     if (asked->close == Naming::range) {
         return true;
     }
-    // "application/json" may mean FHIR's, but not where it is what the content says of itself.
+    // "application/json" may mean FHIR's, but not if it is the content's own type.
     const bool own_name = asked->close == Naming::generic && is_generic(name);
     return liking.quality > asked->quality || (own_name && liking.quality == asked->quality);
 }
 
-// Base64 text of a body, decoded slice by slice.
+// Base64 text in a body, decoded slice by slice.
 class Content final : public BodySource {
   public:
-    // `decoded`: the base64_size() of it all.
+    // `decoded`: the base64_size() of the whole text.
     Content(Body body, std::size_t begin, std::size_t size, std::size_t decoded)
         : body_(std::move(body)), text_(body_.piece(0).substr(begin, size)), left_(decoded) {}
 
@@ -118,11 +118,11 @@ class Content final : public BodySource {
     bool next(Body& slice) override {
         std::string part(text_.substr(0, kSliceChars));
         text_.remove_prefix(part.size());
-        // What was erased meanwhile is zeros here, and stays that.
+        // If it was erased meanwhile, the text is zeros, and so is the content.
         std::replace(part.begin(), part.end(), '\0', 'A');
         std::string bytes;
         decoder_.add(part, bytes);
-        // Of padding and white space that were erased there would be more than was said.
+        // If padding or white space was erased, there would be more bytes than announced.
         bytes.resize(text_.empty() ? left_ : std::min(left_, bytes.size()));
         left_ -= bytes.size();
         slice.append(bytes);
@@ -132,7 +132,7 @@ class Content final : public BodySource {
   private:
     Body body_;
     std::string_view text_;
-    std::size_t left_;  // bytes that are still to come
+    std::size_t left_;  // remaining bytes
     Base64Decoder decoder_;
 };
 
@@ -164,7 +164,7 @@ Result<std::string> binary_json(const Request& request, const Target& target) {
     }
     if (!request.body.empty()) {
         constexpr std::string_view kData = R"(,"data":")";
-        // With what comes behind it: a large text is not to be copied to grow by two characters.
+        // Including what follows, so that a large text isn't copied to grow by two characters.
         out.reserve(out.size() + kData.size() + base64_chars(request.body.size()) + 2);
         out += kData;
         append_base64(request.body, out);
@@ -208,8 +208,8 @@ bool make_raw(const Request& request, const AnswerFormat* asked, Response& respo
         !context.empty() && context.size() <= kContextBytesMax) {
         response.headers.emplace_back("X-Security-Context", std::move(context));
     }
-    // What a document was made of and is as long as it is the same text, as all that is stored. Decoded from there, it takes no memory
-    // for as long as a client takes its time.
+    // If the document's text has the size of the original, it is the same text, as for everything stored. It can then
+    // be decoded from the stored bytes and takes no memory while a slow client reads it.
     const bool in_place =
         unescaped.empty() && !text.empty() && document.text().size() == whole.size();
     auto content = in_place

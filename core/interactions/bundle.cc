@@ -14,8 +14,8 @@ namespace annals::core {
 
 namespace {
 
-/// What the submitted Bundle is, or why it is refused as a whole. `oversized`: it is larger than a request may be, but not by
-/// more than what wraps a resource that is as large as it may be.
+/// The type of the submitted Bundle, or why it is refused as a whole. `oversized`: it exceeds the limit of a request,
+/// but by no more than it takes to wrap a resource of the maximum size.
 Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool oversized) {
     if (!bundle.is_object()) {
         return Error{Errc::structure, "the body must be a Bundle", {}};
@@ -76,7 +76,7 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool o
                  "Bundle.type"};
 }
 
-/// Whoever replicates says where its source stood, once all before that has been sent.
+/// Records the source's position that a replicating client sends once everything before it has been sent.
 void note_source(const Service& service, const Request& request, const Response& response) {
     if (const auto text = request.header("X-Annals-Source-Position");
         text && response.status == 200) {
@@ -103,7 +103,7 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
     if (!type) {
         Response refusal = type.error();
         if (type.error().code == Errc::method_not_allowed) {
-            // Of the path: other Bundles are taken by POST all the same.
+            // Lists what the path allows: POST is still allowed for other Bundles.
             static_cast<void>(
                 find_interaction(service.config(), HttpMethod::other, target, refusal.allow));
         }
@@ -124,7 +124,7 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
     response = co_await answer_bundle(
         service, request, *type, bundle,
         std::chrono::steady_clock::now() + service.config().limits.request_timeout);
-    // The next one finds its memory, instead of memory that the system has to make anew.
+    // The next bundle reuses the memory, instead of fresh pages from the system.
     parser.recycle(std::move(bundle));
     if (*type == BundleType::history) {
         note_source(service, request, response);

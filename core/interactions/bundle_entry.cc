@@ -45,7 +45,7 @@ Result<std::optional<std::string>> optional_text(json::Value request, std::strin
     return std::optional<std::string>(value.string());
 }
 
-/// Cuts `url` into path and query below the server's base.
+/// Splits `url` into path and query below the server's base.
 Result<void> read_url(std::string url, std::string_view base_url, EntryRequest& asked) {
     std::string_view rest = url;
     if (!base_url.empty() && rest.starts_with(base_url) &&
@@ -94,8 +94,8 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
     return {};
 }
 
-/// Where a request goes; empty if nothing says it. The resource of a create or an update says as much as its URL, which HAPI's client
-/// leaves out then; what is no type or id, such as Patient/$match, makes no URL.
+/// The URL of a request; empty if unknown. HAPI's client omits the URL of a create or update if the resource implies
+/// it; no URL is made of anything but a type and an id, such as Patient/$match.
 std::string url_of(json::Value entry) {
     const json::Value request = entry["request"];
     if (const json::Value url = request["url"]) {
@@ -219,7 +219,7 @@ void append_instant(std::string& out, Instant instant) {
 void fetch_ahead(json::Value entry) noexcept {
     const auto fetch = [](const void* at, std::size_t size) {
         constexpr std::size_t kLine = 64;
-        constexpr std::size_t kSizeMax = 8192;  // what is behind that is fetched as it is read
+        constexpr std::size_t kSizeMax = 8192;  // what follows is fetched as it is read
         for (std::size_t i = 0; i < std::min(size, +kSizeMax); i += kLine) {
             __builtin_prefetch(static_cast<const char*>(at) + i);
         }
@@ -255,7 +255,7 @@ void append_version_response(std::string& out, bool created, std::string_view es
                              TypeId type, std::string_view id, VersionNumber version,
                              Instant instant) {
     ANNALS_CHECK(is_resource_id(id));
-    // Put together where it needs no look at the memory for each part; the longest type has 33 characters.
+    // Assembled in a buffer without checking the capacity for each part; the longest type has 33 characters.
     std::array<char, 256> parts;
     char* end = parts.data();
     const auto put = [&end](std::string_view text)
@@ -284,7 +284,7 @@ namespace {
 constexpr std::string_view kBelow = "/fhir/";
 constexpr std::size_t kTracedBytesMax = 200;
 
-/// What an entry's request names. Never a query.
+/// The resource that an entry's request names, without a query.
 std::string asked_reference(json::Value entry) {
     std::string url = url_of(entry);
     url.resize(std::min(url.find('?'), url.size()));
@@ -294,7 +294,7 @@ std::string asked_reference(json::Value entry) {
     return url;
 }
 
-/// What an entry was about: where its answer says so, there, else what its request names.
+/// The resource that an entry was about: by its answer, otherwise by its request.
 std::string traced_reference(json::Value entry, std::string_view location,
                              const Response& response) {
     if (const std::size_t below = location.find(kBelow); below != std::string_view::npos) {

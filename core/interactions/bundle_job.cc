@@ -32,13 +32,13 @@ constexpr std::string_view kDraftFile = "answer.tmp";
 constexpr std::string_view kBegun = R"({"begun":true})";
 constexpr std::string_view kToldOfItsEnd = R"({"begun":true,"told":true})";
 
-/// How long it takes at most until a job that is to stop has heard of it.
+/// The longest time until a job notices that it must stop.
 constexpr std::chrono::milliseconds kJobStopPause{50};
 
-/// Bytes of the answer that are written at a time.
+/// How many bytes of the answer are written at a time.
 constexpr std::size_t kSliceBytes = 1 << 20;
 
-/// What is kept of the kick-off besides the Bundle and who sent it.
+/// What is stored of the kick-off besides the Bundle and its sender.
 struct BundleTask {
     BundleType type = BundleType::batch;
     std::uint64_t entries = 0;
@@ -80,7 +80,7 @@ Result<BundleTask> parse_task(std::string_view text) {
             task.request_id = root["requestId"].string();
             task.request_id_given = root["requestIdGiven"].raw() == "true";
             for (const json::Value entry : root["unreadable"].elements()) {
-                // The XML reader knows these two of an entry.
+                // The XML reader reports only these two for an entry.
                 const Errc code = entry["code"].equals("value") ? Errc::value : Errc::structure;
                 ANNALS_TRY(const std::uint64_t index, saved_number(entry["index"], "index"));
                 task.unreadable.push_back(
@@ -102,7 +102,7 @@ Result<json::Document> read_bundle(const Service& service, const JobRun& run) {
     return parse_submitted(service.config(), parser, {bytes.get(), size});
 }
 
-/// Whether every entry of a history says which version it is: only of such a one is known that it is there already.
+/// Whether every entry of a history states its version number: only then can versions be recognised as already stored.
 bool is_numbered(const json::Document& bundle) {
     HistoryEntry read;
     for (const json::Value entry : bundle.root()["entry"].elements()) {
@@ -113,7 +113,7 @@ bool is_numbered(const json::Document& bundle) {
     return true;
 }
 
-/// What was begun in another life of the server, or by somebody who isn't known any more.
+/// Checks whether the Bundle may be begun if the server was restarted since, or its sender is no longer known.
 Result<void> may_begin(const Service& service, const JobRun& run, BundleType type) {
     if (type == BundleType::history) {
         if (run.saved().empty()) {
@@ -121,7 +121,7 @@ Result<void> may_begin(const Service& service, const JobRun& run, BundleType typ
         }
         ANNALS_TRY(const json::Document bundle, read_bundle(service, run));
         if (is_numbered(bundle)) {
-            return {};  // what is there already is passed over
+            return {};  // versions that are already stored are skipped
         }
     }
     if (!run.saved().empty()) {
@@ -206,10 +206,10 @@ Result<void> write_answer(const JobRun& run, Response& response) {
     return run.files().sync_directory(run.folder());
 }
 
-/// A place in the log of accesses, kept until it is used.
+/// A reservation in the access log, held until it is used.
 class AuditPlace {
   public:
-    /// Waits for one where accesses are written down. Errors: timeout: the job is to stop.
+    /// Waits for a reservation if accesses are logged. Errors: timeout: the job must stop.
     static Result<AuditPlace> take(const Service& service, const JobRun& run) {
         AuditPlace place;
         while (service.config().audited() && place.log_ == nullptr) {
@@ -241,10 +241,10 @@ class AuditPlace {
     }
 
   private:
-    std::shared_ptr<AccessLog> log_;  ///< null: nothing is written down
+    std::shared_ptr<AccessLog> log_;  ///< null: not logged
 };
 
-/// The kick-off, as far as it is kept.
+/// The kick-off request, as far as it was stored.
 Request request_of(const JobRun& run, const BundleTask& task) {
     Request request;
     request.method = HttpMethod::post;
@@ -257,12 +257,12 @@ Request request_of(const JobRun& run, const BundleTask& task) {
     return request;
 }
 
-/// Who began it, by name.
+/// Who began the job, by name.
 Principal owner_of(const JobRun& run) {
     return {std::string(Principal::name_in(run.order().owner)), ""};
 }
 
-/// Writes down that the Bundle was under way when the server ended.
+/// Logs that the server stopped while the Bundle was under way.
 Result<void> tell_cut_off(const Service& service, const JobRun& run, const BundleTask& task) {
     ANNALS_TRY(AuditPlace place, AuditPlace::take(service, run));
     Request request = request_of(run, task);
@@ -296,14 +296,14 @@ Result<Response> run_bundle(const Service& service, JobRun& run, const BundleTas
         response = answer();
     }
     if (request.principal == nullptr && !owner.name().empty()) {
-        request.principal = &owner;  // for the log: after a restart the name is all that is known
+        request.principal = &owner;  // for the log: after a restart only the name is known
     }
     if (!response) {
         Response cut_off;
         cut_off.status = 503;
         place.record(request, cut_off, run.id());
         if (run.stopping()) {
-            static_cast<void>(run.save(std::string(kToldOfItsEnd)));  // else it is told again
+            static_cast<void>(run.save(std::string(kToldOfItsEnd)));  // else it is logged again
         }
         return response;
     }
@@ -354,7 +354,7 @@ asio::awaitable<Response> begin_bundle_job(const Service& service, const Request
     if (response.status == 202) {
         response.headers.emplace_back("Preference-Applied", "respond-async");
         if (service.config().audited()) {
-            // What comes of them the job writes down; should it never run, the log says what was asked.
+            // The job logs the results; should it never run, this logs what was requested.
             for (const json::Value entry : bundle.root()["entry"].elements()) {
                 response.entries.push_back(trace_asked(entry, response.status));
             }
@@ -372,7 +372,7 @@ Result<JobResult> bundle_job(const Service& service, JobRun& run) {
                             .count = task.entries,
                             .input = ""});
     if (run.files().exists(run.path(kAnswerFile))) {
-        result.time = now();  // the server stopped when all was done but for saying so
+        result.time = now();  // the server stopped after the answer was written
         return result;
     }
     if (const Result<void> may = may_begin(service, run, task.type); !may) {

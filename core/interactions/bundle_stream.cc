@@ -8,7 +8,7 @@ namespace annals::core {
 
 namespace {
 
-// A slice ends when it has so many entries or bytes: between slices other requests of the loop get their turn.
+// A slice ends at this many entries or bytes: between slices, the loop serves other requests.
 constexpr std::size_t kEntriesPerSlice = 64;
 constexpr std::size_t kBytesPerSlice = 1 << 20;
 

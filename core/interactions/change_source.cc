@@ -13,16 +13,16 @@ namespace annals::core {
 
 namespace {
 
-// A slice ends when it has so many versions or bytes: between slices other requests of the loop get their turn.
+// A slice ends at this many versions or bytes: between slices, the loop serves other requests.
 constexpr std::size_t kSliceVersionsMax = 64;
 constexpr std::size_t kSliceBytesMax = 1 << 20;
 
-/// Versions that a stream of events looks up at once.
+/// How many versions a stream of events looks up at a time.
 constexpr std::size_t kVersionsPerLook = 1024;
 
 using Clock = std::chrono::steady_clock;
 
-/// What both write of one version.
+/// Writes one version, for both formats.
 class ChangeWriter {
   public:
     ChangeWriter(const Service& service, std::string_view base_url)
@@ -42,7 +42,7 @@ class ChangeWriter {
     std::string base_url_;  // escaped
 };
 
-/// Of the next slice of `changes`, what is on the device only.
+/// Those of the next slice of `changes` that are only on the device.
 std::vector<Position> unread_of(const storage::Store& store, std::span<const Change> changes) {
     std::vector<storage::VersionInfo> versions;
     for (const Change& change : changes.first(std::min(changes.size(), kSliceVersionsMax))) {
@@ -125,7 +125,7 @@ class ChangeEvents final : public BodySource {
         }
     }
 
-    /// An event without data moves the client's Last-Event-ID and is not dispatched.
+    /// An event without data updates the client's Last-Event-ID without being dispatched.
     void append_sign_of_life(Body& slice) {
         if (reader_.reached() > told_) {
             told_ = reader_.reached();

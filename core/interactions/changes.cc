@@ -35,7 +35,7 @@ Error invalid_parameter(std::string detail) {
     return {Errc::invalid, std::move(detail), ""};
 }
 
-/// Whether events are what the media types of `list` prefer. Errors: not_acceptable.
+/// Whether the media types in `list` prefer events. Errors: not_acceptable.
 Result<bool> prefers_events(std::string_view list) {
     int lines = 0;
     int events = 0;
@@ -116,7 +116,7 @@ Result<ChangesAsked> read_changes_asked(const Service& service, const Request& r
         } else if (name == "_format") {
             accept = value == "ndjson" ? kLines[0] : std::string_view(value);
             if (const std::size_t blank = accept.find("fhir "); blank != std::string::npos) {
-                accept[blank + 4] = '+';  // of a query that has it unescaped
+                accept[blank + 4] = '+';  // an unescaped + in a query
             }
         } else {
             return invalid_parameter(fmt::format("Unknown parameter '{}'", name));
@@ -126,7 +126,7 @@ Result<ChangesAsked> read_changes_asked(const Service& service, const Request& r
     asked.types.erase(std::unique(asked.types.begin(), asked.types.end()), asked.types.end());
     asked.wait = std::min(asked.wait, config.limits.request_timeout * 4 / 5);
     ANNALS_TRY(asked.events, prefers_events(accept));
-    // A browser that connects again asks for the same URL, and says here how far it came.
+    // A browser that reconnects requests the same URL and states here what it has received.
     if (const auto last = request.header("Last-Event-ID"); asked.events && last) {
         ANNALS_TRY(asked.after, read_position("Last-Event-ID", *last));
     }

@@ -39,7 +39,7 @@ storage::VersionWrite write_of(TypeId type, std::string_view id) {
     return write;
 }
 
-/// Whether any header may set a condition: most requests have none, and one look at each header tells.
+/// Whether any header may set a condition. A quick check, since most requests have none.
 bool may_have_conditions(const Request& request) noexcept {
     for (const Header& header : request.headers) {
         const std::string_view name = header.name;
@@ -51,9 +51,8 @@ bool may_have_conditions(const Request& request) noexcept {
     return false;
 }
 
-/// The criteria that the request creates under; none if there are none. Errors: invalid (also a malformed If-Match or
-/// If-None-Match, though neither can be met by what does not exist yet).
-/// `unread`: as of parse_criteria().
+/// The criteria of If-None-Exist; none without it. Errors: invalid (also a malformed If-Match or If-None-Match,
+/// although these don't apply to a resource that doesn't exist yet). `unread`: as for parse_criteria().
 Result<std::optional<Criteria>> read_conditions(const Service& service, const Request& request,
                                                 TypeId type, std::vector<Position>* unread) {
     constexpr std::string_view kIfNoneExist = "If-None-Exist";

@@ -20,7 +20,9 @@ namespace annals::core {
 asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target);
 
-/// The same without criteria; none if the commit would have to wait for another (EarlyHandler).
+/// The same, answered before it is durable (EarlyHandler). None if create() must be used: there are conditions; the
+/// body is larger than 1 MiB; restricted scopes require its references to be checked; validation needs definitions that
+/// are not in memory; or another commit must settle first.
 std::optional<Response> create_early(const Service& service, const Request& request,
                                      const Target& target);
 

@@ -19,7 +19,7 @@ namespace {
 using search::Execution;
 using search::Snapshot;
 
-// Conditions of criteria that each write of the type is held against, at most.
+// The most conditions of criteria that are tested on each write of the type.
 constexpr std::size_t kWatchedPartsMax = 32;
 
 std::size_t parts_of(const search::Plan& plan) {
@@ -59,7 +59,7 @@ class Finding {
 
     Execution& execution() noexcept { return execution_; }
 
-    /// What take() reads. Requires: as take().
+    /// The versions that take() reads. Requires: as take().
     std::vector<storage::VersionInfo> versions() {
         std::vector<storage::VersionInfo> versions;
         for (const search::Match& match : execution_.matches()) {
@@ -73,7 +73,7 @@ class Finding {
         return versions;
     }
 
-    /// None if it may not block and what was found is on the device only.
+    /// None if it may not block and a match is only on the device.
     Result<std::optional<CriteriaMatches>> take(bool may_block) {
         CriteriaMatches matches;
         const Position as_of = matches.as_of = snapshot_.position();
@@ -116,7 +116,7 @@ class Finding {
     }
 
   private:
-    /// What is to be known before the snapshot.
+    /// What must be determined before the snapshot is taken.
     static std::uint64_t look(const Service& service, const Criteria& criteria) {
         watch_writes(service, criteria);
         return service.store().hard_deletes();
@@ -151,7 +151,7 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     ANNALS_TRY_VOID(require_search(service, request, read.others, Extent::part));
     criteria.plan = std::move(read.types.front().plan);
     criteria.watch = search::guard_terms(criteria.plan);
-    // Not what `view` alone looks at: who writes without criteria is judged by what there was, too.
+    // Except types that only the view looks at: writes without criteria are not protected against their changes either.
     std::erase_if(criteria.watch.others, [&](TypeId other) {
         return std::ranges::find(read.others, other) == read.others.end();
     });
@@ -200,7 +200,7 @@ Result<void> check_no_criteria(const Request& request, const Target& target) {
         return {};
     }
     ANNALS_TRY(const Parameters parameters, parse_query(request.query));
-    const bool uploads = creates && is_binary(target);  // Medplum's client names the file it sends
+    const bool uploads = creates && is_binary(target);  // Medplum's client sends the file's name
     for (const auto& [name, value] : parameters) {
         if (!search::is_about_the_answer(name) && !(uploads && name == "_filename")) {
             return Error{

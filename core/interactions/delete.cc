@@ -31,7 +31,7 @@ Result<void> check_no_body(const Request& request) {
     return {};
 }
 
-// `outcome` makes the text for those who ask for one.
+// `outcome` makes the text, if one is asked for.
 template <typename Outcome>
 Response answer_done(const Request& request, const Outcome& outcome) {
     Response response;
@@ -43,7 +43,7 @@ Response answer_done(const Request& request, const Outcome& outcome) {
     return response;
 }
 
-// One deletion of one resource, decided on `head`.
+// The decision on the deletion of one resource.
 struct Deletion {
     bool nothing = true;  // there is nothing to do
     bool live = false;
@@ -59,8 +59,8 @@ Deletion decide(const Config& config, const Preconditions& conditions, TypeId ty
         }
         return deletion;
     }
-    // To delete what is deleted succeeds whatever the client thought to delete (RFC 9110 13.1.1): the first
-    // answer may have been lost. Hard deletion of it is no repetition and must meet its conditions.
+    // Deleting a deleted resource succeeds whatever the conditions (RFC 9110 13.1.1): the answer to the first attempt
+    // may have been lost. A hard deletion of it is not a repetition and must meet them.
     if (head.deletion && !config.hard_delete) {
         return deletion;
     }
@@ -73,13 +73,13 @@ Deletion decide(const Config& config, const Preconditions& conditions, TypeId ty
     return deletion;
 }
 
-/// A resource to be deleted, and the version that it is at.
+/// A resource to be deleted, and its current version.
 struct Doomed {
     std::string_view id;
     VersionNumber version;
 };
 
-// What became of a submitted deletion.
+// The result of a submitted deletion.
 struct Submitted {
     Submission submission;
     VersionNumber version;  // of the deletion version, if one resource was deleted softly
@@ -87,7 +87,7 @@ struct Submitted {
     std::uint64_t versions_erased = 0;
 };
 
-// One commit for all of them.
+// Deletes all of them in one commit.
 Submitted submit(const Service& service, TypeId type, std::span<const Doomed> all,
                  std::span<const storage::Guard> guards, std::string_view client_request_id) {
     Submitted done;
@@ -137,7 +137,7 @@ std::string describe(const Submitted& done, TypeId type, std::string_view first,
     return describe_deletion(type, first, done.version, done.versions_erased);
 }
 
-// What is answered once it holds: `count` resources, `first` among them.
+// The answer once it is durable, for `count` resources, among them `first`.
 Response answer_of(const Service& service, const Request& request, TypeId type,
                    std::string_view first, std::size_t count, const Submitted& done) {
     Response response = answer_done(request, [&] { return describe(done, type, first, count); });
@@ -164,9 +164,8 @@ asio::awaitable<Response> answer_deleted(const Service& service, const Request& 
     co_return answer_of(service, request, type, first, count, done);
 }
 
-// Submits the deletion and answers once it is durable, or why it is refused; none once what stood in its way has
-// settled and it can be decided again. `referrers` has those that are live. Lifetime: `all` and `referrers` outlive
-// the await.
+// Submits the deletion and answers once it is durable, or with the refusal; none once a conflicting commit has settled and it
+// can be decided again. `referrers` knows the live ones of `all`. Lifetime: `all` and `referrers` outlive the await.
 asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
                                                          const Request& request, TypeId type,
                                                          std::span<const Doomed> all,
@@ -289,7 +288,7 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
 
 namespace {
 
-// More match than are deleted at once.
+// The error for more matches than may be deleted at once.
 Error more_than(std::size_t limit, const Criteria& criteria, const CriteriaMatches& matches) {
     Error error = several_matches(criteria, matches.count);
     error.detail = fmt::format(
@@ -298,8 +297,8 @@ Error more_than(std::size_t limit, const Criteria& criteria, const CriteriaMatch
     return error;
 }
 
-// May all of them be deleted by whoever asks, and are they at versions that he means? Lifetime: the arguments outlive the
-// await.
+// Checks that the sender may delete all of them and that they meet the preconditions. Lifetime: the arguments outlive
+// the await.
 asio::awaitable<Result<void>> check_found(const ScopedView& view, const Preconditions& conditions,
                                           std::span<const storage::StoredVersion> all,
                                           Turns& turns) {
@@ -338,7 +337,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
     if (!conditions) {
         co_return conditions.error();
     }
-    // Which version If-Match is about can only be told of a single match.
+    // If-Match makes sense only for a single match.
     const bool several = service.config().conditional_delete == "multiple" && !conditions->match;
     const std::size_t limit = several ? service.config().conditional_delete_max : 1;
 
@@ -359,13 +358,13 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return several ? more_than(limit, *criteria, *matches)
                               : several_matches(*criteria, matches->count);
         }
-        // What a scope says is held against each of them.
+        // Scopes are checked for each of them.
         Turns turns(*request.loop, service.config().limits.request_timeout);
         const Result<void> fit = co_await check_found(view, *conditions, matches->found, turns);
         if (!fit) {
             co_return fit.error();
         }
-        // The criteria were seen to hold for these versions and no others.
+        // The criteria are known to hold only for these versions.
         std::vector<Doomed> all;
         std::vector<std::string> ids;
         ids.reserve(matches->found.size());
@@ -374,7 +373,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             all.push_back({ids.emplace_back(found.id), found.info.version});
             referrers.add_deleted(target.type, found.id);
         }
-        // An erasure waits for whoever has the bytes.
+        // An erasure waits until nobody holds the bytes.
         matches->found.clear();
         std::optional<Response> response = co_await commit_deletion(
             service, request, target.type, all, referrers, matches->guards);

@@ -17,8 +17,9 @@ namespace annals::core {
 asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
                                           const Target& target);
 
-/// The same for a deletion version, if no references or scopes need to be checked; none if it would have to wait for another
-/// commit.
+/// The same, answered before it is durable (EarlyHandler). None if delete_resource() must be used: hard_delete or
+/// referential_integrity.on_delete is on; scopes are restricted; there is nothing to delete, or the request is refused;
+/// or another commit must settle first.
 std::optional<Response> delete_early(const Service& service, const Request& request,
                                      const Target& target);
 

@@ -15,10 +15,10 @@ namespace annals::core {
 
 namespace {
 
-/// An outcome of so many bytes is told of a failed entry whatever the others have taken.
+/// The outcome of a failed entry is returned up to this size, even if the budget is spent.
 constexpr std::size_t kOutcomeBytesTold = 1 << 10;
 
-// What a HEAD found has none; why it found nothing has.
+// Whether the body has a place in the entry. The result of a HEAD has none, its error does.
 bool has_place(const Request& request, const Response& response) noexcept {
     return response.content_type == ContentType::fhir_json &&
            (request.method != HttpMethod::head || response.status >= 400);
@@ -46,7 +46,7 @@ void leave_body_out(const Request& request, EntryUse use, const AnswerBudget& bu
     }
 }
 
-/// False if it is too much for `budget`.
+/// False if it exceeds `budget`.
 asio::awaitable<bool> draw(const Request& request, AnswerBudget& budget, Turns& turns,
                            Response& response) {
     const std::unique_ptr<BodySource> source = std::move(response.more);

@@ -19,10 +19,10 @@ namespace {
 using storage::HistoryOrder;
 using storage::VersionInfo;
 
-// How many versions of many resources a page and its total look at before others get their turn.
+// How many versions of several resources are examined for a page and its total before other requests get their turn.
 constexpr std::uint64_t kVersionsPerTurn = 16'384;
 
-// Versions of one resource that are looked at in one turn, for whom scopes hold to a part.
+// How many versions of one resource are examined in a turn, with restricted scopes.
 constexpr std::uint64_t kHeldVersionsMax = 4096;
 
 Error too_many_versions() {
@@ -96,8 +96,8 @@ void add_self(Links& links, const HistoryParameters& parameters) {
     }
 }
 
-// Errors: as read_history_parameters(); invalid, too, for a cursor that leads behind the end of the store, which was restored to
-// an earlier point since, or is another one: what comes to stand there is none of what the cursor speaks of.
+// Errors: as read_history_parameters(); also invalid for a cursor beyond the end of the store, which must have been
+// restored to an earlier point or replaced: the versions that will be there are not those that the cursor refers to.
 Result<HistoryParameters> read_parameters(const Service& service, const Request& request,
                                           const Target& target) {
     ANNALS_TRY(HistoryParameters parameters,
@@ -115,15 +115,15 @@ Result<HistoryParameters> read_parameters(const Service& service, const Request&
     return parameters;
 }
 
-// A page of history: what it asks the store, and how the store's answer is told.
+// A page of history: the query to the store, and the answer made of its result.
 class Page {
   public:
     Page(const Service& service, const Request& request, const Target& target,
          const HistoryParameters& parameters)
         : service_(service), request_(request), target_(target), parameters_(parameters) {
         const HistoryCursor& cursor = parameters.cursor;
-        // A chain of pages shows the store as it was when its first page was asked for, but for the one order in
-        // which what is written later comes last anyway: there a follower goes on for ever.
+        // A chain of pages shows the store as of the first page's request, except in the order in which later versions
+        // come last anyway: that one can be followed forever.
         query_.bound = cursor.bound;
         if (!parameters.continued && (cursor.order != HistoryOrder::oldest_first || cursor.at)) {
             query_.bound = request.seen_at.value_or(service.store().last_position());
@@ -146,7 +146,7 @@ class Page {
 
     const storage::HistoryQuery& query() const noexcept { return query_; }
 
-    // `counted`: the total took a look at every version, and need not be taken again.
+    // `counted`: the total took a scan of all versions and need not be computed again.
     Response answer(storage::HistoryPage page, bool counted) const {
         const HistoryCursor& cursor = parameters_.cursor;
         if (cursor.backwards) {
@@ -156,7 +156,7 @@ class Page {
         content.total = page.total;
         Links links(request_, target_, parameters_);
         add_self(links, parameters_);
-        // By its offset, or since what stood here was erased.
+        // Because of its offset, or because the versions here were erased.
         const bool is_behind_the_end =
             page.versions.empty() && parameters_.count > 0 &&
             (parameters_.offset > 0 || (cursor.edge && !cursor.backwards));
@@ -233,7 +233,7 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
     co_return page.answer(std::move(shown.page()), true);
 }
 
-// Whether any version of a resource is shown, of which this is the newest. Errors: too_costly.
+// Whether any version of a resource is shown; `newest` is its newest one. Errors: too_costly.
 Result<bool> shows_any(const storage::Store& store, const ScopedView& view, const Target& target,
                        const VersionInfo& newest) {
     if (view.is_whole()) {
@@ -243,7 +243,7 @@ Result<bool> shows_any(const storage::Store& store, const ScopedView& view, cons
     query.type = target.type;
     query.id = target.id;
     if (store.history(query).total > kHeldVersionsMax) {
-        // What the error says must be nobody's.
+        // The error must not reveal a resource that isn't shown.
         return view.shows(newest) ? Result<bool>(too_many_versions()) : Result<bool>(false);
     }
     ShownHistory shown(store, view, query);
@@ -287,7 +287,7 @@ Response instance_history(const Service& service, const Request& request, const 
             return page.answer(std::move(found), false);
         }
         ShownHistory shown(service.store(), view, page.query());
-        static_cast<void>(shown.advance(search::Pace()));  // a turn without an end
+        static_cast<void>(shown.advance(search::Pace()));  // never ends the turn
         if (auto later = answer_later(service, request, shown.page().versions)) {
             return *std::move(later);
         }

@@ -30,17 +30,17 @@ using Fate = HistoryFate;
 using storage::Expect;
 using storage::Submission;
 
-/// Entries that are applied before other requests of the loop get their turn; fewer where they take kLongTurn.
+/// How many entries are applied before other requests get their turn; fewer if they take longer than kLongTurn.
 constexpr std::size_t kAppliedPerTurn = 128;
 
-/// What is kept of an entry until the answer is written.
+/// What is kept for an entry until the answer is written.
 struct Record : HistoryOutcome {
-    bool erasing = false;  ///< what became of it is known: what is left is to erase the resource
+    bool erasing = false;        ///< the result is known; only the resource must still be erased
     std::uint32_t id_begin = 0;  ///< in HistoryRun::ids_
     std::uint32_t id_size = 0;
 };
 
-/// An ignored entry of which the store has or will have the version: is it the same?
+/// An ignored entry, to be compared with the store's version of the same number.
 struct Ignored {
     json::Value value;
     Record* record = nullptr;
@@ -52,10 +52,10 @@ std::string_view digits_of(VersionNumber version, std::array<char, 20>& buffer) 
     return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-/// The final body of `entry`; its number and instant are holes where they are not known.
+/// The final body of `entry`, with holes for the number and the instant if they are unknown.
 class KeptBody {
   public:
-    /// `instant`: the text of meta.lastUpdated, instead of the entry's own. Lifetime: the arguments outlive it.
+    /// `instant`: the text of meta.lastUpdated that replaces the entry's own. Lifetime: the arguments outlive it.
     explicit KeptBody(const HistoryEntry& entry, std::optional<std::string_view> instant = {})
         : digits_(entry.version ? digits_of(*entry.version, buffer_) : std::string_view()),
           plan_(entry.facts, entry.id, keep(entry, instant)) {}
@@ -80,8 +80,8 @@ class KeptBody {
     json::BodyPlan plan_;
 };
 
-/// Whether `body`, which is stored, says what `entry` does, of the same instant, if not byte for byte: it may have come by XML, or
-/// through a program that writes JSON in its own way.
+/// Whether the stored `body` is equivalent to that of `entry`, which has the same instant, though not byte for byte: it
+/// may have been sent as XML, or by a program that writes JSON differently.
 bool says_the_same(const HistoryEntry& entry, std::string_view body) {
     const Result<json::Document> stored = thread_parser().parse(body);
     if (!stored) {
@@ -93,7 +93,8 @@ bool says_the_same(const HistoryEntry& entry, std::string_view body) {
     return sent && json::is_same(sent->root(), stored->root());
 }
 
-/// Whether `stored` is what `entry` says, an unknown instant aside. None, unless it may block, if it is on the device only.
+/// Whether `stored` has the contents of `entry`, apart from an unknown instant. None if it may not block and the
+/// version is only on the device.
 std::optional<bool> same_content(const storage::Store& store, const HistoryEntry& entry,
                                  const storage::VersionInfo& stored, bool may_block) {
     if (stored.deletion != entry.deletion || (entry.instant && *entry.instant != stored.instant)) {
@@ -104,17 +105,17 @@ std::optional<bool> same_content(const storage::Store& store, const HistoryEntry
     }
     const auto bytes = may_block ? store.load(stored) : store.load_resident(stored);
     if (!bytes) {
-        return true;  // Erased meanwhile: there is nothing to differ from.
+        return true;  // Erased meanwhile: there is nothing to compare.
     }
     if (bytes->unread) {
         return std::nullopt;
     }
     const KeptBody body(entry);
-    // Only the instant can be unknown here.
+    // Only the instant may be unknown here.
     return is_body_of(body.plan(), bytes->body) || says_the_same(entry, bytes->body);
 }
 
-/// A history bundle under way.
+/// A history bundle in progress.
 class HistoryRun {
   public:
     HistoryRun(const Service& service, const Request& request, json::Value list)
@@ -175,8 +176,8 @@ class HistoryRun {
     }
 
   private:
-    /// Submits the entry; false if `wait` must settle, and what is in unread_ be fetched, before it is tried again.
-    /// Errors: what ends the whole bundle (no_store, overloaded, internal).
+    /// Submits the entry. False if it must be repeated once `wait` has settled and unread_ has been fetched.
+    /// Errors: those that end the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
         if (record.erasing) {
             return erase(record, wait);
@@ -218,7 +219,7 @@ class HistoryRun {
         if (!built) {
             return refuse(record, std::move(built.error()));
         }
-        // A bundle that comes again is not taken apart again.
+        // Fast path for a bundle that is sent again: it isn't parsed further.
         if (ignored_last_ && entry.version) {
             const storage::Head head = service_.store().head(entry.type, entry.id);
             if (*entry.version <= head.version) {
@@ -275,10 +276,10 @@ class HistoryRun {
         return record.erasing ? erase(record, wait) : Result<bool>(true);
     }
 
-    /// Removes a resource for good whose deletion is its newest version: the deletion was written first, so
-    /// that its number stays known and nothing older comes back.
+    /// Erases a resource whose newest version is a deletion. The deletion was written first, so that its number remains
+    /// known and no older version can come back.
     Result<bool> erase(Record& record, storage::Ticket& wait) {
-        // What was ignored is compared with what it met, which has to be in the index and not erased.
+        // First, ignored entries must be compared with the stored versions, before these are erased.
         if (!ignored_.empty()) {
             wait = last_ticket_;
             return false;
@@ -298,7 +299,7 @@ class HistoryRun {
             return true;
         }
         if (submission.status == Submission::Status::expectation_failed) {
-            return true;  // Somebody wrote it again or erased it meanwhile.
+            return true;  // It was written again or erased meanwhile.
         }
         return not_submitted(submission, record, wait);
     }
@@ -339,7 +340,7 @@ class HistoryRun {
             ignored_.push_back({value_, &record});
         }
         if (head.ticket > last_ticket_) {
-            last_ticket_ = head.ticket;  // What was found must be there when we say so.
+            last_ticket_ = head.ticket;  // The version found must be durable before it is reported.
         }
     }
 
@@ -355,15 +356,15 @@ class HistoryRun {
             return refuse(record, submission_error(submission.status));
         }
         if (submission.status == Submission::Status::no_number) {
-            // Only an entry without a number comes here: what has one is older then, or was refused as it was read.
+            // Only for an entry without a number: others are older than the newest version then, or were refused when read.
             return refuse(record, {Errc::value, submission_error(submission.status).detail, {}});
         }
         if (submission.status == Submission::Status::busy) {
             wait = submission.ticket;
             return false;
         }
-        // Our own entries fill the log's buffer, or one of them tries a device that was full: go on when they are
-        // on the device. A second refusal in a row is not ours to wait for.
+        // Our own entries fill the log's buffer, or one of them is probing a device that was full: continue once they
+        // are durable. A second refusal in a row has another cause.
         const bool passing = submission.status == Submission::Status::overloaded ||
                              submission.status == Submission::Status::no_space;
         if (passing && last_ticket_ != wait) {
@@ -373,8 +374,8 @@ class HistoryRun {
         return submission_error(submission.status);
     }
 
-    /// False if what was submitted last has been dropped for lack of space meanwhile. Going on would put newer
-    /// versions where older ones are missing, which would be ignored when the bundle comes again.
+    /// False if the last submission has been dropped for lack of space. Continuing would write newer versions without
+    /// the older ones, which would then be ignored when the bundle is sent again.
     bool still_there() const {
         if (last_record_ == nullptr) {
             return true;
@@ -386,7 +387,7 @@ class HistoryRun {
     }
 
     Response answer() {
-        constexpr std::size_t kAhead = 8;  // one takes a fraction of the time that memory does
+        constexpr std::size_t kAhead = 8;  // an entry takes a fraction of a memory access
         const bool traced = service_.config().audited();
         ResponseBundle bundle("batch-response", request_.base_url, traced);
         std::string text;
@@ -409,7 +410,7 @@ class HistoryRun {
         return response;
     }
 
-    /// Compares what was ignored so far with the stored versions of the same numbers. Requires: they are settled.
+    /// Compares the entries ignored so far with the stored versions of the same numbers. Requires: these have settled.
     asio::awaitable<void> compare_ignored() {
         const std::vector<Ignored> ignored = std::exchange(ignored_, {});
         std::span<const Ignored> left(ignored);
@@ -435,7 +436,7 @@ class HistoryRun {
         }
     }
 
-    /// Not 0: nothing was compared, since what stands there is on the device only, and it may not block.
+    /// Not 0: the position of a version that is only on the device, so that nothing could be compared without blocking.
     Position compare(const Ignored& ignored, bool may_block) const {
         HistoryEntry entry;
         if (!read_history_entry(ignored.value, entry) || !entry.version) {
@@ -462,22 +463,22 @@ class HistoryRun {
 
     const Service& service_;
     const Request& request_;
-    std::string escaped_base_;  ///< the request's base_url as it stands in a JSON string
+    std::string escaped_base_;  ///< the request's base_url, escaped for a JSON string
     json::Value list_;
     std::vector<Record> records_;
-    std::string ids_;     ///< of the entries, one after the other
-    HistoryEntry entry_;  ///< the one under way; a member for the sake of its memory
-    json::Value value_;   ///< that entry as it came
+    std::string ids_;     ///< of the entries, concatenated
+    HistoryEntry entry_;  ///< the current one; a member so that its memory is reused
+    json::Value value_;   ///< the current entry as sent
     std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
-    std::vector<Position> unread_;  ///< definitions that the entry under way is checked by
-    int times_looked_ = 0;          ///< for it
+    std::vector<Position> unread_;  ///< definitions needed to check the current entry
+    int times_looked_ = 0;          ///< attempts for the current entry
     std::vector<Ignored> ignored_;  ///< not yet compared
     search::Pace pace_{kLongTurn};
     bool ignored_last_ = false;
-    const Record* last_record_ = nullptr;  ///< of the last write that was accepted
+    const Record* last_record_ = nullptr;  ///< of the last accepted write
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using Fate = HistoryFate;
 
-/// Of an entry that can't be used, whatever its fault would be by itself.
+/// The status of every refused entry, whatever the status of its error.
 constexpr int kRefused = 400;
 
 void append_unchanged(std::string& text, int status, const HistoryOutcome& outcome,

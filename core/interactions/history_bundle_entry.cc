@@ -8,7 +8,7 @@ namespace annals::core {
 
 namespace {
 
-/// A version number in its one decimal form; VersionNumber{0} for one that is larger than any that is stored.
+/// A version number in canonical decimal form; VersionNumber{0} if it is larger than the store allows.
 std::optional<VersionNumber> parse_version_number(std::string_view text) noexcept {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -20,7 +20,7 @@ std::optional<VersionNumber> parse_version_number(std::string_view text) noexcep
     return VersionNumber{fits ? number : 0};
 }
 
-/// What stands inside W/"3", "3" or 3.
+/// The number in W/"3", "3" or 3.
 std::string_view inside_etag(std::string_view etag) noexcept {
     if (etag.starts_with("W/")) {
         etag.remove_prefix(2);
@@ -35,13 +35,13 @@ Error bad(Errc code, std::string_view detail) {
     return {code, std::string(detail), {}};
 }
 
-/// An optional member, which must be of `kind`: whether it is.
+/// Reads an optional member; false if it is not of `kind`.
 bool take(json::Value value, json::Kind kind, json::Value& place) {
     place = value;
     return value.is(kind);
 }
 
-/// Calls `take_member(name, value)` for each member; the error for the first that isn't taken.
+/// Calls `take_member(name, value)` for each member; an error for the first one that it refuses.
 template <typename Take>
 Result<void> read_members(json::Value object, const Take& take_member) {
     std::string resolved;
@@ -58,7 +58,7 @@ Result<void> read_members(json::Value object, const Take& take_member) {
     return {};
 }
 
-/// The members of an entry that say what it is; strings are resolved where they are needed.
+/// The members of an entry that identify it; escapes are resolved when needed.
 struct Parts {
     json::Value resource;
     json::Value full_url;
@@ -100,7 +100,7 @@ Result<Parts> read_parts(json::Value entry) {
     return parts;
 }
 
-/// What a URL of the entry names. Lifetime: the result points into the document or `resolved`.
+/// The resource that a URL of the entry names. Lifetime: the result points into the document or `resolved`.
 std::optional<ResourceUrl> named_by(json::Value url, std::string& resolved) {
     if (url && url.node().escaped) [[unlikely]] {
         resolved = url.string();
@@ -109,7 +109,7 @@ std::optional<ResourceUrl> named_by(json::Value url, std::string& resolved) {
     return parse_resource_url(url.raw_string());
 }
 
-/// Fills in type and id from a URL if they are still unknown there.
+/// Sets the entry's type and id from a URL, if it names a resource of `type`.
 bool identify(HistoryEntry& entry, std::optional<TypeId> type, json::Value url) {
     std::string resolved;
     const auto named = named_by(url, resolved);
@@ -121,7 +121,7 @@ bool identify(HistoryEntry& entry, std::optional<TypeId> type, json::Value url) 
     return true;
 }
 
-/// A deletion has nothing to be stored that would say whose it is: all that names a resource names the same one.
+/// A deletion has no body that identifies its resource, so everything that names one must name the same.
 Result<void> check_doomed(const Parts& parts, std::optional<TypeId> type,
                           const HistoryEntry& entry) {
     bool one = (!type || *type == entry.type) && entry.facts.id.value_or(entry.id) == entry.id;
@@ -156,7 +156,7 @@ Result<void> read_identity(const Parts& parts, HistoryEntry& entry) {
     if (identify(entry, type, parts.url) || identify(entry, type, parts.full_url)) {
         return {};
     }
-    // They may name something, but of another type, or of one that R4 doesn't have.
+    // They may name a resource of another type, or of a type that R4 doesn't have.
     return bad(Errc::required,
                fmt::format("neither resource.id nor request.url nor fullUrl names a {}",
                            type ? resource_type_name(*type) : "resource"));
@@ -194,7 +194,7 @@ Result<void> read_version(const Parts& parts, HistoryEntry& entry) {
 }
 
 Result<void> read_instant(const Parts& parts, HistoryEntry& entry) {
-    // A deletion's resource may be what was deleted, unless nothing else says when.
+    // A deletion's resource may be the deleted version, so its meta is used only if there is no other instant.
     const bool in_meta = parts.resource && entry.facts.last_updated &&
                          (!entry.deletion || (!parts.last_modified && entry.facts.version_id));
     if (!in_meta && !parts.last_modified) {

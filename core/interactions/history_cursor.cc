@@ -11,9 +11,9 @@ namespace annals::core {
 
 namespace {
 
-// 1, letter of the order, f or b, then the numbers in hex (`-` for none) and a check, all joined by dots.
+// 1, the letter of the order, f or b, the numbers in hex (`-` for none), and a checksum, separated by dots.
 constexpr std::string_view kOrders = "npur";
-// The sixth number was of cursors that went on by resources, and is always none.
+// The sixth number is always none; older cursors used it to continue by resource.
 constexpr std::size_t kNumbers = 7;
 
 using Numbers = std::array<std::optional<std::uint64_t>, kNumbers>;
@@ -26,7 +26,7 @@ Instant instant_of(std::uint64_t bits) {
     return {static_cast<std::int64_t>(bits)};
 }
 
-// Ties the text to its history, and tells damage; it is no secret.
+// Binds the text to its history and detects damage; it is not a secret.
 std::uint64_t check_of(std::string_view text, const Target& target) {
     std::uint64_t seed = static_cast<std::uint64_t>(target.level);
     if (target.level != Level::system_history) {

@@ -29,7 +29,7 @@ Error is_current(const Target& target) {
             ""};
 }
 
-/// Whether versions stay behind that only the deletion `head` says to be gone.
+/// Whether there are versions besides the newest one, a deletion, without which they would come back to life.
 bool has_others(const Service& service, const Target& target) {
     storage::HistoryQuery query;
     query.type = target.type;
@@ -37,8 +37,8 @@ bool has_others(const Service& service, const Target& target) {
     return service.store().history(query).total > 1;
 }
 
-/// Writes the deletion anew, as the version after it. Without it what it deleted would come back to life in every copy, which learns
-/// of deletions by their versions alone. False: somebody else was faster.
+/// Writes the deletion again, as the next version. Otherwise the resource would come back to life in every replica,
+/// since these learn of deletions only by their versions. False: another writer was faster.
 asio::awaitable<Result<bool>> delete_again(const Service& service, const Request& request,
                                            const Target& target, const Head& head) {
     storage::VersionWrite write;
@@ -66,7 +66,7 @@ asio::awaitable<Result<bool>> delete_again(const Service& service, const Request
     co_return true;
 }
 
-// Submits the erasure until the store has taken it. How many versions it was, when it is durable and no byte is left.
+// Submits the erasure until the store accepts it. Returns the number of versions once it is durable and no byte is left.
 asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
                                                       const Request& request, const Target& target,
                                                       Erase::Scope scope, VersionNumber version) {
@@ -74,7 +74,7 @@ asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
     if (!conditions) {
         co_return conditions.error();
     }
-    bool met = false;  // the deletion that is written anew is of another version
+    bool met = false;  // preconditions were met by the deletion that was written again since
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         const Head head = service.store().head(target.type, target.id);
         std::optional<Error> refusal;
@@ -103,7 +103,7 @@ asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
                 met = *written;
                 continue;
             }
-            scope = Erase::Scope::all_but_current;  // which of a deleted resource leaves nothing
+            scope = Erase::Scope::all_but_current;  // leaves nothing of a deleted resource
         }
 
         Erase erase;

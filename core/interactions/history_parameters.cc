@@ -49,7 +49,7 @@ Result<InstantRange> read_range(std::string_view name, std::string_view text) {
     return range;
 }
 
-// `eq` is what no prefix means. The others ask for what was current at some time of a span, which is many versions of a resource.
+// `eq` is the same as no prefix. The others would mean a span, in which many versions of a resource may have been current.
 Result<InstantRange> read_at(std::string_view text) {
     constexpr std::string_view kSpans[] = {"ne", "gt", "lt", "ge", "le", "sa", "eb", "ap"};
     const std::string_view prefix = text.substr(0, 2);
@@ -70,7 +70,7 @@ Result<HistoryOrder> read_sort(std::string_view text) {
         "_sort: '{}' is none of _lastUpdated, -_lastUpdated, _position, -_position, none", text));
 }
 
-// What was given, each at most once.
+// The parameters given, each at most once.
 struct Given {
     std::optional<std::string> count, since, at, sort, offset, cursor;
     Parameters representation;  // _format, _pretty, _summary, _elements
@@ -107,7 +107,7 @@ Result<Given> take_parameters(std::string_view query, const Target& target) {
     return given;
 }
 
-// The cursor has the last word on order, _since and _at; a parameter beside it may only agree.
+// The cursor determines the order, _since and _at; parameters given as well must agree.
 Result<void> continue_with(const Given& given, const HistoryCursor& asked, bool sort_given,
                            const Target& target, HistoryParameters& out) {
     ANNALS_TRY(out.cursor, read_cursor(*given.cursor, target));
@@ -124,7 +124,7 @@ Result<void> continue_with(const Given& given, const HistoryCursor& asked, bool 
     if (given.at && asked.at != out.cursor.at) {
         return invalid("_at differs from the one that _cursor goes on with");
     }
-    // Who asks for commit order goes by all that was written.
+    // A request for commit order expects every version.
     if (sort_given && asked.order == storage::HistoryOrder::oldest_first && out.cursor.at &&
         !given.at) {
         return invalid(
@@ -198,7 +198,7 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
     }
     if (given.at) {
         ANNALS_TRY(const InstantRange range, read_at(*given.at));
-        // The last instant of the time that the text means: a whole second sees what became current in it.
+        // The last instant of the time given: a whole second includes what became current within it.
         asked.at = Instant{range.end.us - 1};
     }
     if (given.since && given.at) {

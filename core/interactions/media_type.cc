@@ -33,7 +33,7 @@ int read_quality(std::string_view text) noexcept {
     const std::size_t point = std::min(text.find('.'), text.size());
     const std::string_view whole = text.substr(0, point);
     const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
-    // RFC 9110 section 12.4.2 wants the zero before the point; there are clients that leave it out.
+    // RFC 9110 section 12.4.2 requires the zero before the point; some clients omit it.
     if (whole != "0" && whole != "1" && (!whole.empty() || fraction.empty())) {
         return kQualityMax;
     }
@@ -77,7 +77,7 @@ bool is_media_type(std::string_view text) noexcept {
     while (!text.empty()) {
         std::string_view value = next_part(text, ';');
         if (value.empty()) {
-            continue;  // RFC 9110 section 5.6.6 lets it stand
+            continue;  // allowed by RFC 9110 section 5.6.6
         }
         const std::string_view name = value.substr(0, value.find('='));
         value.remove_prefix(std::min(name.size() + 1, value.size()));

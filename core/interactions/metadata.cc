@@ -10,7 +10,7 @@ namespace annals::core {
 
 namespace {
 
-/// Whether it is the TerminologyCapabilities that is asked for; the statement is the same in all other modes. Errors: invalid.
+/// Whether TerminologyCapabilities are requested; all other modes return the same statement. Errors: invalid.
 Result<bool> is_of_terminology(std::string_view query) {
     ANNALS_TRY(const Parameters parameters, parse_query(query));
     bool terminology = false;

@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWaitMax{5000};
 
-/// How often a follower looks whether it has been told more.
+/// How often a follower checks whether it has received more.
 constexpr std::chrono::milliseconds kFollowedPause{10};
 
 bool is_there(const Service& service, Position position) {
@@ -36,7 +36,7 @@ asio::awaitable<Result<void>> await_min_position(const Service& service, const R
         Clock::now() + std::min(kWaitMax, service.config().limits.request_timeout / 2);
     Clock::time_point time = Clock::now();
     while (!is_there(service, *wanted) && time < end) {
-        // What is followed is told after it is visible: that alone wakes nobody.
+        // The followed position is set after the versions are visible, and setting it wakes nobody.
         const bool follows = service.followed().has_value();
         const Position seen =
             follows ? service.store().last_position() : Position{wanted->value - 1};
@@ -45,7 +45,7 @@ asio::awaitable<Result<void>> await_min_position(const Service& service, const R
             seen, std::chrono::ceil<std::chrono::milliseconds>(until - time));
         time = Clock::now();
         if (!news && time < until) {
-            break;  // the server stops
+            break;  // the server is stopping
         }
     }
     if (!is_there(service, *wanted)) {

@@ -17,7 +17,7 @@ bool is_utf8_charset(std::string_view charset) {
            equal_ignoring_case(charset, "utf8") || equal_ignoring_case(charset, "us-ascii");
 }
 
-// How closely a range names a format; 0: not at all.
+// How specifically a range names a format; 0: not at all.
 using Closeness = int;
 
 constexpr Closeness kFhirType = 5;     // application/fhir+json
@@ -44,7 +44,7 @@ Closeness closeness(Format format, std::string_view name) {
     return name == "*/*" || name == "*" ? kAnything : 0;
 }
 
-// The range that speaks for one format.
+// The range that applies to a format.
 struct MediaMatch {
     Closeness close = 0;
     int quality = 0;
@@ -123,7 +123,7 @@ Result<AnswerFormat> read_accept(const Request& request) {
 }
 
 Result<AnswerFormat> read_format_parameter(std::string_view value) {
-    // An unescaped + of application/fhir+json arrives as a blank.
+    // The unescaped + of application/fhir+json arrives as a blank.
     std::string text(value);
     if (const std::size_t blank = text.find("fhir "); blank != std::string::npos) {
         text[blank + 4] = '+';
@@ -192,7 +192,7 @@ Preference read_preference(const Request& request) {
         if (!equal_ignoring_case(header.name, "Prefer")) {
             continue;
         }
-        // RFC 7240 separates preferences by commas; clients separate them by semicolons, too.
+        // RFC 7240 separates preferences by commas; some clients use semicolons.
         std::string_view list = header.value;
         while (!list.empty()) {
             std::string_view part = next_part(list, ',');

@@ -32,7 +32,7 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
     Response response = co_await rewrite_resource(service, request, rewrite);
     using enum Preference::Return;
     if (response.position && read_preference(request).return_form != operation_outcome) {
-        // What the patch left as it was is another's word.
+        // What the patch left unchanged was written by somebody else.
         const auto info = service.store().at(*response.position);
         if (info && is_held(request)) {
             co_await request.loop->fetched(std::span(&*info, 1));

@@ -17,7 +17,7 @@ Error not_patchable(std::string_view type, std::string_view element) {
             fmt::format("{}.{}", type, element)};
 }
 
-/// Is what the server decides as it was? meta may go as a whole, with what stands in it of the server's.
+/// Checks that what the server determines is unchanged. meta may be removed as a whole, including the server's members.
 Result<void> check_kept(json::Value before, json::Value after) {
     const std::string type = before["resourceType"].string();
     for (const std::string_view name : {"resourceType", "id"}) {

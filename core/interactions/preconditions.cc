@@ -16,7 +16,7 @@ constexpr std::string_view kIfMatch = "If-Match";
 constexpr std::string_view kIfNoneMatch = "If-None-Match";
 constexpr std::string_view kIfUnmodifiedSince = "If-Unmodified-Since";
 
-// HTTP dates are whole seconds: a version of the same second is the one the client saw.
+// HTTP dates are whole seconds: a version written in the same second counts as the one the client saw.
 bool is_no_later(Instant written, Instant date) {
     return written.us < date.us + kSecond;
 }
@@ -107,9 +107,9 @@ bool is_old(const Request& request, Instant written) {
     return date && is_no_later(written, *date);
 }
 
-// A browser's cache asks with the tag of what it keeps of an address also where that is another representation, which has the same tag:
-// after a 304 it would give a page the JSON for the XML or the picture that it asked for. It leaves out the date then, and
-// only then; what a page asks with a tag of its own comes with Cache-Control.
+// A browser's cache also revalidates with the tag of another representation at the same URL, which has the same tag:
+// after a 304, a page would get JSON instead of the XML or picture that it asked for. It omits the date then, and only
+// then; a request for which a page sets a tag itself has Cache-Control.
 bool may_keep_another(const Request& request) {
     return request.header("Sec-Fetch-Mode") && !request.header("If-Modified-Since") &&
            !request.header("Cache-Control");

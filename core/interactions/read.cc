@@ -13,7 +13,7 @@ namespace annals::core {
 
 namespace {
 
-// What is not shown is not there.
+// What is not shown counts as absent.
 bool is_shown(const Service& service, const Request& request, const storage::VersionInfo& info) {
     return !is_held(request) || ScopedView(service, request, kMayRead, "read").shows(info);
 }
@@ -28,7 +28,7 @@ bool shows_carried(const Service& service, const Request& request, const Target&
                            .shows(target.type, target.id, document->root());
 }
 
-// What a package defines, or an OperationDefinition of ours; it has no versions, so there is no ETag to ask by.
+// A resource of a package, or one of the server's OperationDefinitions. It has no versions and therefore no ETag.
 std::optional<Response> answer_carried(const Service& service, const Request& request,
                                        const Target& target) {
     std::shared_ptr<const void> pin;

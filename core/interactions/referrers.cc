@@ -17,7 +17,7 @@ namespace annals::core {
 
 namespace {
 
-/// Referrers that a message names.
+/// How many referrers a message names.
 constexpr std::size_t kNamed = 3;
 
 }  // namespace
@@ -54,7 +54,7 @@ std::optional<std::size_t> Referrers::referred_to(const storage::SearchEntries& 
     return std::nullopt;
 }
 
-/// The names of at most `limit` live resources that carry any of `terms`, but for those that don't count.
+/// The names of at most `limit` live resources that have any of `terms`, except exempt ones.
 asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<search::Term> terms,
                                                                   std::size_t limit) {
     const storage::Store& store = service_.store();
@@ -79,7 +79,7 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
         }
         std::vector<storage::VersionInfo> referring;
         for (const search::Match& match : execution.matches()) {
-            // None: it was erased since the index was read.
+            // None: erased since the index was read.
             const auto info =
                 exempt_.contains(match.key()) ? std::nullopt : store.at(match.position());
             if (info && referring.size() < limit) {
@@ -122,7 +122,7 @@ asio::awaitable<Result<void>> Referrers::check() {
     std::string what = deleted_.front().name;
     if (deleted_.size() > 1) {
         what = "What is to be deleted";
-        // Whose they are. Nobody's any more, if they were changed just now.
+        // Which of the resources they refer to; none if they were just changed.
         for (std::size_t i = 0; i < deleted_.size(); ++i) {
             Result<std::vector<std::string>> own = co_await find(deleted_[i].terms, kNamed + 1);
             if (!own) {

@@ -15,18 +15,18 @@ namespace annals::core {
 
 namespace {
 
-/// How often a rewriting lets other writers of its resource settle before it answers 503. Each turn costs a look at the
-/// index, so many clients may rewrite one resource at once: they take turns in the order in which they came.
+/// How often a rewrite waits for other writers of its resource before it answers 503. A wait costs only an index
+/// look-up, so that many clients may rewrite one resource at a time, in the order of their arrival.
 constexpr int kTurnsMax = 1 << 14;
 
-/// How often it is applied in vain: only another loop, or a write that is no rewriting, can be faster than a turn.
+/// How often it is applied in vain: only another loop, or a write that is not a rewrite, can be faster.
 constexpr int kAppliedMax = 1 << 10;
 
 /// The version that the next one is computed from, or why there is none.
 struct Base {
     storage::StoredVersion version;
     std::vector<storage::Guard> guards;
-    storage::Ticket pending;  // not 0: a newer version is on its way
+    storage::Ticket pending;  // not 0: a newer version is being committed
     std::optional<Response> refusal;
 };
 
@@ -77,8 +77,8 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
     co_return base;
 }
 
-/// Makes `resource` of the base; false if there is to be no new version. `unread`: as of SubmittedResource::take().
-/// Errors: those that a client gets.
+/// Makes `resource` from the base; false if there is no new version. `unread`: as for SubmittedResource::take().
+/// Errors: those returned to the client.
 Result<bool> make(const Service& service, const Request& request, const Rewrite& rewrite,
                   const storage::StoredVersion& base, SubmittedResource& resource,
                   std::vector<Position>* unread) {
@@ -113,7 +113,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             base = co_await find_by_id(service, request, rewrite);
         }
         if (base.pending.value != 0) {
-            // Settled well or dropped: either way the next look sees what is.
+            // Whether it was committed or dropped, the next attempt sees the result.
             const Result<void> settled = co_await request.loop->settled_ticket(base.pending);
             static_cast<void>(settled);
             continue;

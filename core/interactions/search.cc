@@ -28,16 +28,16 @@ using search::Cursor;
 using search::Query;
 using search::QueryPair;
 
-// Parameters that say how the answer looks and not what is found.
+// Parameters that determine the presentation, not what is found.
 bool is_about_the_page(std::string_view name) {
     return search::is_about_the_answer(name) || name == "_count" || name == "_total" ||
            name.starts_with("_include") || name.starts_with("_revinclude");
 }
 
-// Resources whose contained ones are counted at a time.
+// How many resources' contained ones are counted at a time.
 constexpr std::size_t kCountedAtOnce = 1000;
 
-// So often a first page is looked for while versions are erased, and only while this share of the time has not passed.
+// How often finding the first page is repeated because versions were erased, and within what fraction of the time limit.
 constexpr int kFoundMax = 3;
 constexpr int kTimeShare = 4;
 
@@ -64,7 +64,7 @@ class Search {
                 taken > service_.config().limits.request_timeout / kTimeShare) {
                 co_return response;
             }
-            // What was erased may have been replaced after the snapshot, which then shows neither.
+            // An erased version may have been replaced after the snapshot, which then shows neither.
         }
     }
 
@@ -107,7 +107,7 @@ class Search {
         if (!page) {
             co_return std::move(page.error());
         }
-        co_await request_.loop->fetched(page->matches);  // What they include is found in them.
+        co_await request_.loop->fetched(page->matches);  // Needed for includes.
         SearchBundleContent content;
         content.warnings = std::move(query_.warnings);
         if (!query_.includes.empty()) {
@@ -139,8 +139,8 @@ class Search {
         co_return answer_search(service_, request_.base_url, std::move(content));
     }
 
-    // Value sets and code systems that take long; what is left to do afterwards, be it that there was no thread for it, is done
-    // here.
+    // Processes large value sets and code systems on another thread. Whatever is left afterwards, even for lack of a
+    // thread, is done on this one.
     asio::awaitable<void> take_apart_elsewhere() {
         puts_off_ = false;
         const Result<void> done = co_await service_.definitions().worker().run(
@@ -155,7 +155,7 @@ class Search {
         static_cast<void>(done);
     }
 
-    // Puts what the page's matches bring with them into the content.
+    // Adds the resources included with the page's matches to the content.
     asio::awaitable<Result<void>> include(const std::vector<storage::VersionInfo>& matches,
                                           SearchBundleContent& content) {
         const Shown shown{[this](const storage::VersionInfo& info) {
@@ -240,10 +240,10 @@ class Search {
             contained_.emplace(store, parameters_, std::string(request_.base_url));
             contained_->widen(query_);
             if (takes_out()) {
-                // What is counted is not what a page is made of.
+                // The total counts something else than the page's matches.
                 total_asked_ = std::exchange(query_.total, search::TotalMode::none);
             }
-            // It now asks of all types what they contain.
+            // The query now searches all types for contained resources.
             for (Query::TypePlan& one : query_.types) {
                 const bool permitted =
                     require_search(service_, request_, one.type, Extent::part).has_value();
@@ -254,7 +254,7 @@ class Search {
         return {};
     }
 
-    // Of several types everything is needed, or those that _type names; of one it was asked for.
+    // For several types: requires permission for all, or for those that _type names. For a single type it has been checked.
     Result<void> require_types(std::span<const QueryPair> pairs) const {
         const bool is_open =
             service_.guarded() && is_public(service_.config(), "search");  // with no credentials
@@ -275,10 +275,10 @@ class Search {
         return {};
     }
 
-    // Contained resources are answered, and not what contains them.
+    // Whether contained resources are returned instead of their containers.
     bool takes_out() const noexcept { return contained_ && query_.contained_type; }
 
-    // Of contained resources: those of the page if it is all there is, else, if that is asked for, those of all pages.
+    // The total of contained resources: those of the page if there are no others, otherwise, if requested, those of all pages.
     asio::awaitable<Result<void>> find_contained_total(SearchPage& page, std::uint64_t of_page) {
         using search::TotalMode;
         if (cursor_ || total_asked_ == TotalMode::none) {
@@ -320,7 +320,7 @@ class Search {
         co_return Result<void>();
     }
 
-    // What packages define of these is seen, too, as much of it as there was for the first page.
+    // Makes the packages' resources of these types visible, as many as for the first page.
     asio::awaitable<Result<void>> carry(std::vector<TypeId> types) {
         const std::shared_ptr<const search::Carried> carried =
             service_.definitions().packages().carried();
@@ -345,7 +345,7 @@ class Search {
         co_return Result<void>();
     }
 
-    // What the cursor's search must have in common with this one.
+    // A digest of what the cursor's search must have in common with this one.
     std::uint32_t digest() const {
         std::uint64_t hash = hash64(search_path(target_));
         for (const auto& [name, value] : query_.used) {
@@ -371,7 +371,7 @@ class Search {
         }
     }
 
-    // `warnings`: says so if there are pages that are too far for a link.
+    // `warnings`: receives one if a page is too far away for a link.
     std::vector<BundleLink> links(const SearchPage& page,
                                   std::vector<std::string>& warnings) const {
         const auto url = [&](std::string_view cursor) {
@@ -426,9 +426,9 @@ class Search {
     ScopedView view_;
     std::shared_ptr<const search::ParameterSet> parameters_;
     Turns turns_;
-    std::vector<Position> unread_;  // what the request names, on the device only
+    std::vector<Position> unread_;  // resources named by the request, only on the device
     int times_read_ = 0;
-    search::PutOff put_off_;  // what the request names and takes long to take apart
+    search::PutOff put_off_;  // on resources named by the request that take long
     bool puts_off_ = true;
     std::optional<Cursor> cursor_;
     std::optional<Position> as_of_;

@@ -10,7 +10,7 @@ namespace annals::core {
 
 namespace {
 
-// What most Bundles consist of besides their resources, and an entry of them.
+// The usual size of a Bundle, and of an entry, without the resources.
 constexpr std::size_t kUsualFrameBytes = 4096;
 constexpr std::size_t kUsualEntryBytes = 256;
 
@@ -53,7 +53,7 @@ class SearchEntries final : public EntrySource {
     }
 
   private:
-    // How an entry ends.
+    // The end of an entry.
     static constexpr std::string_view kMatch = R"(,"search":{"mode":"match"}})";
     static constexpr std::string_view kInclude = R"(,"search":{"mode":"include"}})";
 
@@ -89,7 +89,7 @@ class SearchEntries final : public EntrySource {
 
     const Service& service_;
     std::string base_url_;  // escaped
-    std::string text_;      // of the entry under way
+    std::string text_;      // of the current entry
     SearchBundleContent content_;
 };
 

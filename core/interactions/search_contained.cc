@@ -81,7 +81,7 @@ asio::awaitable<Result<void>> ContainedSearch::take_out(search::Snapshot& snapsh
                                                         std::string_view base_url,
                                                         SearchBundleContent& content,
                                                         Turns& turns) {
-    // Those that match themselves.
+    // The resources that match themselves.
     std::unordered_set<std::uint64_t> own;
     if (containing_ && !content.matches.empty()) {
         const auto [first, last] =

@@ -22,14 +22,14 @@ using search::Include;
 using search::Parameter;
 using storage::VersionInfo;
 
-// What a reference names. Lifetime: points into the reference.
+// The target of a reference. Lifetime: points into the reference.
 struct Named {
     TypeId type;
     std::string_view id;
     std::optional<VersionNumber> version;
 };
 
-// A reference that is no Reference, and the parameter that leads to it.
+// A canonical reference, and the parameter that found it.
 struct Canonical {
     std::string text;
     const Parameter* parameter;
@@ -45,7 +45,7 @@ std::optional<Named> read_reference(std::string_view reference, std::string_view
 
 std::optional<VersionInfo> version_of(const Named& named, const storage::Store& store,
                                       Position position) {
-    // A reference to one version means that version.
+    // A versioned reference means that version.
     const std::optional<VersionInfo> info =
         named.version ? store.version(named.type, named.id, *named.version)
                       : store.current(named.type, named.id, position);
@@ -76,7 +76,7 @@ class Includer {
         std::vector<VersionInfo> round(matches.begin(), matches.end());
         for (int depth = 0; depth <= kIterateDepthMax && !round.empty(); ++depth) {
             if (depth > 0 && std::ranges::any_of(includes_, &Include::iterate)) {
-                co_await turns_.fetched(round);  // The matches are there.
+                co_await turns_.fetched(round);  // The matches have been fetched.
             }
             const std::size_t before = included_.versions.size();
             for (const Include& include : includes_) {
@@ -96,7 +96,7 @@ class Includer {
                     co_return std::move(included_);
                 }
             }
-            // What this round brought is what the next one starts from.
+            // The next round starts from what this one added.
             round.assign(included_.versions.begin() + static_cast<std::ptrdiff_t>(before),
                          included_.versions.end());
         }
@@ -126,7 +126,7 @@ class Includer {
         included_.versions.push_back(info);
     }
 
-    // Adds the candidates once they can be looked at.
+    // Adds the candidates that are shown, fetching them first.
     asio::awaitable<void> admit() {
         const std::vector<VersionInfo> candidates = std::exchange(candidates_, {});
         std::span<const VersionInfo> left(candidates);
@@ -203,7 +203,7 @@ class Includer {
         co_return Result<void>();
     }
 
-    // What packages define is found by its id in their index alone.
+    // Packages' resources can be found by id only in their index.
     asio::awaitable<Result<void>> add_carried() {
         const auto carried = std::exchange(carried_, {});
         for (const auto& [type, terms] : carried) {
@@ -225,7 +225,7 @@ class Includer {
                 add_reference(include, site.value.string());
             }
         }
-        // Only the parameters tell canonicals from other texts.
+        // Canonicals can be distinguished from other texts only by the parameters.
         for (const Parameter& parameter : parameters_->of(type)) {
             if (parameter.type != schema::SearchType::reference || !parameter.ready) {
                 continue;
@@ -238,7 +238,7 @@ class Includer {
         }
     }
 
-    // A canonical names a resource by its url.
+    // Adds the resources that a canonical names by their url.
     asio::awaitable<Result<void>> add_canonical(const Include& include,
                                                 const Canonical& canonical) {
         const std::string& text = canonical.text;
@@ -278,7 +278,7 @@ class Includer {
         co_return Result<void>();
     }
 
-    // The keys by which others refer to it.
+    // Adds the keys by which others refer to a version's resource.
     void add_keys(const VersionInfo& info, std::vector<std::uint64_t>& keys) {
         const storage::Store& store = snapshot_.store();
         if (!search::may_be_named(info.type)) {
@@ -340,7 +340,7 @@ class Includer {
         co_return Result<void>();
     }
 
-    // The newest that match; what isn't shown takes no other one's place.
+    // Adds the newest matches; those that aren't shown don't count towards the limit.
     asio::awaitable<Result<void>> add_matches(TypeId type, search::Plan plan, std::size_t limit) {
         if (!snapshot_.answers(type)) {
             co_return search::expired_snapshot();
@@ -374,8 +374,7 @@ class Includer {
     Turns& turns_;
     search::BodyReader reader_;
     std::unordered_set<std::uint64_t> seen_;  // positions
-    std::vector<VersionInfo>
-        candidates_;  // that have to be fetched before it can be told whether they are shown
+    std::vector<VersionInfo> candidates_;     // to be fetched to decide whether they are shown
     std::map<std::uint16_t, std::vector<search::Term>> carried_;  // by type
     std::vector<json::ReferenceSite> sites_;
     Included included_;

@@ -20,7 +20,7 @@ using search::Execution;
 using search::Match;
 using search::Query;
 
-// Counting that takes no more steps than this (of some nanoseconds) is done without being asked for.
+// A total that takes at most this many steps (of a few nanoseconds) is counted even if not requested.
 constexpr std::uint64_t kCheapCount = 20'000;
 
 class PageFinder {
@@ -61,7 +61,7 @@ class PageFinder {
 
     Position edge() const noexcept { return cursor_ ? cursor_->edge : Position{0}; }
 
-    // Puts what `execution` finds behind `matches`.
+    // Appends what `execution` finds to `matches`.
     asio::awaitable<Result<void>> add_matches(Execution& execution, search::Wanted wanted,
                                               std::vector<Match>& matches) {
         execution.want(wanted);
@@ -111,7 +111,7 @@ class PageFinder {
         });
     }
 
-    // Of several types: the page's edge, which its own type alone knows; none if it can't be told from there.
+    // With several types: the page's edge, as determined by the execution of its type; none if that can't determine it.
     asio::awaitable<Result<std::optional<Edge>>> find_edge() {
         std::optional<Edge> none;
         const auto own = std::ranges::find_if(
@@ -137,8 +137,8 @@ class PageFinder {
         co_return look.edge();
     }
 
-    // The first of an execution's matches, one more than the page has, by walking along the column that it is sorted by; none
-    // if that isn't worth it, or not enough. `known`: the page's edge, where it may be of another type.
+    // The first matches of an execution, one more than the page has, by an OrderedWalk; empty if that isn't worthwhile
+    // or doesn't find enough. `known`: the page's edge, if it may be of another type.
     asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution,
                                                               std::optional<Edge> known) {
         std::vector<Match> none;
@@ -186,7 +186,7 @@ class PageFinder {
             if (!first->empty()) {
                 all = false;
                 if (*known && (*known)->match.type == execution->type()) {
-                    first->push_back((*known)->match);  // what the page is sorted behind
+                    first->push_back((*known)->match);  // the page is sorted after it
                 }
                 std::ranges::sort(*first, std::greater(), &Match::position);
                 matches.insert(matches.end(), first->begin(), first->end());
@@ -217,7 +217,7 @@ class PageFinder {
         }
         std::vector<std::uint32_t> order = sorter.page();
         if (!sorter.found_edge()) {
-            // It was erased: where it stood in the order isn't known any more.
+            // The edge was erased, so its place in the order is no longer known.
             co_return search::expired_snapshot();
         }
         const bool more = order.size() > count_;
@@ -234,11 +234,11 @@ class PageFinder {
         co_return Result<void>();
     }
 
-    // The matches of the page in order; `more` lie beyond it in the direction in which it was found.
+    // Sets the matches of the page, in order. `more`: there are others beyond it, in the direction in which it was found.
     void take(const std::vector<Match>& matches, bool more) {
         page_.matches.reserve(matches.size());
         for (const Match& match : matches) {
-            // None: erased a moment ago.
+            // None: just erased.
             if (const auto info = snapshot_.at(match.position())) {
                 page_.matches.push_back(*info);
             }
@@ -288,7 +288,7 @@ class PageFinder {
     const std::optional<Cursor>& cursor_;
     std::size_t count_;
     Turns& turns_;
-    std::vector<std::unique_ptr<Execution>> executions_;  // one for each type that has anything
+    std::vector<std::unique_ptr<Execution>> executions_;  // one for each type that may match
     SearchPage page_;
 };
 

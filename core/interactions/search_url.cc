@@ -11,7 +11,7 @@ namespace annals::core {
 
 namespace {
 
-// What percent_encode() leaves as it is, and what a query may have as it is and people like to read.
+// Characters that percent_encode() leaves alone, and others that are allowed in a query and more readable unescaped.
 constexpr std::array<bool, 256> kPlain = [] {
     std::array<bool, 256> plain{};
     for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -27,10 +27,10 @@ bool is_plain(char c) noexcept {
 
 constexpr std::string_view kCursorName = "_cursor=";
 
-// What most URLs have behind their base.
+// The usual length of a URL after its base.
 constexpr std::size_t kUsualBytes = 256;
 
-// Percent-encoded but for what is plain.
+// Percent-encodes all but plain characters.
 void append_parameter(std::string& out, std::string_view text) {
     auto at = text.begin();
     while (at != text.end()) {
@@ -74,7 +74,7 @@ std::string search_url(std::string_view base_url, const Target& target,
         separator = '&';
     }
     if (out.size() + cursor.size() + kCursorName.size() > kRequestTargetBytesMax) {
-        // What is longer than other URLs may be is taken if it begins so.
+        // A URL that exceeds the usual limit is accepted if it begins with `_cursor`.
         out.replace(mark, 1,
                     fmt::format("?{}{}&", kCursorName, cursor.empty() ? kFirstPageCursor : cursor));
     } else if (!cursor.empty()) {

@@ -4,10 +4,10 @@ namespace annals::core {
 
 namespace {
 
-/// Versions that are asked for at a time.
+/// How many versions are requested at a time.
 constexpr std::size_t kVersionsAtOnce = 64;
 
-/// Versions that are passed over between two looks at the clock.
+/// How many versions are skipped between two checks of the clock.
 constexpr std::uint64_t kPassedAtOnce = 8192;
 
 bool is_by_position(storage::HistoryOrder order) noexcept {
@@ -24,7 +24,7 @@ ShownHistory::ShownHistory(const storage::Store& store, const ScopedView& view,
       query_(query),
       at_(at),
       fills_(query.count > 0),
-      // A page that begins at the beginning is filled while all are counted, in an order that costs nothing.
+      // The first page is filled while all are counted, if its order costs nothing extra.
       counts_(!query.total && ((!query.after && is_by_position(query.order)) || query.count == 0)),
       then_counts_(!query.total && !counts_),
       skip_(query.skip),
@@ -39,7 +39,7 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
             query.after = after_;
             query.skip = 0;
             query.count = kVersionsAtOnce;
-            query.total = 0;  // Of what is not shown, too: nobody asks.
+            query.total = 0;  // The store's total includes what is not shown, so it isn't needed.
             if (!fills_ && !is_by_position(query.order)) {
                 query.order = storage::HistoryOrder::newest_first;
             }
@@ -63,7 +63,7 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
     return true;
 }
 
-/// Whether what is looked at next is on the device only; then the turn is over.
+/// Whether what is needed next is only on the device, which ends the turn.
 bool ShownHistory::must_fetch(const search::Pace& pace) {
     if (view_.is_whole() || !pace.defers()) {
         return false;
@@ -77,7 +77,7 @@ bool ShownHistory::must_fetch(const search::Pace& pace) {
     return asked_++ == 1 && pace.defer(store_.unread(deleted()));
 }
 
-/// What the deletions that it came to deleted.
+/// The versions deleted by the deletions found.
 std::vector<storage::VersionInfo> ShownHistory::deleted() {
     std::vector<storage::VersionInfo> versions;
     for (const storage::VersionInfo& info : walk_->page().versions) {
@@ -97,7 +97,7 @@ bool ShownHistory::shows(const storage::VersionInfo& info) const {
     return (!at_ || store_.was_live_at(info, *at_, query_.bound)) && view_.shows(info);
 }
 
-/// False: the turn is over before the last of them. What is held is parsed, and may be large.
+/// False: the turn is over before the last one. Checking scopes parses bodies, which may be large.
 bool ShownHistory::take(const storage::HistoryPage& found, const search::Pace& pace) {
     while (taken_ < found.versions.size()) {
         const storage::VersionInfo& info = found.versions[taken_++];

@@ -21,10 +21,10 @@ namespace annals::core {
 
 namespace {
 
-// Documents above this size keep no buffers for the next parse of the thread.
+// The buffers of documents above this size are not kept for the thread's next parse.
 constexpr std::size_t kRecycledBytesMax = 1 << 20;
 
-/// The errors of a report, all in one.
+/// All errors of a report, as one.
 Result<void> errors_of(validation::Report report, std::string_view prefix) {
     std::optional<Error> fault;
     for (Issue& issue : report.issues) {
@@ -46,7 +46,7 @@ Result<void> errors_of(validation::Report report, std::string_view prefix) {
     return fault ? Result<void>(*std::move(fault)) : Result<void>();
 }
 
-/// The errors that full validation finds in a resource whose structure is sound.
+/// The errors that full validation finds in a resource whose structure is valid.
 Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix,
                            std::vector<Position>* unread) {
     validation::Options options;
@@ -91,7 +91,7 @@ Result<json::Document> parse_submitted(const Config& config, json::Parser& parse
 }
 
 Result<json::Document> parse_planned(const json::BodyPlan& plan) {
-    thread_local std::string body;  // for the sake of its memory
+    thread_local std::string body;  // keeps its memory
     body.clear();
     for (const json::Run& run : plan.runs()) {
         body += run.text;
@@ -113,7 +113,7 @@ Result<void> check_whole(const json::ResourceFacts& facts) {
 Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix,
                             std::vector<Position>* unread) {
     const Config& config = service.config();
-    // Whatever holds it may nest deeper, so that what is stored can be told of and sent on.
+    // What contains it may nest deeper, so that stored resources can be wrapped in other documents.
     if (json::is_too_deep(resource)) {
         return Error{Errc::invalid,
                      fmt::format("The resource is nested deeper than {} levels", kJsonDepthMax),
@@ -186,7 +186,7 @@ asio::awaitable<Result<void>> SubmittedResource::read_fetched(const Service& ser
 Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,
                                      json::Document document, std::vector<Position>* unread) {
     document_ = std::move(document);
-    references_.clear();  // of a reading before what it goes by was fetched
+    references_.clear();  // of an earlier attempt, before definitions were fetched
     Result<json::ResourceFacts> facts = json::read_facts(document_.root());
     if (facts && facts->type != type) {
         return Error{Errc::invalid,
@@ -194,14 +194,14 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
                                  resource_type_name(facts->type), resource_type_name(type)),
                      fmt::format("{}.resourceType", resource_type_name(facts->type))};
     }
-    // It tells every fault, read_facts() the first.
+    // It reports every fault, read_facts() only the first.
     ANNALS_TRY_VOID(check_resource(service, document_.root(), {}, unread));
     ANNALS_TRY(facts_, std::move(facts));
 
     if (service.config().integrity_on_write) {
         std::vector<json::ReferenceSite> sites;
         json::find_references(facts_.resource, sites);
-        // What a stored Bundle refers to by other than a key may be one of its own entries.
+        // In a stored Bundle, a reference that is not Type/id may be to one of its own entries.
         const bool is_bundle = resource_type_name(type) == "Bundle";
         for (const json::ReferenceSite& site : sites) {
             if (site.kind != json::ReferenceSite::Kind::reference) {
@@ -262,7 +262,7 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
                                          .id = reference.id,
                                          .version = required_version(reference.version)};
         if (reference.type == write.type && reference.id == write.id) {
-            requirement.writer = 0;  // What a resource says of itself is there as soon as it is.
+            requirement.writer = 0;  // A reference to itself is satisfied by this write.
         }
         requirements.push_back(requirement);
     }

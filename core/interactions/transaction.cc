@@ -25,7 +25,7 @@ namespace {
 
 using Status = storage::Submission::Status;
 
-/// A transaction under way.
+/// A transaction in progress.
 class TransactionRun {
   public:
     TransactionRun(const Service& service, const Request& request, json::Value list,
@@ -47,7 +47,7 @@ class TransactionRun {
                 fit = co_await build(attempt);
             }
             if (!fit || attempt.state().pending().value != 0) {
-                // A refusal speaks of versions: none of them may be one that a power cut can take back.
+                // A refusal may mention versions, which must not disappear in a power failure.
                 const storage::Ticket ticket =
                     std::max(attempt.state().pending(), attempt.state().seen());
                 const Result<void> settled = co_await request_.loop->settled_ticket(ticket);
@@ -85,7 +85,7 @@ class TransactionRun {
             if (fit) {
                 const storage::Ticket ticket =
                     submission.status == Status::busy ? submission.ticket : submission.head.ticket;
-                // Whatever became of it: the next decision sees.
+                // Whatever became of it, the next decision sees the result.
                 static_cast<void>(co_await request_.loop->settled_ticket(ticket));
             }
         }
@@ -99,13 +99,14 @@ class TransactionRun {
   private:
     static Error late() { return {Errc::timeout, "The transaction took too long", {}}; }
 
-    /// Says what is wrong, and whose it is. Always false.
+    /// Sets the fault and its entry. Always returns false.
     bool fail(std::size_t entry, Error error) {
         fault_ = {entry, std::move(error)};
         return false;
     }
 
-    /// A fault of an entry as it came: false if no other entry can add to it. Those of structure are told together.
+    /// Adds a fault of an entry as sent. False if no other entry can add to it: only faults of structure are reported
+    /// together, up to a limit.
     bool add_fault(std::size_t index, Error error) {
         const bool of_structure =
             error.expression.starts_with(fmt::format("Bundle.entry[{}].", index));
@@ -164,7 +165,7 @@ class TransactionRun {
         co_return true;
     }
 
-    /// Decides all entries; what they link to is known then.
+    /// Decides all entries, which determines what they link to.
     asio::awaitable<bool> decide(TransactionAttempt& attempt) {
         for (const std::size_t index : order_) {
             const Target& target = entries_[index].target;
@@ -202,7 +203,7 @@ class TransactionRun {
         co_return true;
     }
 
-    /// Builds what all entries write, with all links resolved. Requires: decide().
+    /// Builds what the entries write, with all links resolved. Requires: decide().
     asio::awaitable<bool> build(TransactionAttempt& attempt) {
         attempt.state().end_decisions();
         std::size_t count = 0;
@@ -235,7 +236,7 @@ class TransactionRun {
         co_return true;
     }
 
-    /// What the entry refers to on this server, as it came.
+    /// The resources of this server that the entry refers to, as sent.
     std::vector<std::pair<TypeId, std::string>> referred_by(const EntryResource& resource) const {
         std::vector<std::pair<TypeId, std::string>> referred;
         for (const json::ReferenceSite& site : resource.sites) {
@@ -247,16 +248,16 @@ class TransactionRun {
         return referred;
     }
 
-    /// Runs the reads on the state before, so that a fault is found while nothing is applied; but for those that lack what the
-    /// transaction writes, or whose operation is about it: they are judged when that is there. What all would answer
-    /// together is judged as far as it is known.
+    /// Runs the reads on the state before the transaction, so that a fault is found while nothing has been applied.
+    /// Exceptions are reads that need what the transaction writes, or whose operation is about it: they are judged
+    /// afterwards. The budget for all answers is checked as far as they are known.
     asio::awaitable<bool> try_reads(const TransactionAttempt& attempt) {
         if (order_.empty() || entries_[order_.back()].kind != EntryKind::read) {
             co_return true;
         }
         AnswerBudget budget(service_.config());
         budget.take(answered_bytes(request_, attempt));
-        std::optional<TransactionNames> names;  // few need them
+        std::optional<TransactionNames> names;  // rarely needed
         for (std::size_t index = 0; index < entries_.size(); ++index) {
             const TransactionEntry& entry = entries_[index];
             if (entry.kind != EntryKind::read) {
@@ -275,7 +276,7 @@ class TransactionRun {
                                 fmt::format("{} is deleted by Bundle.entry[{}]", name, *writer),
                                 {}});
             }
-            AnswerBudget of_before(service_.config());  // it will be answered with something else
+            AnswerBudget of_before(service_.config());  // its answer will be different
             const Response response = co_await answer_read_entry(
                 service_, entry, std::nullopt, written ? of_before : budget, turns_);
             if (response.status < 400) {
@@ -293,7 +294,7 @@ class TransactionRun {
         co_return true;
     }
 
-    /// True if the refusal is worth another attempt.
+    /// True if another attempt may succeed.
     bool take_refusal(const TransactionAttempt& attempt, const storage::Submission& submission) {
         if (submission.status == Status::busy || submission.status == Status::expectation_failed ||
             attempt.is_outdated_by(submission)) {
@@ -303,7 +304,7 @@ class TransactionRun {
         return false;
     }
 
-    /// Once it is durable, and what it erases gone.
+    /// Answers once the commit is durable and its erasures are done.
     asio::awaitable<Response> answer(const TransactionAttempt& attempt, storage::Ticket ticket) {
         Result<void> settled;
         if (attempt.erases_versions()) {
@@ -339,7 +340,7 @@ asio::awaitable<Response> run_transaction(const Service& service, const Request&
     TransactionRun run(service, request, list, manner, end);
     Response response = co_await run.run();
     if (response.status != 200 && service.config().audited()) {
-        // Nothing became of them, but they were asked for.
+        // They had no effect, but they were requested.
         for (const json::Value entry : list.elements()) {
             response.entries.push_back(trace_asked(entry, response.status));
         }

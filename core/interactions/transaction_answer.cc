@@ -18,7 +18,7 @@ namespace {
 
 using Action = EntryDecision::Action;
 
-/// In the words of a deletion alone. `response`: has the version of the deletion, if there is one.
+/// The text of a separate deletion. `response` has the version of the deletion, if there is one.
 std::string describe_removed(const TransactionEntry& entry, const TransactionAttempt& attempt,
                              std::size_t index, const Response& response) {
     const EntryDecision& decision = attempt.state().decision(index);
@@ -49,19 +49,19 @@ Response answer_removed(const TransactionEntry& entry, const TransactionAttempt&
     return response;
 }
 
-/// Of what a conditional create found, as it was at `seen`.
+/// The answer for what a conditional create found, as of `seen`.
 Response answer_found(const Service& service, const Request& request, TypeId type,
                       std::string_view id, const Preference& preference, Position seen) {
     Response response;
     const storage::Store& store = service.store();
     std::optional<storage::VersionInfo> info = store.current(type, id, seen);
     if (info && info->deletion) {
-        // Where nothing is written no commit depends on it: it was there when it was found.
+        // If nothing is written, no commit depends on it: it existed when it was found.
         info = store.current(type, id, Position{info->position.value - 1});
     }
     if (info &&
         (info->deletion || !ScopedView(service, request, kMaySearch, "search").shows(*info))) {
-        info.reset();  // changed a moment ago
+        info.reset();  // just changed
     }
     if (info) {
         response.location = version_url(request.base_url, type, id, info->version);
@@ -75,7 +75,7 @@ Response answer_found(const Service& service, const Request& request, TypeId typ
     return response;
 }
 
-/// Of what was created or updated.
+/// The answer to a create or update.
 Response answer_written(const Service& service, const Request& request,
                         const TransactionEntry& entry, const TransactionAttempt& attempt,
                         std::size_t index, const Preference& preference) {
@@ -100,7 +100,7 @@ Response answer_written(const Service& service, const Request& request,
     return response;
 }
 
-/// Of an entry that doesn't read. `seen`: where what it doesn't write itself is looked at.
+/// The answer to an entry that is not a read. `seen`: the position as of which it shows what it doesn't write itself.
 Response answer_write(const Service& service, const Request& request, const TransactionEntry& entry,
                       const TransactionAttempt& attempt, std::size_t index,
                       const Preference& preference, Position seen) {
@@ -124,7 +124,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
     const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
     AnswerBudget budget(service.config());
     Turns turns(*request.loop);
-    // All reads see one state: what others commit meanwhile would be shown in part.
+    // All reads see the same state; otherwise commits by others might be shown partially.
     const storage::Store& store = service.store();
     const std::uint64_t erased = store.totals().erased;
     const Position seen =
@@ -141,7 +141,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                                     is_whole ? seen : Position{});
             fit_answer(entry.request, EntryUse::write, budget, response);
         }
-        // Where it views a version that others erase before all is answered, zeros would be sent.
+        // Copied: if a version that it views were erased before the Bundle is sent, zeros would be sent.
         response.body = Body(response.body.str());
         if (entry.kind == EntryKind::remove && entry.target.id.empty()) {
             // By criteria: the request doesn't name it.
@@ -182,8 +182,8 @@ asio::awaitable<Response> answer_read_entry(const Service& service, const Transa
         response = co_await handle(service, request);
         const bool expired = response.failure && response.failure->code == Errc::expired;
         if (seen_at && (expired || service.store().totals().erased != erased)) {
-            // What was erased may have been replaced behind that position, which then shows neither; and a search may
-            // not look back any more.
+            // An erased version may have been replaced after that position, which then shows neither; and a search may
+            // no longer reach back that far.
             request.seen_at.reset();
             response = co_await handle(service, request);
         }

@@ -20,7 +20,7 @@ using Status = storage::Submission::Status;
 
 constexpr std::size_t kSpareEntriesMax = 2048;
 
-/// What transactions of this thread have left: entries whose memory is used again.
+/// Entries left by earlier transactions on this thread, whose memory is reused.
 std::vector<storage::SearchEntries>& spare_entries() {
     thread_local std::vector<storage::SearchEntries> spares;
     return spares;
@@ -88,7 +88,7 @@ Result<void> TransactionAttempt::build(std::size_t index) {
     return {};
 }
 
-/// The body's pieces, and what the version can be found by.
+/// Builds the body's pieces and the search entries.
 Result<void> TransactionAttempt::build_body(std::size_t index, storage::VersionWrite& write) {
     const EntryResource& resource = state_.resource(index);
     ANNALS_TRY(auto edits,
@@ -115,7 +115,7 @@ Result<void> TransactionAttempt::build_body(std::size_t index, storage::VersionW
     return {};
 }
 
-/// What the version that was planned last can be found by: as it is stored, its links resolved.
+/// The search entries of the version planned last, as it will be stored, with links resolved.
 Result<const storage::SearchEntries*> TransactionAttempt::extract(TypeId type,
                                                                   const EntryResource& resource) {
     storage::SearchEntries& entries = add_entries();
@@ -147,10 +147,10 @@ bool TransactionAttempt::substitute_links(const EntryResource& resource) {
     return true;
 }
 
-/// Requires what the entry refers to, unless the transaction itself brings it. Of that a version may be named.
+/// Adds requirements for what the entry refers to, except for references without a version to what the transaction writes.
 Result<void> TransactionAttempt::require_references(std::size_t index,
                                                     const std::vector<json::Edit>& edits) {
-    // What a stored Bundle refers to by other than a key may be one of its own entries.
+    // In a stored Bundle, a reference that is not Type/id may be to one of its own entries.
     const bool is_bundle = resource_type_name(entries_[index].target.type) == "Bundle";
     auto edit = edits.begin();
     for (const json::ReferenceSite& site : state_.resource(index).sites) {

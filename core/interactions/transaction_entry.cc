@@ -14,7 +14,7 @@ namespace annals::core {
 
 namespace {
 
-/// Characters of a URL that a message shows.
+/// How many characters of a URL a message shows.
 constexpr std::size_t kUrlCharsShown = 200;
 
 // "Bundle.entry[3].resource"
@@ -28,7 +28,7 @@ Error not_here(const EntryRequest& asked, std::string_view why) {
             {}};
 }
 
-/// Kind and criteria, by method and target.
+/// Determines kind and criteria, by method and target.
 Result<void> read_kind(const Service& service, TransactionEntry& entry,
                        std::vector<Position>* unread) {
     const EntryRequest& asked = entry.asked;
@@ -92,7 +92,7 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     if (!resource) {
         return Error{Errc::required, "resource is missing", {}};
     }
-    // Each entry has one, and few need it: fmt::format() takes three times as long.
+    // Made for each entry though rarely needed: fmt::format() takes three times as long.
     std::string prefix;
     prefix.reserve(48);
     prefix.append(kEntry).append(std::to_string(index)).append(kResource);
@@ -122,7 +122,7 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     return read_full_url(entry);
 }
 
-/// Has `error` speak of a resource: that of the entry in its expression, if one stands there, else of `index`.
+/// Makes `error` refer to a resource: that of the entry in its expression, if any, otherwise that of `index`.
 void name_resource(std::span<const TransactionEntry> entries, std::size_t index, Error& error) {
     const std::string_view place = error.expression;
     const std::size_t mark = place.find(kResource);
@@ -153,7 +153,7 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
                                  resource_type_name(facts->type), name),
                      {}};
     }
-    // It tells every fault, read_facts() the first.
+    // It reports every fault, read_facts() only the first.
     ANNALS_TRY_VOID(check_resource(service, resource, prefix, unread));
     ANNALS_TRY(out.facts, std::move(facts));
     if (name == "Parameters") {
@@ -172,14 +172,14 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     entry.request = request_of_entry(entry.asked, outer, {});
     Result<Target> target = parse_target(entry.asked.path);
     if (!target) {
-        // As alone: for who writes nothing by it there is nothing of an id that can't be.
+        // As for a separate request: unless it is written, a resource with an invalid id is not found.
         if (target.error().code == Errc::value && entry.asked.method != HttpMethod::put) {
             target.error().code = Errc::not_found;
         }
         return std::move(target.error());
     }
     entry.target = *target;
-    // Before criteria are read: what is wrong with them is for who may ask.
+    // Before criteria are read: only those who are permitted learn what is wrong with them.
     std::string allow;
     ANNALS_TRY(const Interaction* const row,
                find_interaction(service.config(), entry.asked.method, entry.target, allow));
@@ -214,12 +214,12 @@ Response transaction_failed(const TransactionFault& fault, json::Value entry) {
                     asked["method"].is_string() ? " " : "", asked["method"].string(),
                     url.empty() ? "" : " ", url, meaning.status, detail,
                     fault.error.expression.empty() ? "" : " at ", fault.error.expression);
-    // Faults of structure say which element of the entry it is.
+    // Faults of structure name the element of the entry.
     std::string expression =
         fault.error.expression.starts_with(place + ".") ? fault.error.expression : place;
     Response response =
         Error{fault.error.code, std::move(diagnostics), std::move(expression), fault.error.others};
-    response.status = 400;  // the entry's own is told in words
+    response.status = 400;  // the entry's own status is in the text
     return response;
 }
 

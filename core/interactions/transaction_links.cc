@@ -11,7 +11,7 @@ namespace annals::core {
 
 namespace {
 
-/// "http://a/fhir/" of "http://a/fhir/Patient/1": what relative references of that entry stand below.
+/// "http://a/fhir/" for "http://a/fhir/Patient/1": the base of relative references in that entry.
 std::string_view base_of(std::string_view full_url) noexcept {
     const auto named = parse_resource_url(full_url);
     if (!named || !named->version.empty()) {
@@ -21,7 +21,7 @@ std::string_view base_of(std::string_view full_url) noexcept {
     return full_url;
 }
 
-/// The entries of a Bundle that is stored as a resource: what they refer to is found by that Bundle's own fullUrls, which stay.
+/// The entries of a Bundle that is stored as a resource: their references are to that Bundle's own fullUrls and stay unchanged.
 json::Value entries_of_its_own(const EntryResource& resource) {
     static const std::optional<TypeId> bundle = find_resource_type("Bundle");
     return resource.facts.type == bundle ? resource.facts.resource["entry"] : json::Value();
@@ -108,7 +108,7 @@ std::vector<std::string> TransactionLinks::unknown(const EntryResource& resource
     const std::string_view base = base_of(full_url);
     for (const json::ReferenceSite& site : resource.sites) {
         if (site.kind == json::ReferenceSite::Kind::narrative) {
-            continue;  // Nothing is found by it.
+            continue;  // It has no result.
         }
         std::string link = site.value.string();
         link.resize(std::min(link.find('#'), link.size()));

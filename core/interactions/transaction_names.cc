@@ -33,7 +33,7 @@ bool TransactionNames::concern(const TransactionEntry& read, const Error& refusa
     if (read.target.operation.empty()) {
         return is_written && (refusal.code == Errc::not_found || refusal.code == Errc::deleted);
     }
-    // No write brings a parameter that is missing.
+    // Writing doesn't supply a missing parameter.
     if (refusal.code == Errc::required) {
         return false;
     }
@@ -48,7 +48,7 @@ bool TransactionNames::concern(const TransactionEntry& read, const Error& refusa
            });
 }
 
-/// Of what is written one version comes, the next.
+/// Whether `version` is the one that the transaction writes: the next version of its resource.
 bool TransactionNames::is_to_come(const Target& version) const {
     return is_one(resource_name(version.type, version.id)) &&
            version.version ==

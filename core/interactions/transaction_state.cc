@@ -25,7 +25,7 @@ bool is_conditional(const json::ReferenceSite& site) {
            is_conditional_reference(site.value.raw_string());
 }
 
-/// Of the conditional references of `patched` those stay that `stored` has.
+/// Keeps those conditional references in `patched` that `stored` has as well.
 Result<void> keep_conditional(std::string_view stored, EntryResource& patched) {
     if (std::ranges::none_of(patched.sites, is_conditional)) {
         return {};
@@ -60,7 +60,7 @@ Result<void> TransactionState::decide(std::size_t index) {
         case EntryKind::read:
             return {};
     }
-    // A deletion of what is gone names its resource, too: nobody else in the transaction may write it.
+    // Even a deletion of what is gone names its resource, which no other entry may then write.
     if (decision.action == Action::none &&
         (entry.kind == EntryKind::create || decision.id.empty())) {
         return {};
@@ -100,7 +100,7 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
         }
         return {};
     }
-    // As alone: what is deleted is deleted, whatever version was meant.
+    // As for a separate request: deleting a deleted resource succeeds, whatever version was meant.
     if (head.deletion && !config_.hard_delete) {
         return {};
     }
@@ -152,7 +152,7 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
                 return Error{Errc::value, fmt::format("'{}' is not a valid id", *body_id), {}};
             }
             decision.id = *body_id;
-            // Whether it matches is not what is wrong: decide() says by whom it is written.
+            // The fault is not that it doesn't match: decide() reports which entry writes it.
             if (writers_.contains(resource_name(type, decision.id))) {
                 return {};
             }
@@ -190,7 +190,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     const std::string name = resource_name(type, decision.id);
     const storage::Head head = head_of(updated_, type, decision.id);
-    // A resource that the transaction deleted or wrote is not patched as well: decide() says so by its writer.
+    // A resource that another entry deletes or writes can't also be patched: decide() reports that.
     if (writers_.contains(name)) {
         return {};
     }
@@ -203,7 +203,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, head));
     if (head.ticket.value != 0) {
-        // What it would be computed from can't be read before it is durable.
+        // The version to patch can't be read before it is durable.
         pending_ = std::max(pending_, head.ticket);
         return {};
     }
@@ -234,7 +234,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     ANNALS_TRY_VOID(subscribes);
     decision.patched = *std::move(patched);
     ANNALS_TRY_VOID(keep_conditional(stored.body, decision.patched));
-    // Not before: criteria of later entries look at what is written.
+    // Not earlier: the criteria of later entries consider what is written.
     decision.action = Action::write;
     decision.method = storage::Method::patch;
     decision.expect = Expect::version;
@@ -290,8 +290,8 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
             overlaid.plan = std::move(plan);
             sought_->asked = &overlaid;
         }
-        // Those that the transaction writes itself don't count as they are, but as it leaves them. Of the others so many
-        // are found as are told.
+        // Resources that the transaction writes count as it leaves them, not as they are. Of the others, as many are
+        // found as are reported.
         const std::size_t limit = writers_.size() + kMatchesCountedMax + 1;
         ANNALS_TRY(auto matches, find_matches_now(service_, *sought_->asked, limit));
         if (!matches) {
@@ -314,7 +314,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
             continue;
         }
         ids.emplace_back(stored.id);
-        // What is decided on a match holds while the match stays what it is.
+        // A decision on a match is valid while the match is unchanged.
         const search::Term& identity =
             identities_.emplace_back(search::identity(store_.search_key(criteria.type, stored.id)));
         guards_.push_back({.type = criteria.type,

@@ -126,18 +126,18 @@ Result<void> TransactionWrites::index(TypeId type, OfType& of_type, std::size_t 
     service_.indexing().epoch()->extract(type, written.document.root(), entries);
     entries.terms.push_back(search::identity(written.key));
     std::ranges::sort(entries.terms);
-    // That of the commit is not known yet, and not before this.
+    // The commit's instant is not known yet, but not before this.
     const std::int64_t instant = now().us;
     entries.intervals.push_back({search::column_of("_lastUpdated"), instant, instant});
     written.read = true;
-    // Those that it had before its links were known are left: who comes by them is held against the plan.
+    // Terms from before its links were resolved are kept: candidates found by them are tested by the plan.
     for (const search::Term term : entries.terms) {
         of_type.by_term[term].push_back(number);
     }
     return {};
 }
 
-// Without the terms, many entries with criteria would each look at all that were written before them.
+// Without the terms, each of many entries with criteria would have to look at all entries written before it.
 Result<std::vector<std::size_t>> TransactionWrites::candidates(TypeId type, OfType& of_type,
                                                                const Plan& plan) {
     for (; !of_type.outdated.empty(); of_type.outdated.pop_back()) {
@@ -166,15 +166,15 @@ Result<std::vector<std::size_t>> TransactionWrites::candidates(TypeId type, OfTy
 
 class TransactionWrites::Stored {
   public:
-    /// Lifetime: `held`, all that will be asked about, outlive it.
+    /// `held`: all writes that will be tested. Lifetime: they outlive it.
     Stored(const Service& service, std::span<const Written* const> held)
         : service_(service), held_(held) {}
 
-    /// Whether a resource that is not replaced stands where `part` of a plan, a chain or a has, leads to from `written`, or from
-    /// what it contains: `entries` are of that.
+    /// Whether `part`, a chain or has, leads from `written` to a stored resource that is not replaced. `entries` are
+    /// those of `written` or of a resource that it contains.
     Result<bool> has_target(const Plan& part, const Written& written,
                             const storage::SearchEntries& entries) {
-        // Any number of others may refer to one resource, of which one will do; in what is contained little can be met.
+        // Any number of others may refer to one resource, of which one is enough; contained resources have few links.
         if (part.kind == Kind::has || &entries != &written.entries) {
             std::vector<search::Term> terms;
             add_terms(part, written, entries, terms);
@@ -183,7 +183,7 @@ class TransactionWrites::Stored {
         }
         auto known = known_.find(&part);
         if (known == known_.end()) {
-            // For all of them at once: to look for each would go through what the part itself leads to as often.
+            // For all of them at once: a search for each would evaluate the part's own plan each time.
             std::vector<search::Term> terms;
             for (const Written* const one : held_) {
                 add_terms(part, *one, one->entries, terms);
@@ -215,7 +215,7 @@ class TransactionWrites::Stored {
         }
     }
 
-    /// At most `limit` of those that carry one of the terms and are what the part asks for.
+    /// At most `limit` of the resources that have one of the terms and match the part's plan.
     Result<std::vector<search::Match>> find(const Plan& part, std::vector<search::Term> terms,
                                             std::size_t limit) const {
         std::vector<Plan> both;
@@ -227,7 +227,7 @@ class TransactionWrites::Stored {
         search::Wanted wanted;
         wanted.limit = limit;
         execution.want(wanted);
-        // A pace without an end is never over.
+        // This pace never ends a turn.
         ANNALS_TRY_VOID(execution.advance(search::Pace()));
         const auto found = execution.matches();
         return std::vector<search::Match>(found.begin(), found.end());

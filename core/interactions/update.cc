@@ -17,12 +17,12 @@ namespace {
 using storage::Expect;
 using storage::Head;
 
-// Whether a PUT creates. Not for whom scopes hold to a part: he would be told whether there is what he doesn't see.
+// Whether a PUT may create. Not with restricted scopes: it would reveal whether a resource exists that the sender can't see.
 bool creates(const Service& service, const ScopedView& view) {
     return service.config().update_create && view.is_whole();
 }
 
-// What the store is to expect of `head`, or why this write must not happen.
+// Sets what the store must expect, by `head`; or returns why the write must be refused.
 Result<void> decide(bool creates, const Preconditions& conditions, TypeId type, std::string_view id,
                     const Head& head, storage::VersionWrite& write) {
     ANNALS_TRY_VOID(check_preconditions(conditions, type, id, head));
@@ -91,7 +91,7 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
             const Result<void> decided =
                 decide(creates(service, view), *conditions, target.type, target.id, *head, write);
             if (!decided) {
-                // A refusal speaks of a version: it must not be one that a power cut can take back.
+                // A refusal may mention a version, which must not disappear in a power failure.
                 const Result<void> durable = co_await request.loop->settled_ticket(head->ticket);
                 if (!durable) {
                     continue;
@@ -142,13 +142,13 @@ asio::awaitable<Response> update(const Service& service, const Request& request,
 
 namespace {
 
-// What a conditional update comes to once its matches are known.
+// The decision on a conditional update, once its matches are known.
 struct ConditionalWrite {
     std::string id;
     storage::VersionWrite write;
-    storage::Ticket head_ticket;  // of what a refusal speaks of
+    storage::Ticket head_ticket;  // of the version that a refusal mentions
     std::optional<Error> refusal;
-    bool again = false;  // once `head_ticket` has settled
+    bool again = false;  // to be decided again once `head_ticket` has settled
 
     void refuse_unless(Result<void> fit) {
         if (!fit) {
@@ -157,7 +157,7 @@ struct ConditionalWrite {
     }
 };
 
-// The one match is to be replaced.
+// There is one match, which is to be replaced.
 void replace_found(const Service& service, const ScopedView& view, const Preconditions& conditions,
                    const storage::StoredVersion& found, std::optional<std::string_view> body_id,
                    ConditionalWrite& out) {
@@ -168,13 +168,13 @@ void replace_found(const Service& service, const ScopedView& view, const Precond
     } else if (body_id && *body_id != out.id) {
         out.refusal = differing_id(type, *body_id, out.id);
     } else {
-        // The criteria were seen to hold for this version and no other.
+        // The criteria are known to hold only for this version.
         out.refuse_unless(decide(creates(service, view), conditions, type, out.id,
                                  head_of(found.info), out.write));
     }
 }
 
-// Nothing matches, and the body has an id: that of what is created, or of what does not match.
+// Nothing matches, and the body has an id: of a resource to be created, or of one that does not match.
 void write_named(const Service& service, const ScopedView& view, const Preconditions& conditions,
                  Position as_of, std::string_view id, ConditionalWrite& out) {
     const TypeId type = out.write.type;
@@ -192,7 +192,7 @@ void write_named(const Service& service, const ScopedView& view, const Precondit
     }
     head = view.shown(type, out.id, head);
     if (head.exists && !head.deletion) {
-        // What was written after the criteria were looked at may match them.
+        // A version written after the search may match.
         out.again = head.position > as_of;
         out.refusal = Error{
             Errc::conflict,

@@ -16,7 +16,9 @@ namespace annals::core {
 asio::awaitable<Response> update(const Service& service, const Request& request,
                                  const Target& target);
 
-/// The same without conditions; none if the commit would have to wait for another (EarlyHandler).
+/// The same, answered before it is durable (EarlyHandler). None if update() must be used: there are preconditions; it
+/// may not create (update_create is off, or scopes are restricted); the body is larger than 1 MiB; validation needs
+/// definitions that are not in memory; or another commit must settle first.
 std::optional<Response> update_early(const Service& service, const Request& request,
                                      const Target& target);
 

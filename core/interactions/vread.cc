@@ -9,7 +9,7 @@ namespace annals::core {
 
 namespace {
 
-/// Of a text that should be a version number.
+/// How many bytes of a malformed version number are shown.
 constexpr std::size_t kTold = 64;
 
 }  // namespace
@@ -76,7 +76,7 @@ Response vread(const Service& service, const Request& request, const Target& tar
         if (everybody_may_read(service)) {
             response.cache_control = "public, max-age=31536000, immutable";
         } else {
-            // Not for a cache that others share, nor for whom the same browser is used by next.
+            // Neither for shared caches nor for the next user of the same browser.
             response.cache_control = "private, max-age=31536000, immutable";
             response.headers.emplace_back("Vary", "Authorization, X-API-Key");
         }

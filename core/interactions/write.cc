@@ -14,10 +14,10 @@ namespace annals::core {
 
 namespace {
 
-// A larger body is not copied to answer with: it is taken from where it is stored.
+// A larger body is not copied for the answer, but read back from the store.
 constexpr std::size_t kEarlyBytesMax = 1 << 20;
 
-/// The error for a submission that no new decision can help; none for one that was accepted or has to wait.
+/// The error of a submission that deciding again would not help; none if it was accepted or has to wait.
 std::optional<Error> final_error(const storage::Submission& submission,
                                  const SubmittedResource& resource) {
     using Status = storage::Submission::Status;
@@ -30,8 +30,8 @@ std::optional<Error> final_error(const storage::Submission& submission,
                                                 : submission_error(status);
 }
 
-/// Submits it; why it is refused if no new decision can help. None: it is accepted, or `submission` says for what to wait before
-/// it is decided again.
+/// Submits a write. Returns why it is refused if deciding again would not help. None: it is accepted, or `submission`
+/// says what to wait for before it is decided again.
 std::optional<Error> submit(const Service& service, const Request& request,
                             SubmittedResource& resource, storage::VersionWrite& write,
                             std::span<const storage::Guard> guards,
@@ -49,7 +49,7 @@ bool brings_to_life(const storage::VersionWrite::Outcome& outcome) noexcept {
     return !outcome.previous.exists || outcome.previous.deletion;
 }
 
-/// Makes a new response the answer to a write that was accepted, but for its body.
+/// Fills in the answer to an accepted write, except for its body.
 void answer(Response& response, const Request& request, TypeId type, std::string_view id,
             const storage::VersionWrite::Outcome& outcome) {
     set_version(response, outcome.version, outcome.instant);
@@ -73,7 +73,7 @@ std::string_view done_by(const storage::VersionWrite::Outcome& outcome) noexcept
     return brings_to_life(outcome) ? "created" : "updated";
 }
 
-/// Answers with what is stored once it is durable.
+/// Answers with the stored version once it is durable.
 asio::awaitable<Response> answer_written(const Service& service, const Request& request,
                                          storage::Ticket ticket, TypeId type, std::string id,
                                          storage::VersionWrite::Outcome outcome) {
@@ -148,7 +148,7 @@ asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submis
     } else {
         co_return submission_error(submission.status);
     }
-    // Settled well or dropped: either way the next decision sees what is.
+    // Whether it was committed or dropped, the next decision sees the result.
     const Result<void> settled = co_await loop.settled_ticket(obstacle);
     static_cast<void>(settled);
     co_return std::nullopt;
@@ -195,7 +195,7 @@ void put_body(const Service& service, Response& response, const Preference& pref
 }
 
 bool is_answered_early(const Service& service, const Request& request) noexcept {
-    // What somebody refers to who is not shown everything is looked at.
+    // With restricted scopes, the resources that it refers to are read.
     const bool looks = is_held(request) && service.config().integrity_on_write;
     return request.body.size() <= kEarlyBytesMax && !looks;
 }
@@ -254,7 +254,7 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
         co_return co_await answer_written(service, request, submission.ticket, write.type,
                                           std::string(write.id), write.outcome);
     }
-    // Whatever comes of what stands in the way, it is to be decided again.
+    // Whatever becomes of the conflicting commit, the write must be decided again.
     static_cast<void>(co_await settle_refusal(*request.loop, submission));
     co_return std::nullopt;
 }

@@ -40,7 +40,8 @@ Result<void> check_nothing_to_write(const Service& service);
 /// settled and the write can be decided again.
 asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission);
 
-/// Whether the body is small enough to be kept until the commit has settled, and no other resource needs to be read.
+/// Whether the body is small enough (1 MiB) to be kept until the commit has settled, and no other resource needs to be
+/// read, as it is to check references against restricted scopes.
 bool is_answered_early(const Service& service, const Request& request) noexcept;
 
 /// Submits `write` of `resource` and answers before it is durable (Response::unsettled): 201 with Location if it creates or
