@@ -136,12 +136,12 @@ enum class Extent : std::uint8_t {
 Result<void> authorise(const Service& service, const Request& request, const Interaction& row,
                        const Target& target);
 
-/// Whether whoever sends `request` has `permissions` on `type` (none: on every type). Errors: as authorise().
+/// Whether the sender of `request` has `permissions` on `type` (none: on every type). Errors: as authorise().
 Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,
                      std::optional<TypeId> type, Extent extent = Extent::all);
 
-/// Whether whoever sends `request` may see resources of `type` that a search for others comes to: by chains and
-/// criteria, or as included ones. Errors: as authorise().
+/// Whether the sender of `request` may see resources of `type` that a search for others reaches by chains or criteria,
+/// or includes. Errors: as authorise().
 Result<void> require_search(const Service& service, const Request& request, TypeId type,
                             Extent extent);
 

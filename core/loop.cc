@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kFlushDelayMax{3};
 /// How often a loop that is never idle checks kFlushDelayMax.
 constexpr std::chrono::milliseconds kFlushLookInterval{1};
 
-/// The number of handlers run between two looks at the clock.
+/// The number of handlers run between two checks of the clock.
 constexpr unsigned kHandlersPerClockLook = 8;
 
 }  // namespace

@@ -36,9 +36,10 @@ std::string outcome_json(const std::vector<Issue>& issues);
 /// tell_failure() for a failure whose body has not been made yet.
 void tell_untold_failure(const Request& request, Response& response);
 
-/// Turns Response::failure into an OperationOutcome, unless the response has a body. Called once, by whoever sends the answer or
-/// stores it in a Bundle. For 500 and 503 it gives the text of the table and the request id; the detail goes to the log only.
-/// 415 gets the accepted types, 503, 429 and 408 a time to retry after, and 403 for a missing scope the scope that is needed.
+/// Turns Response::failure into an OperationOutcome, unless the response has a body. Called once, by the code that
+/// sends the answer or stores it in a Bundle. For 500 and 503 it gives the text of the table and the request id; the
+/// detail goes to the log only. 415 gets the accepted types, 503, 429 and 408 a time to retry after, and 403 for a
+/// missing scope the scope that is needed.
 inline void tell_failure(const Request& request, Response& response) {
     if (response.failure && response.body.empty()) {
         tell_untold_failure(request, response);

@@ -71,7 +71,7 @@ bool Connection::is_within_memory() {
 
 /// Whether a browser sent it for a page of an origin that is not allowed, without the preflight that would
 /// have prevented it (https://fetch.spec.whatwg.org, CORS-safelisted). Hiding the response would be too late:
-/// the page would have written already, from inside its user's network and with his certificate.
+/// the page would have written already, from inside its user's network and with the user's certificate.
 bool Connection::is_of_foreign_page(const core::Request& request) const {
     if (request.method != core::HttpMethod::post || !request.header("Origin") ||
         !cors_lines_.empty() || is_own_origin(request) || request.path.ends_with("/_search")) {

@@ -82,7 +82,7 @@ class Backup {
     }
 
   private:
-    /// Whoever writes into a segment holds this from checking that the file has one name until the write is done.
+    /// Held by code that writes into a segment, from checking that the file has only one name until the write is done.
     std::unique_lock<std::mutex> hold_files() const {
         return options_.files == nullptr ? std::unique_lock<std::mutex>()
                                          : std::unique_lock(*options_.files);
@@ -342,7 +342,7 @@ Result<void> finish_erasures(FileSystem& fs, const std::string& directory) {
     }
     ANNALS_TRY_VOID(check_format(fs, segments));
     ANNALS_TRY(const ErasureJournal::Content journal, ErasureJournal::read_durably(fs, directory));
-    // What there is no space for is done when the backup is opened, like everything else that its log says is erased.
+    // If there is no space for it, it is done when the backup is opened, like all other erasures in its log.
     ANNALS_TRY_VOID(replay(fs, segments, journal));
     return {};
 }

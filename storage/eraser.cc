@@ -114,7 +114,7 @@ Result<void> Eraser::apply_begun() {
         return {};
     }
     ANNALS_TRY_VOID(apply(begun_->blankings));
-    // Its erases don't count yet: whoever was told of the failure comes with them again.
+    // Its erases don't count yet: the caller, who was told of the failure, repeats them.
     done_.blankings = std::move(begun_->blankings);
     done_.dead_bytes = std::move(begun_->dead_bytes);
     begun_.reset();
@@ -227,8 +227,8 @@ Result<void> Eraser::finish() {
     return journal_.write(done_);
 }
 
-/// The records whose bodies are to be erased, in order: those of the versions, and of the requests that wrote them, since a
-/// client's request id may tell whom it was about.
+/// The records whose bodies are to be erased, in order: those of the versions, and of the requests that wrote them,
+/// since a client's request id may identify a person.
 std::vector<Location> Eraser::places_of(std::span<const Position> erased) const {
     std::vector<Location> places;
     places.reserve(erased.size());

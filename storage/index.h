@@ -51,7 +51,7 @@ Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id)
 
 class Index {
   public:
-    /// Upper limits, enforced by whoever assigns positions; erased versions count.
+    /// Upper limits, enforced by the code that assigns positions; erased versions count.
     static constexpr std::uint64_t kPositionMax = 0xffff'fffe;
     static constexpr std::uint32_t kResourcesMax = 0x7fff'fffe;
 

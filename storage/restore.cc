@@ -108,7 +108,7 @@ class Restoration {
             }
             ANNALS_TRY_VOID(fs_.sync_directory(segments));
         }
-        // It is made anew, as for the first attempt.
+        // It is written again, as for the first attempt.
         return fs_.remove(mark());
     }
 

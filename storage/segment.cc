@@ -404,8 +404,8 @@ std::uint64_t end_of_content(std::string_view bytes) {
 }  // namespace
 
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {
-    // The tail first, which takes longer than a commit: what is there by then belongs to frames that are found whole below, or
-    // to the one write under way. Scanned after the frames, it would include some that arrived meanwhile.
+    // The tail first, which takes longer than a commit: what it contains then belongs to frames that are found whole
+    // below, or to the one write under way. Scanned after the frames, it would include frames that arrived meanwhile.
     const std::uint64_t content_end = end_of_content(bytes);
     SegmentScan scan;
     scan.end = kSegmentHeaderBytes;

@@ -377,7 +377,7 @@ class Store {
     std::uint32_t resource_count() const noexcept;
 
     /// The position of the store just before the first version of `instant` or later that is not erased, and before any erased
-    /// ones of that time directly in front of it, which would hide what was there. The newest if there is no such version.
+    /// ones of that time that directly precede it, which would hide what they replaced. The newest if there is no such version.
     Position before(Instant instant) const;
 
     /// Whether this version is the one that was current at `instant`, considering versions up to `bound`. True for exactly one

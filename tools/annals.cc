@@ -29,7 +29,7 @@
 #include <system_error>
 
 /// Configures jemalloc (sanitized builds use another allocator). By default, blocks of 8 MiB and more go back to the system as
-/// soon as they are freed, and each large body faults in all its memory anew. With this they stay up to ten seconds.
+/// soon as they are freed, and each large body faults in all of its memory again. With this they stay for up to ten seconds.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "oversize_threshold:0";
 

@@ -115,7 +115,7 @@ class Batch {
             rename(other.expression);
         }
         entry.response.failure = std::move(failure);
-        entry.response.body = Body();  // it must be made anew
+        entry.response.body = Body();  // it must be rebuilt
     }
 
     /// Not operations: their answer is a result, even if it is an OperationOutcome.

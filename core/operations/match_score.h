@@ -18,7 +18,7 @@ inline constexpr std::size_t kMatchElementsMax = 20;
 /// From 0 (nothing in common) to 100. An element that one of them lacks counts neither way.
 int match_points(json::Value asked, json::Value candidate);
 
-/// The code of match-grade for so many points.
+/// The code of match-grade for `points`.
 std::string_view match_grade(int points);
 
 /// Patients with fewer points do not match.

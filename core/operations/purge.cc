@@ -172,7 +172,7 @@ class Purge {
         doomed_.clear();
         kept_.clear();
         versions_ = 0;
-        // The patient himself comes first, even if only a deletion of him is left.
+        // The Patient itself comes first, even if only its deletion is left.
         choose_of(own(), {});
         for (const auto& [name, positions] : found_.found()) {
             if (name != own()) {
@@ -220,7 +220,8 @@ class Purge {
             if (belongs != positions.end()) {
                 kept_.push_back(name);
             }
-            // It now belongs to another, or to another, too: only versions from when it was his alone are erased.
+            // It now belongs to another patient, or to another as well: only versions that belonged to this one alone
+            // are erased.
             std::ranges::copy_if(all, std::back_inserter(one.versions), [&](const auto& info) {
                 const auto named = positions.find(info.position);
                 return named != positions.end() && is_his(named->second);
@@ -319,7 +320,7 @@ class Purge {
                 erases.push_back(erase);
             }
         }
-        // Anything that names him has the search term of a reference to him.
+        // Anything that names the patient has the search term of a reference to the Patient.
         const std::uint64_t terms[] = {found_.key()};
         std::vector<storage::Guard> guards{{{}, terms, found_.through()}};
         referrers.guard(guards);

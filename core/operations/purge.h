@@ -18,9 +18,8 @@ inline constexpr std::size_t kPurgeVersionsMax = 250'000;
 /// The most resources referring to erased ones that are named; others are only counted.
 inline constexpr std::size_t kPurgeReferrersTold = 1000;
 
-/// POST Patient/id/$purge: erases the patient, his compartment, and the versions of other resources that named
-/// him, in one commit. 200 with Parameters, the receipt, once no byte of their bodies is left; with dryRun the
-/// same, but nothing is erased.
+/// POST Patient/id/$purge: erases the Patient, its compartment, and the versions of other resources that named it, in one
+/// commit. 200 with Parameters, the receipt, once no byte of their bodies is left; with dryRun the same, but nothing is erased.
 ///
 /// Status: 400 (a parameter), 404 without the patient, 409 if a live resource refers to something to be
 /// erased and referential_integrity.on_delete is set, 413 (more than kPurgeVersionsMax).

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kPositionsAtOnce = 512;
 
-/// How many versions are visited between looks at the clock.
+/// How many versions are visited between checks of the clock.
 constexpr std::size_t kLookEvery = 8;
 
 /// The compartment's parameters that name a resource's owner. The others name participants.

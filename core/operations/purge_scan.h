@@ -1,7 +1,7 @@
 // Scans the log for a purge: for versions that belong to a patient, and references to what is erased.
 //
-// The search index only knows current versions. Whom older versions named is only in their bodies, so all of them are
-// checked; a search for the characters of a reference excludes those that can't name him.
+// The search index only knows current versions. Which patients older versions named is only in their bodies, so all of them
+// // are checked; a search for the characters of a reference excludes those that can't name this one.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/purge.md, What goes.
@@ -105,7 +105,7 @@ class PatientVersions {
     std::shared_ptr<const search::ParameterSet> parameters_;
     const std::string base_url_;
     const std::string id_;
-    const std::string needle_;  ///< how every reference to him ends or continues
+    const std::string needle_;  ///< how every reference to the Patient ends or continues
     const TypeId patient_;
     const std::uint64_t key_;
     std::array<Member, kResourceTypeCount> members_;

@@ -75,7 +75,7 @@ std::string begun_meta(json::Value meta) {
     return out;
 }
 
-/// All members except the narrative and those that are written anew.
+/// All members except the narrative and those that are rewritten.
 std::string other_members(json::Value root) {
     std::string out;
     for (const auto [key, value] : root.members()) {

@@ -38,7 +38,7 @@ class Pace {
 
     void begin_turn() { end_ = std::chrono::steady_clock::now() + turn_; }
 
-    /// Looks at the clock.
+    /// Checks the clock.
     bool is_over() const { return turn_.count() != 0 && std::chrono::steady_clock::now() >= end_; }
 
     /// Whether defer() can end a turn.

@@ -12,7 +12,7 @@ void for_each_parameter_item(const Parameter& parameter, json::Value resource,
     if (!expression) {
         return;
     }
-    // `where(resolve() is Patient)` is decided by what the reference says.
+    // `where(resolve() is Patient)` is decided by the reference's text.
     static const fhirpath::Hooks hooks{
         .resolve = [](std::string_view reference) -> Result<std::optional<fhirpath::Item>> {
             const auto type = read_reference(reference, {}).type;

@@ -59,18 +59,19 @@ bool has_quantity(const Plan& plan, const storage::SearchEntries& entries) {
     return false;
 }
 
-// What a plan is held against.
+// The resource or version that a plan is tested on.
 struct Held {
     const storage::SearchEntries& entries;
     json::Value resource;
     const Related& related;
-    std::optional<Term> partly;  ///< the identity of a version of which only the entries are known
-    json::Value container;       ///< what the resource is contained in, if it is
+    std::optional<Term>
+        partly;             ///< of a version of which only the entries are known: its identity term
+    json::Value container;  ///< the resource that contains it, if any
 };
 
 bool holds(const Plan& plan, const Held& held, bool negated = false);
 
-// Whether an inner resource decides.
+// Whether an inner resource matches one of the other parts.
 bool holds_within(const Plan& plan, const Held& held) {
     const json::Value container = held.container ? held.container : held.resource;
     return plan.within(held.resource, container,
@@ -81,7 +82,7 @@ bool holds_within(const Plan& plan, const Held& held) {
                        });
 }
 
-// Where that can't be told it holds, and its negation does.
+// With `partly`, both a plan that can't be decided and its negation hold.
 bool holds(const Plan& plan, const Held& held, bool negated) {
     static const Column instants = column_of("_lastUpdated");
     const auto& entries = held.entries;
@@ -114,7 +115,7 @@ bool holds(const Plan& plan, const Held& held, bool negated) {
             return has_quantity(plan, entries);
         case Kind::has:
             if (held.container) {
-                return false;  // Nothing outside refers to what is contained.
+                return false;  // Other resources can't refer to a contained one.
             }
             [[fallthrough]];
         case Kind::chain:
@@ -127,7 +128,7 @@ bool holds(const Plan& plan, const Held& held, bool negated) {
     return false;
 }
 
-// The fewest terms that every match carries one of; none if any resource may match.
+// The smallest set of terms of which every match has at least one; none if any resource may match.
 std::optional<std::vector<Term>> terms_of(const Plan& plan) {
     switch (plan.kind) {
         case Kind::nothing:
@@ -273,7 +274,7 @@ Plan negation_of(Plan part) {
 }
 
 Plan begins_with(Column column, std::string text) {
-    // Every value begins with nothing at all.
+    // Every value begins with the empty string.
     if (text.empty()) {
         return carrying({present(column)});
     }

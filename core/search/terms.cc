@@ -8,7 +8,7 @@ namespace annals::core::search {
 
 namespace {
 
-// What a term says, mixed into it so that no two kinds of one text are equal.
+// The kind of a term, mixed into it so that terms of different kinds for the same text differ.
 constexpr std::uint64_t kColumn = 0x6a09e667f3bcc909;
 constexpr std::uint64_t kPresent = 0xbb67ae8584caa73b;
 constexpr std::uint64_t kCode = 0x3c6ef372fe94f82b;
@@ -20,7 +20,7 @@ constexpr std::uint64_t kReference = 0x5be0cd19137e2179;
 constexpr std::uint64_t kIdentity = 0xcbbb9d5dc1059ed8;
 constexpr std::uint64_t kInner = 0x629a292a367cd507;
 
-/// Two numbers become one: the halves of their product.
+/// Combines two numbers: the xor of their product's halves.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
     __extension__ using Wide = unsigned __int128;
     const Wide product = Wide{a ^ 0x9e3779b97f4a7c15} * (b ^ 0xd1b54a32d192ed03);
@@ -96,7 +96,7 @@ Term identity(std::uint64_t key) noexcept {
 }
 
 std::int64_t ordered(double number) noexcept {
-    // Positive doubles are ordered as their bits are, negative ones the other way round. -0 becomes 0.
+    // Positive doubles are in the order of their bits, negative ones in reverse. -0 becomes 0.
     const auto bits = std::bit_cast<std::int64_t>(number + 0.0);
     return bits >= 0 ? bits : bits ^ INT64_MAX;
 }

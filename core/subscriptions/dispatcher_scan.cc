@@ -14,7 +14,7 @@ namespace annals::core {
 
 namespace {
 
-/// The length of a scan, and the number of versions between two looks at the clock.
+/// The length of a scan, and the number of versions between two checks of the clock.
 constexpr std::chrono::milliseconds kScanTurn{5};
 constexpr std::size_t kScannedPerLook = 64;
 

@@ -33,7 +33,7 @@ constexpr auto kWorkloads = std::to_array<Workload>({
 constexpr std::uint64_t kBundleEntriesMax = 100'000;
 
 void add_limit(Measurement& measurement, const Limits& limits) {
-    // One round has so many bare GETs and bare durable POSTs.
+    // `gets` and `posts`: how many bare GETs and bare durable POSTs a round has.
     const auto of_both = [&](double gets, double posts) {
         return limits.gets > 0 && limits.posts() > 0
                    ? (gets + posts) / (gets / limits.gets + posts / limits.posts())

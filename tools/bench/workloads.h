@@ -28,7 +28,7 @@ struct Body {
 inline constexpr std::size_t kBodyBytes = 1400;
 inline constexpr std::size_t kBodies = 256;
 
-/// Every so many-th response is examined.
+/// One of this many responses is examined.
 inline constexpr std::uint64_t kVerifyEvery = 64;
 
 /// The `count` generated resources, of all types, whose sizes are closest to `bytes`.

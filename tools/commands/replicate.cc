@@ -69,9 +69,9 @@ bool is_beginning(const std::string& since) {
     return since.empty() || parse_date_time(since).has_value();
 }
 
-/// The entries of `page` after the one with that mark; all if none has it. If the number `acknowledged` is
-/// known, the marked entry was the last of so many: in another place, something was added or removed before it. (A server that
-/// orders by instants inserts a version that took long to commit before those that it has shown already.)
+/// The entries of `page` after the one with that mark; all if none has it. If `acknowledged` is known, the marked entry
+/// was the last of that many; in any other place, something was added or removed before it. (A server that orders by
+/// instants inserts a version that took long to commit before those that it has already shown.)
 std::span<const std::string_view> entries_after(const HistoryPage& page,
                                                 std::optional<std::uint64_t> mark,
                                                 std::optional<std::size_t> acknowledged) {
