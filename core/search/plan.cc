@@ -64,9 +64,8 @@ struct Held {
     const storage::SearchEntries& entries;
     json::Value resource;
     const Related& related;
-    std::optional<Term>
-        partly;             ///< of a version of which only the entries are known: its identity term
-    json::Value container;  ///< the resource that contains it, if any
+    std::optional<Term> partly;  ///< identity term of a version of which only the entries are known
+    json::Value container;       ///< the resource that contains it, if any
 };
 
 bool holds(const Plan& plan, const Held& held, bool negated = false);
