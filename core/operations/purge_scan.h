@@ -1,7 +1,7 @@
 // Scans the log for a purge: for versions that belong to a patient, and references to what is erased.
 //
 // The search index only knows current versions. Which patients older versions named is only in their bodies, so all of them
-// // are checked; a search for the characters of a reference excludes those that can't name this one.
+// are checked; a search for the characters of a reference excludes those that can't name this one.
 //
 // Layer:   core/operations.
 // Spec:    docs/api/purge.md, What goes.

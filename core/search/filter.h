@@ -1,7 +1,7 @@
 // Filter: the expression language of `_filter`, parsed into a tree.
 //
 // Layer:   core/search, behind query.h; filter_plan() (reading.h) turns it into a plan.
-// Spec:    FHIR R4 search_filter.html: and, or (from the left, neither before the other), not (...), parentheses,
+// Spec:    FHIR R4 search_filter.html: and, or (from the left, equal precedence), not (...), parentheses,
 //          paths with [filters], all operators; names with _has and :Type as elsewhere in search.
 // Threads: plain values.
 

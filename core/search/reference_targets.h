@@ -1,5 +1,5 @@
 // The target types of references, derived from the expression that finds them: R4 defines one parameter for many types and
-// // lists the targets of all of them together.
+// lists the targets of all of them together.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 searchparameter-registry.html.

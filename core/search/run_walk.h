@@ -1,5 +1,5 @@
 // RunWalk: evaluates a plan on the runs of its type, one by one, driven by the most selective condition. It can be restarted
-// // with other wishes; the plan is bound to each run only once.
+// with other wishes; the plan is bound to each run only once.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.

@@ -1,5 +1,5 @@
 // View: the part of each type that a reader may see. Queries read for that reader match nothing else, and their chains don't
-// // pass through anything else.
+// pass through anything else.
 //
 // Layer:   core/search.
 // Threads: a View belongs to one thread; unheld() is for any.
