@@ -1,5 +1,7 @@
 #include "core/terminology/membership.h"
 
+#include "codec/fhirpath/ucum.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +58,11 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
     const bool named = include.lists && include.filters.empty();
     // If a whole system isn't completely available, the part has those of its codes that the other value sets contain.
     const bool open = include.is_whole() && (session.open_systems || !include.value_sets.empty());
-    const Member otherwise = named || open ? Member::yes : Member::unknown;
+    Member otherwise = named || open ? Member::yes : Member::unknown;
+    if (include.is_whole() && include.system == fhirpath::kUcum) {
+        // The units are in no list: the grammar says which there are.
+        otherwise = fhirpath::is_unit(code.code) ? Member::yes : Member::no;
+    }
     if (system == nullptr) {
         return otherwise;
     }

@@ -199,6 +199,36 @@ TEST(Membership, InAWholeSystemThatIsNotHereIsByTheValueSetsBesideIt) {
     EXPECT_EQ(listed(source, of_system), "a");
 }
 
+TEST(Membership, InAllOfUcumIsByItsGrammar) {
+    constexpr std::string_view kUnits = "http://unitsofmeasure.org";
+    const std::string all =
+        value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org"}]})");
+    const std::string some =
+        value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org"}],
+        "exclude":[{"system":"http://unitsofmeasure.org","concept":[{"code":"kg"}]}]})");
+    const std::string filtered =
+        value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org","filter":[
+        {"property":"canonical","op":"=","value":"g"}]}]})");
+    TextSource source;
+    for (const bool is_stored : {false, true}) {
+        if (is_stored) {
+            source.add(R"({"resourceType":"CodeSystem","url":"http://unitsofmeasure.org",
+                "status":"active","content":"not-present"})");
+        }
+        EXPECT_EQ(judged(source, all, {kUnits, "mg/dL"}), Member::yes) << is_stored;
+        EXPECT_EQ(judged(source, all, {std::nullopt, "mg/dL"}), Member::yes) << is_stored;
+        EXPECT_EQ(judged(source, all, {kUnits, "mcg"}), Member::no) << is_stored;
+        EXPECT_EQ(judged(source, all, {kUrl, "mg"}), Member::no) << is_stored;
+        EXPECT_EQ(judged(source, some, {kUnits, "g"}), Member::yes) << is_stored;
+        EXPECT_EQ(judged(source, some, {kUnits, "kg"}), Member::no) << is_stored;
+        EXPECT_EQ(judged(source, filtered, {kUnits, "mg"}), Member::unknown) << is_stored;
+    }
+    const std::string not_units =
+        value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org",
+        "concept":[{"code":"mg"}]}],"exclude":[{"system":"http://unitsofmeasure.org"}]})");
+    EXPECT_EQ(judged(source, not_units, {kUnits, "mg"}), Member::no);
+}
+
 TEST(Membership, OfActiveCodesLeavesOutWhatIsKnownToBeInactive) {
     TextSource source;
     source.add(code_system("fragment", R"({"code":"a"},
