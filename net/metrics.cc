@@ -1,8 +1,12 @@
 #include "net/metrics.h"
 
+#include "net/auditor.h"
+#include "net/auth/token_endpoint.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 namespace annals::net {
@@ -28,7 +32,7 @@ template <typename Read>
 std::uint64_t sum(std::span<const LoopMetrics* const> loops, const Read& read) {
     std::uint64_t total = 0;
     for (const LoopMetrics* loop : loops) {
-        total += read(*loop).value();
+        total += std::invoke(read, *loop).value();
     }
     return total;
 }
@@ -168,6 +172,32 @@ void LoopMetrics::answered(core::HttpMethod method, int status, std::uint64_t la
     of.latency_us.add(latency_us);
 }
 
+std::string audit_metrics(const Auditor& audit) {
+    Page page;
+    page.single("annals_audit_lines_total", "counter", "Lines written to the audit log.",
+                audit.log().lines());
+    page.single("annals_audit_lines_waiting", "gauge",
+                "Requests under way and lines to be written.", audit.log().waiting());
+    if (audit.events() != nullptr) {
+        page.single("annals_audit_resources_total", "counter", "Accesses that became resources.",
+                    audit.events()->written());
+        page.single("annals_audit_resources_dropped_total", "counter", "Accesses that did not.",
+                    audit.events()->dropped());
+    }
+    return std::move(page.text);
+}
+
+std::string token_metrics(const auth::TokenEndpoint& endpoint) {
+    Page page;
+    page.family("annals_tokens_total", "counter",
+                "Requests for tokens of this server, by what came of them.");
+    page.text += fmt::format(
+        "annals_tokens_total{{outcome=\"issued\"}} {}\n"
+        "annals_tokens_total{{outcome=\"refused\"}} {}\n",
+        endpoint.issued(), endpoint.refused());
+    return std::move(page.text);
+}
+
 std::string subscription_metrics(const core::SubscriptionStats& stats) {
     Page page;
     page.single("annals_subscriptions_active", "gauge", "Subscriptions that are active.",
@@ -192,19 +222,16 @@ std::string prometheus_page(std::span<const LoopMetrics* const> loops,
     page.family("annals_build_info", "gauge", "The version that runs.");
     page.text += "annals_build_info{version=\"" ANNALS_VERSION "\"} 1\n";
     add_requests(page, loops);
-    const auto connections = [](const LoopMetrics& loop) -> const auto& {
-        return loop.connections;
-    };
-    page.single("annals_http_connections", "gauge", "Open connections.", sum(loops, connections));
-    page.single(
-        "annals_http_connections_total", "counter", "Connections accepted.",
-        sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.connections_opened; }));
+    page.single("annals_http_connections", "gauge", "Open connections.",
+                sum(loops, &LoopMetrics::connections));
+    page.single("annals_http_connections_total", "counter", "Connections accepted.",
+                sum(loops, &LoopMetrics::connections_opened));
     page.single("annals_http_connections_refused_total", "counter", "Connections over the limits.",
-                sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.refused; }));
+                sum(loops, &LoopMetrics::refused));
     page.single("annals_http_requests_throttled_total", "counter", "Requests over limits.rate.",
-                sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.throttled; }));
+                sum(loops, &LoopMetrics::throttled));
     page.single("annals_http_requests_in_flight", "gauge", "Requests that wait for the store.",
-                sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.in_flight; }));
+                sum(loops, &LoopMetrics::in_flight));
     add_store(page, service.store());
     page.single("annals_replication_divergences_total", "counter",
                 "Versions that came in history bundles and differ from the stored ones.",

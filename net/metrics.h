@@ -17,6 +17,12 @@
 
 namespace annals::net {
 
+class Auditor;
+
+namespace auth {
+class TokenEndpoint;
+}
+
 inline constexpr std::size_t kMethodCount = 8;       // of core::HttpMethod
 inline constexpr std::size_t kStatusClassCount = 5;  // 1xx to 5xx
 
@@ -60,6 +66,12 @@ class alignas(64) LoopMetrics {
     Counter refused;             ///< connections over the limits
     Counter throttled;           ///< requests over limits.rate
 };
+
+/// The part of the page about the audit log.
+std::string audit_metrics(const Auditor& audit);
+
+/// The part of the page about the tokens that this server issues.
+std::string token_metrics(const auth::TokenEndpoint& endpoint);
 
 /// The part of the page about subscriptions.
 std::string subscription_metrics(const core::SubscriptionStats& stats);

@@ -2,8 +2,6 @@
 
 #include "core/outcome.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <string>
 #include <utility>
@@ -65,28 +63,6 @@ core::Response readiness(const Shared& shared) {
     return not_ready("no-store", "not ready");
 }
 
-std::string audit_metrics(const Auditor& audit) {
-    std::string page = fmt::format(
-        "# HELP annals_audit_lines_total Lines written to the audit log.\n"
-        "# TYPE annals_audit_lines_total counter\n"
-        "annals_audit_lines_total {}\n"
-        "# HELP annals_audit_lines_waiting Requests under way and lines to be written.\n"
-        "# TYPE annals_audit_lines_waiting gauge\n"
-        "annals_audit_lines_waiting {}\n",
-        audit.log().lines(), audit.log().waiting());
-    if (audit.events() != nullptr) {
-        page += fmt::format(
-            "# HELP annals_audit_resources_total Accesses that became resources.\n"
-            "# TYPE annals_audit_resources_total counter\n"
-            "annals_audit_resources_total {}\n"
-            "# HELP annals_audit_resources_dropped_total Accesses that did not.\n"
-            "# TYPE annals_audit_resources_dropped_total counter\n"
-            "annals_audit_resources_dropped_total {}\n",
-            audit.events()->written(), audit.events()->dropped());
-    }
-    return page;
-}
-
 core::Response metrics_page(const Shared& shared) {
     std::vector<const LoopMetrics*> loops;
     loops.reserve(shared.workers.size());
@@ -98,12 +74,7 @@ core::Response metrics_page(const Shared& shared) {
         page += audit_metrics(*shared.audit);
     }
     if (shared.token_endpoint != nullptr) {
-        page += fmt::format(
-            "# HELP annals_tokens_total Requests for tokens of this server, by what came of them.\n"
-            "# TYPE annals_tokens_total counter\n"
-            "annals_tokens_total{{outcome=\"issued\"}} {}\n"
-            "annals_tokens_total{{outcome=\"refused\"}} {}\n",
-            shared.token_endpoint->issued(), shared.token_endpoint->refused());
+        page += token_metrics(*shared.token_endpoint);
     }
     if (shared.notifier != nullptr) {
         page += subscription_metrics(*shared.notifier->stats());
