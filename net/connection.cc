@@ -27,13 +27,6 @@ constexpr std::string_view kSharedCaching = "no-cache";
 /// The responses of one turn are sent once they have this size.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
 
-/// For responses sent in place of a handler's.
-void say_guarded(core::Response& refusal) {
-    if (refusal.cache_control.empty()) {
-        refusal.cache_control = kGuardedCaching;
-    }
-}
-
 std::uint64_t microseconds(Clock::duration time) {
     return static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(time).count());
@@ -63,12 +56,16 @@ Framing Connection::framing(bool close) const {
             .more_lines = cors_lines_};
 }
 
-/// The same for a response to `request` that is the connection's last.
-Framing Connection::last_framing(const core::Request& request) const {
+/// Adds a response to `request` that is sent in place of a handler's and is the connection's last.
+void Connection::add_last(Output& output, core::Response& response,
+                          const core::Request& request) const {
+    if (worker_.authenticator && response.cache_control.empty()) {
+        response.cache_control = kGuardedCaching;
+    }
     worker_.keep_date(Clock::now());
     Framing frame = framing(true);
     frame.head = request.method == core::HttpMethod::head;
-    return frame;
+    output.add(response, frame);
 }
 
 asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
@@ -218,10 +215,7 @@ std::optional<Connection::Turn> Connection::judge_head() {
     closing_ = true;
     record(head, *refusal);
     worker_.metrics.answered(head.method, refusal->status, 0);
-    if (worker_.authenticator) {
-        say_guarded(*refusal);
-    }
-    output_.add(*refusal, last_framing(head));
+    add_last(output_, *refusal, head);
     return Turn::close;
 }
 
@@ -464,10 +458,7 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     record_refusal(request, response, error.code == Errc::overloaded);
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
-    if (worker_.authenticator) {
-        say_guarded(response);
-    }
-    output_.add(response, last_framing(request));
+    add_last(output_, response, request);
     reader_.give_up();
     return Turn::close;
 }
@@ -477,11 +468,8 @@ void Connection::answer_late() {
     core::represent_error(reader_.request(), response);
     worker_.metrics.answered(reader_.request().method, response.status,
                              microseconds(Clock::now() - request_begin_));
-    if (worker_.authenticator) {
-        say_guarded(response);
-    }
     Output late;
-    late.add(response, last_framing(reader_.request()));
+    add_last(late, response, reader_.request());
     late.send(socket_.native_handle(), tls_.get());
     asio::error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_both, ignored);

@@ -130,7 +130,7 @@ class Connection final : private core::Meanwhile {
     Turn refuse(const Error& error, int status = 0);
     void answer_late();
     Framing framing(bool close) const;
-    Framing last_framing(const core::Request& request) const;
+    void add_last(Output& output, core::Response& response, const core::Request& request) const;
     void enter(Phase phase, std::chrono::milliseconds limit);
     void wake();
     bool has_unread() const;
