@@ -34,6 +34,14 @@ std::string batch_of(const std::vector<std::string>& events) {
     return bundle + "]}";
 }
 
+std::size_t total_bytes(const std::vector<std::string>& events) {
+    std::size_t bytes = 0;
+    for (const std::string& event : events) {
+        bytes += event.size();
+    }
+    return bytes;
+}
+
 /// Whether a write may succeed later.
 bool may_come_back(int status) {
     return status >= 500 || status == 429;
@@ -105,10 +113,7 @@ void AuditEvents::run() {
         if (batch.empty() && last_try) {
             return;
         }
-        std::size_t bytes = 0;
-        for (const std::string& event : batch) {
-            bytes += event.size();
-        }
+        const std::size_t bytes = total_bytes(batch);
         const std::size_t count = batch.size();
         lock.unlock();
         write(batch);
@@ -117,13 +122,10 @@ void AuditEvents::run() {
             log_error(fmt::format("audit: {} resources could not be written", batch.size()));
             batch.clear();
         }
-        std::size_t left = 0;
-        for (const std::string& event : batch) {
-            left += event.size();
-        }
+        const std::size_t bytes_left = total_bytes(batch);
         lock.lock();
         count_ -= count - batch.size();
-        bytes_ -= bytes - left;
+        bytes_ -= bytes - bytes_left;
     }
 }
 
