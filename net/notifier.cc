@@ -2,7 +2,6 @@
 
 #include "core/base/check.h"
 #include "core/base/thread_name.h"
-#include "core/config/config_checks.h"
 #include "net/auth/fetch.h"
 
 #include <fmt/format.h>
@@ -13,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <list>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -74,8 +72,7 @@ struct Notifier::Impl : private storage::SettleListener {
     Impl(const core::Service& fhir, storage::FileSystem& files, core::Pings& pings,
          const auth::ClientCertificate& certificate, core::PositionMap positions)
         : service(fhir), shown(certificate), dispatcher(fhir, files, pings, std::move(positions)) {
-        static std::once_flag initialised;
-        std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+        auth::initialise_curl();
         multi.reset(curl_multi_init());
         ANNALS_CHECK(multi != nullptr);
         thread = std::thread([this] { run(); });  // If it can't start, nobody listens.
@@ -145,21 +142,10 @@ struct Notifier::Impl : private storage::SettleListener {
         if (!what.update) {
             add_header(sending, "Content-Type:");  // of an empty body
         }
-        const std::chrono::milliseconds limit = service.config().subscriptions.timeout;
-        curl_easy_setopt(curl, CURLOPT_URL, what.url.c_str());
+        auth::prepare_request(curl, what.url, service.config().subscriptions.timeout, &shown);
         curl_easy_setopt(curl, CURLOPT_USERAGENT,
                          "Annals/" ANNALS_VERSION);  // unless the headers have one
-        curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-        if (what.url.starts_with("http://") && core::is_safe_url(what.url)) {
-            // Requests to this machine must not leave it for a proxy named by the environment.
-            curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-        }
-        auth::prepare_tls(curl, &shown);
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
-        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-        // Otherwise all others, and stop(), would wait for the end of one whose name server does not respond.
-        curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, sending.headers.get());
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, what.update ? "PUT" : "POST");
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,

@@ -1,5 +1,7 @@
 #include "net/auth/fetch.h"
 
+#include "core/config/config_checks.h"
+
 #include <fmt/format.h>
 
 #include <curl/curl.h>
@@ -29,8 +31,7 @@ int stop_if_asked(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
 Handle make_handle() {
-    static std::once_flag initialised;
-    std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+    initialise_curl();
     return {curl_easy_init(), curl_easy_cleanup};
 }
 
@@ -49,18 +50,8 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
                             const std::atomic<bool>& stop, const ClientCertificate* shown) {
     std::string text;
     std::array<char, CURL_ERROR_SIZE> reason{};
+    prepare_request(curl, url, limit, shown);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
-    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-    prepare_tls(curl, shown);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    if (url.starts_with("http://")) {
-        // Only for a loopback address: requests to this machine, with secrets and tokens, must not leave it
-        // for a proxy named by the environment.
-        curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-    }
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // Neither limit nor stop waits for DNS.
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &text);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
@@ -87,7 +78,23 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
 
 }  // namespace
 
-void prepare_tls(void* curl, const ClientCertificate* shown) {
+void initialise_curl() {
+    static std::once_flag initialised;
+    std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+}
+
+void prepare_request(void* curl, const std::string& url, std::chrono::milliseconds limit,
+                     const ClientCertificate* shown) {
+    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    if (url.starts_with("http://") && core::is_safe_url(url)) {
+        // Requests to this machine, with secrets and tokens, must not leave it for a proxy named by the environment.
+        curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    }
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    // Otherwise the limit, and whoever ends the request, would wait for a name server that does not respond.
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     if (const char* const file = std::getenv("SSL_CERT_FILE"); file != nullptr && *file != '\0') {
         curl_easy_setopt(curl, CURLOPT_CAINFO, file);
     }

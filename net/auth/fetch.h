@@ -18,9 +18,14 @@ namespace annals::net::auth {
 
 inline constexpr std::size_t kFetchedBytesMax = 1 << 20;
 
-/// Prepares `curl`, a CURL handle, for TLS: it trusts the file of certificate authorities named by the environment
-/// (SSL_CERT_FILE), which OpenSSL uses, but libcurl by itself does not, and presents `shown`, copied, if there is one.
-void prepare_tls(void* curl, const ClientCertificate* shown);
+/// Initialises libcurl, unless that has been done. Required before its first use.
+void initialise_curl();
+
+/// Prepares `curl`, a CURL handle, for a request to `url` (http or https) that takes no longer than `limit`. It trusts
+/// the file of certificate authorities named by the environment (SSL_CERT_FILE), which OpenSSL uses, but libcurl by
+/// itself does not, and presents `shown`, copied, if there is one.
+void prepare_request(void* curl, const std::string& url, std::chrono::milliseconds limit,
+                     const ClientCertificate* shown);
 
 /// The body of a 200 response from `url` (http or https, the server's certificate verified); redirects are not
 /// followed. `shown` is presented to a server that requests a certificate, if there is one. Ends early when
