@@ -1,6 +1,7 @@
 #include "core/access.h"
 
 #include "core/base/digest.h"
+#include "core/base/parts.h"
 #include "core/interactions/search_types.h"
 #include "core/operations/operations.h"
 #include "core/search/compartments.h"
@@ -128,9 +129,7 @@ std::string scope_letters(std::uint8_t permissions) {
 Principal::Principal(std::string name, std::string_view scopes, std::string_view patient)
     : name_(std::move(name)), patient_(patient), identity_(name_) {
     for (int i = 0; i < kScopesMax && !scopes.empty(); ++i) {
-        const std::size_t blank = std::min(scopes.find(' '), scopes.size());
-        add_scope(scopes.substr(0, blank));
-        scopes.remove_prefix(std::min(blank + 1, scopes.size()));
+        add_scope(take_until(scopes, ' '));
     }
     std::erase_if(grants_,
                   [this](const Grant& grant) { return may(grant.permissions, grant.type); });

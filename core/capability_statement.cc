@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "codec/schema/search_type.h"
 #include "core/base/limits.h"
+#include "core/base/parts.h"
 #include "core/interactions/search_includes.h"
 #include "core/operations/definition.h"
 #include "core/operations/everything.h"
@@ -37,9 +38,7 @@ std::string interaction_codes(const Config& config, std::initializer_list<Level>
         }
         std::string_view rest = row.capability;
         while (!rest.empty()) {
-            const std::size_t blank = rest.find(' ');
-            const std::string_view code = rest.substr(0, blank);
-            rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
+            const std::string_view code = take_until(rest, ' ');
             if (std::find(codes.begin(), codes.end(), code) == codes.end()) {
                 codes.push_back(code);
             }

@@ -1,5 +1,6 @@
 #include "core/openapi.h"
 
+#include "core/base/parts.h"
 #include "core/openapi_components.h"
 #include "core/openapi_shapes.h"
 #include "core/operations/operations.h"
@@ -9,20 +10,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 namespace annals::core {
 
 namespace {
-
-/// Removes and returns the first word of a list.
-std::string_view next_word(std::string_view& list) noexcept {
-    const std::string_view word = list.substr(0, list.find(' '));
-    list.remove_prefix(std::min(list.size(), word.size() + 1));
-    return word;
-}
 
 std::string_view method_key(HttpMethod method) noexcept {
     switch (method) {
@@ -58,7 +51,7 @@ std::string parameter_references(std::string_view keys) {
     std::string out;
     while (!keys.empty()) {
         out += fmt::format(R"({}{{"$ref":"#/components/parameters/{}"}})", out.empty() ? "" : ",",
-                           next_word(keys));
+                           take_until(keys, ' '));
     }
     return out;
 }
@@ -70,7 +63,7 @@ std::string responses_json(std::string_view responses, bool guarded) {
                            out.empty() ? "" : ",", status, key);
     };
     while (!responses.empty()) {
-        const std::string_view word = next_word(responses);
+        const std::string_view word = take_until(responses, ' ');
         const std::size_t equals = word.find('=');
         add(word.substr(0, equals),
             equals == std::string_view::npos ? word : word.substr(equals + 1));
@@ -155,7 +148,7 @@ void add_interaction(Paths& paths, const Interaction& row, const Described& desc
     told.everybody = is_public(described.config, row, row.access);
     std::string_view list = paths_of(row.level);
     for (int turn = 0; !list.empty(); ++turn) {
-        const std::string_view path = next_word(list);
+        const std::string_view path = take_until(list, ' ');
         told.parameters = parameter_references(shape->parameters);
         told.body = shape->body;
         const std::string id =
@@ -317,7 +310,7 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
         // An operation that exists only for some types gets a path for each, so that no two rows share a path.
         std::string_view types = place.level == kOnSystem ? std::string_view() : operation.types;
         do {
-            const std::string_view type = next_word(types);
+            const std::string_view type = take_until(types, ' ');
             const std::string path =
                 (type.empty() ? std::string(place.path) : replaced(place.path, "{type}", type)) +
                 std::string(operation.name);

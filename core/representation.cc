@@ -1,12 +1,12 @@
 #include "core/representation.h"
 
 #include "codec/xml/reader.h"
+#include "core/base/parts.h"
 #include "core/interactions/binary.h"
 #include "core/transform.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace annals::core {
@@ -101,9 +101,7 @@ void read_format_of_malformed(const Request& request, Representation& out) {
     Result<AnswerFormat> chosen = read_accept(request);
     std::string_view rest = request.query;
     while (!rest.empty()) {
-        const std::string_view part = rest.substr(0, rest.find('&'));
-        rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-        const Result<Parameters> one = parse_query(part);
+        const Result<Parameters> one = parse_query(take_until(rest, '&'));
         if (one && one->size() == 1 && one->front().first == "_format" &&
             !one->front().second.empty()) {
             chosen = read_format_parameter(one->front().second);

@@ -2,6 +2,7 @@
 
 #include "codec/json/unicode.h"
 #include "core/base/ids.h"
+#include "core/base/parts.h"
 
 #include <fmt/format.h>
 
@@ -236,19 +237,12 @@ Result<Target> parse_target(std::string_view path) {
 Result<Parameters> parse_query(std::string_view query) {
     Parameters parameters;
     while (!query.empty()) {
-        const std::size_t end = query.find('&');
-        const std::string_view pair = query.substr(0, end);
-        query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
-
+        std::string_view pair = take_until(query, '&');
         if (pair.empty()) {
             continue;
         }
-        const std::size_t equals = pair.find('=');
-        ANNALS_TRY(std::string name, percent_decode(pair.substr(0, equals)));
-        std::string value;
-        if (equals != std::string_view::npos) {
-            ANNALS_TRY(value, percent_decode(pair.substr(equals + 1)));
-        }
+        ANNALS_TRY(std::string name, percent_decode(take_until(pair, '=')));
+        ANNALS_TRY(std::string value, percent_decode(pair));
         parameters.emplace_back(std::move(name), std::move(value));
     }
     return parameters;

@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
 #include "codec/schema/primitive.h"
+#include "core/base/parts.h"
 #include "core/representation.h"
 #include "core/target.h"
 #include "net/audit.h"
@@ -240,9 +241,7 @@ bool is_name(std::string_view text) {
 /// Appends the names in a query or form, without their values.
 void append_names(std::string& line, std::string_view query) {
     for (std::size_t i = 0; i < kNamesMax && !query.empty(); ++i) {
-        const std::size_t end = std::min(query.find('&'), query.size());
-        const std::string_view pair = query.substr(0, end);
-        query.remove_prefix(std::min(end + 1, query.size()));
+        const std::string_view pair = take_until(query, '&');
         const std::string_view name = pair.substr(0, pair.find('=')).substr(0, kNameBytesMax);
         if (is_name(name)) {
             append_detail(line, "parameter", name);

@@ -1,20 +1,9 @@
 #include "net/refused_head.h"
 
+#include "core/base/parts.h"
 #include "core/base/text.h"
 
 namespace annals::net {
-
-namespace {
-
-/// Takes the bytes before the next `end` from `rest`, and `end` as well; all bytes if there is none.
-std::string_view take_until(std::string_view& rest, char end) noexcept {
-    const std::size_t place = rest.find(end);
-    const std::string_view taken = rest.substr(0, place);
-    rest.remove_prefix(place == std::string_view::npos ? rest.size() : place + 1);
-    return taken;
-}
-
-}  // namespace
 
 void read_refused_head(std::string_view head, core::Request& request) {
     const bool line_ended = head.find('\n') != std::string_view::npos;

@@ -1,5 +1,7 @@
 #include "core/base/cores.h"
 
+#include "core/base/parts.h"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -61,8 +63,7 @@ std::optional<unsigned> cores_of_quota(std::string_view cpu_max) noexcept {
 std::optional<unsigned> cores_of_group(const std::string& root, std::string_view self_cgroup) {
     constexpr std::string_view kVersion2 = "0::";
     while (!self_cgroup.empty() && !self_cgroup.starts_with(kVersion2)) {
-        const std::size_t end = self_cgroup.find('\n');
-        self_cgroup.remove_prefix(end == std::string_view::npos ? self_cgroup.size() : end + 1);
+        take_until(self_cgroup, '\n');
     }
     if (self_cgroup.empty()) {
         return std::nullopt;

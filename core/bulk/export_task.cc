@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/ids.h"
+#include "core/base/parts.h"
 #include "core/bulk/ndjson_files.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
@@ -33,11 +34,9 @@ constexpr std::string_view kLevels[] = {"system", "patient", "group"};
 
 void split(std::string_view list, char separator, std::vector<std::string>& parts) {
     while (!list.empty()) {
-        const std::size_t end = std::min(list.find(separator), list.size());
-        if (end > 0) {
-            parts.emplace_back(list.substr(0, end));
+        if (const std::string_view part = take_until(list, separator); !part.empty()) {
+            parts.emplace_back(part);
         }
-        list.remove_prefix(std::min(end + 1, list.size()));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "core/config/config_checks.h"
 
+#include "core/base/parts.h"
 #include "core/base/time_zone.h"
 #include "core/config/history_limits.h"
 #include "core/config/listen_address.h"
@@ -247,17 +248,6 @@ std::string one_line(std::string_view text) {
     return out;
 }
 
-bool is_choice(std::string_view choices, std::string_view text) {
-    while (!choices.empty()) {
-        const std::size_t blank = choices.find(' ');
-        if (choices.substr(0, blank) == text) {
-            return true;
-        }
-        choices.remove_prefix(blank == std::string_view::npos ? choices.size() : blank + 1);
-    }
-    return false;
-}
-
 bool is_loopback(const Config& config) {
     return is_loopback_host(config.listen);
 }
@@ -284,7 +274,7 @@ Result<void> check_config(const Config& config) {
         return usage("delete_absent must be 404 or 204");
     }
     for (const std::string& name : config.auth.public_access) {
-        if (!is_choice("metadata read search history", name)) {
+        if (!has_word("metadata read search history", name)) {
             return usage(fmt::format("auth.public: '{}' is none of metadata, read, search, history",
                                      one_line(name)));
         }

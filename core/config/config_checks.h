@@ -25,7 +25,4 @@ Error usage(std::string detail);
 /// `text` as one line of at most 200 bytes, whatever a value or a parser's message contains.
 std::string one_line(std::string_view text);
 
-/// Whether `text` is one of `choices`, a list separated by blanks.
-bool is_choice(std::string_view choices, std::string_view text);
-
 }  // namespace annals::core

@@ -1,5 +1,6 @@
 // The values that each kind of setting accepts, and how they are written.
 
+#include "core/base/parts.h"
 #include "core/config/config_checks.h"
 #include "core/config/keys.h"
 
@@ -231,7 +232,7 @@ struct Assign {
 
     bool operator()(const Choice& field) const {
         const auto* value = node.as_string();
-        if (value == nullptr || !is_choice(field.choices, value->get())) {
+        if (value == nullptr || !has_word(field.choices, value->get())) {
             return false;
         }
         field.field(config) = value->get();

@@ -1,6 +1,7 @@
 #include "core/operations/definition.h"
 
 #include "codec/json/document.h"
+#include "core/base/parts.h"
 #include "core/descriptions.h"
 #include "core/operations/signatures.h"
 
@@ -85,9 +86,7 @@ std::optional<std::string> operation_definition(std::string_view id, std::string
         out += R"(,"resource":[)";
         std::string_view types = first->types.empty() ? "Resource" : first->types;
         while (!types.empty()) {
-            const std::string_view type = types.substr(0, types.find(' '));
-            out += fmt::format(R"({}"{}")", out.ends_with('[') ? "" : ",", type);
-            types.remove_prefix(std::min(types.size(), type.size() + 1));
+            out += fmt::format(R"({}"{}")", out.ends_with('[') ? "" : ",", take_until(types, ' '));
         }
         out += ']';
     }

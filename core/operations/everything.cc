@@ -1,6 +1,7 @@
 #include "core/operations/everything.h"
 
 #include "core/base/digest.h"
+#include "core/base/parts.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
@@ -158,8 +159,7 @@ class Everything {
 
     Result<void> take_types(std::string_view list) {
         while (!list.empty()) {
-            const std::string_view name = list.substr(0, list.find(','));
-            list.remove_prefix(std::min(list.size(), name.size() + 1));
+            const std::string_view name = take_until(list, ',');
             const auto type = find_resource_type(name);
             if (!type) {
                 return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};

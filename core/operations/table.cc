@@ -1,3 +1,4 @@
+#include "core/base/parts.h"
 #include "core/bulk/export.h"
 #include "core/bulk/import.h"
 #include "core/interactions/history_deletion.h"
@@ -29,7 +30,6 @@
 #include "core/operations/validate_code.h"
 #include "core/operations/versions.h"
 
-#include <algorithm>
 #include <array>
 
 namespace annals::core {
@@ -136,18 +136,6 @@ std::uint8_t level_of(const Target& target) noexcept {
     }
 }
 
-/// Whether one of the words in `list` is `word`.
-bool lists(std::string_view list, std::string_view word) noexcept {
-    while (!list.empty()) {
-        const std::size_t blank = std::min(list.find(' '), list.size());
-        if (list.substr(0, blank) == word) {
-            return true;
-        }
-        list.remove_prefix(std::min(blank + 1, list.size()));
-    }
-    return false;
-}
-
 }  // namespace
 
 bool is_on(const Operation& operation, const Config& config) noexcept {
@@ -164,7 +152,7 @@ bool is_told(const Operation& operation, const Config& config) noexcept {
 }
 
 bool is_for(const Operation& operation, TypeId type) noexcept {
-    return operation.types.empty() || lists(operation.types, resource_type_name(type));
+    return operation.types.empty() || has_word(operation.types, resource_type_name(type));
 }
 
 std::span<const Operation> operations() noexcept {

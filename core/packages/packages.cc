@@ -1,6 +1,7 @@
 #include "core/packages/packages.h"
 
 #include "core/base/log.h"
+#include "core/base/parts.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
@@ -107,11 +108,9 @@ std::vector<std::string> Packages::in_order(std::vector<std::string> files) {
         miss(path, text.error());
     }
     std::unordered_map<std::string_view, std::size_t> places;
-    const std::string_view lines = text ? std::string_view(*text) : std::string_view();
-    for (std::size_t begin = 0; begin < lines.size();) {
-        const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-        places.emplace(lines.substr(begin, end - begin), places.size() + 1);
-        begin = end + 1;
+    std::string_view lines = text ? std::string_view(*text) : std::string_view();
+    while (!lines.empty()) {
+        places.emplace(take_until(lines, '\n'), places.size() + 1);
     }
     const auto place = [&](const std::string& file) {
         const auto found =

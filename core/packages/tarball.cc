@@ -1,6 +1,7 @@
 #include "core/packages/tarball.h"
 
 #include "codec/json/unicode.h"
+#include "core/base/parts.h"
 
 #include <fmt/format.h>
 
@@ -33,11 +34,9 @@ bool is_safe(std::string_view path) {
         return false;
     }
     while (!path.empty()) {
-        const std::size_t slash = path.find('/');
-        if (path.substr(0, slash) == "..") {
+        if (take_until(path, '/') == "..") {
             return false;
         }
-        path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
     }
     return true;
 }

@@ -1,5 +1,7 @@
 #include "core/search/compartments.h"
 
+#include "core/base/parts.h"
+
 #include <algorithm>
 #include <array>
 
@@ -309,9 +311,7 @@ std::vector<const Parameter*> members_by(const ParameterSet& parameters, const C
             continue;
         }
         for (std::string_view rest = member.parameters; !rest.empty();) {
-            const std::string_view code = rest.substr(0, rest.find(' '));
-            rest.remove_prefix(std::min(rest.size(), code.size() + 1));
-            if (const Parameter* const parameter = parameters.find(type, code)) {
+            if (const Parameter* const parameter = parameters.find(type, take_until(rest, ' '))) {
                 by.push_back(parameter);
             }
         }

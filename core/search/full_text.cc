@@ -1,4 +1,5 @@
 #include "codec/json/unicode.h"
+#include "core/base/parts.h"
 #include "core/search/fold.h"
 #include "core/search/reading.h"
 
@@ -94,9 +95,7 @@ std::uint32_t letter_of(std::string_view name) {
         for (const Letters& some : kLetters) {
             std::uint32_t letter = some.first;
             for (std::string_view rest = some.names; !rest.empty(); ++letter) {
-                const std::string_view one = rest.substr(0, rest.find(' '));
-                all.emplace(one, letter);
-                rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+                all.emplace(take_until(rest, ' '), letter);
             }
         }
         return all;

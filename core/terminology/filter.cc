@@ -1,5 +1,6 @@
 #include "core/terminology/filter.h"
 
+#include "core/base/parts.h"
 #include "core/base/text.h"
 
 #include <fmt/format.h>
@@ -33,9 +34,7 @@ constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperator
 std::vector<std::string> listed(std::string_view list) {
     std::vector<std::string> items;
     while (!list.empty()) {
-        const std::size_t comma = list.find(',');
-        items.emplace_back(trimmed(list.substr(0, comma)));
-        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+        items.emplace_back(trimmed(take_until(list, ',')));
     }
     return items;
 }

@@ -2,6 +2,7 @@
 
 #include "codec/schema/tables.h"
 #include "core/base/base64.h"
+#include "core/base/parts.h"
 
 #include <zlib.h>
 
@@ -27,14 +28,6 @@ std::string unpacked() {
                    reinterpret_cast<const Bytef*>(packed.data()), uLong{packed.size()});
     ANNALS_CHECK(done == Z_OK && size == text.size());
     return text;
-}
-
-/// Removes and returns the text before `end`; also removes `end`.
-std::string_view take_until(std::string_view& rest, char end) {
-    const std::size_t at = rest.find(end);
-    const std::string_view taken = rest.substr(0, at);
-    rest.remove_prefix(at == std::string_view::npos ? rest.size() : at + 1);
-    return taken;
 }
 
 /// Judged by the text: only names and the like come before the concepts.

@@ -1,5 +1,6 @@
 #include "core/validation/profile.h"
 
+#include "core/base/parts.h"
 #include "core/base/text.h"
 
 #include <fmt/format.h>
@@ -29,23 +30,18 @@ struct Step {
 std::vector<Step> steps_of(std::string_view id) {
     std::vector<Step> steps;
     while (!id.empty()) {
-        const std::string_view step = id.substr(0, id.find('.'));
-        id.remove_prefix(std::min(id.size(), step.size() + 1));
-        const std::size_t colon = step.find(':');
-        steps.push_back(colon == std::string_view::npos
-                            ? Step{step, {}}
-                            : Step{step.substr(0, colon), step.substr(colon + 1)});
+        std::string_view slice = take_until(id, '.');
+        const std::string_view name = take_until(slice, ':');
+        steps.push_back({name, slice});
     }
     return steps;
 }
 
 bool is_path_of(const std::vector<Step>& steps, std::string_view path) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        const std::string_view name = path.substr(0, path.find('.'));
-        if (name != steps[i].name) {
+        if (take_until(path, '.') != steps[i].name) {
             return false;
         }
-        path.remove_prefix(std::min(path.size(), name.size() + 1));
     }
     return path.empty();
 }

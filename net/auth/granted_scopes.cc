@@ -1,6 +1,7 @@
 #include "net/auth/granted_scopes.h"
 
 #include "core/access.h"
+#include "core/base/parts.h"
 
 #include <fmt/format.h>
 
@@ -36,11 +37,9 @@ std::string meet(const Scope& asked, std::string_view text, const Scope& allowed
 std::vector<std::string_view> words(std::string_view text) {
     std::vector<std::string_view> all;
     while (!text.empty() && all.size() < kGrantedScopesMax) {
-        const std::size_t blank = std::min(text.find(' '), text.size());
-        if (blank > 0) {
-            all.push_back(text.substr(0, blank));
+        if (const std::string_view word = take_until(text, ' '); !word.empty()) {
+            all.push_back(word);
         }
-        text.remove_prefix(std::min(blank + 1, text.size()));
     }
     return all;
 }

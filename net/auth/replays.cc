@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "core/base/parts.h"
 #include "net/auth/claims.h"
 #include "storage/whole_file.h"
 
@@ -9,7 +10,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -29,13 +29,6 @@ constexpr std::size_t kLinesSpare = 1000;
 
 std::string line_of(const std::string& client, const std::string& digest, Instant expires) {
     return fmt::format("{} {} {}\n", expires.us, digest, client);
-}
-
-std::string_view take_word(std::string_view& text, char end) {
-    const std::size_t size = std::min(text.find(end), text.size());
-    const std::string_view word = text.substr(0, size);
-    text.remove_prefix(std::min(size + 1, text.size()));
-    return word;
 }
 
 }  // namespace
@@ -88,11 +81,11 @@ bool Replays::read(std::string_view text, Instant now) {
     text.remove_prefix(kFirstWords.size());
     // Anything after the last line break is an incomplete line, whose client's name may be cut off.
     text = text.substr(0, text.rfind('\n') + 1);
-    const std::string_view state = take_word(text, '\n');
+    const std::string_view state = take_until(text, '\n');
     while (!text.empty()) {
-        std::string_view line = take_word(text, '\n');
-        const std::string_view when = take_word(line, ' ');
-        std::string digest(take_word(line, ' '));
+        std::string_view line = take_until(text, '\n');
+        const std::string_view when = take_until(line, ' ');
+        std::string digest(take_until(line, ' '));
         Instant expires;
         const char* const end = when.data() + when.size();
         if (std::from_chars(when.data(), end, expires.us) == std::from_chars_result{end, {}} &&

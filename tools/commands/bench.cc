@@ -1,5 +1,6 @@
 #include "tools/commands/bench.h"
 
+#include "core/base/parts.h"
 #include "tools/bench/bench.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/credentials.h"
@@ -10,7 +11,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -92,12 +92,11 @@ std::optional<std::vector<std::string>> climb(const std::vector<std::string>& na
         }
         std::string_view rest = ladder;
         while (!rest.empty()) {
-            const std::string_view step = rest.substr(0, rest.find(','));
+            const std::string_view step = take_until(rest, ',');
             if (step.empty() || step.find_first_not_of("0123456789") != std::string_view::npos) {
                 return std::nullopt;
             }
             all.push_back(fmt::format("{}:{}", name, step));
-            rest.remove_prefix(std::min(rest.size(), step.size() + 1));
         }
     }
     return all;

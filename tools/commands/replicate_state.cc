@@ -1,5 +1,6 @@
 #include "tools/commands/replicate_state.h"
 
+#include "core/base/parts.h"
 #include "core/target.h"
 #include "storage/file_system.h"
 #include "storage/whole_file.h"
@@ -14,13 +15,6 @@ namespace {
 
 constexpr std::string_view kFirstLine = "annals-replicate 1";
 constexpr std::uint64_t kStateBytesMax = 64 << 20;  // a page's link may be as long as the page
-
-std::string_view take_line(std::string_view& rest) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    return line;
-}
 
 std::string_view value_of(std::string_view line, std::string_view key) {
     if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ') {
@@ -55,12 +49,12 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
     }
     ANNALS_TRY(const std::string text, storage::read_whole(files, path, kStateBytesMax));
     std::string_view rest = text;
-    if (take_line(rest) != kFirstLine) {
+    if (take_until(rest, '\n') != kFirstLine) {
         return Error{Errc::usage, path + " is no state file of annals replicate", ""};
     }
     ReplicateState state;
     while (!rest.empty()) {
-        const std::string_view line = take_line(rest);
+        const std::string_view line = take_until(rest, '\n');
         if (const auto value = value_of(line, "from"); !value.empty()) {
             state.from = value;
         } else if (const auto server = value_of(line, "to"); !server.empty()) {
