@@ -161,9 +161,9 @@ void RequestReader::start() {
     head_told_ = closes_ = false;
     announced_bytes_ = 0;
     ignored_bytes_ = 0;
-    host_count_ = 0;
-    host_size_ = id_size_ = coding_size_ = coding_count_ = 0;
-    has_min_position_ = false;
+    host_count_ = coding_count_ = 0;
+    host_place_ = id_place_ = coding_place_ = {};
+    position_place_.reset();
     places_.clear();
     drop_decoder();
 }
@@ -218,7 +218,7 @@ RequestReader::Step RequestReader::next() {
     }
     parsed_ = end_;
     if (!head_done_) {
-        const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+        const std::string_view head(origin(), end_ - begin_);
         if (head.size() > kRequestTargetBytesMax + 64 &&
             head.size() > target_bytes_max(head) + 64 &&
             head.find('\n') == std::string_view::npos) {
@@ -267,7 +267,7 @@ bool RequestReader::refuse(Errc code, std::string_view text, int status) {
 
 // For a method that llhttp doesn't know, only the first line is read: the 405 lists the path's methods.
 RequestReader::Step RequestReader::step_after_unknown_method() {
-    const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+    const std::string_view head(origin(), end_ - begin_);
     const std::size_t line_end = head.find('\n');
     const std::string_view line = head.substr(0, line_end);
     const std::string_view method = line.substr(0, line.find(' '));
@@ -360,7 +360,7 @@ bool RequestReader::decode(std::string_view bytes) {
 
 /// Whether it may be a Bundle.
 bool RequestReader::posts_to_root() const noexcept {
-    std::string_view path(buffer_.get() + begin_ + path_place_, path_size_);
+    std::string_view path = path_place_.text(origin());
     if (path.ends_with('/')) {
         path.remove_suffix(1);
     }
@@ -384,7 +384,7 @@ int RequestReader::head_arrived() {
         return -1;
     }
     if (position > kHeaderBytesMax &&
-        position > head_bytes_max({buffer_.get() + begin_, position})) {
+        position > head_bytes_max({origin(), position})) {
         refuse(Errc::headers_too_large, "the request's headers are too long");
         return -1;
     }
@@ -461,7 +461,7 @@ core::Request& RequestReader::refused_request() {
         host_ = request_id_ = accept_encoding_ = {};
     }
     if (started_ && !head_done_) {
-        read_refused_head({buffer_.get() + begin_, end_ - begin_}, request_);
+        read_refused_head({origin(), end_ - begin_}, request_);
         const std::string_view id = request_.header("X-Request-Id").value_or("");
         request_id_ = is_request_id(id) ? id : std::string_view();
     }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,12 +113,23 @@ class RequestReader {
   private:
     struct Parser;
 
-    /// Offsets from begin_: the buffer may move until the request is complete.
+    /// Where a text is, from origin() on: the buffer may move until the request is complete.
+    struct Place {
+        Place() = default;
+
+        Place(const char* origin, std::string_view text) noexcept
+            : begin(static_cast<std::uint32_t>(text.data() - origin)),
+              size(static_cast<std::uint32_t>(text.size())) {}
+
+        std::string_view text(const char* origin) const noexcept { return {origin + begin, size}; }
+
+        std::uint32_t begin = 0;
+        std::uint32_t size = 0;
+    };
+
     struct HeaderPlace {
-        std::uint32_t name;
-        std::uint32_t name_size;
-        std::uint32_t value;
-        std::uint32_t value_size;
+        Place name;
+        Place value;
     };
 
     void start();
@@ -129,6 +141,9 @@ class RequestReader {
     static std::size_t target_bytes_max(std::string_view head) noexcept;
     /// How long the head may be.
     static std::size_t head_bytes_max(std::string_view head) noexcept;
+
+    const char* origin() const noexcept { return buffer_.get() + begin_; }
+
     bool read_request_line(std::size_t& position);
     bool read_headers(std::size_t& position);
     bool apply_header(std::string_view name, std::string_view value);
@@ -179,14 +194,16 @@ class RequestReader {
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
     std::vector<HeaderPlace> places_;
-    std::size_t path_place_ = 0, path_size_ = 0, query_place_ = 0, query_size_ = 0;
+    Place path_place_;
+    Place query_place_;
     std::string unescaped_path_;  ///< empty if nothing in it was escaped
-    std::size_t host_place_ = 0, host_size_ = 0, id_place_ = 0, id_size_ = 0;
-    std::size_t coding_place_ = 0, coding_size_ = 0, coding_count_ = 0;
-    std::string joined_codings_;  ///< if there are several lines of Accept-Encoding
-    std::size_t position_place_ = 0, position_size_ = 0;
-    bool has_min_position_ = false;
+    Place host_place_;
     std::size_t host_count_ = 0;
+    Place id_place_;
+    Place coding_place_;
+    std::size_t coding_count_ = 0;
+    std::string joined_codings_;  ///< if there are several lines of Accept-Encoding
+    std::optional<Place> position_place_;
     bool host_from_target_ = false;
     std::unique_ptr<Decoder> decoder_;  ///< null: the body is not decoded
     std::string decoded_;               ///< the decoded part of the body

@@ -1,5 +1,6 @@
 // RequestReader: reads the head line by line.
 
+#include "core/base/parts.h"
 #include "core/interactions/media_type.h"
 #include "core/target.h"
 #include "net/characters.h"
@@ -23,7 +24,7 @@ std::size_t RequestReader::head_bytes_max(std::string_view head) noexcept {
 }
 
 bool RequestReader::read_request_line(std::size_t& position) {
-    const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+    const std::string_view head(origin(), end_ - begin_);
     const std::size_t line_end = head.find('\n');
     const std::string_view line = head.substr(0, line_end);
     const std::size_t method_end = line.find(' ');
@@ -48,7 +49,6 @@ bool RequestReader::read_target(std::string_view target) {
     if (!printable) {
         return refuse(Errc::invalid, kMalformedTarget);
     }
-    const char* origin = buffer_.get() + begin_;
     if (!target.empty() && target.front() != '/' && target != "*") {
         const std::size_t scheme_end = target.find("://");
         const std::string_view scheme = target.substr(0, scheme_end);
@@ -63,26 +63,23 @@ bool RequestReader::read_target(std::string_view target) {
         }
         // RFC 9112 section 3.2.2: it overrides the Host header.
         host_from_target_ = true;
-        host_place_ = static_cast<std::size_t>(authority.data() - origin);
-        host_size_ = authority.size();
+        host_place_ = {origin(), authority};
         target.remove_prefix(authority.size());
     }
-    const std::size_t path_size = std::min(target.find('?'), target.size());
-    path_place_ = static_cast<std::size_t>(target.data() - origin);
-    path_size_ = path_size;
-    core::unescape_path(target.substr(0, path_size), unescaped_path_);
-    query_place_ = path_place_ + std::min(path_size + 1, target.size());
-    query_size_ = target.size() - std::min(path_size + 1, target.size());
+    const std::string_view path = take_until(target, '?');
+    core::unescape_path(path, unescaped_path_);
+    path_place_ = {origin(), path};
+    query_place_ = {origin(), target};
     return true;
 }
 
 bool RequestReader::read_headers(std::size_t& position) {
-    const char* const origin = buffer_.get() + begin_;
+    const char* const head = origin();
     const char* const limit = buffer_.get() + end_;
-    const char* at = origin + position;
+    const char* at = head + position;
     for (;;) {
         if (limit - at >= 2 && at[0] == '\r' && at[1] == '\n') {
-            position = static_cast<std::size_t>(at + 2 - origin);
+            position = static_cast<std::size_t>(at + 2 - head);
             return true;
         }
         // A line that begins with white space (obs-fold) has no name either.
@@ -110,12 +107,10 @@ bool RequestReader::read_headers(std::size_t& position) {
         if (places_.size() == kHeaderCountMax) {
             return refuse(Errc::headers_too_large, "the request has too many headers");
         }
-        places_.push_back({static_cast<std::uint32_t>(at - origin),
-                           static_cast<std::uint32_t>(name_end - at),
-                           static_cast<std::uint32_t>(value - origin),
-                           static_cast<std::uint32_t>(value_end - value)});
-        if (!apply_header({at, static_cast<std::size_t>(name_end - at)},
-                          {value, static_cast<std::size_t>(value_end - value)})) {
+        const std::string_view name(at, name_end);
+        const std::string_view text(value, value_end);
+        places_.push_back({{head, name}, {head, text}});
+        if (!apply_header(name, text)) {
             return false;
         }
         at = next;
@@ -123,7 +118,6 @@ bool RequestReader::read_headers(std::size_t& position) {
 }
 
 bool RequestReader::apply_header(std::string_view name, std::string_view value) {
-    const auto place = static_cast<std::size_t>(value.data() - (buffer_.get() + begin_));
     switch (name.size()) {
         case 4:
             if (same(name, "host")) {
@@ -131,8 +125,7 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
                     return refuse(Errc::invalid, "the Host header is malformed or repeated");
                 }
                 if (!host_from_target_) {
-                    host_place_ = place;
-                    host_size_ = value.size();
+                    host_place_ = {origin(), value};
                 }
             }
             break;
@@ -152,14 +145,12 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
             break;
         case 12:
             if (same(name, "x-request-id") && is_request_id(value)) {
-                id_place_ = place;
-                id_size_ = value.size();
+                id_place_ = {origin(), value};
             }
             break;
         case 15:
             if (same(name, "accept-encoding") && ++coding_count_ == 1) {
-                coding_place_ = place;
-                coding_size_ = value.size();
+                coding_place_ = {origin(), value};
             }
             break;
         case 16:
@@ -181,9 +172,7 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
             break;
         case 21:
             if (same(name, "x-annals-min-position")) {
-                position_place_ = place;
-                position_size_ = value.size();
-                has_min_position_ = true;
+                position_place_ = {origin(), value};
             }
             break;
         default:
@@ -208,24 +197,20 @@ bool RequestReader::apply_content_coding(std::string_view value) {
 }
 
 void RequestReader::set_head() {
-    const char* const origin = buffer_.get() + begin_;
-    const auto view = [origin](std::size_t place, std::size_t size) {
-        return std::string_view(origin + place, size);
-    };
-    request_.path = unescaped_path_.empty() ? view(path_place_, path_size_) : unescaped_path_;
-    request_.query = view(query_place_, query_size_);
+    const char* const head = origin();
+    request_.path = unescaped_path_.empty() ? path_place_.text(head) : unescaped_path_;
+    request_.query = query_place_.text(head);
     request_.min_position.reset();
-    if (has_min_position_) {
-        request_.min_position = view(position_place_, position_size_);
+    if (position_place_) {
+        request_.min_position = position_place_->text(head);
     }
     request_.headers.clear();
     for (const HeaderPlace& place : places_) {
-        request_.headers.push_back(
-            {view(place.name, place.name_size), view(place.value, place.value_size)});
+        request_.headers.push_back({place.name.text(head), place.value.text(head)});
     }
-    host_ = view(host_place_, host_size_);
-    request_id_ = id_size_ > 0 ? view(id_place_, id_size_) : std::string_view();
-    accept_encoding_ = coding_size_ > 0 ? view(coding_place_, coding_size_) : std::string_view();
+    host_ = host_place_.text(head);
+    request_id_ = id_place_.text(head);
+    accept_encoding_ = coding_place_.text(head);
     if (coding_count_ > 1) {
         // RFC 9110 section 5.3: lines of one name are one list.
         joined_codings_.clear();
