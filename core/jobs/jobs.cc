@@ -5,6 +5,7 @@
 #include "core/base/plain_name.h"
 #include "core/base/random.h"
 #include "core/base/start_thread.h"
+#include "core/jobs/asking_rate.h"
 #include "core/service.h"
 
 #include <fmt/format.h>
@@ -37,10 +38,6 @@ constexpr std::chrono::seconds kExpiryPause{30};
 /// How long a coroutine that waits for the keeper sleeps between two checks.
 constexpr std::chrono::milliseconds kKeeperPause{2};
 
-/// How many status requests a client may make at once, and per second.
-constexpr double kAskedAtOnce = 60;
-constexpr double kAskedPerSecond = 10;
-
 /// Retry-After for a job that has been running for that long.
 std::chrono::seconds retry_after(std::chrono::seconds running) {
     return std::clamp(running / 10, std::chrono::seconds(1), std::chrono::seconds(10));
@@ -51,6 +48,14 @@ struct Settled {
     std::atomic<bool> done = false;
     Result<void> result;
 };
+
+/// Waits for the keeper, and returns what came of it.
+asio::awaitable<Result<void>> outcome_of(Loop& loop, std::shared_ptr<Settled> settled) {
+    while (!settled->done.load(std::memory_order_acquire)) {
+        co_await loop.pause(kKeeperPause);
+    }
+    co_return std::move(settled->result);
+}
 
 }  // namespace
 
@@ -66,8 +71,7 @@ struct Jobs::Impl {
         bool ended = false;  // the thread has nothing left to do
         JobState state;
         std::string progress;
-        double asks_left = kAskedAtOnce;
-        std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now();
+        AskingRate rate;
     };
 
     const Service& service;
@@ -169,7 +173,7 @@ struct Jobs::Impl {
 
     // Whether `owner` already has at least as many jobs as there is room left for, so that nobody uses up everything. False if
     // there are no identities to tell apart. Requires: the lock is held.
-    bool has_share(std::string_view owner) const {
+    bool keeps_too_many(std::string_view owner) const {
         if (service.config().auth.mode == "none") {
             return false;
         }
@@ -391,7 +395,7 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
         if (impl_->jobs.size() >= impl_->options.kept_max) {
             co_return Error{Errc::throttled, "Too many jobs are kept: delete some", ""};
         }
-        if (impl_->has_share(job->order.owner)) {
+        if (impl_->keeps_too_many(job->order.owner)) {
             co_return Error{
                 Errc::throttled,
                 "You keep as many jobs as are left for all others: delete some of yours", ""};
@@ -403,11 +407,9 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
         }
         ++impl_->running;
     }
-    while (!settled->done.load(std::memory_order_acquire)) {
-        co_await loop.pause(kKeeperPause);
-    }
-    if (!settled->result) {
-        co_return std::move(settled->result.error());
+    Result<void> created = co_await outcome_of(loop, settled);
+    if (!created) {
+        co_return std::move(created.error());
     }
     co_return job->id;
 }
@@ -426,10 +428,8 @@ asio::awaitable<Result<void>> Jobs::remove(Loop& loop, std::string id) {
         }
         impl_->jobs.erase(found);
     }
-    while (!settled->done.load(std::memory_order_acquire)) {
-        co_await loop.pause(kKeeperPause);
-    }
-    co_return std::move(settled->result);
+    Result<void> gone = co_await outcome_of(loop, settled);
+    co_return gone;
 }
 
 Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
@@ -451,15 +451,8 @@ Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
     view.progress = job.progress;
     view.retry_after = retry_after(std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::microseconds(now().us - job.begun.us)));
-    if (asked) {
-        const auto time = std::chrono::steady_clock::now();
-        const double passed = std::chrono::duration<double>(time - job.asked).count();
-        job.asked = time;
-        job.asks_left = std::min(kAskedAtOnce, job.asks_left + passed * kAskedPerSecond);
-        if (job.asks_left < 1) {
-            return Error{Errc::throttled, "Asked too often: heed Retry-After", ""};
-        }
-        job.asks_left -= 1;
+    if (asked && !job.rate.take()) {
+        return Error{Errc::throttled, "Asked too often: heed Retry-After", ""};
     }
     return std::optional(std::move(view));
 }
