@@ -166,7 +166,6 @@ Result<KeySet> KeySet::read(std::string_view text) {
             set.keys_.push_back(*std::move(key));
             continue;
         }
-        ++set.passed_over_;
         if (key) {
             ERR_clear_error();
             broken = std::move(key->id);

@@ -37,20 +37,17 @@ class KeySet {
   public:
     /// Reads `{"keys":[...]}`. Keys that can't verify signatures here are skipped: other types and curves, encryption
     /// keys, symmetric ones, RSA below kRsaBitsMin or above kRsaBitsMax, and, if there are others, those whose
-    /// numbers are not a valid key; `passed_over` counts them.
+    /// numbers are not a valid key.
     /// Errors: invalid (not a JWK Set; more than kKeysMax keys; no key that can be used, and an invalid one).
     static Result<KeySet> read(std::string_view text);
 
     const std::vector<Key>& keys() const noexcept { return keys_; }
-
-    std::size_t passed_over() const noexcept { return passed_over_; }
 
     /// Whether some key has this id.
     bool has(std::string_view id) const noexcept;
 
   private:
     std::vector<Key> keys_;
-    std::size_t passed_over_ = 0;
 };
 
 }  // namespace annals::net::auth
