@@ -29,6 +29,6 @@ bool is_wanted(json::Value designation, std::span<const std::string> tokens);
 
 /// Appends `,"designation":[...]` of both; nothing if there are none. If there are tokens, only those with is_wanted().
 void append_designations(std::string& out, json::Value listed, json::Value item,
-                         std::span<const std::string> tokens = {});
+                         std::span<const std::string> tokens);
 
 }  // namespace annals::core
