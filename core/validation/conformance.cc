@@ -1,3 +1,4 @@
+#include "core/canonical.h"
 #include "core/validation/context.h"
 #include "core/validation/profile.h"
 
@@ -18,7 +19,7 @@ void check_quantity(Context& context, const Spot& spot, std::string_view url) {
     const auto has = [&](std::string_view name) {
         return quantity[name] || quantity["_" + std::string(name)];
     };
-    url = url.substr(0, url.find('|'));
+    url = core::split_canonical(url).url;
     if (url.ends_with(kSimpleQuantity) && has("comparator")) {
         context.error("invariant", spot, "A SimpleQuantity has no comparator (sqty-1)");
     }

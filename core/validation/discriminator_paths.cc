@@ -1,5 +1,6 @@
 #include "core/validation/discriminator_paths.h"
 
+#include "core/canonical.h"
 #include "core/validation/context.h"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ const Node* extension_slice(const Profile& profile, const Node& extensions, std:
         const Node& slice = profile.node(index);
         const Node* said = profile.find(slice, "url");
         const std::string canonical = first_profile(slice);
-        if (std::string_view(canonical).substr(0, canonical.find('|')) == url ||
+        if (core::split_canonical(canonical).url == url ||
             (said != nullptr && said->fixed.equals(url))) {
             found = &slice;
         }

@@ -1,5 +1,6 @@
 #include "core/validation/discriminators.h"
 
+#include "core/canonical.h"
 #include "core/validation/context.h"
 #include "core/validation/discriminator_paths.h"
 #include "core/validation/terminology.h"
@@ -175,9 +176,8 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
             // The url is given by the profile that the extension slice names.
             const std::string url = first_profile(*rule.node);
             if (!url.empty()) {
-                return verdict(!places.empty() &&
-                               places.front().spot.value()["url"].equals(
-                                   std::string_view(url).substr(0, url.find('|'))));
+                return verdict(!places.empty() && places.front().spot.value()["url"].equals(
+                                                      core::split_canonical(url).url));
             }
         }
         rule = step_rule(context, rule, step);
@@ -248,7 +248,7 @@ std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profi
             const std::string known = first_profile(slice);
             return known.empty() ? std::nullopt
                                  : std::optional(spot.value()["url"].equals(
-                                       std::string_view(known).substr(0, known.find('|'))));
+                                       core::split_canonical(known).url));
         }
         return std::nullopt;
     }

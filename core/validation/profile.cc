@@ -2,6 +2,7 @@
 
 #include "core/base/parts.h"
 #include "core/base/text.h"
+#include "core/canonical.h"
 
 #include <fmt/format.h>
 
@@ -77,7 +78,7 @@ schema::Type type_named(json::Value type) {
 }  // namespace
 
 schema::Type own_type(std::string_view url) {
-    url = url.substr(0, url.find('|'));
+    url = core::split_canonical(url).url;
     if (!url.starts_with(kOwnPrefix)) {
         return {};
     }
@@ -92,10 +93,8 @@ schema::Type own_type(std::string_view url) {
 namespace {
 
 Definition find_profile(const Source& source, std::string_view canonical) {
-    const std::size_t bar = canonical.find('|');
-    return find_definition(
-        source, "StructureDefinition", canonical.substr(0, bar),
-        bar == std::string_view::npos ? std::string_view() : canonical.substr(bar + 1));
+    const auto [url, version] = core::split_canonical(canonical);
+    return find_definition(source, "StructureDefinition", url, version);
 }
 
 constexpr std::size_t kProfilesMax = 512;  // kept per thread

@@ -1,4 +1,5 @@
 #include "codec/schema/search_type.h"
+#include "core/canonical.h"
 #include "core/validation/context.h"
 #include "core/validation/profile.h"
 #include "core/validation/references.h"
@@ -230,7 +231,7 @@ void check_value_set(Context& context, const Frame& frame) {
 /// The name of the type of R4's own search parameter called `url`; empty if R4 has no such parameter.
 std::string_view search_type_of(std::string_view url) {
     static constexpr std::string_view kPrefix = "http://hl7.org/fhir/SearchParameter/";
-    url = url.substr(0, url.find('|'));
+    url = core::split_canonical(url).url;
     if (!url.starts_with(kPrefix)) {
         return {};
     }
