@@ -28,11 +28,6 @@
 #include <string_view>
 #include <system_error>
 
-/// Configures jemalloc (sanitized builds use another allocator). By default, blocks of 8 MiB and more go back to the system as
-/// soon as they are freed, and each large body faults in all of its memory again. With this they stay for up to ten seconds.
-extern "C" const char* malloc_conf;
-const char* malloc_conf = "oversize_threshold:0";
-
 namespace annals::tools {
 
 namespace {

@@ -10,6 +10,7 @@
 #include "net/server.h"
 #include "storage/file_system.h"
 #include "storage/store.h"
+#include "tools/commands/allocator.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/service_manager.h"
 #include "tools/commands/store_access.h"
@@ -22,17 +23,11 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <thread>
-
-/// jemalloc's; null in sanitized builds, which don't have it.
-extern "C" __attribute__((weak)) int mallctl(const char* name, void* old_value,
-                                             std::size_t* old_size, void* new_value,
-                                             std::size_t new_size) noexcept;
 
 namespace annals::tools {
 
@@ -182,20 +177,6 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
         config->data = data.back();  // a file name need not be valid text, while TOML must
     }
     return config;
-}
-
-/// Returns freed memory to the system after ten seconds: threads that keep allocating do this themselves; for those that sleep (a
-/// merger after a large merge, a job, an idle loop) jemalloc starts a background thread here. Without one the memory stays
-/// until they allocate again, which is harmless.
-void give_back_what_sleepers_freed() {
-    if (mallctl == nullptr) {
-        return;
-    }
-    std::size_t threads_max = 1;
-    bool on = true;
-    static_cast<void>(
-        mallctl("max_background_threads", nullptr, nullptr, &threads_max, sizeof threads_max));
-    static_cast<void>(mallctl("background_thread", nullptr, nullptr, &on, sizeof on));
 }
 
 }  // namespace
