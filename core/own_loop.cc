@@ -28,8 +28,7 @@ asio::awaitable<void> stop_when_asked(Loop& loop, std::function<bool()> stopping
     loop.stop();
 }
 
-}  // namespace
-
+/// Errors: overloaded: the process is out of descriptors or memory, which may pass.
 Result<std::unique_ptr<Loop>> make_loop(storage::Store& store) {
     try {
         return std::make_unique<Loop>(store);
@@ -38,6 +37,8 @@ Result<std::unique_ptr<Loop>> make_loop(storage::Store& store) {
                      ""};
     }
 }
+
+}  // namespace
 
 Result<Response> OwnLoop::run(const char* name, Request& request, asio::awaitable<Response> answer,
                               std::function<bool()> stopping) {

@@ -14,10 +14,6 @@
 
 namespace annals::core {
 
-/// A loop over `store`, for callers that can cope without one. Lifetime: `store` outlives it.
-/// Errors: overloaded: the process is out of descriptors or memory, which may pass.
-Result<std::unique_ptr<Loop>> make_loop(storage::Store& store);
-
 /// Runs one answer after another, each on the calling thread. The loop is made for the first and used for all.
 class OwnLoop {
   public:
@@ -27,7 +23,8 @@ class OwnLoop {
     /// Runs `answer`, the answer to `request`, to its end; Request::loop is set meanwhile.
     /// `stopping`: checked a few times a second; when it returns true, `answer` is abandoned wherever it is.
     /// Requires:  `answer` is a coroutine that has not been started.
-    /// Errors:    overloaded: no loop can be made (make_loop()), and nothing was done; timeout: it was abandoned.
+    /// Errors:    overloaded: no loop can be made for want of descriptors or memory, and nothing was done; timeout:
+    ///             it was abandoned.
     /// Lifetime:  `name` is a literal; what `answer` refers to lives until this returns.
     Result<Response> run(const char* name, Request& request, asio::awaitable<Response> answer,
                          std::function<bool()> stopping = {});

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
+#include <span>
+#include <vector>
 
 namespace annals::storage {
 namespace {
@@ -19,6 +22,21 @@ constexpr std::uint64_t kSlice = 4096;
 constexpr std::uint64_t kSteppedAtOnce = 1 << 18;
 constexpr auto kProgressInterval = std::chrono::seconds(10);
 constexpr std::uint64_t kFailuresLogged = 10;
+
+/// A version and its search entries.
+struct ExtractedVersion {
+    VersionInfo info;
+    std::uint64_t key = 0;  ///< resource_key().low
+    SearchEntries entries;
+};
+
+/// The versions that extract_versions() is to extract.
+struct ExtractRange {
+    Position after;
+    Position through;
+    std::function<bool(Position position, const Index::Link& link)> wanted;  ///< from any thread
+    bool read_only = false;  ///< another process may have erased some since the log was read
+};
 
 /// Logs the progress of a long rebuild.
 class Progress {
@@ -114,8 +132,8 @@ std::vector<std::uint32_t> successors(const Index& index, Position through) {
     return next;
 }
 
-}  // namespace
-
+/// Extracts the versions of `range`, except for deletions and erased ones, and passes them to `hand_over` in order of position,
+/// some thousands at a time. A version whose body can't be read is passed without entries.
 void extract_versions(const Index& index, const SegmentTable& segments, const SearchSetup& setup,
                       const ExtractRange& range,
                       const std::function<void(std::span<ExtractedVersion>)>& hand_over) {
@@ -165,6 +183,8 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
                                 extraction.failures()));
     }
 }
+
+}  // namespace
 
 std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
                              const SearchSetup& setup, SearchCheckpointReader& saved,

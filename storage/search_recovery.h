@@ -12,32 +12,8 @@
 #include "storage/store.h"
 
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
 
 namespace annals::storage {
-
-/// A version and its search entries.
-struct ExtractedVersion {
-    VersionInfo info;
-    std::uint64_t key = 0;  ///< resource_key().low
-    SearchEntries entries;
-};
-
-/// The versions that extract_versions() is to extract.
-struct ExtractRange {
-    Position after;
-    Position through;
-    std::function<bool(Position position, const Index::Link& link)> wanted;  ///< from any thread
-    bool read_only = false;  ///< another process may have erased some since the log was read
-};
-
-/// Extracts the versions of `range`, except for deletions and erased ones, and passes them to `hand_over` in order of position,
-/// some thousands at a time. A version whose body can't be read is passed without entries.
-void extract_versions(const Index& index, const SegmentTable& segments, const SearchSetup& setup,
-                      const ExtractRange& range,
-                      const std::function<void(std::span<ExtractedVersion>)>& hand_over);
 
 /// Starts the search index with what `checkpoint` can load from `saved` and brings it up to the log: extracts each type's
 /// versions after `covered`, except those superseded more than `options.search_index.positions_retained` positions ago. Returns

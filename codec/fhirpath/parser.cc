@@ -26,6 +26,44 @@ bool is_calendar_keyword(std::string_view word) {
     return std::ranges::find(kWords, word) != kWords.end();
 }
 
+/// Looks up a type specifier: `space` is "FHIR", "System" or empty.
+TypeSpecifier specify_type(std::string_view space, std::string_view name) {
+    struct Row {
+        std::string_view name;
+        Item::Kind kind;
+    };
+
+    constexpr auto kSystem = std::to_array<Row>({
+        {"Boolean", Item::Kind::boolean},
+        {"Integer", Item::Kind::integer},
+        {"Decimal", Item::Kind::decimal},
+        {"String", Item::Kind::string},
+        {"Date", Item::Kind::date},
+        {"DateTime", Item::Kind::date_time},
+        {"Time", Item::Kind::time},
+        {"Quantity", Item::Kind::quantity},
+    });
+    TypeSpecifier type;
+    type.name = name;
+    if (space != "System") {
+        type.fhir = schema::find_type(name);
+    }
+    if (space != "FHIR") {
+        for (const Row& row : kSystem) {
+            if (row.name == name) {
+                type.system_kinds =
+                    static_cast<std::uint16_t>(1U << static_cast<unsigned>(row.kind));
+            }
+        }
+        if (name == "Any") {
+            type.system_kinds = 0xffff;
+        }
+    }
+    // A qualified name is accepted unchecked: Patient.is(System.Patient) is false, not an error.
+    type.known = type.fhir || type.system_kinds != 0 || !space.empty();
+    return type;
+}
+
 class Parser {
   public:
     explicit Parser(Program& program) : program_(program), lexer_(program.text, program.strings) {}
@@ -425,43 +463,6 @@ Pattern::Pattern(std::uint32_t node) : argument(node) {
 Pattern::~Pattern() = default;
 Program::Program() = default;
 Program::~Program() = default;
-
-TypeSpecifier specify_type(std::string_view space, std::string_view name) {
-    struct Row {
-        std::string_view name;
-        Item::Kind kind;
-    };
-
-    constexpr auto kSystem = std::to_array<Row>({
-        {"Boolean", Item::Kind::boolean},
-        {"Integer", Item::Kind::integer},
-        {"Decimal", Item::Kind::decimal},
-        {"String", Item::Kind::string},
-        {"Date", Item::Kind::date},
-        {"DateTime", Item::Kind::date_time},
-        {"Time", Item::Kind::time},
-        {"Quantity", Item::Kind::quantity},
-    });
-    TypeSpecifier type;
-    type.name = name;
-    if (space != "System") {
-        type.fhir = schema::find_type(name);
-    }
-    if (space != "FHIR") {
-        for (const Row& row : kSystem) {
-            if (row.name == name) {
-                type.system_kinds =
-                    static_cast<std::uint16_t>(1U << static_cast<unsigned>(row.kind));
-            }
-        }
-        if (name == "Any") {
-            type.system_kinds = 0xffff;
-        }
-    }
-    // A qualified name is accepted unchecked: Patient.is(System.Patient) is false, not an error.
-    type.known = type.fhir || type.system_kinds != 0 || !space.empty();
-    return type;
-}
 
 Result<Expression> Expression::parse(std::string_view text) {
     if (text.size() > kExpressionBytesMax) {

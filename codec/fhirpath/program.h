@@ -218,7 +218,4 @@ struct Program {
     std::deque<Quantity> quantities;
 };
 
-/// Looks up a type specifier: `space` is "FHIR", "System" or empty.
-TypeSpecifier specify_type(std::string_view space, std::string_view name);
-
 }  // namespace annals::fhirpath

@@ -98,6 +98,17 @@ bool is_called(schema::Type type, std::string_view name) {
     return name.empty();
 }
 
+const std::vector<schema::Type>& all_resources() {
+    static const std::vector<schema::Type> all = [] {
+        std::vector<schema::Type> types;
+        for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
+            types.emplace_back(TypeId{i});
+        }
+        return types;
+    }();
+    return all;
+}
+
 }  // namespace
 
 bool FieldDefinition::is_leaf() const noexcept {
@@ -162,17 +173,6 @@ std::string type_name(const ObjectType& object) {
 
 std::string Scope::name() const {
     return types.size() == 1 ? type_name({kind, types.front()}) : "Resource";
-}
-
-const std::vector<schema::Type>& all_resources() {
-    static const std::vector<schema::Type> all = [] {
-        std::vector<schema::Type> types;
-        for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
-            types.emplace_back(TypeId{i});
-        }
-        return types;
-    }();
-    return all;
 }
 
 Scope scope_of(const FieldDefinition& field) {

@@ -90,9 +90,6 @@ std::string type_name(const ObjectType& object);
 /// known unless is_any_resource().
 Scope scope_of(const FieldDefinition& field);
 
-/// All resource types.
-const std::vector<schema::Type>& all_resources();
-
 /// Whether a fragment on `name` applies to `object`.
 bool is_for(std::string_view name, const ObjectType& object);
 

@@ -36,14 +36,15 @@ std::string_view entry_status(const storage::VersionInfo& info) noexcept {
     return info.version.value == 1 ? "201 Created" : "200 OK";
 }
 
-}  // namespace
-
+/// A version's request.method: POST for version 1, DELETE for a deletion, PUT for all others.
 std::string_view history_method(const storage::VersionInfo& info) noexcept {
     if (info.deletion) {
         return "DELETE";
     }
     return info.version.value == 1 ? "POST" : "PUT";
 }
+
+}  // namespace
 
 bool append_history_entry(Body& body, const Service& service, std::string_view base_url,
                           const storage::VersionInfo& info, std::string_view opening) {

@@ -30,9 +30,6 @@ struct HistoryPageContent {
 Response answer_history(const Service& service, std::string_view base_url,
                         HistoryPageContent content);
 
-/// A version's request.method in a history: POST for version 1, DELETE for a deletion, PUT for all others.
-std::string_view history_method(const storage::VersionInfo& info) noexcept;
-
 /// Appends one entry, which begins with `opening`: what precedes its brace, the brace, and any members that FHIR
 /// doesn't define. The resource is a view of the stored bytes. If the version was erased meanwhile, appends nothing
 /// and returns false. A damaged version becomes an entry with status 500 and an outcome. `base_url` is escaped for a

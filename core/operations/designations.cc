@@ -11,8 +11,7 @@ bool same_letters(std::string_view a, std::string_view b) {
                       [](char x, char y) { return (x | 32) == (y | 32); });
 }
 
-}  // namespace
-
+/// Whether a language ("de-CH") matches the requested one ("de", "de-CH, en;q=0.5": only the first counts).
 bool is_language(std::string_view own, std::string_view asked) {
     asked = asked.substr(0, asked.find_first_of(",; "));
     if (asked.empty() || own.size() < asked.size()) {
@@ -21,6 +20,24 @@ bool is_language(std::string_view own, std::string_view asked) {
     return same_letters(own.substr(0, asked.size()), asked) &&
            (own.size() == asked.size() || own[asked.size()] == '-');
 }
+
+/// Whether one of the tokens matches the designation.
+bool is_wanted(json::Value designation, std::span<const std::string> tokens) {
+    const json::Value use = designation["use"];
+    return std::ranges::any_of(tokens, [&](std::string_view token) {
+        const std::size_t bar = token.find('|');
+        const bool has_system = bar != std::string_view::npos;
+        const std::string_view system = has_system ? token.substr(0, bar) : std::string_view();
+        const std::string_view code = has_system ? token.substr(bar + 1) : token;
+        if ((!has_system || system == "urn:ietf:bcp:47") &&
+            is_language(designation["language"].string(), code)) {
+            return true;
+        }
+        return use["code"].equals(code) && (!has_system || use["system"].string() == system);
+    });
+}
+
+}  // namespace
 
 std::string display_in(std::string_view language, json::Value listed, json::Value item,
                        std::string_view own) {
@@ -60,21 +77,6 @@ std::string display_in(std::string_view language, json::Value listed, json::Valu
         take(designation["language"].string(), designation["value"]);
     }
     return nearest;
-}
-
-bool is_wanted(json::Value designation, std::span<const std::string> tokens) {
-    const json::Value use = designation["use"];
-    return std::ranges::any_of(tokens, [&](std::string_view token) {
-        const std::size_t bar = token.find('|');
-        const bool has_system = bar != std::string_view::npos;
-        const std::string_view system = has_system ? token.substr(0, bar) : std::string_view();
-        const std::string_view code = has_system ? token.substr(bar + 1) : token;
-        if ((!has_system || system == "urn:ietf:bcp:47") &&
-            is_language(designation["language"].string(), code)) {
-            return true;
-        }
-        return use["code"].equals(code) && (!has_system || use["system"].string() == system);
-    });
 }
 
 void append_designations(std::string& out, json::Value listed, json::Value item,

@@ -14,20 +14,14 @@
 
 namespace annals::core {
 
-/// Whether a language ("de-CH") matches the requested one ("de", "de-CH, en;q=0.5": only the first counts).
-bool is_language(std::string_view own, std::string_view asked);
-
 /// The name of the concept in `language`: from the value set's element that lists it, else from the code
 /// system, whose displays are in `own`, if it says so; else in the language that `language` is a variant of
 /// (de for de-AT). Empty if there is none. Either may be missing.
 std::string display_in(std::string_view language, json::Value listed, json::Value item,
                        std::string_view own);
 
-/// Whether one of the tokens matches the designation: `urn:ietf:bcp:47|de` is a language,
-/// `system|code` a use, `code` either.
-bool is_wanted(json::Value designation, std::span<const std::string> tokens);
-
-/// Appends `,"designation":[...]` of both; nothing if there are none. If there are tokens, only those with is_wanted().
+/// Appends `,"designation":[...]` of both; nothing if there are none. If there are tokens, only those that one of them
+/// matches: `urn:ietf:bcp:47|de` is a language, `system|code` a use, `code` either.
 void append_designations(std::string& out, json::Value listed, json::Value item,
                          std::span<const std::string> tokens);
 

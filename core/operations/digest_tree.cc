@@ -36,18 +36,19 @@ std::size_t digit_at(std::uint64_t key, std::size_t place) {
     return key >> (kKeyBits - (place + 1) * kBitsPerDigit) & 15;
 }
 
-}  // namespace
-
-std::uint64_t digest_key(std::string_view name) noexcept {
-    return hash64(name);
-}
-
+/// The hash of one version.
 std::uint64_t version_digest(const StoredVersion& version) {
     // Instants of deletions are transmitted as text, in milliseconds.
     const std::string head = fmt::format(
         "{} {} {} {}", name_of(version), version.info.version.value,
         version.info.instant.us / kMicrosecondsPerMillisecond, version.info.deletion ? 1 : 0);
     return hash64(version.body, hash64(head));
+}
+
+}  // namespace
+
+std::uint64_t digest_key(std::string_view name) noexcept {
+    return hash64(name);
 }
 
 DigestTree::~DigestTree() {

@@ -25,9 +25,6 @@ namespace annals::core {
 /// are the path from the root.
 std::uint64_t digest_key(std::string_view name) noexcept;
 
-/// The hash of one version.
-std::uint64_t version_digest(const storage::StoredVersion& version);
-
 class DigestTree {
   public:
     /// A number of versions, and the sum (modulo 2^64) of their hashes.

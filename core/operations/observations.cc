@@ -5,10 +5,10 @@
 
 namespace annals::core {
 
-bool made_later(const Made& a, const Made& b) {
-    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
-}
+namespace {
 
+/// When it was made: the effective time, else when it was issued, else when it was `written`. Dates without a zone
+/// are in `zone`; null: UTC.
 Instant made_at(json::Value observation, Instant written, const TimeZone* zone) {
     const json::Value period = observation["effectivePeriod"];
     for (const json::Value value :
@@ -19,6 +19,12 @@ Instant made_at(json::Value observation, Instant written, const TimeZone* zone) 
         }
     }
     return written;
+}
+
+}  // namespace
+
+bool made_later(const Made& a, const Made& b) {
+    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
 }
 
 asio::awaitable<Result<void>> for_each_observation(const Service& service, const Request& request,

@@ -24,10 +24,6 @@ struct Made {
 /// The later one first.
 bool made_later(const Made& a, const Made& b);
 
-/// When it was made: the effective time, else when it was issued, else when it was `written`. Dates without a zone
-/// are in `zone`; null: UTC.
-Instant made_at(json::Value observation, Instant written, const TimeZone* zone);
-
 using TakeObservation = std::function<Result<void>(json::Value observation, const Made& made)>;
 
 /// Calls `take` with each Observation that is visible and matches a search's criteria; in turns, with a time limit.

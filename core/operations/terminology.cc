@@ -73,6 +73,12 @@ Result<void> check_named(const OperationInput& input, json::Value at_hand, std::
     return {};
 }
 
+/// `value` as a separate document. Errors: invalid.
+Result<terminology::Definition> own_document(json::Value value) {
+    ANNALS_TRY(json::Document document, thread_parser().parse(value.raw()));
+    return terminology::Definition(std::make_shared<const json::Document>(std::move(document)));
+}
+
 }  // namespace
 
 Error nothing_meant(const OperationInput& input) {
@@ -102,11 +108,6 @@ Result<void> check_date(const OperationInput& input) {
             ""};
     }
     return {};
-}
-
-Result<terminology::Definition> own_document(json::Value value) {
-    ANNALS_TRY(json::Document document, thread_parser().parse(value.raw()));
-    return terminology::Definition(std::make_shared<const json::Document>(std::move(document)));
 }
 
 Result<std::optional<Meant>> read_meant(const Service& service, const Target& target,

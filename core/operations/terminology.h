@@ -39,9 +39,6 @@ Error nothing_meant(const OperationInput& input);
 /// be past; a day is past once it is so everywhere. Errors: invalid, not_computable.
 Result<void> check_date(const OperationInput& input);
 
-/// `json` as a separate document. Errors: invalid.
-Result<terminology::Definition> own_document(json::Value json);
-
 /// Finds the definition that is meant. Errors: not_found (404, naming the url); of Session.
 Result<terminology::Definition> find_meant(terminology::Session& session, const Meant& meant,
                                            std::string_view type);

@@ -319,20 +319,7 @@ std::vector<const Parameter*> members_by(const ParameterSet& parameters, const C
     return by;
 }
 
-}  // namespace
-
-std::vector<const Parameter*> compartment_parameters(const ParameterSet& parameters,
-                                                     TypeId compartment, TypeId type) {
-    const Compartment* const found = find_compartment(compartment);
-    return found == nullptr ? std::vector<const Parameter*>()
-                            : members_by(parameters, *found, type);
-}
-
-std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
-                                   std::uint64_t key, TypeId type) {
-    return in_compartments(parameters, compartment, std::span(&key, 1), type);
-}
-
+/// in_compartment() for the compartments of any of these.
 std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compartment,
                                     std::span<const std::uint64_t> keys, TypeId type) {
     const Compartment* const found = find_compartment(compartment);
@@ -354,6 +341,20 @@ std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compa
         }
     }
     return carrying(std::move(terms));
+}
+
+}  // namespace
+
+std::vector<const Parameter*> compartment_parameters(const ParameterSet& parameters,
+                                                     TypeId compartment, TypeId type) {
+    const Compartment* const found = find_compartment(compartment);
+    return found == nullptr ? std::vector<const Parameter*>()
+                            : members_by(parameters, *found, type);
+}
+
+std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
+                                   std::uint64_t key, TypeId type) {
+    return in_compartments(parameters, compartment, std::span(&key, 1), type);
 }
 
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,

@@ -39,10 +39,6 @@ std::vector<const Parameter*> compartment_parameters(const ParameterSet& paramet
 std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
                                    std::uint64_t key, TypeId type);
 
-/// The same for the compartments of several resources.
-std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compartment,
-                                    std::span<const std::uint64_t> keys, TypeId type);
-
 /// A plan for the resources of `type` in the compartment of any live resource that matches `of`: everything for the
 /// compartment's own type; none if the type has no part in such compartments.
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,

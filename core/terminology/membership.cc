@@ -8,12 +8,16 @@
 
 namespace annals::terminology {
 
-Member both(Member a, Member b) noexcept {
-    return std::min(a, b);
-}
+namespace {
 
 Member opposite(Member a) noexcept {
     return a == Member::yes ? Member::no : a == Member::no ? Member::yes : a;
+}
+
+}  // namespace
+
+Member both(Member a, Member b) noexcept {
+    return std::min(a, b);
 }
 
 Within::Within(Session& session, const ValueSet& value_set) : session_(session) {

@@ -26,9 +26,8 @@ struct Code {
 /// Whether a code is a member; unknown if something that decides it isn't available.
 enum class Member : std::uint8_t { no, unknown, yes };
 
-/// Three-valued conjunction and negation.
+/// Three-valued conjunction.
 Member both(Member a, Member b) noexcept;
-Member opposite(Member a) noexcept;
 
 inline constexpr std::size_t kValueSetDepthMax = 16;  ///< value sets nested in value sets
 

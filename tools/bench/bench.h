@@ -88,9 +88,6 @@ struct Asked {
     std::string name() const;  ///< "read:64", "history-apply/1000:4"
 };
 
-/// Reads "read", "create:16", "history-apply/100:4". Errors: usage.
-Result<Asked> read_workload(const std::string& text, const Settings& settings);
-
 /// A workload's results.
 struct Measurement {
     Asked asked;

@@ -63,18 +63,7 @@ void add_limit(Measurement& measurement, const Limits& limits) {
     }
 }
 
-}  // namespace
-
-std::span<const Workload> workloads() noexcept {
-    return kWorkloads;
-}
-
-std::string Asked::name() const {
-    return workload->name == "history-apply"
-               ? fmt::format("{}/{}:{}", workload->name, bundle_entries, connections)
-               : fmt::format("{}:{}", workload->name, connections);
-}
-
+/// Reads "read", "create:16", "history-apply/100:4". Errors: usage.
 Result<Asked> read_workload(const std::string& text, const Settings& settings) {
     const std::size_t colon = text.find(':');
     const std::size_t slash = text.substr(0, colon).find('/');
@@ -114,6 +103,18 @@ Result<Asked> read_workload(const std::string& text, const Settings& settings) {
             fmt::format("'{}': a number of entries is from 1 to {}", text, kBundleEntriesMax), ""};
     }
     return asked;
+}
+
+}  // namespace
+
+std::span<const Workload> workloads() noexcept {
+    return kWorkloads;
+}
+
+std::string Asked::name() const {
+    return workload->name == "history-apply"
+               ? fmt::format("{}/{}:{}", workload->name, bundle_entries, connections)
+               : fmt::format("{}:{}", workload->name, connections);
 }
 
 std::uint64_t Report::errors() const {
