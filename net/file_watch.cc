@@ -1,5 +1,9 @@
 #include "net/file_watch.h"
 
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
 #include <system_error>
 
 namespace annals::net {
@@ -19,14 +23,18 @@ void FileWatch::add(std::string file) {
     files_.emplace_back(std::move(file), written);
 }
 
-bool FileWatch::look() {
-    bool changed = false;
+bool FileWatch::must_read() {
+    changed_ = false;
     for (auto& [file, written] : files_) {
         const Time now = write_time(file);
-        changed = changed || now != written;
+        changed_ = changed_ || now != written;
         written = now;
     }
-    return changed;
+    return changed_ || failed_;
+}
+
+void FileWatch::warn(const Error& why, std::string_view kept) {
+    log_warning(fmt::format("{}: {}", kept, why.detail));
 }
 
 }  // namespace annals::net

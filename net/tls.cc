@@ -180,19 +180,15 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
 }
 
 void TlsContext::reload_if_changed() {
-    const bool changed = watch_.look();
+    const bool due = watch_.must_read();
     const auto now = std::chrono::steady_clock::now();
     const bool stale = now - ticket_key_made_ >= ticket_key_life_;
-    if (!changed && !unread_ && !stale) {
+    if (!due && !stale) {
         return;
     }
     auto next = read();
-    const bool is_news = next && (changed || unread_);
-    if (!next && changed) {
-        log_warning(fmt::format("the certificate stays as it was: {}", next.error().detail));
-    }
-    // A problem may be solved without changing the files' times, as when permissions change.
-    unread_ = !next;
+    watch_.note(next, "the certificate stays as it was");
+    const bool is_news = next && due;
     if (!next && stale) {
         next = make_again(current_.get());
     }

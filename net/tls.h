@@ -59,7 +59,6 @@ class TlsContext {
     std::chrono::steady_clock::time_point ticket_key_made_ =
         std::chrono::steady_clock::now();  ///< used by the thread that reloads
     FileWatch watch_;                      ///< likewise
-    bool unread_ = false;                  ///< likewise: the files could not be used
     mutable std::mutex mutex_;
     std::shared_ptr<SSL_CTX> current_;
 };

@@ -82,18 +82,12 @@ std::shared_ptr<const ClientCertificate::Pem> ClientCertificate::current() const
 }
 
 void ClientCertificate::reload_if_changed() {
-    const bool changed = watch_.look();
-    if (files_.cert_file.empty() || (!changed && !unread_)) {
+    if (!watch_.must_read() || files_.cert_file.empty()) {
         return;
     }
     auto next = read();
-    // A problem may be solved without changing the files' times, as when permissions change.
-    unread_ = !next;
+    watch_.note(next, "the certificate that others are shown stays as it was");
     if (!next) {
-        if (changed) {
-            log_warning(fmt::format("the certificate that others are shown stays as it was: {}",
-                                    next.error().detail));
-        }
         return;
     }
     {

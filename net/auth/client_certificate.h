@@ -44,8 +44,7 @@ class ClientCertificate {
     Result<std::shared_ptr<const Pem>> read() const;
 
     const core::Config::Outgoing files_;
-    FileWatch watch_;      ///< used by the thread that reloads
-    bool unread_ = false;  ///< likewise: the files could not be used
+    FileWatch watch_;  ///< used by the thread that reloads
     mutable std::mutex mutex_;
     std::shared_ptr<const Pem> current_;
 };

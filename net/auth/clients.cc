@@ -160,23 +160,17 @@ Settled Clients::ask_for_keys(const Client& client) {
 }
 
 void Clients::reload_if_changed() {
-    const bool changed = watch_.look();
-    if (!changed && !unread_) {
+    if (!watch_.must_read()) {
         return;
     }
     retired_.clear();
     auto all = read();
+    // What fails may succeed later: a file that only the new state names appears, or a thread for a fetcher is available.
     const Result<void> done = all ? set(*std::move(all)) : Result<void>(all.error());
-    // A problem may be solved without changing the files' times: permissions change, a file that only the new state
-    // names appears, or a thread for a fetcher is available again.
-    unread_ = !done;
-    if (!done) {
-        if (changed) {
-            log_warning(fmt::format("clients stay as they were: {}", done.error().detail));
-        }
-        return;
+    watch_.note(done, "clients stay as they were");
+    if (done) {
+        log_info("clients were read again");
     }
-    log_info("clients were read again");
 }
 
 }  // namespace annals::net::auth

@@ -66,8 +66,7 @@ class Clients {
 
     const std::string file_;
     const ClientCertificate* const shown_;
-    FileWatch watch_;      ///< used by the thread that reloads: the files that were read
-    bool unread_ = false;  ///< likewise: they could not be used
+    FileWatch watch_;  ///< used by the thread that reloads: the files that were read
     std::vector<std::shared_ptr<KeyFetcher>> retired_;  ///< likewise: stopped, about to end
 
     mutable std::mutex mutex_;

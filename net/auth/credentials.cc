@@ -133,17 +133,12 @@ Result<Trusted> Credentials::read() const {
 }
 
 void Credentials::reload_if_changed() {
-    const bool changed = watch_.look();
-    if (!changed && !unread_) {
+    if (!watch_.must_read()) {
         return;
     }
     auto trusted = read();
-    // A problem may be solved without changing the files' times, as when permissions change.
-    unread_ = !trusted;
+    watch_.note(trusted, "credentials stay as they were");
     if (!trusted) {
-        if (changed) {
-            log_warning(fmt::format("credentials stay as they were: {}", trusted.error().detail));
-        }
         return;
     }
     warn_of_idle_scopes(trusted->api_keys);

@@ -79,8 +79,7 @@ class Credentials {
     const core::Config::Auth config_;
     const std::vector<core::Config::Auth::Issuer> issuers_;  ///< as Trusted::issuers
     const KeySet own_keys_;
-    FileWatch watch_;      ///< used by the thread that reloads
-    bool unread_ = false;  ///< likewise: the files could not be used
+    FileWatch watch_;  ///< used by the thread that reloads
     std::atomic<std::uint64_t> number_{0};
 
     mutable std::mutex mutex_;
