@@ -115,10 +115,7 @@ Result<void> SegmentRewrite::copy_frame() {
     const auto frame = decode_frame(source_.substr(0, frames_end_).substr(read_), old_salt_);
     if (!frame) {
         // It is being blanked right now, or it is damaged.
-        return Error{Errc::corrupt,
-                     fmt::format("segments/{}: offset {}: no whole frame",
-                                 segment_name(header_.number), read_),
-                     {}};
+        return damaged_at(header_.number, read_, "no whole frame");
     }
     frame_.assign(kFrameHeaderBytes, '\0');
     RecordReader reader(source_, read_, *frame);
@@ -131,10 +128,7 @@ Result<void> SegmentRewrite::copy_frame() {
             break;
         }
         if (next_hint_ == hints_.size() || hints_[next_hint_].offset != reader.offset()) {
-            return Error{Errc::corrupt,
-                         fmt::format("segments/{}: offset {}: the footer knows no record here",
-                                     segment_name(header_.number), reader.offset()),
-                         {}};
+            return damaged_at(header_.number, reader.offset(), "the footer knows no record here");
         }
         Hint hint = hints_[next_hint_++];
         const std::size_t at = frame_.size();

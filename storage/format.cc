@@ -366,6 +366,12 @@ std::string segment_name(std::uint64_t number) {
     return fmt::format("{:010}.seg", number);
 }
 
+Error damaged_at(std::uint64_t segment, std::uint64_t offset, std::string_view why) {
+    return {Errc::corrupt,
+            fmt::format("segments/{}: offset {}: {}", segment_name(segment), offset, why),
+            {}};
+}
+
 std::optional<std::uint64_t> parse_segment_name(std::string_view name) noexcept {
     constexpr std::size_t kDigits = 10;
     if (name.size() != kDigits + 4 || !name.ends_with(".seg")) {

@@ -161,6 +161,9 @@ class RecordReader {
 /// "0000000001.seg"
 std::string segment_name(std::uint64_t number);
 
+/// The error for a segment that is not what it should be at `offset` of its file.
+Error damaged_at(std::uint64_t segment, std::uint64_t offset, std::string_view why);
+
 /// The number in a segment's file name; none if it is no such name.
 std::optional<std::uint64_t> parse_segment_name(std::string_view name) noexcept;
 

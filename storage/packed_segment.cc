@@ -3,8 +3,6 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -27,9 +25,7 @@ PackedSegment::PackedSegment(const SegmentHeader& header) : header_(header) {
 PackedSegment::~PackedSegment() = default;
 
 Error PackedSegment::damaged(std::uint64_t offset, std::string_view why) const {
-    return {Errc::corrupt,
-            fmt::format("segments/{}: offset {}: {}", segment_name(header_.number), offset, why),
-            {}};
+    return damaged_at(header_.number, offset, why);
 }
 
 Result<std::shared_ptr<const PackedSegment>> PackedSegment::open(const SegmentHeader& header,

@@ -5,8 +5,6 @@
 #include "storage/resident_pages.h"
 #include "storage/segment_footer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -228,11 +226,7 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
         // A version erased during the read may be seen half blanked.
         return index.link(info.position).erased
                    ? was_erased()
-                   : Error{
-                         Errc::corrupt,
-                         fmt::format("segments/{}: offset {}: {}",
-                                     segment_name(place.header.number), place.location.offset, why),
-                         {}};
+                   : damaged_at(place.header.number, place.location.offset, why);
     };
     if (place.erased_from && index.link(info.position).erased) {
         return was_erased();

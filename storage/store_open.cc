@@ -40,8 +40,7 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     if (fs.exists(segments)) {
         ANNALS_TRY_VOID(check_format(fs, segments));
     } else if (const std::string lost = why_all_are_lost(fs, directory); !lost.empty()) {
-        return Error{
-            Errc::corrupt, fmt::format("segments/{}: offset 0: {}", segment_name(1), lost), {}};
+        return damaged_at(1, 0, lost);
     } else if (options.read_only) {
         return Error{Errc::usage, fmt::format("{}: no store is here", directory), {}};
     }
