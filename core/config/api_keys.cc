@@ -41,11 +41,12 @@ Result<std::vector<ApiKey>> read_api_keys(const std::string& file) {
             // The output of printf %s "$KEY" | sha256sum if KEY is not set: an empty header would be accepted.
             return entries_fault(
                 kSetting, file,
-                fmt::format("sha256 of the key '{}' is that of no text at all", one_line(key.id)));
+                fmt::format("sha256 of the key '{}' is the hash of an empty string",
+                            one_line(key.id)));
         }
         if (!seen.insert(key.sha256).second) {
             return entries_fault(kSetting, file,
-                                 fmt::format("the key '{}' is there twice", one_line(key.id)));
+                                 fmt::format("the key '{}' appears twice", one_line(key.id)));
         }
     }
     return keys;

@@ -62,7 +62,7 @@ Result<void> check_origins(const std::vector<std::string>& origins) {
         if (origin != "*" && !is_origin(origin)) {
             return usage(
                 fmt::format("cors.origins: '{}' is neither * nor an origin as browsers send it "
-                            "(https://app.example.org, in lower case)",
+                            "(such as https://app.example.org, in lower case)",
                             one_line(origin)));
         }
     }
@@ -76,7 +76,7 @@ Result<void> check_instantiates(const std::vector<std::string>& urls) {
         });
         if (!visible || url.find(':') == std::string::npos || url.starts_with(':')) {
             return usage(
-                fmt::format("metadata.instantiates: '{}' is no absolute URL", one_line(url)));
+                fmt::format("metadata.instantiates: '{}' is not an absolute URL", one_line(url)));
         }
     }
     return {};
@@ -88,7 +88,7 @@ Result<void> check_endpoints(const std::vector<std::string>& endpoints) {
         if (!endpoint || endpoint->has_query) {
             return usage(
                 fmt::format("subscriptions.endpoints: '{}': {}", one_line(text),
-                            endpoint ? "a query belongs in no prefix" : endpoint.error().detail));
+                            endpoint ? "a prefix must not have a query" : endpoint.error().detail));
         }
     }
     return {};
@@ -102,7 +102,7 @@ Result<void> check_issuers(const Config::Auth& auth) {
     }
     if (!all.empty() && auth.has_own_issuer() && auth.jwt_issuer.empty()) {
         return usage(
-            "auth.jwt.issuers needs auth.jwt.issuer, or it could not be told whose a token is");
+            "auth.jwt.issuers needs auth.jwt.issuer, so that the issuer of each token is known");
     }
     for (const Config::Auth::Issuer& one : all) {
         const std::string name = one_line(one.issuer);
@@ -112,7 +112,7 @@ Result<void> check_issuers(const Config::Auth& auth) {
         const auto namesakes = std::count_if(
             all.begin(), all.end(), [&](const auto& other) { return other.issuer == one.issuer; });
         if (namesakes > 1 || (auth.has_own_issuer() && one.issuer == auth.jwt_issuer)) {
-            return usage(fmt::format("auth.jwt.issuers: '{}' is there twice", name));
+            return usage(fmt::format("auth.jwt.issuers: '{}' appears twice", name));
         }
         if (one.jwks_file.empty() == one.jwks_url.empty()) {
             return usage(
@@ -120,7 +120,7 @@ Result<void> check_issuers(const Config::Auth& auth) {
         }
         if (!one.jwks_url.empty() && !is_safe_url(one.jwks_url)) {
             return usage(fmt::format(
-                "auth.jwt.issuers: jwks_url of '{}' must begin with https:// and name no user",
+                "auth.jwt.issuers: jwks_url of '{}' must begin with https:// and contain no user",
                 name));
         }
     }
@@ -133,7 +133,7 @@ Result<void> check_introspection(const Config& config) {
         return {};
     }
     if (!is_safe_url(introspection.url)) {
-        return usage("auth.introspection.url must begin with https:// and name no user");
+        return usage("auth.introspection.url must begin with https:// and contain no user");
     }
     const bool is_known =
         !introspection.client_secret_file.empty() || !config.outgoing.cert_file.empty();
@@ -159,19 +159,20 @@ Result<void> check_token_endpoint(const Config& config) {
         return usage(fmt::format("{} needs a base_url that begins with https://", kName));
     }
     if (!auth.smart.authorization_endpoint.empty() || !auth.smart.token_endpoint.empty()) {
-        return usage(fmt::format(
-            "{} and the endpoints of auth.smart exclude each other: clients are told of one",
-            kName));
+        return usage(
+            fmt::format("{} cannot be combined with the endpoints of auth.smart: only one token "
+                        "endpoint can be announced to clients",
+                        kName));
     }
     if (auth.has_own_issuer() && auth.jwt_issuer.empty()) {
         return usage(fmt::format(
-            "{} needs auth.jwt.issuer, or it could not be told whose a token is", kName));
+            "{} needs auth.jwt.issuer, so that the issuer of each token is known", kName));
     }
     const bool namesake =
         std::any_of(auth.jwt_issuers.begin(), auth.jwt_issuers.end(),
                     [&](const auto& issuer) { return issuer.issuer == config.base_url; });
     if (namesake || auth.jwt_issuer == config.base_url) {
-        return usage(fmt::format("{}: no other issuer may be called as base_url", kName));
+        return usage(fmt::format("{}: no other issuer may be named like base_url", kName));
     }
     return {};
 }
@@ -181,14 +182,16 @@ Result<void> check_audit(const Config& config) {
         return {};
     }
     if (config.audit.file.empty()) {
-        return usage("audit.resources needs audit.file: resources may be lost, lines are not");
+        return usage(
+            "audit.resources needs audit.file: AuditEvent resources may be lost, lines of the file "
+            "are not");
     }
     if (config.read_only) {
-        return usage("audit.resources and read_only exclude each other");
+        return usage("audit.resources cannot be combined with read_only");
     }
     if (config.integrity_on_delete || config.integrity_on_write) {
         // AuditEvents may refer to resources that a request asked for in vain, or that have been deleted since.
-        return usage("audit.resources and referential_integrity exclude each other");
+        return usage("audit.resources cannot be combined with referential_integrity");
     }
     return {};
 }
@@ -206,10 +209,10 @@ Result<void> check_auth(const Config& config) {
         return usage("auth.mode = \"api_key\" needs auth.api_keys_file");
     }
     if (!auth.jwt_jwks_file.empty() && !auth.jwt_jwks_url.empty()) {
-        return usage("auth.jwt.jwks_file and auth.jwt.jwks_url exclude each other");
+        return usage("auth.jwt.jwks_file cannot be combined with auth.jwt.jwks_url");
     }
     if (!auth.jwt_jwks_url.empty() && !is_safe_url(auth.jwt_jwks_url)) {
-        return usage("auth.jwt.jwks_url must begin with https:// and name no user");
+        return usage("auth.jwt.jwks_url must begin with https:// and contain no user");
     }
     ANNALS_TRY_VOID(check_issuers(auth));
     ANNALS_TRY_VOID(check_token_endpoint(config));
@@ -259,8 +262,8 @@ Result<void> check_config(const Config& config) {
     }
     if (!config.base_url.empty() && !is_root(config.base_url)) {
         return usage(
-            "base_url must begin with http:// or https:// and a host, end in /fhir, and have "
-            "neither a user nor a query in it");
+            "base_url must begin with http:// or https:// and a host, end in /fhir, and contain "
+            "neither a user nor a query");
     }
     if (config.sync_interval > kSyncIntervalMax) {
         return usage(
@@ -275,21 +278,21 @@ Result<void> check_config(const Config& config) {
     }
     for (const std::string& name : config.auth.public_access) {
         if (!has_word("metadata read search history", name)) {
-            return usage(fmt::format("auth.public: '{}' is none of metadata, read, search, history",
-                                     one_line(name)));
+            return usage(fmt::format(
+                "auth.public: '{}' is not one of metadata, read, search, history", one_line(name)));
         }
     }
     if (config.allow_damaged && !config.read_only) {
         return usage("allow_damaged needs read_only");
     }
     if (config.tls.cert_file.empty() != config.tls.key_file.empty()) {
-        return usage("tls.cert_file and tls.key_file are given together or not at all");
+        return usage("tls.cert_file and tls.key_file must be set together");
     }
     if (!config.tls.client_ca_file.empty() && config.tls.cert_file.empty()) {
         return usage("tls.client_ca_file needs tls.cert_file and tls.key_file");
     }
     if (config.outgoing.cert_file.empty() != config.outgoing.key_file.empty()) {
-        return usage("outgoing.cert_file and outgoing.key_file are given together or not at all");
+        return usage("outgoing.cert_file and outgoing.key_file must be set together");
     }
     ANNALS_TRY_VOID(check_origins(config.cors_origins));
     ANNALS_TRY_VOID(check_instantiates(config.instantiates));
@@ -300,10 +303,10 @@ Result<void> check_config(const Config& config) {
         return limits.error();
     }
     if (config.auth.mode == "none" && !config.allow_unauthenticated && !is_loopback(config)) {
-        return usage(fmt::format(
-            "listen = \"{}\" is not a loopback address, and without authentication that needs "
-            "allow_unauthenticated = true",
-            one_line(config.listen)));
+        return usage(
+            fmt::format("listen = \"{}\" is not a loopback address, which without authentication "
+                        "needs allow_unauthenticated = true",
+                        one_line(config.listen)));
     }
     return {};
 }

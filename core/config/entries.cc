@@ -25,7 +25,7 @@ std::optional<std::string> read_entry(const toml::table& table, std::string_view
     const toml::array* const scopes = table["scopes"].as_array();
     if (scopes == nullptr ||
         (!scopes->empty() && !scopes->is_homogeneous(toml::node_type::string))) {
-        return fmt::format("scopes of the {} '{}' must be a list of texts", name,
+        return fmt::format("scopes of the {} '{}' must be a list of strings", name,
                            one_line(entry.id));
     }
     for (const toml::node& scope : *scopes) {
@@ -36,11 +36,11 @@ std::optional<std::string> read_entry(const toml::table& table, std::string_view
             continue;
         }
         if (std::find(members.begin(), members.end(), member.str()) == members.end()) {
-            return fmt::format("the {} '{}' has an unknown '{}'", name, one_line(entry.id),
+            return fmt::format("the {} '{}' has an unknown member '{}'", name, one_line(entry.id),
                                one_line(member.str()));
         }
         if (!value.is_string()) {
-            return fmt::format("{} of the {} '{}' must be a text", member.str(), name,
+            return fmt::format("{} of the {} '{}' must be a string", member.str(), name,
                                one_line(entry.id));
         }
         entry.texts.emplace(member.str(), value.value_or(std::string()));
@@ -85,7 +85,7 @@ Result<std::vector<Entry>> read_entries(std::string_view setting, const std::str
         }
         if (!seen.insert(entry.id).second) {
             return entries_fault(
-                setting, file, fmt::format("the {} '{}' is there twice", name, one_line(entry.id)));
+                setting, file, fmt::format("the {} '{}' appears twice", name, one_line(entry.id)));
         }
         entries.push_back(std::move(entry));
     }

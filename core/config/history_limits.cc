@@ -23,15 +23,15 @@ Result<storage::HistoryLimits> history_limits(const Config& config) {
         const auto keep = parse_number(number);
         if (!type || !keep) {
             return Error{Errc::usage,
-                         fmt::format("history_cleanup_types: \"{}\" is not a resource type, = and "
-                                     "a number of versions",
+                         fmt::format("history_cleanup_types: \"{}\" is not of the form "
+                                     "TYPE=NUMBER, such as Patient=5",
                                      one_line(entry)),
                          {}};
         }
         if (!named.insert(*type).second) {
             return Error{
                 Errc::usage,
-                fmt::format("history_cleanup_types: {} is there twice", resource_type_name(*type)),
+                fmt::format("history_cleanup_types: {} appears twice", resource_type_name(*type)),
                 {}};
         }
         limits.keep[type->value] = *keep;

@@ -85,9 +85,9 @@ std::string kind_of(const Field& field) {
     struct Visitor {
         std::string operator()(Flag) const { return "true or false"; }
 
-        std::string operator()(Text) const { return "a text"; }
+        std::string operator()(Text) const { return "a string"; }
 
-        std::string operator()(Texts) const { return "a list of texts"; }
+        std::string operator()(Texts) const { return "a list of strings"; }
 
         std::string operator()(const Duration& duration) const {
             return fmt::format(
@@ -108,7 +108,7 @@ std::string kind_of(const Field& field) {
 
         std::string operator()(const Size& size) const {
             return fmt::format(
-                "a size: an integer of bytes{}, or a text such as \"64MiB\"",
+                "a size: a number of bytes{}, or a string such as \"64MiB\"",
                 size.min == 0 ? std::string() : fmt::format(", {} or more", size.min));
         }
 
@@ -245,11 +245,11 @@ struct Describe {
     Config& config;
 
     std::pair<std::string, std::string> operator()(Flag field) const {
-        return {"flag", field(config) ? "true" : "false"};
+        return {"true | false", field(config) ? "true" : "false"};
     }
 
     std::pair<std::string, std::string> operator()(Text field) const {
-        return {"text", fmt::format("\"{}\"", field(config))};
+        return {"string", fmt::format("\"{}\"", field(config))};
     }
 
     std::pair<std::string, std::string> operator()(Texts field) const {
@@ -257,7 +257,7 @@ struct Describe {
         for (const std::string& text : field(config)) {
             list += fmt::format("{}\"{}\"", list.size() > 1 ? ", " : "", text);
         }
-        return {"texts", list + "]"};
+        return {"list of strings", list + "]"};
     }
 
     std::pair<std::string, std::string> operator()(const Duration& field) const {
@@ -265,7 +265,9 @@ struct Describe {
         return {"duration", fmt::format("\"{}\"", in_units(value, kDurationUnits))};
     }
 
-    std::pair<std::string, std::string> operator()(Issuers) const { return {"tables", "[]"}; }
+    std::pair<std::string, std::string> operator()(Issuers) const {
+        return {"list of tables", "[]"};
+    }
 
     std::pair<std::string, std::string> operator()(const Number& field) const {
         std::string kind = "integer";

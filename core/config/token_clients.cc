@@ -35,7 +35,7 @@ Result<std::vector<TokenClient>> read_token_clients(const std::string& file) {
                                  fmt::format("the client '{}' {}", one_line(entry.id), why));
         };
         if (!is_client_id(entry.id)) {
-            return fault("must have an id of 200 ASCII characters at most");
+            return fault("must have an id of at most 200 ASCII characters");
         }
         if (entry.texts.size() != 1) {
             return fault("needs one of jwks, jwks_file and jwks_url");
@@ -47,7 +47,7 @@ Result<std::vector<TokenClient>> read_token_clients(const std::string& file) {
         client.jwks_file = std::move(entry.texts["jwks_file"]);
         client.jwks_url = std::move(entry.texts["jwks_url"]);
         if (!client.jwks_url.empty() && !is_safe_url(client.jwks_url)) {
-            return fault("must have a jwks_url that begins with https:// and names no user");
+            return fault("must have a jwks_url that begins with https:// and contains no user");
         }
         fetched += client.jwks_url.empty() ? 0 : 1;
     }

@@ -27,7 +27,7 @@ Result<toml::table> parse_toml(std::string_view text) {
         const std::string fault = one_line(error.description());
         return usage(line == 0 ? fault : fmt::format("line {}: {}", line, fault));
     } catch (const TomlAssertion&) {
-        return usage("it is no TOML");
+        return usage("it is not valid TOML");
     }
 }
 
@@ -49,7 +49,7 @@ Result<toml::table> read_toml(const std::string& file) {
         text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
     }
     if (stream.bad() || text.size() > kFileBytesMax) {
-        return usage("it cannot be read, or not to its end");
+        return usage("it cannot be read completely");
     }
     return parse_toml(text);
 }

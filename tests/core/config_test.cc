@@ -103,7 +103,7 @@ TEST(LoadConfig, TakesNoughtForASizeOrDurationOnlyWhereItMeansSomething) {
     EXPECT_EQ(fault_of(sets({"storage.written_memory=0"})), "");
     EXPECT_EQ(load_config(sets({"storage.written_memory=64MiB"}))->storage_written_memory,
               64U << 20);
-    EXPECT_NE(fault_of(sets({"limits.max_body=0"})).find("an integer of bytes, 1 or more"),
+    EXPECT_NE(fault_of(sets({"limits.max_body=0"})).find("a number of bytes, 1 or more"),
               std::string::npos);
     EXPECT_EQ(fault_of(sets({"storage.written_memory=-1"})).find("1 or more"), std::string::npos);
     EXPECT_NE(fault_of(sets({"storage.written_memory=-1"})), "");
@@ -155,14 +155,14 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"durability=sometimes", "durability must be one of commit, interval, none"},
              {"delete_absent=403", "delete_absent must be 404 or 204"},
              {"delete_absent=204.0", "delete_absent must be"},
-             {"auth.public=read", "auth.public must be a list of texts"},
-             {"auth.public=[1]", "auth.public must be a list of texts"},
+             {"auth.public=read", "auth.public must be a list of strings"},
+             {"auth.public=[1]", "auth.public must be a list of strings"},
              {"auth.public=[\"all\"]", "auth.public"},
-             {"listen=8080", "listen must be a text"},
+             {"listen=8080", "listen must be a string"},
              {"listen=x8080", "listen must be HOST:PORT"},
-             {"base_url=5", "base_url must be a text"},
-             {"data=2026-01-02", "data must be a text"},
-             {"auth.jwt.audience=1.5", "auth.jwt.audience must be a text"},
+             {"base_url=5", "base_url must be a string"},
+             {"data=2026-01-02", "data must be a string"},
+             {"auth.jwt.audience=1.5", "auth.jwt.audience must be a string"},
              {"listen=localhost:99999", "listen must be HOST:PORT"},
              {"listen=::1:9221", "listen must be HOST:PORT"},
              {"base_url=http://x/r4", "base_url must"},
@@ -183,8 +183,8 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"auth.jwt.jwks_url=http://issuer/jwks", "must begin with https://"},
              {"auth.jwt.jwks_url=ftp://issuer/jwks", "must begin with https://"},
              {"auth.jwt.jwks_url=http://localhost:1@issuer/jwks", "must begin with https://"},
-             {"auth.jwt.jwks_url=https://user:word@issuer/jwks", "and name no user"},
-             {"auth.introspection.url=https://user:word@issuer/ask", "and name no user"},
+             {"auth.jwt.jwks_url=https://user:word@issuer/jwks", "and contain no user"},
+             {"auth.introspection.url=https://user:word@issuer/ask", "and contain no user"},
              {"auth.jwt.issuers=https://issuer", "auth.jwt.issuers must be a list of tables"},
              {"auth.jwt.issuers=[{issuer=\"a\",keys=\"b\"}]", "must be a list of tables"},
              {"auth.jwt.issuers=[{issuer=1}]", "must be a list of tables"},
@@ -193,7 +193,7 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"auth.jwt.issuers=[{issuer=\"a\",jwks_url=\"http://b/\"}]",
               "must begin with https://"},
              {"auth.jwt.issuers=[{issuer=\"a\",jwks_file=\"b\"},{issuer=\"a\",jwks_file=\"c\"}]",
-              "'a' is there twice"},
+              "'a' appears twice"},
              {"auth.introspection.url=http://issuer/ask", "must begin with https://"},
              {"auth.introspection.url=https://issuer/ask",
               "client_secret_file or outgoing.cert_file"},
@@ -212,11 +212,11 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"cors.origins=[\"null\"]", "cors.origins"},
              {"metadata.instantiates=[\"us-core-server\"]",
               "metadata.instantiates: 'us-core-server'"},
-             {"metadata.instantiates=[\"http://a b\"]", "is no absolute URL"},
+             {"metadata.instantiates=[\"http://a b\"]", "is not an absolute URL"},
              {"search.time_zone=Europe/Atlantis", "search.time_zone: 'Europe/Atlantis'"},
              {"search.time_zone=\"\"", "search.time_zone: ''"},
              {"search.time_zone=/etc/passwd", "search.time_zone: '/etc/passwd'"},
-             {"search.time_zone=11", "search.time_zone must be a text"},
+             {"search.time_zone=11", "search.time_zone must be a string"},
              {"allow_damaged=true", "allow_damaged"}}) {
         EXPECT_NE(fault_of(sets({set})).find(said), std::string::npos)
             << set << ": " << fault_of(sets({set}));
@@ -236,7 +236,8 @@ TEST(LoadConfig, HoldsTokensOfItsOwnToANameThatNobodyElseHas) {
     EXPECT_NE(fault({}).find("needs a base_url"), std::string::npos);
     EXPECT_NE(fault({"base_url=http://annals.example.org/fhir"}).find("needs a base_url"),
               std::string::npos);
-    EXPECT_NE(fault({base, "auth.smart.token_endpoint=https://a/token"}).find("exclude each other"),
+    EXPECT_NE(fault({base, "auth.smart.token_endpoint=https://a/token"})
+                  .find("cannot be combined with the endpoints of auth.smart"),
               std::string::npos);
     EXPECT_NE(fault({base, "auth.jwt.jwks_file=a"}).find("needs auth.jwt.issuer"),
               std::string::npos);
@@ -290,7 +291,7 @@ TEST(LoadConfig, ReadsATableOfIssuers) {
     sources.sets = {"auth.jwt.jwks_file=keys"};
     EXPECT_NE(fault_of(sources).find("needs auth.jwt.issuer"), std::string::npos);
     sources.sets = {"auth.jwt.jwks_file=keys", "auth.jwt.issuer=https://c"};
-    EXPECT_NE(fault_of(sources).find("'https://c' is there twice"), std::string::npos);
+    EXPECT_NE(fault_of(sources).find("'https://c' appears twice"), std::string::npos);
     sources.sets = {"auth.jwt.jwks_file=keys", "auth.jwt.issuer=https://e"};
     EXPECT_EQ(fault_of(sources), "");
 }
@@ -316,7 +317,7 @@ TEST(LoadConfig, KeepsTheSameNumberOfVersionsOfEveryTypeThatIsNotNamed) {
 TEST(LoadConfig, TakesHistoryLimitsOfTypes) {
     EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"Patient=5\",\"Task=0\"]"})), "");
     EXPECT_NE(fault_of(sets({"history_cleanup_types=[\"Patient=5\",\"Patient=2\"]"}))
-                  .find("Patient is there twice"),
+                  .find("Patient appears twice"),
               std::string::npos);
     for (const std::string entry : {"Patient", "Patient=", "Nobody=5", "Patient=x", "Patient=-1"}) {
         const std::string fault = fault_of(sets({"history_cleanup_types=[\"" + entry + "\"]"}));
@@ -399,7 +400,7 @@ TEST(ReadApiKeys, RefusesTheDigestOfNoTextAtAll) {
         "[[key]]\nid = \"a\"\nscopes = [\"system/*.rs\"]\n"
         "sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n"));
     ASSERT_FALSE(keys);
-    EXPECT_NE(keys.error().detail.find("no text at all"), std::string::npos);
+    EXPECT_NE(keys.error().detail.find("the hash of an empty string"), std::string::npos);
 }
 
 TEST(LoadConfig, RefusesUnknownVariablesOfTheEnvironment) {

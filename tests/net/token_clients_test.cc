@@ -440,16 +440,16 @@ TEST(TokenClients, SayWhichFileAndClientIsOfNoUse) {
     EXPECT_EQ(fault(head + keys), "");
     EXPECT_THAT(fault(""), HasSubstr("[[client]] entries"));
     EXPECT_THAT(fault("[[client]]\nscopes = []\n"), HasSubstr("a client has no id"));
-    EXPECT_THAT(fault("[[client]]\nid = \"lab\"\n" + keys), HasSubstr("must be a list of texts"));
+    EXPECT_THAT(fault("[[client]]\nid = \"lab\"\n" + keys), HasSubstr("must be a list of strings"));
     EXPECT_THAT(fault(head), HasSubstr("'lab' needs one of jwks, jwks_file and jwks_url"));
     EXPECT_THAT(fault(head + keys + "jwks_url = 'https://a'\n"), HasSubstr("needs one of"));
     EXPECT_THAT(fault(head + "jwks_url = 'http://example.org/'\n"), HasSubstr("https://"));
     EXPECT_THAT(fault(head + "jwks_file = '" + (folder / "none") + "'\n"),
                 HasSubstr("cannot be read"));
     EXPECT_THAT(fault(head + "jwks = '{}'\n"), HasSubstr("not a JWK Set"));
-    EXPECT_THAT(fault(head + "jwks = 1\n"), HasSubstr("must be a text"));
-    EXPECT_THAT(fault(head + keys + "secret = 'x'\n"), HasSubstr("unknown 'secret'"));
-    EXPECT_THAT(fault(head + keys + head + keys), HasSubstr("'lab' is there twice"));
+    EXPECT_THAT(fault(head + "jwks = 1\n"), HasSubstr("must be a string"));
+    EXPECT_THAT(fault(head + keys + "secret = 'x'\n"), HasSubstr("unknown member 'secret'"));
+    EXPECT_THAT(fault(head + keys + head + keys), HasSubstr("'lab' appears twice"));
     EXPECT_THAT(fault("[[client]]\nid = \"l\\u00e4b\"\nscopes = []\n" + keys), HasSubstr("ASCII"));
     std::string many;
     for (std::size_t i = 0; i <= core::kFetchedClientsMax; ++i) {
