@@ -127,8 +127,8 @@ Result<void> AuditLog::open_file() {
     is_named_ = false;
     is_torn_ = end.last != '\n';
     if (is_torn_ || end.size < size) {
-        log_warning(fmt::format("audit: {}: its last line is not whole{}", path_,
-                                end.size < size ? ", and zeros behind it were cut" : ""));
+        log_warning(fmt::format("audit: {}: the last line is incomplete{}", path_,
+                                end.size < size ? ", and the zeros after it were removed" : ""));
     }
     return {};
 }
@@ -230,12 +230,12 @@ bool AuditLog::insist(const Step& step) {
         const Result<void> done = step();
         if (done) {
             if (std::exchange(failing_, false)) {
-                log_warning("audit: lines are written again");
+                log_warning("audit: lines are being written again");
             }
             return true;
         }
         if (!std::exchange(failing_, true)) {
-            log_error(fmt::format("audit: {}: {}; trying again", path_, done.error().detail));
+            log_error(fmt::format("audit: {}: {}; retrying", path_, done.error().detail));
         }
         std::unique_lock lock(mutex_);
         if (stopping_) {

@@ -119,7 +119,8 @@ void AuditEvents::run() {
         write(batch);
         if (last_try && !batch.empty()) {
             dropped_.fetch_add(batch.size(), std::memory_order_relaxed);
-            log_error(fmt::format("audit: {} resources could not be written", batch.size()));
+            log_error(
+                fmt::format("audit: {} AuditEvent resources could not be written", batch.size()));
             batch.clear();
         }
         const std::size_t bytes_left = total_bytes(batch);
@@ -167,7 +168,8 @@ void AuditEvents::write(std::vector<std::string>& events) {
     written_.fetch_add(written, std::memory_order_relaxed);
     if (refused > 0) {
         dropped_.fetch_add(refused, std::memory_order_relaxed);
-        log_error(fmt::format("audit: the store refused {} resources (status {})", refused, why));
+        log_error(fmt::format("audit: the store refused {} AuditEvent resources (status {})",
+                              refused, why));
     }
     events = std::move(again);
 }

@@ -59,7 +59,7 @@ Result<void> Connection::judge_websocket(const core::Request& request) const {
     // Browsers let any page open a websocket anywhere, with the certificates and addresses of their user.
     if (request.header("Origin") && worker_.shared.cors.lines(request).empty() &&
         !is_own_origin(request)) {
-        return Error{Errc::forbidden, "Scripts of this origin may not open a websocket here", ""};
+        return Error{Errc::forbidden, "Scripts of this origin may not open a WebSocket here", ""};
     }
     const core::Service& service = worker_.shared.service;
     return core::everybody_may_read(service)
@@ -79,11 +79,11 @@ std::optional<core::Response> Connection::refuse_websocket(const core::Request& 
     if (upgrades && version && websocket_accept(request.header("Sec-WebSocket-Key").value_or(""))) {
         return {};
     }
-    core::Response response =
-        Error{Errc::invalid,
-              upgrades && version ? "Sec-WebSocket-Key must be 16 bytes in base64"
-                                  : "This is a websocket: version 13 of RFC 6455 is expected",
-              ""};
+    core::Response response = Error{
+        Errc::invalid,
+        upgrades && version ? "Sec-WebSocket-Key must be 16 bytes in base64"
+                            : "This is a WebSocket endpoint: version 13 of RFC 6455 is required",
+        ""};
     core::represent_error(request, response);
     if (!upgrades || !version) {
         response.status = 426;

@@ -54,7 +54,7 @@ void add_requests(Page& page, std::span<const LoopMetrics* const> loops) {
     }
 
     page.family("annals_http_request_seconds", "histogram",
-                "From the whole request to its response.");
+                "Time from the arrival of the whole request to its response.");
     for (std::size_t m = 0; m < kMethodCount; ++m) {
         const std::string_view method = core::method_name(static_cast<core::HttpMethod>(m));
         std::array<std::uint64_t, kLatencyBucketsUs.size() + 1> counts;
@@ -100,16 +100,17 @@ void add_store(Page& page, const storage::Store& store) {
     page.single("annals_store_log_bytes", "gauge", "Bytes of the log on disk.", metrics.log_bytes);
     page.single("annals_store_index_bytes", "gauge", "Bytes of the index in memory.",
                 metrics.index_bytes);
-    page.single("annals_store_gathered_bytes", "gauge", "Bytes submitted and not yet settled.",
-                metrics.gathered_bytes);
+    page.single("annals_store_gathered_bytes", "gauge",
+                "Bytes submitted and not yet committed or refused.", metrics.gathered_bytes);
     page.single("annals_erased_bodies_total", "counter",
-                "Bodies of erased versions taken out of the log.", metrics.bodies_erased);
+                "Bodies of erased versions removed from the log.", metrics.bodies_erased);
     page.single("annals_history_cleanup_cycles_total", "counter", "Cycles of history cleanup.",
                 metrics.cleanup_cycles);
     page.single("annals_history_cleanup_versions_total", "counter",
                 "Versions that history cleanup removed.", metrics.cleanup_versions);
     page.single("annals_history_cleanup_last_seconds", "gauge",
-                "When the last cycle of history cleanup ended, in seconds since 1970; 0: none did.",
+                "When the last cycle of history cleanup ended, in seconds since 1970; 0: none has "
+                "ended yet.",
                 static_cast<std::uint64_t>(metrics.cleanup_ended.us) / 1'000'000);
     page.single("annals_compaction_segments_total", "counter", "Segments compacted.",
                 metrics.compaction.segments_done);
@@ -122,15 +123,17 @@ void add_store(Page& page, const storage::Store& store) {
     page.single("annals_compression_segments_total", "counter", "Segments compressed.",
                 metrics.compaction.segments_packed);
     page.single("annals_compression_read_bytes_total", "counter",
-                "Bytes of segments that were compressed.", metrics.compaction.pack_bytes_read);
-    page.single("annals_compression_written_bytes_total", "counter", "What they came to.",
+                "Bytes of the segments that were compressed, before compression.",
+                metrics.compaction.pack_bytes_read);
+    page.single("annals_compression_written_bytes_total", "counter",
+                "Bytes of the segments that were compressed, after compression.",
                 metrics.compaction.pack_bytes_written);
     page.single("annals_search_index_bytes", "gauge", "Bytes of the search index in memory.",
                 metrics.search.bytes);
-    page.single("annals_search_documents", "gauge", "Versions that can be found.",
+    page.single("annals_search_documents", "gauge", "Versions in the search index.",
                 metrics.search.documents);
     page.single("annals_search_documents_superseded", "gauge",
-                "Of these, kept for pages of a search that began before.",
+                "Versions among these that are kept only for further pages of earlier searches.",
                 metrics.search.documents_died);
     page.single("annals_search_runs", "gauge", "Runs of the search index.", metrics.search.runs);
     page.single("annals_search_merges_total", "counter", "Merges of runs.", metrics.search.merges);
@@ -154,7 +157,7 @@ void add_store(Page& page, const storage::Store& store) {
                                      resource_type_name(type), totals.live);
         }
     }
-    page.single("annals_store_writable", "gauge", "1 if the store takes writes.",
+    page.single("annals_store_writable", "gauge", "1 if the store accepts writes, else 0.",
                 store.write_state() == storage::WriteState::ready ? 1 : 0);
 }
 
@@ -200,15 +203,14 @@ std::string token_metrics(const auth::TokenEndpoint& endpoint) {
 
 std::string subscription_metrics(const core::SubscriptionStats& stats) {
     Page page;
-    page.single("annals_subscriptions_active", "gauge", "Subscriptions that are active.",
-                stats.active);
-    page.single("annals_subscription_notifications_total", "counter",
-                "Notifications that were delivered.", stats.delivered);
+    page.single("annals_subscriptions_active", "gauge", "Active subscriptions.", stats.active);
+    page.single("annals_subscription_notifications_total", "counter", "Notifications delivered.",
+                stats.delivered);
     page.single("annals_subscription_failures_total", "counter",
-                "Attempts to deliver one that failed.", stats.failed);
-    page.family("annals_subscription_lag_positions", "gauge",
-                "Positions between what a subscription was told of and the newest; of those "
-                "furthest behind.");
+                "Failed attempts to deliver a notification.", stats.failed);
+    page.family(
+        "annals_subscription_lag_positions", "gauge",
+        "Positions by which a subscription is behind the newest one; for those furthest behind.");
     for (const auto& [id, lag] : stats.lags) {
         page.text +=
             fmt::format("annals_subscription_lag_positions{{subscription=\"{}\"}} {}\n", id, lag);
@@ -219,27 +221,26 @@ std::string subscription_metrics(const core::SubscriptionStats& stats) {
 std::string prometheus_page(std::span<const LoopMetrics* const> loops,
                             const core::Service& service) {
     Page page;
-    page.family("annals_build_info", "gauge", "The version that runs.");
+    page.family("annals_build_info", "gauge", "The running version.");
     page.text += "annals_build_info{version=\"" ANNALS_VERSION "\"} 1\n";
     add_requests(page, loops);
     page.single("annals_http_connections", "gauge", "Open connections.",
                 sum(loops, &LoopMetrics::connections));
     page.single("annals_http_connections_total", "counter", "Connections accepted.",
                 sum(loops, &LoopMetrics::connections_opened));
-    page.single("annals_http_connections_refused_total", "counter", "Connections over the limits.",
-                sum(loops, &LoopMetrics::refused));
-    page.single("annals_http_requests_throttled_total", "counter", "Requests over limits.rate.",
-                sum(loops, &LoopMetrics::throttled));
-    page.single("annals_http_requests_in_flight", "gauge", "Requests that wait for the store.",
+    page.single("annals_http_connections_refused_total", "counter",
+                "Connections refused because of the limits.", sum(loops, &LoopMetrics::refused));
+    page.single("annals_http_requests_throttled_total", "counter",
+                "Requests refused because of limits.rate.", sum(loops, &LoopMetrics::throttled));
+    page.single("annals_http_requests_in_flight", "gauge", "Requests waiting for the store.",
                 sum(loops, &LoopMetrics::in_flight));
     add_store(page, service.store());
     page.single("annals_replication_divergences_total", "counter",
-                "Versions that came in history bundles and differ from the stored ones.",
+                "Versions received in history bundles that differ from the stored ones.",
                 service.divergences());
     if (const auto followed = service.followed()) {
         page.single("annals_replication_source_position", "gauge",
-                    "Where the server that is followed stood when it was last heard of.",
-                    followed->value);
+                    "Newest known position of the server that is followed.", followed->value);
     }
     return std::move(page.text);
 }

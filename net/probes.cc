@@ -39,26 +39,24 @@ core::Response readiness(const Shared& shared) {
         case storage::WriteState::ready:
             if (shared.audit != nullptr && shared.audit->log().is_full()) {
                 return not_ready("transient",
-                                 "not ready: the audit log takes no more at present, and without "
-                                 "a line nothing is done");
+                                 "not ready: the audit log cannot be written at present, and no "
+                                 "request is processed without it");
             }
             if (shared.store.write_wait() >= kWriteWaitMax) {
-                return not_ready("transient",
-                                 "not ready: the device has not taken what is being written for "
-                                 "30 seconds and more");
+                return not_ready(
+                    "transient",
+                    "not ready: the device has not completed a write for 30 seconds or more");
             }
             return text_response(core::ContentType::text, "ready\n");
         case storage::WriteState::no_space:
             return not_ready("no-store",
-                             "not ready: there is too little space, or too few descriptors, for "
-                             "what is written; writes come back by themselves when there is "
-                             "enough");
+                             "not ready: there is not enough space, or there are not enough file "
+                             "descriptors; writes resume by themselves when there is enough");
         case storage::WriteState::failed:
             return not_ready("no-store",
-                             "not ready: a write or sync failed; writes come back with "
-                             "a restart");
+                             "not ready: a write or sync failed; writes resume after a restart");
         case storage::WriteState::read_only:
-            return not_ready("no-store", "not ready to write: the store is open read-only");
+            return not_ready("no-store", "not ready to write: the store is read-only");
     }
     return not_ready("no-store", "not ready");
 }
@@ -88,10 +86,12 @@ core::Response answer_outside(const Shared& shared, const core::Request& request
     const bool health = request.path == "/healthz";
     const bool ready = request.path == "/readyz";
     if (!health && !ready && request.path != "/metrics") {
-        return Error{Errc::not_found, "nothing is served here; FHIR is below /fhir", ""};
+        return Error{Errc::not_found, "there is nothing at this path; FHIR is served below /fhir",
+                     ""};
     }
     if (request.method != core::HttpMethod::get && request.method != core::HttpMethod::head) {
-        core::Response response = Error{Errc::method_not_allowed, "this page is only read", ""};
+        core::Response response =
+            Error{Errc::method_not_allowed, "this page accepts GET and HEAD only", ""};
         response.allow = "GET, HEAD";
         return response;
     }

@@ -272,7 +272,7 @@ RequestReader::Step RequestReader::step_after_unknown_method() {
     const std::string_view line = head.substr(0, line_end);
     const std::string_view method = line.substr(0, line.find(' '));
     if (method.empty() || method.size() > kMethodBytesMax || !all_in(kToken, method)) {
-        refuse(Errc::invalid, "this is no HTTP/1.1 request");
+        refuse(Errc::invalid, "this is not an HTTP/1.1 request");
         return Step::refused;
     }
     if (line_end == std::string_view::npos) {
@@ -288,10 +288,10 @@ RequestReader::Step RequestReader::step_after_unknown_method() {
     const bool versioned = target.ends_with(kVersions[0]) || target.ends_with(kVersions[1]);
     target.remove_suffix(versioned ? kVersions[0].size() : 0);
     if (!versioned || !target.starts_with('/') || target.find(' ') != std::string_view::npos) {
-        refuse(Errc::invalid, "this is no HTTP/1.1 request");
+        refuse(Errc::invalid, "this is not an HTTP/1.1 request");
         return Step::refused;
     }
-    refuse(Errc::method_not_allowed, "this method is unknown here");
+    refuse(Errc::method_not_allowed, "this method is not known");
     refusal_.path = target.substr(0, target.find('?'));
     return Step::refused;
 }
@@ -305,7 +305,7 @@ RequestReader::Step RequestReader::step_after_error(int error) {
             return step_after_unknown_method();
         case HPE_INVALID_VERSION:
         case HPE_PAUSED_H2_UPGRADE:
-            refuse(Errc::invalid, "HTTP/1.1 and HTTP/1.0 are spoken here", 505);
+            refuse(Errc::invalid, "only HTTP/1.1 and HTTP/1.0 are supported", 505);
             break;
         case HPE_INVALID_URL:
             refuse(Errc::invalid, kMalformedTarget);
@@ -316,13 +316,13 @@ RequestReader::Step RequestReader::step_after_error(int error) {
             refuse(Errc::invalid, "a header line is malformed");
             break;
         case HPE_UNEXPECTED_CONTENT_LENGTH:
-            refuse(Errc::invalid, "the body's length is given twice");
+            refuse(Errc::invalid, "the body's length is stated twice");
             break;
         case HPE_INVALID_CONTENT_LENGTH:
-            refuse(Errc::invalid, "Content-Length is no number");
+            refuse(Errc::invalid, "Content-Length is not a number");
             break;
         case HPE_INVALID_TRANSFER_ENCODING:
-            refuse(Errc::not_implemented, "the only transfer coding taken is chunked");
+            refuse(Errc::not_implemented, "the only supported transfer coding is chunked");
             break;
         case HPE_INVALID_CHUNK_SIZE:
         case HPE_STRICT:
@@ -331,7 +331,7 @@ RequestReader::Step RequestReader::step_after_error(int error) {
                                       : std::string_view("a line of the request is malformed"));
             break;
         default:
-            refuse(Errc::invalid, "this is no HTTP/1.1 request");
+            refuse(Errc::invalid, "this is not an HTTP/1.1 request");
             break;
     }
     return Step::refused;
@@ -347,15 +347,15 @@ bool RequestReader::decode(std::string_view bytes) {
         case Decoder::Step::taken:
             return true;
         case Decoder::Step::corrupt:
-            return refuse(Errc::invalid, "the body is not what its Content-Encoding says");
+            return refuse(Errc::invalid, "the body does not match its Content-Encoding");
         case Decoder::Step::too_large:
             break;
     }
     if (bytes_max < body_limit_) {
-        return refuse(Errc::overloaded, "there is no memory to decode the body");
+        return refuse(Errc::overloaded, "there is not enough memory to decode the body");
     }
     return refuse(Errc::body_too_large,
-                  "the request's body, decoded, is larger than limits.max_body");
+                  "the request's decoded body is larger than limits.max_body");
 }
 
 /// Whether it may be a Bundle.
@@ -370,7 +370,7 @@ bool RequestReader::posts_to_root() const noexcept {
 int RequestReader::head_arrived() {
     llhttp_t& state = parser_->state;
     if (state.http_major != 1) {
-        refuse(Errc::invalid, "HTTP/1.1 and HTTP/1.0 are spoken here", 505);
+        refuse(Errc::invalid, "only HTTP/1.1 and HTTP/1.0 are supported", 505);
         return -1;
     }
     http_1_0_ = state.http_minor == 0;

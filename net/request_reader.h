@@ -153,7 +153,7 @@ class RequestReader {
     void drop_decoder();
     void set_head();
     static constexpr std::string_view kMalformedTarget =
-        "the request target is malformed; what is not ASCII is to be percent-encoded";
+        "the request target is malformed; characters other than ASCII must be percent-encoded";
     bool read_target(std::string_view target);
     void finish_request();
     Step wait_for_bytes();

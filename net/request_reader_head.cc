@@ -132,7 +132,8 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
         case 6:
             if (same(name, "expect") && !http_1_0_) {
                 if (!same(value, "100-continue")) {
-                    return refuse(Errc::invalid, "the only expectation met is 100-continue", 417);
+                    return refuse(Errc::invalid, "the only supported expectation is 100-continue",
+                                  417);
                 }
                 expects_continue_ = true;
             }
@@ -161,11 +162,11 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
         case 17:
             if (same(name, "transfer-encoding")) {
                 if (http_1_0_ || chunked_) {
-                    return refuse(Errc::invalid, "Transfer-Encoding is not in its place");
+                    return refuse(Errc::invalid, "Transfer-Encoding is not allowed here");
                 }
                 if (!same(value, "chunked")) {
                     return refuse(Errc::not_implemented,
-                                  "the only transfer coding taken is chunked");
+                                  "the only supported transfer coding is chunked");
                 }
                 chunked_ = true;
             }
@@ -184,13 +185,12 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
 bool RequestReader::apply_content_coding(std::string_view value) {
     const std::optional<Coding> coding = coding_named(value);
     if (!coding || (decoder_ != nullptr && *coding != Coding::identity)) {
-        return refuse(Errc::unsupported_media,
-                      "bodies are taken in the content coding gzip or zstd, or in none");
+        return refuse(Errc::unsupported_media, "the supported content codings are gzip and zstd");
     }
     if (*coding != Coding::identity) {
         decoder_ = make_decoder(*coding);
         if (decoder_ == nullptr) {
-            return refuse(Errc::overloaded, "there is no memory to decode the body");
+            return refuse(Errc::overloaded, "there is not enough memory to decode the body");
         }
     }
     return true;

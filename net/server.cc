@@ -91,8 +91,10 @@ void divide_descriptors(Shared& shared) {
         std::min<std::uint64_t>(kOverloadedMax + kFilesMax, limit.rlim_cur / 2);
     if (shared.connections_max > limit.rlim_cur - others) {
         shared.connections_max = limit.rlim_cur - others;
-        log_warning(fmt::format("limits.max_connections: with {} descriptors for all, {} are taken",
-                                limit.rlim_cur, shared.connections_max));
+        log_warning(
+            fmt::format("limits.max_connections: with {} file descriptors in total, {} connections "
+                        "are accepted",
+                        limit.rlim_cur, shared.connections_max));
     }
 }
 
@@ -219,7 +221,7 @@ asio::awaitable<void> Server::Impl::accept() {
         }
         if (const Clock::time_point time = Clock::now(); time >= next_warning) {
             next_warning = time + kWarningInterval;
-            log_warning(fmt::format("no connection can be accepted: {}",
+            log_warning(fmt::format("cannot accept connections: {}",
                                     std::generic_category().message(refused)));
         }
         // The waiting sockets keep the listener readable, so this must not wait for that.
@@ -333,7 +335,7 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
     if (!closed) {
         // Coroutines that wait for a store that does not settle can't be destroyed after their sockets'
         // services; the process is about to end anyway.
-        log_error("requests were still under way when the server stopped");
+        log_error("requests were still in progress when the server stopped");
         for (std::unique_ptr<Worker>& worker : shared.workers) {
             static_cast<void>(worker.release());
         }

@@ -81,7 +81,7 @@ Result<void> SubscriptionSocket::bind(std::string_view id, bool may_block) {
         return {};
     }
     if (bindings_.size() == kBindingsMax) {
-        return refused(fmt::format("a connection is bound to {} at most", kBindingsMax));
+        return refused(fmt::format("a connection can be bound to at most {}", kBindingsMax));
     }
     // Bound before it is read, so that anything written after the response causes a ping.
     Binding binding;
@@ -90,7 +90,7 @@ Result<void> SubscriptionSocket::bind(std::string_view id, bool may_block) {
     const storage::Store& store = service_.store();
     const auto newest = store.current(core::subscription_type(), id);
     if (!newest || newest->deletion) {
-        return refused("there is no such Subscription");
+        return refused("the Subscription does not exist");
     }
     const Result<storage::StoredVersion> stored =
         may_block ? store.load(*newest) : store.load_resident(*newest);
@@ -101,11 +101,11 @@ Result<void> SubscriptionSocket::bind(std::string_view id, bool may_block) {
     const Result<json::Document> document =
         stored ? core::thread_parser().parse(stored->body) : Result<json::Document>(Error{});
     if (!document) {
-        return refused("it can't be read");
+        return refused("it cannot be read");
     }
     const json::Value root = document->root();
     if (!root["channel"]["type"].equals("websocket")) {
-        return refused("its channel is no websocket");
+        return refused("its channel type is not websocket");
     }
     const auto status = core::status_of(root);
     if (status != core::SubscriptionStatus::active &&

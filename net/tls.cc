@@ -64,8 +64,8 @@ void warn_of_curve(const std::string& file, SSL_CTX* context) {
         return;
     }
     log_warning(
-        fmt::format("tls.key_file: {}: of its curve, {}, browsers and most clients have no use: "
-                    "they can't connect",
+        fmt::format("tls.key_file: {}: browsers and most other clients do not support its curve, "
+                    "{}, and cannot connect",
                     file, std::string_view(name.data(), size)));
 }
 
@@ -187,7 +187,7 @@ void TlsContext::reload_if_changed() {
         return;
     }
     auto next = read();
-    watch_.note(next, "the certificate stays as it was");
+    watch_.note(next, "the certificate is unchanged");
     const bool is_news = next && due;
     if (!next && stale) {
         next = make_again(current_.get());
@@ -209,7 +209,7 @@ void TlsContext::reload_if_changed() {
         current_ = *std::move(next);
     }
     if (is_news) {
-        log_info("the certificate was read again");
+        log_info("the certificate was reloaded");
         warn_of_curve(files_.key_file, current().get());
     }
 }

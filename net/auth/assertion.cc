@@ -11,7 +11,7 @@ Result<Assertion> check_assertion(std::string_view claims, const std::string& id
     json::Parser parser;
     const auto document = parser.parse(claims);
     if (!document) {
-        return bad_credentials("The assertion's claims are no JSON");
+        return bad_credentials("The assertion's claims are not valid JSON");
     }
     const json::Value root = document->root();
     const auto checked = check_claims(root, {id, url, leeway, ""}, now);
@@ -21,14 +21,14 @@ Result<Assertion> check_assertion(std::string_view claims, const std::string& id
                    : checked.error();
     }
     if (!root["sub"].equals(id)) {
-        return bad_credentials("The assertion's sub is not its iss");
+        return bad_credentials("The assertion's sub differs from its iss");
     }
     if (checked->expires.us - now.us > assertion_life_max(leeway).count()) {
         return bad_credentials("The assertion's exp is more than five minutes ahead");
     }
     Assertion assertion{root["jti"].string(), checked->expires};
     if (assertion.id.empty() || assertion.id.size() > kAssertionIdBytesMax) {
-        return bad_credentials("The assertion needs a jti of 512 bytes at most");
+        return bad_credentials("The assertion needs a jti of at most 512 bytes");
     }
     return assertion;
 }

@@ -109,7 +109,7 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
                                 : by_bearer(presented.value, peer.address, now, later));
     if (!known.certificate.empty() && !peer.certificate.empty() &&
         known.certificate != peer.certificate) {
-        return bad_credentials("The token is bound to another client certificate");
+        return bad_credentials("The token is bound to a different client certificate");
     }
     if (presented.value.size() <= kMemoBytesMax) {
         memo = {std::string(presented.value),
@@ -127,7 +127,7 @@ Result<Authenticator::Known> Authenticator::by_bearer(std::string_view value,
                                                       Settled* later) {
     constexpr std::string_view kScheme = "Bearer ";
     if (!equal_ignoring_case(value.substr(0, kScheme.size()), kScheme)) {
-        return bad_credentials("The Authorization header must be: Bearer and a token");
+        return bad_credentials("The Authorization header must consist of Bearer and a token");
     }
     value.remove_prefix(kScheme.size());
     while (value.starts_with(' ')) {
@@ -157,7 +157,7 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
             ++index;
         }
         if (index == issuers.size()) {
-            return bad_credentials("The token is of an unknown issuer");
+            return bad_credentials("The token's issuer is not known");
         }
     }
     const TrustedIssuer& issuer = issuers[index];
@@ -180,7 +180,7 @@ Result<Authenticator::Known> Authenticator::by_token(std::string_view token,
                                                      std::string_view address, Instant now,
                                                      Settled* later) {
     if (!takes_tokens_) {
-        return bad_credentials("Bearer tokens are not taken");
+        return bad_credentials("Bearer tokens are not accepted");
     }
     if (const auto known = tokens_.find(token); known != tokens_.end()) {
         if (known->second.expires > now) {
@@ -200,7 +200,7 @@ Result<Authenticator::Known> Authenticator::by_token(std::string_view token,
 
 Result<Authenticator::Known> Authenticator::by_key(std::string_view key) const {
     if (!takes_keys_) {
-        return bad_credentials("API keys are not taken");
+        return bad_credentials("API keys are not accepted");
     }
     if (key.size() > kApiKeyBytesMax) {
         return bad_credentials("The API key is not known");

@@ -30,7 +30,7 @@ Result<std::optional<Instant>> read_date(json::Value claims, std::string_view na
     constexpr double kSecondsMax = 253'402'300'799;  // the year 9999
     if (!value.is(json::Kind::number) || read.ec != std::errc() || !(seconds >= 0) ||
         seconds > kSecondsMax) {
-        return bad_credentials(fmt::format("The token's {} is no date", name));
+        return bad_credentials(fmt::format("The token's {} is not a date", name));
     }
     return std::optional(Instant{static_cast<std::int64_t>(std::floor(seconds)) * 1'000'000});
 }
@@ -106,7 +106,7 @@ Error bad_credentials(std::string_view why) {
 Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant now,
                             std::optional<Instant> expires_else) {
     if (!claims.is_object()) {
-        return bad_credentials("The token's claims are no object");
+        return bad_credentials("The token's claims are not an object");
     }
     const std::int64_t leeway = rules.leeway.count() * 1000;
     ANNALS_TRY(const auto expires, read_date(claims, "exp"));
@@ -124,10 +124,10 @@ Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant
         return bad_credentials("The token is not valid yet");
     }
     if (!rules.issuer.empty() && !claims["iss"].equals(rules.issuer)) {
-        return bad_credentials("The token is of another issuer");
+        return bad_credentials("The token was issued by a different issuer");
     }
     if (!rules.audience.empty() && !names_audience(claims["aud"], rules.audience)) {
-        return bad_credentials("The token is for another audience");
+        return bad_credentials("The token is for a different audience");
     }
     ANNALS_TRY(std::string certificate, certificate_of(claims));
     return Claims{name_of(claims), scopes_of(claims), end, patient_of(claims),

@@ -71,7 +71,7 @@ Result<std::shared_ptr<const ClientCertificate::Pem>> ClientCertificate::read() 
     }
     if (X509_check_private_key(certificate.get(), key.get()) != 1) {
         ERR_clear_error();
-        return unusable(kKey, files_.key_file, "it has the key of another certificate");
+        return unusable(kKey, files_.key_file, "the key does not belong to the certificate");
     }
     return std::shared_ptr<const Pem>(std::move(pem));
 }
@@ -86,7 +86,7 @@ void ClientCertificate::reload_if_changed() {
         return;
     }
     auto next = read();
-    watch_.note(next, "the certificate that others are shown stays as it was");
+    watch_.note(next, "the certificate for outgoing requests is unchanged");
     if (!next) {
         return;
     }
@@ -94,7 +94,7 @@ void ClientCertificate::reload_if_changed() {
         const std::lock_guard lock(mutex_);
         current_ = *std::move(next);
     }
-    log_info("the certificate that others are shown was read again");
+    log_info("the certificate for outgoing requests was reloaded");
 }
 
 }  // namespace annals::net::auth

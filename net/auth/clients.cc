@@ -167,9 +167,9 @@ void Clients::reload_if_changed() {
     auto all = read();
     // What fails may succeed later: a file that only the new state names appears, or a thread for a fetcher is available.
     const Result<void> done = all ? set(*std::move(all)) : Result<void>(all.error());
-    watch_.note(done, "clients stay as they were");
+    watch_.note(done, "the clients are unchanged");
     if (done) {
-        log_info("clients were read again");
+        log_info("the clients were reloaded");
     }
 }
 

@@ -39,7 +39,7 @@ void warn_of_idle_scopes(const std::vector<core::ApiKey>& keys) {
             const std::string_view word = core::next_part(rest, ' ');
             if (!word.empty() && core::Principal(key.id, word).may_nothing()) {
                 log_warning(fmt::format(
-                    "auth.api_keys_file: the scope '{}' of the key '{}' permits nothing",
+                    "auth.api_keys_file: the scope '{}' of the key '{}' grants no permission",
                     core::one_line(word), core::one_line(key.id)));
             }
         }
@@ -113,11 +113,12 @@ Result<Trusted> Credentials::read() const {
         ANNALS_TRY(secret,
                    read_secret("auth.jwt.hs256_secret_file", config_.jwt_hs256_secret_file));
         if (secret.size() < kSecretBytesMin) {
-            return Error{Errc::usage,
-                         fmt::format("auth.jwt.hs256_secret_file: {}: a secret must have {} "
-                                     "bytes or more",
-                                     config_.jwt_hs256_secret_file, kSecretBytesMin),
-                         ""};
+            return Error{
+                Errc::usage,
+                fmt::format(
+                    "auth.jwt.hs256_secret_file: {}: the secret must have at least {} bytes",
+                    config_.jwt_hs256_secret_file, kSecretBytesMin),
+                ""};
         }
     }
     if (config_.takes_tokens() && !config_.introspection.url.empty() &&
@@ -137,7 +138,7 @@ void Credentials::reload_if_changed() {
         return;
     }
     auto trusted = read();
-    watch_.note(trusted, "credentials stay as they were");
+    watch_.note(trusted, "the credentials are unchanged");
     if (!trusted) {
         return;
     }
@@ -155,7 +156,7 @@ void Credentials::reload_if_changed() {
         }
         set(*std::move(trusted));
     }
-    log_info("credentials were read again");
+    log_info("the credentials were reloaded");
 }
 
 std::shared_ptr<const Trusted> Credentials::current() const {

@@ -60,7 +60,7 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
     const CURLcode code = curl_easy_perform(curl);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);  // the handle outlives it
     if (code == CURLE_WRITE_ERROR) {
-        return Error{Errc::body_too_large, fmt::format("{}: the answer is too long", url), ""};
+        return Error{Errc::body_too_large, fmt::format("{}: the response is too long", url), ""};
     }
     if (code != CURLE_OK) {
         return Error{code == CURLE_OPERATION_TIMEDOUT ? Errc::timeout : Errc::io,

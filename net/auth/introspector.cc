@@ -41,7 +41,7 @@ bool is_bearer_token(std::string_view text) {
 }
 
 Error unknown() {
-    return {Errc::overloaded, "Whether the token is good cannot be found out at present", ""};
+    return {Errc::overloaded, "Whether the token is valid cannot be determined at present", ""};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void Introspector::set_secret(std::string secret) {
 Result<Claims> Introspector::find_out(std::string_view token, std::string_view address, Instant now,
                                       Settled* later) {
     if (!is_bearer_token(token)) {
-        return Error{Errc::bad_credentials, "The credentials are no bearer token", ""};
+        return Error{Errc::bad_credentials, "The credentials are not a bearer token", ""};
     }
     std::string digest = sha256_hex(token);
     const std::lock_guard lock(mutex_);
@@ -107,7 +107,7 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
     }
     // The address first, so that a client that sends made-up tokens does not use up the common rate.
     if (of_addresses_.take(address, Throttle::Clock::now())) {
-        return Error{Errc::throttled, "Too many tokens of this address were no good", ""};
+        return Error{Errc::throttled, "Too many tokens from this address were not valid", ""};
     }
     if (waiting_.size() >= kWaitingMax || throttle_.take("", Throttle::Clock::now())) {
         of_addresses_.give_back(address);
@@ -191,7 +191,7 @@ Result<Introspector::Good> Introspector::ask(const std::string& token, const std
     json::Parser parser;
     const auto answer = parser.parse(*text);
     if (!answer || !answer->root()["active"].is(json::Kind::boolean)) {
-        return warn("the answer is none of RFC 7662");
+        return warn("the response is not one of RFC 7662");
     }
     if (answer->root()["active"].raw() != "true") {
         return Error{Errc::bad_credentials, "The token is not active", ""};

@@ -129,7 +129,7 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
     const json::Value id = header["kid"];
     const std::string name = id.string();
     if (id && name.empty()) {
-        return bad_credentials("The token's kid is no text");
+        return bad_credentials("The token's kid is not a string");
     }
     if (id && !keys.has(name)) {
         return Error{Errc::not_found, "The token is signed with an unknown key", ""};
@@ -158,13 +158,13 @@ Result<Parts> split(std::string_view token) {
     const std::size_t first = token.find('.');
     const std::size_t second = first == std::string_view::npos ? first : token.find('.', first + 1);
     if (second == std::string_view::npos) {
-        return bad_credentials("The credentials are no JSON Web Token");
+        return bad_credentials("The credentials are not a JSON Web Token");
     }
     auto header = decode_base64url(token.substr(0, first));
     auto claims = decode_base64url(token.substr(first + 1, second - first - 1));
     auto signature = decode_base64url(token.substr(second + 1));
     if (!header || !claims || !signature) {
-        return bad_credentials("The token is not written in base64url");
+        return bad_credentials("The token is not encoded in base64url");
     }
     return Parts{*std::move(header), *std::move(claims), *std::move(signature),
                  token.substr(0, second)};
@@ -185,7 +185,7 @@ Result<std::string> unverified_issuer(std::string_view token) {
     json::Parser parser;
     const auto claims = parser.parse(parts.claims);
     if (!claims) {
-        return bad_credentials("The token's claims are no JSON");
+        return bad_credentials("The token's claims are not valid JSON");
     }
     return claims->root()["iss"].string();
 }
@@ -196,7 +196,7 @@ Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
     json::Parser parser;
     const auto header = parser.parse(parts.header);
     if (!header || !header->root().is_object()) {
-        return bad_credentials("The token's header is no JSON object");
+        return bad_credentials("The token's header is not a JSON object");
     }
     // A header that contains its own key, or says where to get it, is a known attack; crit requires
     // extensions that are not supported here.
@@ -206,12 +206,12 @@ Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
             member == std::string_view("jku") && !key_url.empty() && value.equals(key_url);
         if (value && !known) {
             return bad_credentials(
-                fmt::format("A token with {} in its header is not taken", member));
+                fmt::format("A token with {} in its header is not accepted", member));
         }
     }
     const Algorithm* const algorithm = find_algorithm(header->root()["alg"].string());
     if (algorithm == nullptr) {
-        return bad_credentials("The token's alg is not taken");
+        return bad_credentials("The token's alg is not accepted");
     }
     ANNALS_TRY_VOID(check_signature(*algorithm, header->root(), parts.signed_text, parts.signature,
                                     keys, rules));
@@ -224,7 +224,7 @@ Result<Claims> verify_token(std::string_view token, const KeySet& keys, const To
     json::Parser parser;
     const auto claims = parser.parse(text);
     if (!claims) {
-        return bad_credentials("The token's claims are no JSON");
+        return bad_credentials("The token's claims are not valid JSON");
     }
     return check_claims(claims->root(), rules, now);
 }

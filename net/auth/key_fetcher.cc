@@ -84,8 +84,7 @@ void KeyFetcher::run() {
             take_(**std::move(keys), ++taken_);
             last = *std::move(text);
         } else if (keys && !quit_) {
-            log_warning(
-                fmt::format("{}: {}; the keys stay as they were", name_, keys->error().detail));
+            log_warning(fmt::format("{}: {}; the keys are unchanged", name_, keys->error().detail));
         }
         // A question that was asked during the fetch is answered by the next one.
         if (question_ != nullptr && !wanted_) {

@@ -173,7 +173,7 @@ Result<KeySet> KeySet::read(std::string_view text) {
     }
     // It must not prevent the others from being used (RFC 7517, section 5).
     if (set.keys_.empty() && broken) {
-        return Error{Errc::invalid, fmt::format("the key '{}' is no key", *broken), ""};
+        return Error{Errc::invalid, fmt::format("the key '{}' is not valid", *broken), ""};
     }
     return set;
 }

@@ -128,12 +128,12 @@ Result<void> Replays::take(const std::string& client, const Assertion& assertion
     make_room(now);
     auto& seen = seen_[client];
     if (const auto found = seen.find(digest); found != seen.end() && found->second > now) {
-        return bad_credentials("The assertion was sent before");
+        return bad_credentials("The assertion has been used before");
     }
     if (assertion.expires < known_from_) {
         return bad_credentials(
-            "The assertion may have been sent before this server began; make one that lives "
-            "longer");
+            "The assertion may have been used before this server started; create one that expires "
+            "later");
     }
     if (seen.size() >= kOfOneClientMax || count_ >= kAllMax) {
         return Error{Errc::overloaded, "", ""};

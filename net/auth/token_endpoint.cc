@@ -55,7 +55,7 @@ core::Response refuse_with(int status, std::string_view name, std::string_view w
 core::Response answer_to(const Error& error) {
     if (error.code == Errc::overloaded || error.code == Errc::io) {
         core::Response response =
-            refuse_with(503, "temporarily_unavailable", "No token can be given at present");
+            refuse_with(503, "temporarily_unavailable", "No token can be issued at present");
         response.headers.emplace_back("Retry-After", "30");
         return response;
     }
@@ -141,7 +141,7 @@ std::optional<core::Response> TokenEndpoint::refuse_at_head(const core::Request&
         return {};
     }
     return refuse_with(413, "invalid_request",
-                       "The request is too long, or does not say how long it is");
+                       "The request is too long, or does not state its length");
 }
 
 std::optional<core::Response> TokenEndpoint::answer_keys(const core::Request& request) const {
@@ -149,7 +149,8 @@ std::optional<core::Response> TokenEndpoint::answer_keys(const core::Request& re
         return {};
     }
     if (request.method != HttpMethod::get && request.method != HttpMethod::head) {
-        core::Response response = refuse_with(405, "invalid_request", "The keys are only read");
+        core::Response response =
+            refuse_with(405, "invalid_request", "The keys accept GET and HEAD only");
         response.allow = "GET, HEAD";
         return response;
     }
@@ -165,14 +166,14 @@ std::optional<core::Response> TokenEndpoint::answer(const core::Request& request
     // A request that waited for keys has been counted already.
     if (const auto wait =
             later == nullptr ? std::nullopt : throttle_.take(address, Throttle::Clock::now())) {
-        core::Response response = refuse_with(429, "temporarily_unavailable",
-                                              "More requests than are taken of one address");
+        core::Response response =
+            refuse_with(429, "temporarily_unavailable", "Too many requests from this address");
         throttle_.tell(response, *wait);
         return response;
     }
     if (request.method != HttpMethod::post) {
         core::Response response =
-            refuse_with(405, "invalid_request", "Tokens are asked for by POST");
+            refuse_with(405, "invalid_request", "Tokens are requested by POST");
         response.allow = "POST";
         return response;
     }
@@ -180,7 +181,7 @@ std::optional<core::Response> TokenEndpoint::answer(const core::Request& request
         // RFC 6749 section 5.2: a challenge for clients that tried this scheme.
         refused_.fetch_add(1, std::memory_order_relaxed);
         core::Response response =
-            refuse_with(401, "invalid_client", "Only private_key_jwt is taken");
+            refuse_with(401, "invalid_client", "Only private_key_jwt is supported");
         response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="token")");
         return response;
     }
@@ -195,14 +196,14 @@ std::optional<core::Response> TokenEndpoint::answer(const core::Request& request
 /// Parses the form. Errors: as give().
 Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) const {
     if (!request.query.empty()) {
-        return invalid_request("Parameters belong into the body");
+        return invalid_request("Parameters must be in the body");
     }
     if (request.body.size() > kRequestBytesMax || !core::is_form(request)) {
         return invalid_request("The body must be a short application/x-www-form-urlencoded");
     }
     const auto parameters = core::parse_query(request.body);
     if (!parameters || parameters->size() > kParametersMax) {
-        return invalid_request("The form cannot be read");
+        return invalid_request("The form is malformed");
     }
     const auto value = [&](std::string_view name) {
         for (const auto& [key, text] : *parameters) {
@@ -215,7 +216,7 @@ Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) c
     for (const auto& [key, text] : *parameters) {
         if (std::count_if(parameters->begin(), parameters->end(),
                           [&name = key](const auto& other) { return other.first == name; }) > 1) {
-            return invalid_request("A parameter is there twice");
+            return invalid_request("A parameter is repeated");
         }
     }
     const std::string grant = value("grant_type");
@@ -224,11 +225,11 @@ Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) c
     }
     if (grant != "client_credentials") {
         return refusal(Errc::invalid, "unsupported_grant_type",
-                       "Tokens are given for client_credentials");
+                       "Only the grant_type client_credentials is supported");
     }
     Asked asked{value("client_id"), value("client_assertion"), value("scope")};
     if (asked.assertion.empty() || value("client_assertion_type") != kAssertionType) {
-        return invalid_client("A client_assertion of the type jwt-bearer is needed");
+        return invalid_client("A client_assertion of the type jwt-bearer is required");
     }
     return asked;
 }
@@ -240,7 +241,7 @@ Result<std::string> TokenEndpoint::give(const core::Request& request, Instant no
                                         std::string& client_name) {
     ANNALS_TRY(const Asked asked, read(request));
     // The same error for unknown clients and bad signatures, so that nobody learns which clients exist.
-    const Error stranger = invalid_client("The client is not known, or its assertion is not good");
+    const Error stranger = invalid_client("The client is not known, or its assertion is not valid");
     const auto issuer = unverified_issuer(asked.assertion);
     if (!issuer || (!asked.client.empty() && asked.client != *issuer)) {
         return stranger;
@@ -270,7 +271,7 @@ Result<std::string> TokenEndpoint::give(const core::Request& request, Instant no
     const std::string scopes = granted_scopes(asked.scope, client->said.scopes);
     if (scopes.empty() || scopes.size() > kTokenBytesMax / 4) {
         return refusal(Errc::invalid, "invalid_scope",
-                       "None of the scopes that are asked for can be given");
+                       "None of the requested scopes can be granted");
     }
     ANNALS_TRY(const std::string token, make(*client, scopes, now));
     client_name = client->said.id;

@@ -88,7 +88,7 @@ Result<TokenSigner> TokenSigner::of(std::shared_ptr<EVP_PKEY> key) {
     }
     ERR_clear_error();
     if (signer.curve_ == nullptr) {
-        return Error{Errc::invalid, "it has no private key of the curve P-256 or P-384", ""};
+        return Error{Errc::invalid, "it has no private key on the curve P-256 or P-384", ""};
     }
     const Curve& curve = *signer.curve_;
     const auto x = coordinate(key.get(), OSSL_PKEY_PARAM_EC_PUB_X, curve.field_bytes);

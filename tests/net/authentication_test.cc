@@ -391,7 +391,7 @@ TEST(Authentication, SaysWhichFileIsOfNoUse) {
                     auth.mode = "jwt";
                     auth.jwt_hs256_secret_file = folder / "short";
                 }),
-                HasSubstr("32 bytes or more"));
+                HasSubstr("must have at least 32 bytes"));
     EXPECT_THAT(fault([&](auto& auth) {
                     auth.mode = "api_key";
                     auth.api_keys_file = folder / "keys.toml";

@@ -150,10 +150,10 @@ TEST_F(AuthenticatorTest, LeavesNamesAsTheyAreWhereOneAloneTellsThem) {
 TEST_F(AuthenticatorTest, TakesNoTokensWhereKeysAloneAreTakenNorTheOtherWayRound) {
     take_keys("api_key");
     open();
-    EXPECT_EQ(show_token(signed_for("lab")), "Bearer tokens are not taken");
+    EXPECT_EQ(show_token(signed_for("lab")), "Bearer tokens are not accepted");
     take_signed("");
     open();
-    EXPECT_EQ(show("X-API-Key", "the key"), "API keys are not taken");
+    EXPECT_EQ(show("X-API-Key", "the key"), "API keys are not accepted");
 }
 
 TEST_F(AuthenticatorTest, TakesNothingForWhatWasShownBeforeButThatItself) {
@@ -261,7 +261,7 @@ TEST_F(AuthenticatorTest, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInIts
     change_to("no keys");
     testing::internal::CaptureStderr();
     credentials_->reload_if_changed();
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("credentials stay as they were"));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("the credentials are unchanged"));
     EXPECT_EQ(show("X-API-Key", "the key"), "lab");
     testing::internal::CaptureStderr();
     credentials_->reload_if_changed();
@@ -294,7 +294,7 @@ TEST_F(AuthenticatorTest, HoldsATokenToTheCertificateThatItIsBoundToWhereOneIsAs
         return who ? std::string() : who.error().detail;
     };
     const std::string bound = "Bearer " + signed_for("lab", R"(,"cnf":{"x5t#S256":"a"})");
-    const std::string refused = "The token is bound to another client certificate";
+    const std::string refused = "The token is bound to a different client certificate";
     for (int i = 0; i < 2; ++i) {  // the second time, it is known
         EXPECT_EQ(shown(bound, "a"), "");
         EXPECT_EQ(shown(bound, "b"), refused);

@@ -111,8 +111,8 @@ TEST_F(ClientCertificateTest, StaysAsItWasWhileTheFilesAreOfNoUse) {
     const Certificate next("next");
     next.write(file("cert.pem"), file("next_key.pem"));
     date_ahead();
-    EXPECT_THAT(says(), AllOf(HasSubstr("stays as it was: outgoing.key_file: "),
-                              HasSubstr("the key of another certificate")));
+    EXPECT_THAT(says(), AllOf(HasSubstr("is unchanged: outgoing.key_file: "),
+                              HasSubstr("the key does not belong to the certificate")));
     EXPECT_EQ(certificate->current(), before);
     EXPECT_EQ(says(), "");
     // It is tried again even if the files' times don't change.
@@ -120,7 +120,7 @@ TEST_F(ClientCertificateTest, StaysAsItWasWhileTheFilesAreOfNoUse) {
     next.write(file("cert.pem"), file("key.pem"));
     std::filesystem::last_write_time(file("key.pem"), time);
     std::filesystem::last_write_time(file("cert.pem"), time);
-    EXPECT_THAT(says(), HasSubstr("was read again"));
+    EXPECT_THAT(says(), HasSubstr("was reloaded"));
     EXPECT_NE(certificate->current(), before);
 }
 
@@ -139,7 +139,7 @@ TEST_F(ClientCertificateTest, SaysWhichFileIsOfNoUse) {
     EXPECT_THAT(error_of({file("cert.pem"), file("cert.pem")}),
                 AllOf(StartsWith("outgoing.key_file: "), HasSubstr("it has no key")));
     EXPECT_THAT(error_of({file("cert.pem"), file("server_key.pem")}),
-                AllOf(StartsWith("outgoing.key_file: "), HasSubstr("the key of another")));
+                AllOf(StartsWith("outgoing.key_file: "), HasSubstr("the key does not belong")));
 }
 
 TEST_F(ClientCertificateTest, IsShownToReceiversOfNotifications) {

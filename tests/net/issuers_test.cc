@@ -74,7 +74,7 @@ TEST_F(Issuers, ThatAreUnknownAreRefusedWhoeverSigned) {
           std::string(R"({"iss":["https://a.example"],"exp":4000000000})")}) {
         const HttpResponse refused = server_.get_with_token("/Patient/1", a_.sign(claims));
         EXPECT_EQ(refused.status, 401);
-        EXPECT_THAT(refused.body, HasSubstr("unknown issuer"));
+        EXPECT_THAT(refused.body, HasSubstr("token's issuer is not known"));
     }
 }
 

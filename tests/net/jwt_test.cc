@@ -83,7 +83,7 @@ TEST(Jwt, TakesTheKeyWhoseIdItNames) {
                     Errc::not_found),
               "The token is signed with an unknown key");
     EXPECT_EQ(fault(second.sign(R"({"alg":"ES256","kid":7})", kClaims), set),
-              "The token's kid is no text");
+              "The token's kid is not a string");
 }
 
 TEST(Jwt, RefusesTokensWithoutASignature) {
@@ -92,7 +92,7 @@ TEST(Jwt, RefusesTokensWithoutASignature) {
     for (const char* alg : {"none", "None", "NONE", "nOnE", ""}) {
         const std::string token = test::base64url(std::string(R"({"alg":")") + alg + "\"}") + '.' +
                                   test::base64url(kClaims) + '.';
-        EXPECT_EQ(fault(token, set), "The token's alg is not taken");
+        EXPECT_EQ(fault(token, set), "The token's alg is not accepted");
     }
     const std::string token = key.sign(kClaims);
     EXPECT_EQ(fault(token.substr(0, token.rfind('.') + 1), set), "The token's signature is wrong");
@@ -207,13 +207,13 @@ TEST(Jwt, ChecksIssuerAndAudience) {
     const KeySet set = keys({key.jwk()});
     const auto fault_of = [&](const std::string& claims) { return fault(key.sign(claims), set); };
     EXPECT_EQ(fault_of(R"({"exp":1800000300,"aud":"https://server/fhir"})"),
-              "The token is of another issuer");
+              "The token was issued by a different issuer");
     EXPECT_EQ(fault_of(R"({"exp":1800000300,"iss":"https://issuer/","aud":"https://server/fhir"})"),
-              "The token is of another issuer");
+              "The token was issued by a different issuer");
     EXPECT_EQ(fault_of(R"({"exp":1800000300,"iss":"https://issuer"})"),
-              "The token is for another audience");
+              "The token is for a different audience");
     EXPECT_EQ(fault_of(R"({"exp":1800000300,"iss":"https://issuer","aud":["x","https://server"]})"),
-              "The token is for another audience");
+              "The token is for a different audience");
     EXPECT_EQ(
         fault_of(R"({"exp":1800000300,"iss":"https://issuer","aud":["x","https://server/fhir"]})"),
         "it was taken");

@@ -57,9 +57,9 @@ TEST(RequestReader, TakesOneTransferCodingOnceAndNoneOfBefore) {
     const std::string coding = "Transfer-Encoding: chunked\r\n";
     const std::string end = "\r\n0\r\n\r\n";
     EXPECT_EQ(read_all("POST /c HTTP/1.1\r\nHost: y\r\n" + coding + coding + end, 1000),
-              std::vector<std::string>{"refused: the only transfer coding taken is chunked"});
+              std::vector<std::string>{"refused: the only supported transfer coding is chunked"});
     EXPECT_EQ(read_all("POST /c HTTP/1.0\r\nHost: y\r\n" + coding + end, 1000),
-              std::vector<std::string>{"refused: Transfer-Encoding is not in its place"});
+              std::vector<std::string>{"refused: Transfer-Encoding is not allowed here"});
 }
 
 TEST(RequestReader, GivesTheSameForEveryWayOfArriving) {

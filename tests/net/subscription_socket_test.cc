@@ -140,7 +140,7 @@ TEST_F(SubscriptionSocketTest, SaysThatASubscriptionIsDamaged) {
     std::string out;
     socket.take(client_frame(0x81, "bind s"), out);
     socket.go_on(out);
-    EXPECT_NE(out.find("error s: it can't be read"), std::string::npos) << out;
+    EXPECT_NE(out.find("error s: it cannot be read"), std::string::npos) << out;
 }
 
 /// Over a socket, what is on the device only is fetched.

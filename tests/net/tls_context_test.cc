@@ -101,11 +101,11 @@ TEST_F(TlsContextTest, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTim
         context->reload_if_changed();
         return testing::internal::GetCapturedStderr();
     };
-    EXPECT_THAT(change("unused.pem"), HasSubstr("the certificate stays as it was"));
+    EXPECT_THAT(change("unused.pem"), HasSubstr("the certificate is unchanged"));
     EXPECT_EQ(change("unused.pem"), "");
     EXPECT_TRUE(is_of(*context, old_));
     // The time stays the same, as after a chmod, which tests run by root can't use.
-    EXPECT_THAT(change("key.pem"), HasSubstr("the certificate was read again"));
+    EXPECT_THAT(change("key.pem"), HasSubstr("the certificate was reloaded"));
     EXPECT_TRUE(is_of(*context, next));
 }
 

@@ -494,13 +494,13 @@ TEST(Tls, HoldsATokenToTheClientCertificateThatItIsBoundTo) {
         EXPECT_EQ(status(stolen, free), "HTTP/1.1 404");
         // Nor does it help to resume an earlier session.
         Peer first(server.port(), stolen);
-        EXPECT_THAT(answer(first, bound), HasSubstr("bound to another client certificate"));
+        EXPECT_THAT(answer(first, bound), HasSubstr("bound to a different client certificate"));
         const auto session = first.session();
         Peer::Options resumed = stolen;
         resumed.session = session.get();
         Peer again(server.port(), resumed);
         EXPECT_EQ(SSL_session_reused(again.ssl()), 1);
-        EXPECT_THAT(answer(again, bound), HasSubstr("bound to another client certificate"));
+        EXPECT_THAT(answer(again, bound), HasSubstr("bound to a different client certificate"));
     }
 }
 
@@ -561,7 +561,8 @@ TEST(Tls, WarnsOfAKeyOfWhoseCurveMostClientsHaveNoUse) {
         testing::internal::CaptureStderr();
         const TlsServer server{Certificate("server", nullptr, curve), nullptr};
         const std::string log = testing::internal::GetCapturedStderr();
-        EXPECT_EQ(log.find("of its curve, ") == std::string::npos, is_usual) << curve << log;
+        EXPECT_EQ(log.find("do not support its curve, ") == std::string::npos, is_usual)
+            << curve << log;
         EXPECT_EQ(Peer(server.port()).greeted(), is_usual) << curve;
     }
 }

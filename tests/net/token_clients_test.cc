@@ -322,12 +322,12 @@ TEST(TokenClients, AreTriedAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTime
         (*clients)->reload_if_changed();
         return testing::internal::GetCapturedStderr();
     };
-    EXPECT_THAT(reload_with("no clients"), HasSubstr("clients stay as they were"));
+    EXPECT_THAT(reload_with("no clients"), HasSubstr("the clients are unchanged"));
     EXPECT_EQ(reload_with("no clients"), "");
     EXPECT_NE((*clients)->find("lab"), nullptr);
     // The time stays the same, as after a chmod, which tests run by root can't use.
     EXPECT_THAT(reload_with("[[client]]\nid = \"ward\"" + entry.substr(entry.find("\nscopes"))),
-                HasSubstr("clients were read again"));
+                HasSubstr("the clients were reloaded"));
     EXPECT_EQ((*clients)->find("lab"), nullptr);
     EXPECT_NE((*clients)->find("ward"), nullptr);
 }

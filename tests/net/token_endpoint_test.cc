@@ -134,15 +134,15 @@ TEST(TokenEndpoint, TakesAnAssertionOnce) {
                                       client_entry("ward", inline_keys(other))));
     const std::string assertion = key.sign(claims("lab", "same"));
     EXPECT_EQ(post(server, form(assertion)).status, 200);
-    expect_refused(post(server, form(assertion)), "invalid_client", "sent before");
+    expect_refused(post(server, form(assertion)), "invalid_client", "used before");
     // Nor another one with the same jti, unless it is another client's.
     expect_refused(post(server, form(key.sign(claims("lab", "same", 200)))), "invalid_client",
-                   "sent before");
+                   "used before");
     EXPECT_EQ(post(server, form(other.sign(claims("ward", "same")))).status, 200);
     // An assertion that got no token is used up, too.
     const std::string wasted = key.sign(claims("lab", "wasted"));
     expect_refused(post(server, form(wasted, "openid")), "invalid_scope");
-    expect_refused(post(server, form(wasted)), "invalid_client", "sent before");
+    expect_refused(post(server, form(wasted)), "invalid_client", "used before");
 }
 
 TEST(TokenEndpoint, TakesNoAssertionAgainThatTheServerBeforeItTook) {
@@ -200,7 +200,7 @@ TEST(TokenEndpoint, ThatMayNotWriteTakesNoAssertionFromBeforeItBegan) {
         config.read_only = true;
     });
     expect_refused(post(server, form(key.sign(claims("lab", "1")))), "invalid_client",
-                   "before this server began");
+                   "before this server started");
     EXPECT_FALSE(std::filesystem::exists(server.file("data/assertions")));
 }
 
@@ -211,8 +211,8 @@ TEST(TokenEndpoint, HoldsAssertionsToWhatTheyMustSay) {
         SCOPED_TRACE(text);
         expect_refused(post(server, form(key.sign(text))), "invalid_client", why);
     };
-    refuses(claims("lab", "a", 240, kBase), "another audience");
-    refuses(claims("lab", "a", 240, "http://127.0.0.1/fhir/auth/token"), "another audience");
+    refuses(claims("lab", "a", 240, kBase), "a different audience");
+    refuses(claims("lab", "a", 240, "http://127.0.0.1/fhir/auth/token"), "a different audience");
     refuses(claims("lab", "a", 600), "five minutes");
     refuses(claims("lab", "a", -600), "expired");
     refuses(claims("lab", ""), "jti");
@@ -252,7 +252,7 @@ TEST(TokenEndpoint, TakesNoForgedAssertions) {
           std::string("a.b.c"), std::string("a"), std::string(17'000, 'a')}) {
         SCOPED_TRACE(assertion.substr(0, 200));
         expect_refused(post(server, form(assertion)), "invalid_client",
-                       "not known, or its assertion is not good");
+                       "not known, or its assertion is not valid");
     }
     EXPECT_EQ(post(server, form(signed_well)).status, 200);
 }
@@ -262,9 +262,9 @@ TEST(TokenEndpoint, IsStrictAboutForms) {
     GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
     const std::string assertion = key.sign(claims("lab", "1"));
     const std::string good = form(assertion);
-    expect_refused(post(server, good + "&scope=system/*.cruds"), "invalid_request", "twice");
-    expect_refused(post(server, good + "&grant_type=password"), "invalid_request", "twice");
-    expect_refused(post(server, good + "&client_assertion=x"), "invalid_request", "twice");
+    expect_refused(post(server, good + "&scope=system/*.cruds"), "invalid_request", "repeated");
+    expect_refused(post(server, good + "&grant_type=password"), "invalid_request", "repeated");
+    expect_refused(post(server, good + "&client_assertion=x"), "invalid_request", "repeated");
     expect_refused(post(server, good, "application/json"), "invalid_request");
     expect_refused(post(server, good, ""), "invalid_request");
     expect_refused(post(server, ""), "invalid_request");

@@ -286,7 +286,7 @@ TEST(Credentials, OfAKeyWithAScopeThatPermitsNothingAreWarnedOf) {
         {"--set", "auth.mode=api_key", "--set", "auth.api_keys_file=" + (directory / "keys.toml")});
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
     const std::string told = server.process().errors();
-    EXPECT_NE(told.find("the scope 'system/Patinet.rs' of the key 'ward' permits nothing"),
+    EXPECT_NE(told.find("the scope 'system/Patinet.rs' of the key 'ward' grants no permission"),
               std::string::npos)
         << told;
     EXPECT_NE(told.find("the scope 'patient/*.rs'"), std::string::npos) << told;
