@@ -33,8 +33,8 @@ Result<std::unique_ptr<Loop>> make_loop(storage::Store& store) {
     try {
         return std::make_unique<Loop>(store);
     } catch (const std::system_error& refused) {
-        return Error{Errc::overloaded, fmt::format("no event loop can be made: {}", refused.what()),
-                     ""};
+        return Error{Errc::overloaded,
+                     fmt::format("cannot create an event loop: {}", refused.what()), ""};
     }
 }
 

@@ -120,7 +120,7 @@ class Backup {
         }
         ANNALS_TRY(const SegmentHeader header, read_header(1));
         if (before_ && before_->store_id != header.store_id) {
-            return usage(fmt::format("{}: a backup of another store", to_));
+            return usage(fmt::format("{}: a backup of a different store", to_));
         }
         if (before_ && before_->position > end_.position) {
             return usage(
@@ -158,7 +158,7 @@ class Backup {
     Result<void> go_on() const {
         return options_.stop && options_.stop()
                    ? Result<void>(
-                         Error{Errc::expired, "the backup was ended before it was whole", {}})
+                         Error{Errc::expired, "the backup was stopped before it was complete", {}})
                    : Result<void>();
     }
 
@@ -262,13 +262,13 @@ class Backup {
             return Error{Errc::corrupt, fmt::format("{}: {}", source(number), why), {}};
         };
         if (checked.header.number != number || checked.header.store_id != manifest_.store_id) {
-            return wrong("the header is of another segment");
+            return wrong("the header belongs to a different segment");
         }
         if (!last && !checked.sealed) {
-            return wrong("no whole footer");
+            return wrong("no complete footer");
         }
         if (last && (checked.end != end_.offset || checked.last_position != end_.position)) {
-            return wrong("it does not end where the log does");
+            return wrong("it does not end where the log ends");
         }
         return {};
     }
@@ -350,12 +350,12 @@ Result<void> finish_erasures(FileSystem& fs, const std::string& directory) {
 Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
     const std::string segments = directory + "/segments";
     if (!fs.exists(segments)) {
-        return usage(fmt::format("{}: no store there", directory));
+        return usage(fmt::format("{}: there is no store here", directory));
     }
     ANNALS_TRY(const auto numbers, segment_numbers(fs, segments));
     if (numbers.empty()) {
         const std::string lost = why_all_are_lost(fs, directory);
-        return lost.empty() ? usage(fmt::format("{}: no store there", directory))
+        return lost.empty() ? usage(fmt::format("{}: there is no store here", directory))
                             : missing(segments, 1, lost);
     }
     for (std::uint64_t number = 1; number <= numbers.size(); ++number) {
@@ -385,7 +385,7 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
     const SegmentScan scan = scan_segment(view, header);
     if (scan.witness) {
         return Error{Errc::corrupt,
-                     fmt::format("{}: offset {}: no whole frame, but a later one", path, scan.end),
+                     fmt::format("{}: offset {}: no intact frame, but a later one", path, scan.end),
                      {}};
     }
     end.offset = scan.end;

@@ -68,7 +68,7 @@ class Words {
 };
 
 std::string other_size(std::uint64_t bytes, std::uint64_t expected) {
-    return fmt::format("has {} bytes, and {} in the manifest", bytes, expected);
+    return fmt::format("has {} bytes, but {} in the manifest", bytes, expected);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::string BackupManifest::Part::fault(std::string_view file) const {
     if (file.size() != bytes) {
         return other_size(file.size(), bytes);
     }
-    return hash64(file) == checksum ? "" : "is not the one that was backed up";
+    return hash64(file) == checksum ? "" : "is not the file that was backed up";
 }
 
 std::string write_backup_manifest(const BackupManifest& manifest) {
@@ -181,7 +181,7 @@ Result<void> check_restored(FileSystem& fs, const std::string& directory) {
         return {};
     }
     return Error{Errc::usage,
-                 facts ? directory + ": a store was being restored here and is not whole"
+                 facts ? directory + ": a store was being restored here and is incomplete"
                        : facts.error().detail,
                  {}};
 }

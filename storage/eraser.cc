@@ -154,7 +154,7 @@ Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
 
 void Eraser::note_damage(const Segment& segment, std::uint64_t offset) {
     damage_ = damaged_at(segment.header.number, offset,
-                         "damaged: what is erased there can't be told from what is not, and stays");
+                         "damaged: erased data here cannot be told from other data, and stays");
     log_error(fmt::format("erase: {}", damage_->detail));
 }
 

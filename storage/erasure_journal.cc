@@ -66,10 +66,11 @@ Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string
     }
     const char* in = bytes.data() + kJournalMagic.size();
     if (const auto version = take<std::uint32_t>(in); version > kJournalVersion) {
-        return Error{Errc::usage,
-                     fmt::format("{}: written in format {}, this program knows up to {}", path,
-                                 version, kJournalVersion),
-                     {}};
+        return Error{
+            Errc::usage,
+            fmt::format("{}: written in format {}, but this program supports formats up to {}",
+                        path, version, kJournalVersion),
+            {}};
     }
     const auto blankings = take<std::uint32_t>(in);
     const auto sequence = take<std::uint64_t>(in);

@@ -79,10 +79,11 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_
         return Error{Errc::corrupt, fmt::format("{}: offset 0: damaged segment header", path), {}};
     }
     if (version > kFormatVersion) {
-        return Error{Errc::usage,
-                     fmt::format("{}: written in format {}, this program knows up to {}", path,
-                                 version, kFormatVersion),
-                     {}};
+        return Error{
+            Errc::usage,
+            fmt::format("{}: written in format {}, but this program supports formats up to {}",
+                        path, version, kFormatVersion),
+            {}};
     }
     return SegmentHeader{.format = static_cast<SegmentFormat>(version),
                          .store_id = load_le<std::uint64_t>(in + 16),

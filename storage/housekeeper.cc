@@ -192,10 +192,9 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
     if (!done && again) {
         const bool passing = done.error().code == Errc::no_store;
         if (!retries || !passing) {  // Not every second while the device is full.
-            log_error(
-                fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
-                            "still there",
-                            done.error().detail));
+            log_error(fmt::format(
+                "erase: {}: erased data is no longer read, but its bytes are still there",
+                done.error().detail));
         }
         if (!passing) {
             // The journal may have changes that a segment doesn't have yet: a copy with another salt would never get them.
@@ -210,7 +209,7 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
                                                         : failure->code;
     listeners_.erased(task.ticket, !failure, why);
     if (done && retries) {
-        log_info("erase: what was left is taken out");
+        log_info("erase: the remaining bytes are removed");
     }
     lock.lock();
     if (done) {

@@ -14,7 +14,7 @@ constexpr std::uint64_t kRewriteBytes = 1 << 20;
 
 Error unreadable(const LastFile& file, std::uint64_t at) {
     return {Errc::io,
-            fmt::format("segments/{}: offset {}: the device can't read it, or not always",
+            fmt::format("segments/{}: offset {}: the device cannot read it, or not always",
                         file.name, at),
             {}};
 }
@@ -57,7 +57,7 @@ Result<void> cut_tail(const LastFile& file, const SegmentScan& scan) {
     if (bytes == 0) {
         return {};
     }
-    log_warning(fmt::format("segments/{}: offset {}: torn tail of {} bytes cut", file.name,
+    log_warning(fmt::format("segments/{}: offset {}: torn tail of {} bytes removed", file.name,
                             scan.end, bytes));
     ANNALS_TRY_VOID(file.file.write_zeros(scan.end, bytes));
     return file.file.sync();
@@ -81,7 +81,7 @@ Result<void> make_durable(const LastFile& file, std::uint64_t from, std::uint64_
             // unreadable in any other sealed segment, which is reported to whoever reads it.
             if (++unreadable_pages == 1) {
                 log_error(
-                    fmt::format("{}: versions there are answered as damaged", read.error().detail));
+                    fmt::format("{}: versions there are treated as damaged", read.error().detail));
             }
             continue;
         }
@@ -89,7 +89,7 @@ Result<void> make_durable(const LastFile& file, std::uint64_t from, std::uint64_
         ANNALS_TRY_VOID(file.file.write(at, chunk));
     }
     if (unreadable_pages > 1) {
-        log_error(fmt::format("segments/{}: {} pages can't be read", file.name, unreadable_pages));
+        log_error(fmt::format("segments/{}: {} pages cannot be read", file.name, unreadable_pages));
     }
     return file.file.sync();
 }

@@ -61,7 +61,7 @@ Result<void> LogWriter::stop() {
     }
     // What is acknowledged only after a sync is on the device, whatever failed later.
     if (options_.durability != Durability::commit && sequencer_.state() == WriteState::failed) {
-        return Error{Errc::io, "what was stored last may not be on the device", {}};
+        return Error{Errc::io, "the most recent writes may not be on the device", {}};
     }
     return {};
 }
@@ -356,7 +356,7 @@ void LogWriter::erase(const Hint& record, Ticket ticket) {
 
 void LogWriter::take_writes_again() {
     if (sequencer_.recovered()) {
-        log_info("log: writes are taken again");
+        log_info("log: writes are accepted again");
     }
 }
 
@@ -372,7 +372,7 @@ void LogWriter::fail(const Error& error) {
     const WriteState state = passing ? WriteState::no_space : WriteState::failed;
     if (sequencer_.state() != state) {
         log_error(fmt::format("log: {}: {}", cause.detail,
-                              passing ? "writes are refused until that is over"
+                              passing ? "writes are refused until this is resolved"
                                       : "writes are refused until the store is opened again"));
     }
     settle(sequencer_.drop(state), false);

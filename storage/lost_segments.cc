@@ -16,8 +16,9 @@ std::string why_all_are_lost(FileSystem& fs, const std::string& directory) {
                                     ErasureJournal::path_of(0), ErasureJournal::path_of(1)}) {
         if (fs.exists(fmt::format("{}/{}", directory, path))) {
             return fmt::format(
-                "the segment is missing, and so are all after it: {} was made from what they held; "
-                "restore a backup, or, to begin anew with nothing, remove the folders {} and {}",
+                "the segment is missing, and so are all after it, from whose contents {} was made; "
+                "restore a backup or, to start over with an empty store, remove the folders {} and "
+                "{}",
                 path, kSearchFolder, ErasureJournal::kFolder);
         }
     }
@@ -30,8 +31,8 @@ std::string why_more_are_lost(FileSystem& fs, const std::string& directory, std:
         const auto manifest = read_search_manifest(fs, directory, name);
         if (manifest && manifest->store_id == store_id && manifest->witness.position > last) {
             return fmt::format(
-                "the segment is missing: those before it end at position {}, and {}/{} was made "
-                "from a log that had position {}; restore a backup, or, to go on without what is "
+                "the segment is missing: those before it end at position {}, but {}/{} was made "
+                "from a log with position {}; restore a backup or, to continue without what is "
                 "missing, remove the folder {}",
                 last.value, kSearchFolder, name, manifest->witness.position.value, kSearchFolder);
         }

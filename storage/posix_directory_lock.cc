@@ -106,7 +106,7 @@ Result<void> check_place(std::string_view path) {
         if (directory->misleads(path)) {
             return Error{
                 Errc::io,
-                fmt::format("{}: another directory has this name by now", directory->path()),
+                fmt::format("{}: a different directory has this name now", directory->path()),
                 {}};
         }
     }

@@ -406,8 +406,8 @@ class PosixFileSystem final : public FileSystem {
                 static std::once_flag told;
                 std::call_once(told, [error = errno] {
                     log_warning(
-                        fmt::format("mincore: {}: network threads wait for the device, "
-                                    "for nobody says what has to be read from it",
+                        fmt::format("mincore: {}: network threads wait for the device, as it is "
+                                    "not known what must be read from it",
                                     std::generic_category().message(error)));
                 });
                 return true;

@@ -41,8 +41,8 @@ class Restoration {
         }
         if (manifest_ && !cut_ && report_.position != manifest_->position) {
             return Error{Errc::corrupt,
-                         fmt::format("{}: ends at position {}, and at {} in the manifest", from_,
-                                     report_.position.value, manifest_->position.value),
+                         fmt::format("{}: ends at position {}, but at {} according to the manifest",
+                                     from_, report_.position.value, manifest_->position.value),
                          {}};
         }
         if (options_.to_position && !cut_ && report_.position < *options_.to_position) {
@@ -119,8 +119,8 @@ class Restoration {
             if (partial || !manifest_) {
                 return no_restoration(
                     fmt::format("{}: {}", from_,
-                                partial ? "a backup that was not finished; make it again, or say "
-                                          "--unfinished to take what is whole of it"
+                                partial ? "the backup is unfinished; make it again, or restore its "
+                                          "intact part with --unfinished"
                                         : "no backup"));
             }
         }
@@ -144,7 +144,7 @@ class Restoration {
             ANNALS_TRY(const auto there, fs_.list(segments));
             if (!there.empty()) {
                 return no_restoration(
-                    fmt::format("{}: has a store, or a part of one, already", to_));
+                    fmt::format("{}: already contains a store or a part of one", to_));
             }
         }
         made_ = !fs_.exists(to_);
@@ -192,7 +192,7 @@ class Restoration {
             (number > 1 && segment.header.store_id != store_id_) ||
             segment.header.first_position.value != report_.position.value + 1) {
             return Error{Errc::corrupt,
-                         fmt::format("{}: does not follow on the segment before", source(number)),
+                         fmt::format("{}: does not continue the segment before it", source(number)),
                          {}};
         }
         store_id_ = segment.header.store_id;
@@ -203,7 +203,7 @@ class Restoration {
             }
         }
         if (!segment.sealed && number < numbers_.size() && !cut_) {
-            return Error{Errc::corrupt, fmt::format("{}: no whole footer", source(number)), {}};
+            return Error{Errc::corrupt, fmt::format("{}: no complete footer", source(number)), {}};
         }
         if (cut_ && segment.end == kSegmentHeaderBytes && number > 1) {
             return {};  // nothing of it is wanted: the one before is the last
@@ -214,7 +214,7 @@ class Restoration {
         ANNALS_TRY_VOID(write(name, bytes));
         ANNALS_TRY(const CheckedSegment written, check_segment(fs_, name));
         if (written.last_position != segment.last_position || written.end != segment.end) {
-            return Error{Errc::corrupt, fmt::format("{}: not what was written", name), {}};
+            return Error{Errc::corrupt, fmt::format("{}: differs from what was written", name), {}};
         }
         report_.position = segment.last_position;
         report_.instant = std::max(report_.instant, segment.last_instant);
@@ -235,9 +235,8 @@ class Restoration {
         }
         const Damage& first = found.damages.front();
         return no_restoration(fmt::format(
-            "{}: was made after versions of before position {} had been erased, and has them no "
-            "more (segments/{}: "
-            "offset {}: {}); take an older backup, or a later position",
+            "{}: was made after versions before position {} had been erased, and no longer has "
+            "them (segments/{}: offset {}: {}); use an older backup or a later position",
             from_, report_.position.value + 1, first.segment, first.offset, first.reason));
     }
 

@@ -91,7 +91,7 @@ bool SearchCheckpoint::fits(Result<SearchManifest>& manifest, std::string_view n
         manifest = unfit("of another log");
     }
     if (!manifest && manifest.error().code != Errc::not_found) {
-        log_warning(fmt::format("search: {}/{} doesn't fit ({}): passed over", kSearchFolder, name,
+        log_warning(fmt::format("search: {}/{} does not match ({}): ignored", kSearchFolder, name,
                                 manifest.error().detail));
     }
     return manifest.has_value();
@@ -118,8 +118,8 @@ void SearchCheckpoint::load_types(SearchCheckpointReader::Content& content,
         }
         if (entry.fingerprint != fingerprints[t]) {
             if (!entry.runs.empty()) {
-                log_info(
-                    fmt::format("search: {}: other parameters than those of the checkpoint", name));
+                log_info(fmt::format(
+                    "search: {}: the parameters differ from those of the checkpoint", name));
             }
             continue;
         }
@@ -144,7 +144,7 @@ void SearchCheckpoint::load_types(SearchCheckpointReader::Content& content,
                     "search: {}: {} since the checkpoint", name,
                     options_.read_only ? "erased from, or written anew," : "erased from"));
             } else {
-                log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({})", name,
+                log_warning(fmt::format("search: {}: the checkpoint does not match ({})", name,
                                         whole.error().detail));
             }
             continue;
@@ -199,7 +199,7 @@ PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader& saved,
         remove_others();
         // As positions advance, what doesn't fit could some day seem to: it must not come back after a power cut.
         if (const auto gone = fs_.sync_directory(folder_); !gone) {
-            log_warning(fmt::format("search: what was removed may come back after a power cut: {}",
+            log_warning(fmt::format("search: removed files may reappear after a power cut: {}",
                                     gone.error().detail));
         }
     }

@@ -104,7 +104,7 @@ class Extraction {
 
     void failed(const VersionInfo& info, const Error& error) {
         if (++failures_ <= kFailuresLogged) {
-            log_warning(fmt::format("search: position {} ({}) can't be found by what it says: {}",
+            log_warning(fmt::format("search: position {} ({}) cannot be found by its contents: {}",
                                     info.position.value, resource_type_name(info.type),
                                     error.detail));
         }
@@ -179,7 +179,7 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
         start(worker);
     }
     if (extraction.failures() > kFailuresLogged) {
-        log_warning(fmt::format("search: {} versions can't be found by what they say",
+        log_warning(fmt::format("search: {} versions cannot be found by their contents",
                                 extraction.failures()));
     }
 }

@@ -148,10 +148,9 @@ void SearchSaver::go_on() {
 
 void SearchSaver::failed(const Error& error) {
     if (!failing_) {
-        log_warning(
-            fmt::format("search: no checkpoint could be written: {}; opening the store "
-                        "will take longer",
-                        error.detail));
+        log_warning(fmt::format(
+            "search: the checkpoint could not be written: {}; opening the store will take longer",
+            error.detail));
     }
     failing_ = true;
     not_before_ = Clock::now() + kSaveRetryInterval;

@@ -243,8 +243,8 @@ Instant Sequencer::next_instant() {
     const bool behind = instant.us < last_instant_.us - kClockBehindMaxMicroseconds;
     if (behind && !clock_behind_) {
         log_warning(
-            fmt::format("log: the clock says {}, and the newest commit is of {}: until the "
-                        "clock is there, all that is written is of that instant",
+            fmt::format("log: the clock shows {}, but the newest commit is of {}: everything "
+                        "written gets that instant until the clock has reached it",
                         format_instant(instant), format_instant(last_instant_)));
     }
     clock_behind_ = behind;

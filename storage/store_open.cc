@@ -32,17 +32,18 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     };
     ANNALS_TRY_VOID(check_restored(fs, directory));
     if (!options.read_only && (has(kBackupManifest) || has(kBackupPartial))) {
-        return Error{Errc::usage,
-                     fmt::format("{}: a backup: read it with --read-only, or restore it elsewhere",
-                                 directory),
-                     {}};
+        return Error{
+            Errc::usage,
+            fmt::format("{}: this is a backup: read it with --read-only, or restore it elsewhere",
+                        directory),
+            {}};
     }
     if (fs.exists(segments)) {
         ANNALS_TRY_VOID(check_format(fs, segments));
     } else if (const std::string lost = why_all_are_lost(fs, directory); !lost.empty()) {
         return damaged_at(1, 0, lost);
     } else if (options.read_only) {
-        return Error{Errc::usage, fmt::format("{}: no store is here", directory), {}};
+        return Error{Errc::usage, fmt::format("{}: there is no store here", directory), {}};
     }
     if (options.read_only) {
         return {};
@@ -76,8 +77,7 @@ Result<void> check_backup(FileSystem& fs, const std::string& directory, bool all
     // While a backup is made, or if it was not finished, the manifest is that of the one before.
     if (fs.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
         log_warning(fmt::format(
-            "{}: a backup that was not finished, or is being made: some of it may be missing",
-            directory));
+            "{}: this backup is unfinished or in progress: parts of it may be missing", directory));
         return {};
     }
     if (whole) {
@@ -138,7 +138,7 @@ Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& director
         if (!bodies && !later) {
             return bodies.error();
         }
-        log_info(bodies ? fmt::format("erase: {} bodies of erased versions taken out", *bodies)
+        log_info(bodies ? fmt::format("erase: {} bodies of erased versions removed", *bodies)
                         : fmt::format("erase: {}", bodies.error().detail));
         static_cast<void>(eraser->take_damage());  // which is in the log
     }
@@ -181,7 +181,7 @@ Result<void> Store::Impl::begin_writing(FileSystem& fs, const std::string& direc
                          .last_updated_column = setup.last_updated_column},
         clock);
     if (!begun) {
-        log_warning(fmt::format("log: {}: reading only, until that is over", begun.error().detail));
+        log_warning(fmt::format("log: {}: read-only until this is resolved", begun.error().detail));
         sequencer->drop(WriteState::no_space);
     }
     ANNALS_TRY_VOID(keep_house(

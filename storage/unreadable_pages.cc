@@ -60,9 +60,8 @@ void on_bus_error(int, siginfo_t* info, void*) {
         }
     }
     constexpr std::string_view kLastWords =
-        "annals: a mapped page can't be read any more, for the device or because its file was cut; "
-        "the next start looks "
-        "at what was in it\n";
+        "annals: a mapped page can no longer be read, because of the device or because its file "
+        "was truncated; the next start checks what was in it\n";
     static_cast<void>(::syscall(SYS_write, STDERR_FILENO, kLastWords.data(), kLastWords.size()));
     // The instruction runs again and faults again, for the handler that was there before.
     ::sigaction(SIGBUS, &handler_before, nullptr);

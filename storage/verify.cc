@@ -109,8 +109,9 @@ class Verification {
     /// Checks what the manifest says of the whole; faults of segments are reported with them.
     void verify_manifest() {
         if (manifest_ && report_.damages.empty() && manifest_->position != log_.last_position()) {
-            manifest_fault_ = fmt::format("the log ends at position {}, and at {} in the manifest",
-                                          log_.last_position().value, manifest_->position.value);
+            manifest_fault_ =
+                fmt::format("the log ends at position {}, but at {} according to the manifest",
+                            log_.last_position().value, manifest_->position.value);
         }
         if (!manifest_fault_.empty()) {
             log_.set_file(std::string(kBackupManifest));
@@ -182,7 +183,7 @@ class Verification {
             if (header.error().code == Errc::usage) {
                 return header.error();
             }
-            damage(0, "no whole segment header; nothing of this segment can be read");
+            damage(0, "no complete segment header; nothing in this segment can be read");
             log_.lose_end();
             return {};
         }
@@ -207,7 +208,7 @@ class Verification {
         } else if (!last) {
             // It is unknown where the footer began: the frames end after the last that is found.
             log_.verify_frames(bytes.substr(0, frames_end(bytes, header->salt)));
-            damage(bytes.size(), "no whole footer");
+            damage(bytes.size(), "no complete footer");
         } else {
             const SegmentScan scan = scan_segment(bytes, *header);
             // The last whole frame may end in zeros, after which a torn one may have begun.
@@ -237,7 +238,7 @@ class Verification {
         for (const std::uint64_t source : (*packed)->sources()) {
             const auto record = decode_record({image->get(), (*packed)->frames_end()}, source);
             if (record && record->bodiless) {
-                damage(source, "the dictionary has pieces of an erased version");
+                damage(source, "the dictionary contains pieces of an erased version");
             }
         }
         bytes_.assign(image->get(), (*packed)->image_bytes());

@@ -14,7 +14,8 @@ void verify_search_checkpoint(FileSystem& fs, const std::string& directory, Veri
     const auto add_damage = [&](const std::string& name, std::uint64_t offset,
                                 std::string_view reason) {
         report.damages.push_back(
-            {folder + name, offset, fmt::format("{}; opening the store makes it anew", reason)});
+            {folder + name, offset,
+             fmt::format("{}; it is made again when the store is opened", reason)});
     };
     const std::string manifest(kSearchManifestName);
     if (!exists(manifest)) {

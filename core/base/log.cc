@@ -56,7 +56,7 @@ void write(spdlog::level::level_enum level, std::string_view line) {
         return;
     }
     if (dropped > 0) {
-        logger().warn("log: {} lines were dropped, for nobody read them",
+        logger().warn("log: {} lines were dropped because nobody read them",
                       std::exchange(dropped, 0));
     }
     std::string plain(line.substr(0, kLineBytesMax));

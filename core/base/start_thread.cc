@@ -36,7 +36,7 @@ Result<std::jthread> start_thread(const char* name, std::function<void()> work) 
         });
     } catch (const std::system_error& refused) {
         std::string why =
-            fmt::format("no thread can be started for {}: {}", name, refused.code().message());
+            fmt::format("cannot start a thread for {}: {}", name, refused.code().message());
         warn(why);
         return Error{Errc::overloaded, std::move(why), ""};
     }

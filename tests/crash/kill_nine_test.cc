@@ -336,9 +336,9 @@ TEST(FullDisk, RefusesWritesKeepsReadingAndRecoversWithoutARestart) {
         EXPECT_EQ(status, 200);
         EXPECT_EQ(ask(client, "GET", "/readyz").status, 200);
         const std::string told = server.process().errors();
-        const std::size_t refused = told.find("writes are refused until that is over");
+        const std::size_t refused = told.find("writes are refused until this is resolved");
         EXPECT_NE(refused, std::string::npos) << told;
-        EXPECT_NE(told.find("writes are taken again", refused), std::string::npos) << told;
+        EXPECT_NE(told.find("writes are accepted again", refused), std::string::npos) << told;
         server.process().kill(SIGTERM);
         EXPECT_EQ(server.process().wait(seconds(20)), 0);
     }

@@ -100,7 +100,7 @@ TEST_F(CopiedBackup, WithoutItsLastSegmentIsRefused) {
     options = {};
     options.unfinished = true;
     const auto rest = restore(fs_, "/backup", "/restored", options);
-    ASSERT_TRUE(rest) << "what is whole of it: " << rest.error().detail;
+    ASSERT_TRUE(rest) << "its intact part: " << rest.error().detail;
     EXPECT_EQ(rest->segments, last_ - 1);
 }
 

@@ -158,7 +158,7 @@ TEST_F(BackupTest, RefusesADirectoryOfSomethingElse) {
     }
     const auto mixed = back_up_store(fs_, *store_, data_, other / "backup");
     ASSERT_FALSE(mixed);
-    EXPECT_EQ(mixed.error().code, Errc::usage) << "a backup of another store";
+    EXPECT_EQ(mixed.error().code, Errc::usage) << "a backup of a different store";
 }
 
 TEST_F(BackupTest, OfADamagedStoreNamesTheDamage) {

@@ -614,7 +614,7 @@ TEST(HardDelete, SaysOnceThatItWaits) {
     const std::size_t first = told.find("its bytes are still there");
     ASSERT_NE(first, std::string::npos) << told;
     EXPECT_EQ(told.find("its bytes are still there", first + 1), std::string::npos) << told;
-    EXPECT_NE(told.find("what was left is taken out", first), std::string::npos) << told;
+    EXPECT_NE(told.find("the remaining bytes are removed", first), std::string::npos) << told;
 }
 
 TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {

@@ -126,7 +126,7 @@ TEST_F(LostSegments, AtTheEndAreMissedByTheSearchIndex) {
     fill(2);
     ASSERT_TRUE(fs_.remove(segments(fs_).back()));
     const std::string next = "000000000" + std::to_string(segments(fs_).size() + 1) + ".seg";
-    expect_refused(fs_, next, "was made from a log that had position");
+    expect_refused(fs_, next, "was made from a log with position");
     remove_below(fs_, "/data/search/");
     const auto store = test::open_store(fs_);
     EXPECT_GT(store->last_position(), Position{0});

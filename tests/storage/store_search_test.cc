@@ -87,7 +87,7 @@ TEST(StoreSearch, OfAReaderPassesOverWhatTheWriterErasesMeanwhile) {
     ASSERT_TRUE(reader) << reader.error().detail;
     EXPECT_EQ(find_word(**reader, "Patient", "red"), Found{});
     EXPECT_EQ(find_word(**reader, "Patient", "blue"), Found{2});
-    EXPECT_EQ(told.find("can't be found"), std::string::npos) << told;
+    EXPECT_EQ(told.find("cannot be found"), std::string::npos) << told;
 }
 
 TEST(StoreSearch, AddsTheInstantAndTheResource) {

@@ -177,7 +177,7 @@ TEST_F(StoredHistory, ReadsTheDataOfASegmentWithoutFooter) {
     set_content(files_[0], bytes);
     const VerifyReport report = verified();
     ASSERT_EQ(report.damages.size(), 1U);
-    EXPECT_EQ(report.damages[0].reason, "no whole footer");
+    EXPECT_EQ(report.damages[0].reason, "no complete footer");
     EXPECT_EQ(report.versions, 2U * kVerifiedResources);
 }
 

@@ -129,7 +129,7 @@ TEST_F(BackupCommand, OneThatWasNotFinishedIsNotSound) {
     EXPECT_EQ(annals({"restore", "--from", backup_, "--data", copy, "--unfinished"}).exit_code, 0);
     RunningServer server(kBinary, backup_, {"--read-only"});
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
-    EXPECT_NE(server.process().errors().find("a backup that was not finished"), std::string::npos)
+    EXPECT_NE(server.process().errors().find("this backup is unfinished"), std::string::npos)
         << server.process().errors();
 }
 
