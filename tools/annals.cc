@@ -39,16 +39,17 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"serve", "serves a data directory over HTTP", serve},
-    {"verify", "reads a whole store and checks every checksum", verify_store},
-    {"backup", "copies a store, or brings such a copy up to date", back_up_store},
-    {"restore", "makes a store of a backup, whole or up to a place in it", restore_store},
-    {"compact", "removes old versions and frees what was erased", compact_store},
-    {"export", "writes a store's resources or its history as ndjson", export_store},
-    {"import", "takes ndjson and Bundles into a store or a server", import_files},
-    {"replicate", "keeps one server's history in another", replicate},
-    {"generate", "makes realistic, seeded, linked clinical data of any size", run_generate},
-    {"bench", "measures a server beside what the machine could do", run_bench},
+    {"serve", "serve a data directory over HTTP", serve},
+    {"verify", "read a whole store and check every checksum", verify_store},
+    {"backup", "copy a store, or bring an existing backup up to date", back_up_store},
+    {"restore", "create a store from a backup, all of it or up to a position or instant",
+     restore_store},
+    {"compact", "remove old versions and free the space of erased data", compact_store},
+    {"export", "write a store's resources or its history as NDJSON", export_store},
+    {"import", "load NDJSON and Bundles into a store or a server", import_files},
+    {"replicate", "copy one server's history to another", replicate},
+    {"generate", "generate realistic, seeded, linked clinical data of any size", run_generate},
+    {"bench", "measure a server and compare it with what the machine can do", run_bench},
 };
 
 constexpr std::string_view kUsageLine =
@@ -64,9 +65,8 @@ std::string usage() {
         text.append(command.summary).append("\n");
     }
     text.append(
-        "\nannals COMMAND --help explains one command; annals --version says which Annals this "
-        "is.\n"
-        "Exit codes: 0 done, 1 met faults, 2 could not start.\n");
+        "\nannals COMMAND --help explains a command; annals --version prints the version.\nExit "
+        "codes: 0 done, 1 found or met faults, 2 could not start.\n");
     return text;
 }
 
@@ -74,8 +74,8 @@ std::string usage() {
 /// a word. So this runs before everything else in the program and is compiled for any x86-64.
 __attribute__((constructor(101), target("arch=x86-64"))) void refuse_older_processors() {
     static constexpr char kLine[] =
-        "annals: cannot start: this processor has no AVX2, BMI2 and FMA (x86-64-v3); of a virtual "
-        "machine it is a setting (CPU type 'host')\n";
+        "annals: cannot start: this processor lacks AVX2, BMI2 or FMA (x86-64-v3); on a virtual "
+        "machine, set the CPU type to 'host'\n";
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") ||
         !__builtin_cpu_supports("fma")) {
@@ -144,7 +144,7 @@ int run(const ArgumentList& arguments) {
     // A write beyond the file size limit (ulimit -f) then fails like one to a full device.
     std::signal(SIGXFSZ, SIG_IGN);
     if (arguments.empty()) {
-        say_line("annals: which command?");
+        say_line("annals: no command given");
         say_line(kUsageLine);
         return kExitUsage;
     }
@@ -185,8 +185,8 @@ int main(int argc, char** argv) {
         // A start can't do without threads and descriptors.
         const bool thread = refused.code() == std::errc::resource_unavailable_try_again;
         return end(refused.what(),
-                   thread ? ": no thread is to be had (ulimit -u, pids.max, memory)" : "");
+                   thread ? ": no more threads are available (ulimit -u, pids.max, memory)" : "");
     } catch (const std::bad_alloc&) {
-        return end("there is too little memory (ulimit -v)", "");
+        return end("not enough memory (ulimit -v)", "");
     }
 }

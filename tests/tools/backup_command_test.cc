@@ -120,8 +120,7 @@ TEST_F(BackupCommand, OneThatWasNotFinishedIsNotSound) {
     test::write_whole_file(backup_ + "/backup.partial", "");
     const Finished verified = annals({"verify", "--data", backup_});
     EXPECT_EQ(verified.exit_code, 1) << verified.output;
-    EXPECT_NE(verified.output.find("a backup that was not finished: make it again\n"),
-              std::string::npos)
+    EXPECT_NE(verified.output.find("this backup is unfinished: make it again\n"), std::string::npos)
         << verified.output;
     EXPECT_EQ(verified.output.find("\nsound"), std::string::npos) << verified.output;
     const std::string copy = directory_ / "copy";

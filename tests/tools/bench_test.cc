@@ -171,11 +171,11 @@ TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
     const std::string table = table_of(report);
     EXPECT_NE(table.find("\nserver at http://h/fhir, client on any core; "), std::string::npos)
         << table;
-    EXPECT_NE(table.find("2 ERRORS, the first: 404: <a>  [2Jb\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("2 ERRORS, first: 404: <a>  [2Jb\n"), std::string::npos) << table;
     const std::string page = html_of(report);
     EXPECT_NE(page.find("server at http://h/fhir, client on any core; "), std::string::npos);
-    EXPECT_NE(page.find("seconds after a kill 0.029, versions 7.0, client busy 0 %; the first "
-                        "error: 404: &lt;a&gt;  [2Jb<"),
+    EXPECT_NE(page.find("seconds after a kill 0.029, versions 7.0, client busy 0 %; first error: "
+                        "404: &lt;a&gt;  [2Jb<"),
               std::string::npos);
 }
 
@@ -267,7 +267,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     const std::string page = test::read_whole_file(html);
     EXPECT_EQ(page.find("<script"), std::string::npos);
     EXPECT_NE(page.find("create:4"), std::string::npos);
-    EXPECT_NE(page.find("create: latency against connections"), std::string::npos);
+    EXPECT_NE(page.find("create: latency by number of connections"), std::string::npos);
     EXPECT_NE(page.find("<td>append, 256 a sync</td>"), std::string::npos) << "limit of imports";
     EXPECT_TRUE(page.ends_with("</html>\n"));
     for (const json::Value workload : figures->root()["workloads"].elements()) {

@@ -36,10 +36,10 @@ TEST(CompactCommand, RemovesTheVersionsBeyondThoseToKeep) {
     import_history(data);
     Finished done = compact(data, {"--max-history-versions", "1", "--dry-run"});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
-    EXPECT_TRUE(done.output.starts_with("history: 2 versions of 1 resources would go\n"))
+    EXPECT_TRUE(done.output.starts_with("history: 2 versions of 1 resources would be removed\n"))
         << done.output;
     done = compact(data, {"--max-history-versions", "1", "--keep", "Patient=2", "--dry-run"});
-    EXPECT_TRUE(done.output.starts_with("history: 1 versions of 1 resources would go\n"))
+    EXPECT_TRUE(done.output.starts_with("history: 1 versions of 1 resources would be removed\n"))
         << done.output;
     done = compact(data, {});
     EXPECT_TRUE(done.output.starts_with("history: 0 versions of 0 resources removed\n"))

@@ -123,15 +123,15 @@ TEST(Credentials, HaveACertificateOfUseOrSayWhyNot) {
     EXPECT_EQ(reads("", ""), "none");
     EXPECT_EQ(reads("cert", "key"), "one");
     EXPECT_EQ(reads("both", ""), "one");
-    EXPECT_EQ(reads("", "key"), "a client's key is of no use without its certificate");
-    EXPECT_EQ(reads("cert", ""), "cert: holds no private key in PEM");
-    EXPECT_EQ(reads("key", "key"), "key: holds no certificate in PEM");
-    EXPECT_EQ(reads("neither", "key"), "neither: holds no certificate in PEM");
+    EXPECT_EQ(reads("", "key"), "a client key needs its certificate as well");
+    EXPECT_EQ(reads("cert", ""), "cert: contains no private key in PEM format");
+    EXPECT_EQ(reads("key", "key"), "key: contains no certificate in PEM format");
+    EXPECT_EQ(reads("neither", "key"), "neither: contains no certificate in PEM format");
     EXPECT_EQ(reads("cut off", ""), "cut off: a certificate in it is damaged");
     EXPECT_EQ(reads("cert", "nowhere"), "nowhere: No such file or directory");
     EXPECT_EQ(reads("cert", "."), ".: Is a directory");
     EXPECT_EQ(reads("cert", "locked"),
-              "locked: the key has a passphrase: openssl pkey -in FILE takes it away");
+              "locked: the key has a passphrase; remove it with openssl pkey -in FILE");
     EXPECT_EQ(reads("cert", "other key"),
               "other key: the key does not belong to the certificate (the first) of " +
                   (directory / "cert"));
@@ -187,7 +187,7 @@ class CertificatesOfClients : public testing::Test {
 
 TEST_F(CertificatesOfClients, AreShownByEveryCommandThatAsksAServer) {
     const std::string url = server_->url();
-    const std::string demands = "demands a client certificate (--cert FILE --key FILE;";
+    const std::string demands = "requires a client certificate (--cert FILE --key FILE;";
     const std::vector<std::string> import{"import", "--server", url, directory_ / "p.ndjson"};
     const Finished none = run(import);
     EXPECT_EQ(none.exit_code, 1);
@@ -200,7 +200,7 @@ TEST_F(CertificatesOfClients, AreShownByEveryCommandThatAsksAServer) {
                                        "--history", "--to",     directory_ / "out"};
     const Finished stranger = run(out, "other.pem", "other key");
     EXPECT_EQ(stranger.exit_code, 2);
-    EXPECT_NE(stranger.errors.find("does not take our certificate: tlsv1 alert unknown ca"),
+    EXPECT_NE(stranger.errors.find("does not accept our certificate: tlsv1 alert unknown ca"),
               std::string::npos)
         << stranger.errors;
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out")) << "nothing came";
@@ -230,7 +230,8 @@ TEST_F(CertificatesOfClients, AreShownByEveryCommandThatAsksAServer) {
         run({"export", "--server", "http://127.0.0.1:9/fhir", "--history", "--to", "/nowhere/out"},
             "both.pem");
     EXPECT_EQ(plain.exit_code, 2);
-    EXPECT_NE(plain.errors.find("shown by TLS alone"), std::string::npos) << plain.errors;
+    EXPECT_NE(plain.errors.find("a client certificate needs TLS"), std::string::npos)
+        << plain.errors;
 }
 
 TEST_F(CertificatesOfClients, AreReadAgainByWhoConnectsAgain) {

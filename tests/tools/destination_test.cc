@@ -90,7 +90,8 @@ TEST(DirectStore, SaysWhatKeepsItFromStoring) {
     ::setrlimit(RLIMIT_FSIZE, &before);
     ASSERT_TRUE(reply) << reply.error().detail;
     EXPECT_NE(reply->body.find(R"("status":"503)"), std::string::npos) << reply->body;
-    EXPECT_EQ(ails, "there is too little space on the device, or too few descriptors");
+    EXPECT_EQ(ails,
+              "there is not enough space on the device, or there are not enough file descriptors");
 }
 
 }  // namespace

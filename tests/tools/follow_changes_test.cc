@@ -277,7 +277,7 @@ TEST_F(FollowChangesTest, AsksForMoreAgainOnceItsPagesAreSmall) {
 TEST_F(FollowChangesTest, EndsWhereTheFeedGivesWhatItHasGivenAlready) {
     Feed feed(4, 9);
     feed.stands_still = true;
-    EXPECT_NE(follow(feed).error().detail.find("gives what was read already"), std::string::npos);
+    EXPECT_NE(follow(feed).error().detail.find("returns what was read before"), std::string::npos);
     EXPECT_EQ(feed.asked(), (std::vector{page(0, 2), page(2, 2)}));
 }
 
@@ -304,7 +304,7 @@ TEST_F(FollowChangesTest, EndsWithTheFirstPageThatCannotBeReadOrSubmitted) {
     feed.last_after = 9;
     refused = follow(feed);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("ends at position 8, and was read up to 9"),
+    EXPECT_NE(refused.error().detail.find("ends at position 8, but was read up to 9"),
               std::string::npos)
         << refused.error().detail;
 
@@ -444,7 +444,7 @@ TEST_F(FollowTest, ASourceThatWasRestoredToAnEarlierPointIsNotGoneOnWith) {
     const std::string before = test::read_whole_file(directory_ / "state");
     const auto refused = test::run_program(ANNALS_BINARY, arguments, std::chrono::seconds(20));
     EXPECT_EQ(refused.exit_code, 1);
-    EXPECT_NE(refused.errors.find("ends at position 1, and was read up to 2"), std::string::npos)
+    EXPECT_NE(refused.errors.find("ends at position 1, but was read up to 2"), std::string::npos)
         << refused.errors;
     EXPECT_EQ(test::read_whole_file(directory_ / "state"), before);
 }

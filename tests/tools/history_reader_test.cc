@@ -48,7 +48,7 @@ TEST(HistoryReader, IsNotTakenInByASelfLinkThatRepeatsWhatWasAskedFor) {
     });
     const auto refused = reader_of(newest_first).first_target({}, 10);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos)
+    EXPECT_NE(refused.error().detail.find("returns the newest versions first"), std::string::npos)
         << refused.error().detail;
     EXPECT_NE(refused.error().detail.find("'annals import'"), std::string::npos)
         << refused.error().detail;
@@ -82,7 +82,7 @@ TEST(HistoryReader, SeesTheOrderOfAHistoryThatWasEmptyAsItBegan) {
     empty = false;
     const auto refused = reader.read(*target);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos)
+    EXPECT_NE(refused.error().detail.find("returns the newest versions first"), std::string::npos)
         << refused.error().detail;
 }
 
@@ -101,7 +101,7 @@ TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
         R"({"request":{"method":"DELETE","url":"Patient/p1"},"response":{"status":"204","etag":"W/\"2\"","lastModified":"2020-01-01T00:00:02Z"}})";
     const auto refused = first_target(deletion + "," + entry_of(1));
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos)
+    EXPECT_NE(refused.error().detail.find("returns the newest versions first"), std::string::npos)
         << refused.error().detail;
     EXPECT_TRUE(first_target(entry_of(1) + "," + deletion));
 
@@ -113,7 +113,7 @@ TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
 
     const auto unnumbered = first_target(R"({"resource":{"resourceType":"Patient","id":"a"}})");
     ASSERT_FALSE(unnumbered);
-    EXPECT_NE(unnumbered.error().detail.find("which version it is"), std::string::npos)
+    EXPECT_NE(unnumbered.error().detail.find("does not state its version"), std::string::npos)
         << unnumbered.error().detail;
 }
 
@@ -129,11 +129,11 @@ TEST(HistoryReader, TakesNoDeletionThatCouldDeleteWhatWasWrittenAfterIt) {
     });
     const auto refused = reader_of(endpoint).first_target({}, 10);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("which version it is"), std::string::npos)
+    EXPECT_NE(refused.error().detail.find("does not state its version"), std::string::npos)
         << refused.error().detail;
     const auto page = reader_of(endpoint).read("/endpoint/_history?page=2");
     ASSERT_FALSE(page);
-    EXPECT_NE(page.error().detail.find("which version it is"), std::string::npos)
+    EXPECT_NE(page.error().detail.find("does not state its version"), std::string::npos)
         << page.error().detail;
 }
 
@@ -196,10 +196,10 @@ TEST(HistoryReader, TakesNoLinkThatLeadsNowhere) {
         return test::HttpEndpoint::Answer{200, page_of(1, 2, "", link)};
     });
     const std::pair<const char*, const char*> cases[] = {
-        {"_history?page=1", "the link to the next page leads to this one"},
-        {R"(_history?page=2\r\nHost: other)", "the link to the next page is no URL"},
-        {"_history?page=2 and", "the link to the next page is no URL"},
-        {"_history?page=2\x7f", "the link to the next page is no URL"}};
+        {"_history?page=1", "the link to the next page leads to this page itself"},
+        {R"(_history?page=2\r\nHost: other)", "the link to the next page is not a URL"},
+        {"_history?page=2 and", "the link to the next page is not a URL"},
+        {"_history?page=2\x7f", "the link to the next page is not a URL"}};
     for (const auto& [next, expected] : cases) {
         link = next;
         const auto page = reader_of(endpoint).read("/endpoint/_history?page=1");
@@ -224,8 +224,8 @@ TEST(HistoryReader, GoesNoWayThatLeadsRound) {
     const auto refused = reader.read("/endpoint/_history?page=4");
     ASSERT_FALSE(refused);
     EXPECT_TRUE(refused.error().detail.ends_with(
-        "GET /endpoint/_history?page=4: the link to the next page leads back to one that was read "
-        "before: /endpoint/_history?page=2"))
+        "GET /endpoint/_history?page=4: the link to the next page leads back to a page that was "
+        "read before: /endpoint/_history?page=2"))
         << refused.error().detail;
 }
 
@@ -237,7 +237,8 @@ TEST(HistoryReader, SaysOfWhatIsNoHistoryThatItIsNone) {
         const auto refused = reader_of(endpoint).first_target({}, 10);
         ASSERT_FALSE(refused);
         EXPECT_NE(refused.error().detail.find(endpoint.url()), std::string::npos);
-        EXPECT_NE(refused.error().detail.find("the answer is no history Bundle"), std::string::npos)
+        EXPECT_NE(refused.error().detail.find("the response is not a history Bundle"),
+                  std::string::npos)
             << refused.error().detail;
         EXPECT_FALSE(reader_of(endpoint).read("/endpoint/_history?page=2"))
             << "nor is it the last page: " << answer;
@@ -424,7 +425,7 @@ TEST(HistoryReader, TakesASinglePageOfOneVersionByWhatItSaysOfItself) {
     page = one("_history");
     const auto refused = reader_of(endpoint).first_target({}, 10);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos);
+    EXPECT_NE(refused.error().detail.find("returns the newest versions first"), std::string::npos);
 }
 
 TEST(HistoryReader, TakesALaterPageInWhichOnlySomeGoesBack) {

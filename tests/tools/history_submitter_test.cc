@@ -151,8 +151,7 @@ TEST(HistorySubmitter, SendsLessAtOnceWhereTheTimeThatTheTargetGivesIsTooShort) 
     EXPECT_TRUE(submitter.submit(kThree, counts));
     EXPECT_EQ(counts.sent, 3U);
     EXPECT_EQ(sent, (std::vector<std::size_t>{3, 1, 1, 1, 1}));
-    EXPECT_NE(said.find("status 408: did not arrive in time; trying again in 1 ms"),
-              std::string::npos)
+    EXPECT_NE(said.find("status 408: did not arrive in time; retrying in 1 ms"), std::string::npos)
         << said;
     // A single version is retried no longer than any trouble that may pass.
     stalls = 9;
@@ -223,7 +222,7 @@ TEST(HistorySubmitter, RepeatsABundleAsAWholeUntilEachEntryIsTakenAndCountsItOnc
             R"({"resourceType":"Bundle","type":"history","entry":[{"a":1},{"a":2},{"a":3}]})");
     }
     EXPECT_NE(said.find("the connection was closed"), std::string::npos) << said;
-    EXPECT_NE(said.find("an entry was answered 429: ; trying again in 1 ms"), std::string::npos)
+    EXPECT_NE(said.find("an entry was answered 429: ; retrying in 1 ms"), std::string::npos)
         << said;
     EXPECT_NE(said.find("an entry was answered 0"), std::string::npos) << said;
 }

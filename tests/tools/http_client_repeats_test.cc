@@ -48,8 +48,8 @@ TEST(HttpClient, SaysWhyItWaitsAsFarAsAnOutcomeTells) {
     ASSERT_TRUE(client.send_patiently(get("/"), patience));
     const std::string status = server.url().authority() + ": status 503";
     EXPECT_EQ(said, (std::vector<std::string>{
-                        status + ": No space left on device; trying again in 1 ms",
-                        status + "; trying again in 2 ms", status + "; trying again in 4 ms"}));
+                        status + ": No space left on device; retrying in 1 ms",
+                        status + "; retrying in 2 ms", status + "; trying again in 4 ms"}));
 }
 
 TEST(HttpClient, ReadsAgainWhatWasErasedWhileItWasSent) {
@@ -96,8 +96,8 @@ TEST(HttpClient, WaitsAsLongAsRetryAfterSaysWithinBounds) {
     const auto reply = client.send_patiently(get("/"), patience);
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->status, 200);
-    EXPECT_NE(said.find("status 429; trying again in 30 ms"), std::string::npos) << said;
-    EXPECT_NE(said.find("status 503; trying again in 30 ms"), std::string::npos) << said;
+    EXPECT_NE(said.find("status 429; retrying in 30 ms"), std::string::npos) << said;
+    EXPECT_NE(said.find("status 503; retrying in 30 ms"), std::string::npos) << said;
 }
 
 TEST(HttpClient, ReadsItsTokenAgainWhenItIsNoLongerTaken) {

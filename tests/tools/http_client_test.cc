@@ -115,7 +115,7 @@ TEST(HttpClient, TakesNoMoreThanItHasRoomFor) {
         const auto reply = client.send_patiently(request, {});
         ASSERT_FALSE(reply) << part;
         EXPECT_EQ(reply.error().code, Errc::body_too_large);
-        EXPECT_NE(reply.error().detail.find("the answer is too large: its " + std::string(part)),
+        EXPECT_NE(reply.error().detail.find("the response is too large: its " + std::string(part)),
                   std::string::npos)
             << reply.error().detail;
     }
@@ -144,7 +144,7 @@ TEST(HttpClient, AsksForNoCodingAndDecodesWhatIsCodedAllTheSame) {
     EXPECT_EQ(client.send(get("/"))->body, plain);
     EXPECT_NE(server.requests().at(0).find("\r\nAccept-Encoding: identity\r\n"), std::string::npos);
     EXPECT_EQ(client.send(get("/"))->body, plain);
-    constexpr const char* kWhy = "the answer is encoded (br), though identity was asked for";
+    constexpr const char* kWhy = "the response is encoded (br), although identity was requested";
     EXPECT_EQ(client.send(get("/"))->body, kWhy);
     client.close();
     const auto refused = client.send_patiently(get("/"), Patience());
@@ -181,7 +181,7 @@ TEST(HttpClient, TellsWhereARedirectLeads) {
     const auto reply = client.send_patiently(get("/"), Patience());
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->status, 301);
-    EXPECT_EQ(reply->body, "it leads to https://host/fhir/");
+    EXPECT_EQ(reply->body, "redirect to https://host/fhir/");
 }
 
 TEST(HttpClient, SaysWhetherARequestWentOut) {

@@ -220,8 +220,9 @@ TEST(ImportLane, TakesNoTransactionForImportedWhoseAnswerDoesNotSayWhatBecameOfI
         EXPECT_EQ(outcome.done, 1U);
         EXPECT_EQ(outcome.refused, 1U);
         EXPECT_FALSE(outcome.gave_up);
-        EXPECT_EQ(outcome.said,
-                  "in:0: the answer has another number of entries; it may have been stored\n");
+        EXPECT_EQ(
+            outcome.said,
+            "in:0: the response has a different number of entries; it may have been stored\n");
     }
     EXPECT_EQ(outcome_of({transaction(0)}, {answer({})}).said, "");
     // In bundles made by the import itself, each entry must have its answer.
@@ -231,8 +232,8 @@ TEST(ImportLane, TakesNoTransactionForImportedWhoseAnswerDoesNotSayWhatBecameOfI
     const Outcome page = outcome_of({transaction(1)}, {{200, "<html>"}});
     EXPECT_TRUE(page.gave_up);
     EXPECT_EQ(page.said,
-              "in:0: stopped here: the answer is no Bundle: <html>\n"
-              "in:0: left out when the import stopped\n");
+              "in:0: stopped here: the response is not a Bundle: <html>\nin:0: not sent, as the "
+              "import stopped\n");
 }
 
 TEST(ImportLane, NamesTheEntryOfATransactionThatIsRefused) {
@@ -259,8 +260,8 @@ TEST(ImportLane, StopsWhereNothingElseWouldBeTakenEither) {
     const Outcome own = outcome_of({batch, batch}, {{400, "no"}});
     EXPECT_TRUE(own.gave_up) << "what was put together here is refused for what is in none of it";
     EXPECT_EQ(own.said,
-              "in:0: stopped here: 400 no\nin:0: left out when the import stopped\n"
-              "in:0: left out when the import stopped\n");
+              "in:0: stopped here: 400 no\nin:0: not sent, as the import stopped\nin:0: not sent, "
+              "as the import stopped\n");
 }
 
 TEST(ImportLane, SendsLessAtOnceWhereTheTimeThatTheServerGivesIsTooShort) {
@@ -296,8 +297,8 @@ TEST(ImportLane, SaysWhyItDoesNotGoOnSendingWhatIsNotTaken) {
     EXPECT_EQ(outcome.asked.size(), 13U) << "twelve times again";
     EXPECT_EQ(outcome.done, 1U);
     EXPECT_EQ(outcome.said,
-              "in:0: stopped here: 1 entries were not taken: 429 throttled\n"
-              "in:0: left out when the import stopped\n");
+              "in:0: stopped here: 1 entries were not accepted: 429 throttled\nin:0: not sent, as "
+              "the import stopped\n");
 }
 
 TEST(ImportLane, GoesOnAfterALostAnswerUnlessItIsOfHistory) {

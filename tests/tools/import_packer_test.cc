@@ -274,12 +274,9 @@ TEST_F(ImportPackerTest, NamesTheEntryThatIsRefusedByItsPlaceInTheInput) {
                                        version("refused", 1, "2024-01-01T00:00:00Z")}),
                     R"({"response":{"location":"Patient/refused/_history/3"}})"});
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "in:1: entry[0]: 400 'b c' is no id\n"
-              "in:1: entry[2]: 400 unknown resourceType 'Nothing'\n"
-              "in:2: 400 neither a resource nor a history entry\n"
-              "in:3: entry[2]: 400 \n"
-              "in:3: entry[0]: 400 \n"
-              "in:4: 400 \n");
+              "in:1: entry[0]: 400 'b c' is not a valid id\nin:1: entry[2]: 400 unknown "
+              "resourceType 'Nothing'\nin:2: 400 this is neither a resource nor a history "
+              "entry\nin:3: entry[2]: 400 \nin:3: entry[0]: 400 \nin:4: 400 \n");
     ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(sent[0].entries.size(), 1U);
     EXPECT_EQ(report_.refused_count(), 6U);

@@ -190,7 +190,7 @@ TEST_F(ReplicateHistory, GoesOnBehindAPageOfNothing) {
     const Finished done = replicate();
     EXPECT_EQ(done.exit_code, 0) << done.errors;
     EXPECT_EQ(taken(), (std::vector{1, 9}));
-    EXPECT_TRUE(done.errors.starts_with("1 versions were ignored and are not there"))
+    EXPECT_TRUE(done.errors.starts_with("1 versions were ignored and are missing at the target"))
         << done.errors;
 }
 

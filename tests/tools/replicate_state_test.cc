@@ -86,7 +86,7 @@ TEST(ReplicateStateFile, IsRefusedWhenItIsSomethingElse) {
     test::write_whole_file(path, text);
     const auto later = read_state(path, kState.from, kState.to);
     ASSERT_FALSE(later);
-    EXPECT_NE(later.error().detail.find("is no state file"), std::string::npos);
+    EXPECT_NE(later.error().detail.find("is not a state file"), std::string::npos);
 }
 
 TEST(Cursor, IsTakenOutOfATarget) {

@@ -113,7 +113,7 @@ TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
         ASSERT_FALSE(cursor.empty());
         const Finished refused = replicate(cursor);
         EXPECT_EQ(refused.exit_code, 2) << refused.output;
-        EXPECT_NE(refused.errors.find("a cursor of the source's _sort=_position history"),
+        EXPECT_NE(refused.errors.find("a cursor of the source's history by _sort=_position"),
                   std::string::npos)
             << refused.errors;
         EXPECT_FALSE(std::filesystem::exists(directory / "state"));
@@ -137,7 +137,7 @@ TEST(Replicate, ThatIsStoppedBeforeItsEndDoesNotSayThatItIsDone) {
     test::ChildProcess stopped(kBinary,
                                {"replicate", "--from", "http://127.0.0.1:1/fhir", "--to",
                                 "http://127.0.0.1:2/fhir", "--state", directory / "state"});
-    while (stopped.running() && stopped.errors().find("trying again") == std::string::npos) {
+    while (stopped.running() && stopped.errors().find("retrying") == std::string::npos) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     stopped.kill(SIGTERM);

@@ -98,7 +98,7 @@ TEST(Serve, MayHaveItsAuditLogInADataDirectoryThatItMakes) {
 
 TEST(Serve, WarnsOfBodiesForWhichThereIsNeverMemory) {
     const TemporaryDirectory directory;
-    constexpr const char* kWarning = "warning limits.max_body: with limits.max_memory = 1048576 ";
+    constexpr const char* kWarning = "warning limits.max_body: with limits.max_memory = 1048576, ";
     {
         RunningServer server(kBinary, directory / "a", {"--set", "limits.max_memory=1MiB"});
         ASSERT_FALSE(server.url().empty()) << server.process().errors();
@@ -123,7 +123,7 @@ TEST(Serve, DoesNotStartWithoutThreadsAndSaysSo) {
         test::run_program("/bin/sh", {"-c", refused, kBinary, directory / "data"});
     EXPECT_EQ(done.exit_code, 2);
     EXPECT_TRUE(one_line(done.errors)) << done.errors;
-    EXPECT_NE(done.errors.find("no thread"), std::string::npos) << done.errors;
+    EXPECT_NE(done.errors.find("no more threads are available"), std::string::npos) << done.errors;
     EXPECT_TRUE(done.output.empty());
     RunningServer running(kBinary, directory / "data");
     EXPECT_FALSE(running.url().empty()) << running.process().errors();
@@ -396,7 +396,8 @@ TEST(Serve, ComesBackOnItsPortAfterACrashAndSaysWhatItHasCutOff) {
 TEST(Serve, GoesOnWhereNobodyCanBeToldThatItIsReady) {
     const TemporaryDirectory directory;
     test::ChildProcess server("/bin/sh", served_by_shell("exec \"$@\" >/dev/full", directory));
-    const std::string told = "stdout: No space left on device: nobody is told that this is ready";
+    const std::string told =
+        "stdout: No space left on device: cannot report that the server is ready";
     for (int i = 0; i < 300 && server.errors().find(told) == std::string::npos; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }

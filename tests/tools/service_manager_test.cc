@@ -100,7 +100,7 @@ TEST(Serve, StartsWhereTheServiceManagerIsGone) {
         ASSERT_TRUE(server.wait_for_line("annals ready on ", seconds(30))) << server.errors();
         server.kill(SIGTERM);
         EXPECT_EQ(server.wait(seconds(20)), 0);
-        EXPECT_THAT(server.errors(), testing::HasSubstr("NOTIFY_SOCKET: cannot tell it READY=1: "));
+        EXPECT_THAT(server.errors(), testing::HasSubstr("NOTIFY_SOCKET: cannot send READY=1: "));
     }
 }
 

@@ -140,7 +140,7 @@ TEST_F(TlsClientTest, SaysWhyThereWasNoHandshake) {
             patience == 0 ? std::function<bool()>() : [&] { return ++asked < patience; });
         ASSERT_FALSE(client);
         EXPECT_EQ(client.error().code, Errc::timeout);
-        EXPECT_EQ(client.error().detail, "localhost: no TLS handshake in time");
+        EXPECT_EQ(client.error().detail, "localhost: the TLS handshake timed out");
         EXPECT_EQ(asked, patience);
     }
 }
@@ -238,9 +238,9 @@ TEST_F(TlsClientTest, SaysWhatTheServerHasAgainstWhoItIs) {
     const auto stranger = identity_of(test::Certificate("stranger"));
     const std::pair<const TlsIdentity*, std::string> cases[] = {
         {nullptr,
-         "the server demands a client certificate (--cert FILE --key FILE; replicate: --from-cert, "
-         "--to-cert)"},
-        {stranger.get(), "the server does not take our certificate: tlsv1 alert unknown ca"}};
+         "the server requires a client certificate (--cert FILE --key FILE; replicate: "
+         "--from-cert, --to-cert)"},
+        {stranger.get(), "the server does not accept our certificate: tlsv1 alert unknown ca"}};
     for (const auto& [identity, fault] : cases) {
         const Connection older(with_tls({}, kDemands, TLS1_2_VERSION));
         const auto none =

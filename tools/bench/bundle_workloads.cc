@@ -154,12 +154,12 @@ Result<std::vector<BundleText>> read_bundles(const std::vector<std::string>& pat
         }
         const std::size_t entries = document->root()["entry"].size();
         if (!document->root()["resourceType"].equals("Bundle") || entries == 0) {
-            return Error{Errc::usage, fmt::format("{}: is no Bundle with entries", file), ""};
+            return Error{Errc::usage, fmt::format("{}: is not a Bundle with entries", file), ""};
         }
         bundles.push_back({text.str(), static_cast<std::uint32_t>(entries)});
     }
     if (bundles.empty()) {
-        return Error{Errc::usage, "--files names no JSON file", ""};
+        return Error{Errc::usage, "--files contains no JSON file", ""};
     }
     return bundles;
 }

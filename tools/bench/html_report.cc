@@ -244,7 +244,7 @@ std::string throughput_plot(const Group& group) {
 }
 
 std::string latency_plot(const Group& group) {
-    Plot plot(fmt::format("{}: latency against connections", group.name), "connections");
+    Plot plot(fmt::format("{}: latency by number of connections", group.name), "connections");
     double least = 1e18;
     double most = 0;
     for (const Measurement* measurement : group.measurements) {
@@ -357,7 +357,7 @@ std::string ratio_plot(const std::vector<Group>& groups) {
     return rows.empty()
                ? rows
                : fmt::format(
-                     R"(<h2>Beside what the machine can do</h2><svg viewBox="0 0 760 {:.0f}" )"
+                     R"(<h2>Compared with what the machine can do</h2><svg viewBox="0 0 760 {:.0f}" )"
                      R"(role="img" style="max-width:860px">{}</svg>)",
                      y, rows);
 }
@@ -414,7 +414,7 @@ std::string table(const Report& report) {
         }
         std::string below = remarks(report, measurement);
         if (measurement.load.errors > 0) {
-            below += "; the first error: " + tools::plain(measurement.load.first_error);
+            below += "; first error: " + tools::plain(measurement.load.first_error);
         }
         out += fmt::format(R"(<tr class="part"><td colspan="9" class="text below">{}</td></tr>)",
                            escaped(below));

@@ -155,7 +155,7 @@ class Loop {
             }
             const Clock::time_point now = Clock::now();
             if (count <= 0 && idle_.size() < busy_ && now - heard > kSilenceMax) {
-                return Error{Errc::io, "no answer for 60 seconds", ""};
+                return Error{Errc::io, "no response for 60 seconds", ""};
             }
             if (count > 0) {
                 heard = now;
@@ -344,7 +344,7 @@ class Loop {
             case AnswerReader::State::more:
                 return;
             case AnswerReader::State::broken:
-                failed_ = Error{Errc::io, "the server sent what is no HTTP answer", ""};
+                failed_ = Error{Errc::io, "the server's response is not valid HTTP", ""};
                 return;
             case AnswerReader::State::done:
                 return take(connection);

@@ -148,7 +148,7 @@ std::string remarks(const Report& report, const Measurement& measurement) {
     }
     text += fmt::format("client busy {:.0f} %", load.busy * 100);
     if (measurement.rate_asked > 0) {
-        text += fmt::format(", {:.0f} requests/s asked for, {} not sent in time",
+        text += fmt::format(", {:.0f} requests/s requested, {} not sent in time",
                             measurement.rate_asked, load.unsent);
     }
     if (report.limits && measurement.asked.workload->name == "create") {
@@ -181,7 +181,7 @@ std::string table_of(const Report& report) {
         }
         text += fmt::format("{:<24} {}\n", "", remarks(report, measurement));
         if (load.errors > 0) {
-            text += fmt::format("{:<24} {} ERRORS, the first: {}\n", "", load.errors,
+            text += fmt::format("{:<24} {} ERRORS, first: {}\n", "", load.errors,
                                 tools::plain(load.first_error));
         }
     }

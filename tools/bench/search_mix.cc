@@ -235,7 +235,7 @@ Result<SearchMix> sample_search_mix(const Site& site) {
         add_text(found.organizations, organization["name"]);
     }));
     if (found.patients.empty()) {
-        return Error{Errc::io, "there is no patient to search for", ""};
+        return Error{Errc::io, "there are no patients to search for", ""};
     }
     const std::size_t charts = std::min(kChartsMax, found.patients.size());
     for (std::size_t i = 0; i < charts; ++i) {

@@ -99,7 +99,7 @@ std::optional<int> Arguments::parse(const ArgumentList& arguments) {
 
 int Arguments::refuse(const std::string& problem) const {
     say_line(fmt::format("annals {}: {}", impl_->command, problem));
-    say_line(fmt::format("usage: {} [OPTION]...{} (annals {} --help explains)", impl_->usage,
+    say_line(fmt::format("usage: {} [OPTION]...{} (see annals {} --help)", impl_->usage,
                          impl_->positionals, impl_->command));
     return kExitUsage;
 }

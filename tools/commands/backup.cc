@@ -13,11 +13,11 @@ int back_up_store(const ArgumentList& arguments) {
     std::string data;
     std::string to;
     bool quiet = false;
-    Arguments reader("backup",
-                     "Copies a store to a directory, or brings the backup there up to date.");
-    reader.required_text("--data", data, "data directory (no other process may hold it)");
-    reader.required_text("--to", to, "directory of the backup; made if it is missing");
-    reader.flag("-q,--quiet", quiet, "no progress on the terminal");
+    Arguments reader(
+        "backup", "Copies a store to a directory, or brings an existing backup there up to date.");
+    reader.required_text("--data", data, "data directory (must not be in use by another process)");
+    reader.required_text("--to", to, "directory of the backup; created if missing");
+    reader.flag("-q,--quiet", quiet, "show no progress");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
@@ -48,7 +48,7 @@ int back_up_store(const ArgumentList& arguments) {
         return fail(done.error().detail, exit_code_of(done.error()));
     }
     std::printf(
-        "backed up to position %llu: %llu segments, of these %llu there already, %llu linked, "
+        "backed up to position %llu: %llu segments, of which %llu were already there, %llu linked, "
         "%llu copied (%llu bytes)\n",
         static_cast<unsigned long long>(done->position.value),
         static_cast<unsigned long long>(done->segments),

@@ -132,52 +132,56 @@ void declare(Arguments& declared, Asked& asked) {
     for (const bench::Workload& workload : bench::workloads()) {
         names.append(", ").append(workload.name);
     }
-    declared.positionals("WORKLOAD", settings.workloads,
-                         names +
-                             "; read:16 has its own number of connections, history-apply/100 its "
-                             "own number of entries (limits, read, search, search-count, create, "
-                             "crud, import, history-apply)");
-    declared.text(
-        "--server", settings.server,
-        "root of a running server, such as http://127.0.0.1:8080/fhir, which keeps what is "
-        "written, "
-        "also by read and the searches to have something there (starts its own, fresh for each "
-        "workload)");
+    declared.positionals(
+        "WORKLOAD", settings.workloads,
+        names +
+            "; read:16 runs with 16 connections, history-apply/100 with 100 entries per bundle "
+            "(default: limits, read, search, search-count, create, crud, import, history-apply)");
+    declared.text("--server", settings.server,
+                  "root of a running server, such as http://127.0.0.1:8080/fhir; whatever is "
+                  "written stays there, including the data that read and the searches load first "
+                  "(default: start a fresh server for each workload)");
     declared.number("--connections", settings.connections,
-                    "of all but import, history-apply and history-read (64)");
+                    "connections of all workloads except import, history-apply and history-read");
     declared.number("--bundle-connections", settings.bundle_connections,
-                    "of import, history-apply and history-read (4)");
-    declared.text("--ladder", asked.ladder,
-                  "1,8,64,256,1000: each workload with each of these numbers of connections");
-    declared.number("--rate", settings.rate,
-                    "open loop: so many requests a second whenever the answers come; latency "
-                    "counts from when each was due (as fast as the answers come)");
+                    "connections of import, history-apply and history-read");
+    declared.text(
+        "--ladder", asked.ladder,
+        "run each workload with each of these numbers of connections, such as 1,8,64,256,1000");
+    declared.number(
+        "--rate", settings.rate,
+        "open loop: send this many requests per second, however fast the responses arrive; latency "
+        "is measured from when each request was due (default: as fast as the responses arrive)");
     declare_credentials(declared, "", asked.credentials);
-    declared.number("--bundle-entries", settings.bundle_entries,
-                    "entries of a history bundle (1000)");
+    declared.number("--bundle-entries", settings.bundle_entries, "entries per history bundle");
     declared.texts("--files", settings.files,
-                   "file or folder of bundles for import and the searches (generated)");
+                   "file or folder of bundles for import and the searches (default: generated)");
     declared.number("--preload", settings.preload,
-                    "resources in the store before it is read, searched or opened (10000)");
-    declared.number("--seconds", settings.seconds, "how long each workload is measured (5)");
-    declared.number("--warm-up", settings.warm_up, "seconds before that (1)");
-    declared.number("--seed", settings.seed, "of what is generated (1)");
-    declared.text("--server-cpu", asked.server_cpu,
-                  "core of our own server; any: all of them (the first)");
+                    "resources stored before reads, searches or a restart are measured");
+    declared.number("--seconds", settings.seconds, "seconds that each workload is measured");
+    declared.number("--warm-up", settings.warm_up, "seconds of warm-up before that");
+    declared.number("--seed", settings.seed, "seed of the generated data");
+    declared.text(
+        "--server-cpu", asked.server_cpu,
+        "core of the server that bench starts, or any for all cores (default: the first)");
     declared.text("--client-cpu", asked.client_cpu,
-                  "core of the client; any: all of them (the second)");
-    declared.number("--client-threads", settings.client_threads, "threads of the client (1)");
+                  "core of the client, or any for all cores (default: the second)");
+    declared.number("--client-threads", settings.client_threads, "threads of the client");
     declared.number("--server-threads", settings.server_threads,
-                    "threads of our own server (1 on a core of its own, else as many as cores)");
+                    "threads of the server that bench starts (default: 1 on a core of its own, "
+                    "else one per core)");
     declared.texts("--set", settings.sets,
-                   "KEY=VALUE, a setting of our own server; may be repeated");
+                   "KEY=VALUE, a setting of the server that bench starts; may be repeated");
     declared.text("--directory", settings.directory,
-                  "where our own server keeps its data while it is measured (.)");
-    declared.text("--json", asked.json, "file for all figures; -: stdout, instead of the table");
-    declared.text("--html", asked.html, "file for a page with plots; - as well");
-    declared.flag("--smoke", asked.smoke,
-                  "half a second each with few connections: does it work at all?");
-    declared.flag("-q,--quiet", asked.quiet, "no progress");
+                  "where the server that bench starts keeps its data during the measurement");
+    declared.text("--json", asked.json,
+                  "write all figures to this file as JSON; -: to stdout, instead of the table");
+    declared.text("--html", asked.html,
+                  "write a page with plots to this file; -: to stdout, instead of the table");
+    declared.flag(
+        "--smoke", asked.smoke,
+        "half a second per workload with few connections, to see whether everything works");
+    declared.flag("-q,--quiet", asked.quiet, "show no progress");
     declared.footer(
         "annals bench limits read create\nannals bench limits read create --ladder 1,8,64,256,1000 "
         "--html report.html\nannals bench read --server https://fhir.example.org/fhir "
@@ -195,14 +199,16 @@ Result<void> settle(Asked& asked) {
         const std::optional<std::vector<std::string>> steps =
             climb(settings.workloads, asked.ladder);
         if (!steps) {
-            return Error{Errc::usage, "--ladder takes numbers of connections with commas between",
+            return Error{Errc::usage, "--ladder must be numbers of connections separated by commas",
                          ""};
         }
         settings.workloads = *steps;
     }
     if (!settings.server.empty() && (!settings.sets.empty() || settings.server_threads != 0)) {
-        return Error{Errc::usage,
-                     "--set and --server-threads go without --server, which has its own", ""};
+        return Error{
+            Errc::usage,
+            "--set and --server-threads cannot be used with --server, which has its own settings",
+            ""};
     }
     if (settings.server.empty()) {
         ANNALS_TRY_VOID(settle_credentials(asked.credentials));
@@ -222,7 +228,7 @@ Result<void> settle(Asked& asked) {
     if (!on_server || !on_client) {
         return Error{
             Errc::usage,
-            "--server-cpu and --client-cpu take the number of a core that is there, any or auto",
+            "--server-cpu and --client-cpu must be the number of an existing core, any or auto",
             ""};
     }
     settings.server_cpu = *on_server;
@@ -237,10 +243,9 @@ Result<void> settle(Asked& asked) {
         !(settings.warm_up >= 0 && settings.warm_up <= kMost) || settings.connections == 0 ||
         settings.bundle_connections == 0 || settings.bundle_entries == 0 || settings.preload == 0 ||
         settings.client_threads == 0) {
-        return Error{
-            Errc::usage,
-            "times and numbers must be greater than nothing, times and rates a million at most",
-            ""};
+        return Error{Errc::usage,
+                     "times and numbers must be greater than 0, times and rates at most a million",
+                     ""};
     }
     return {};
 }
@@ -291,7 +296,7 @@ int measure(const Arguments& declared, const Asked& asked) {
 
 int run_bench(const ArgumentList& arguments) {
     Asked asked;
-    Arguments declared("bench", "Measures a server, and beside it what the machine could do.");
+    Arguments declared("bench", "Measures a server and compares it with what the machine can do.");
     declare(declared, asked);
     if (const std::optional<int> code = declared.parse(arguments)) {
         return *code;

@@ -48,8 +48,8 @@ std::string outcome_text(json::Parser& parser, std::string_view body) {
 Result<std::vector<EntryAnswer>> read_answers(json::Parser& parser, std::string_view body) {
     auto document = parser.parse(body);
     if (!document || !(*document).root()["resourceType"].equals("Bundle")) {
-        return Error{Errc::processing, "the answer is no Bundle: " + outcome_text(parser, body),
-                     ""};
+        return Error{Errc::processing,
+                     "the response is not a Bundle: " + outcome_text(parser, body), ""};
     }
     std::vector<EntryAnswer> answers;
     const json::Value entries = document->root()["entry"];
@@ -78,8 +78,8 @@ Result<std::vector<EntryAnswer>> read_answers(json::Parser& parser, std::string_
 void tell_of_missing(std::uint64_t count) {
     if (count > 0) {
         say_line(
-            fmt::format("{} versions were ignored and are not there: newer ones of the same "
-                        "resources had come before them, or they were erased there",
+            fmt::format("{} versions were ignored and are missing at the target: newer versions of "
+                        "the same resources had arrived first, or they were erased there",
                         count));
     }
 }

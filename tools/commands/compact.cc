@@ -37,8 +37,8 @@ Result<std::string> foresee(const Wanted& wanted, const storage::HistoryLimits& 
                storage::clean_history(*opened.store, limits, true, no_pause));
     const storage::CompactionProgress dead = opened.store->measure_compaction();
     return fmt::format(
-        "history: {} versions of {} resources would go\n"
-        "compaction: {} bytes in {} segments would be freed\n",
+        "history: {} versions of {} resources would be removed\ncompaction: {} bytes in {} "
+        "segments would be freed\n",
         surplus.versions, surplus.resources, dead.dead_bytes, dead.segments_left);
 }
 
@@ -58,7 +58,7 @@ std::uint64_t sealed_bytes(const storage::Store& store, const std::string& data)
 Result<std::string> run(const Wanted& wanted, const core::Config& config,
                         const storage::HistoryLimits& limits) {
     if (!storage::posix_file_system().exists(wanted.data + "/segments")) {
-        return Error{Errc::usage, wanted.data + ": no store there", ""};
+        return Error{Errc::usage, wanted.data + ": there is no store here", ""};
     }
     ANNALS_TRY_VOID(check_permissions(wanted.data, true));
     storage::StoreOptions options = store_options(config);
@@ -92,16 +92,16 @@ Result<std::string> run(const Wanted& wanted, const core::Config& config,
 int compact_store(const ArgumentList& arguments) {
     Wanted wanted;
     Arguments reader("compact",
-                     "Gives back the room of what was erased, and removes old versions if asked "
-                     "to.");
-    reader.required_text("--data", wanted.data, "data directory (no other process may hold it)");
+                     "Frees the space of erased data, and removes old versions on request.");
+    reader.required_text("--data", wanted.data,
+                         "data directory (must not be in use by another process)");
     reader.number("--max-history-versions", wanted.max_history_versions,
-                  "versions to keep of each resource, the most recent; 0: all");
+                  "number of most recent versions to keep of each resource; 0: all");
     reader.texts("--keep", wanted.types, "the same for one type: Patient=5");
-    reader.text("--config", wanted.sources.file, "TOML file of the server's settings");
+    reader.text("--config", wanted.sources.file, "TOML file with the server's settings");
     reader.texts("--set", wanted.sources.sets, "KEY=VALUE, a setting");
-    reader.flag("--dry-run", wanted.dry_run, "only say what would go");
-    reader.flag("-q,--quiet", wanted.quiet, "no progress on the terminal");
+    reader.flag("--dry-run", wanted.dry_run, "only report what would be removed");
+    reader.flag("-q,--quiet", wanted.quiet, "show no progress");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
@@ -111,7 +111,7 @@ int compact_store(const ArgumentList& arguments) {
     const auto limits = core::history_limits(kept);
     if (!limits) {
         return reader.refuse(
-            "--keep takes a resource type, = and a number of versions: Patient=5; each type once");
+            "--keep must be TYPE=NUMBER, such as Patient=5, with each type given once");
     }
     const auto config = offline_config(wanted.sources, wanted.data);
     if (!config) {

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kBetweenLooks{1};
 Result<std::uint64_t> read_number(std::string_view text, int base) {
     const auto number = parse_number(text, base);
     if (!number) {
-        return Error{Errc::processing, "the answer to $digest has a number that is none", ""};
+        return Error{Errc::processing, "the response to $digest has an invalid number", ""};
     }
     return *number;
 }
@@ -66,7 +66,7 @@ std::string difference_of(const DigestNode& first, const DigestNode& second) {
             return b->first + ": only at the target";
         }
         if (a->second != b->second) {
-            return a->first + ": other content";
+            return a->first + ": different content";
         }
         ++a;
         ++b;
@@ -120,7 +120,7 @@ Result<std::string> difference_below(const std::string& prefix, const AskDigest&
         }
     }
     if (!adds_up) {
-        return Error{Errc::processing, "the digests don't add up", ""};
+        return Error{Errc::processing, "the digests do not add up", ""};
     }
     return difference;
 }
@@ -131,7 +131,7 @@ Result<DigestNode> read_digest(std::string_view body) {
     json::Parser parser;
     const auto document = parser.parse(body);
     if (!document || !document->root()["resourceType"].equals("Parameters")) {
-        return Error{Errc::processing, "the answer to $digest is no Parameters", ""};
+        return Error{Errc::processing, "the response to $digest is not a Parameters resource", ""};
     }
     DigestNode node;
     bool counted = false;
@@ -146,8 +146,8 @@ Result<DigestNode> read_digest(std::string_view body) {
                 prefix = part["name"].equals("prefix") ? part["valueString"].string() : prefix;
             }
             if (prefix.empty()) {
-                return Error{Errc::processing, "the answer to $digest has a child without prefix",
-                             ""};
+                return Error{Errc::processing,
+                             "the response to $digest has a child without a prefix", ""};
             }
             ANNALS_TRY(const std::uint64_t digit,
                        read_number(std::string_view(prefix).substr(prefix.size() - 1), 16));
@@ -163,7 +163,7 @@ Result<DigestNode> read_digest(std::string_view body) {
         }
     }
     if (!counted) {
-        return Error{Errc::processing, "the answer to $digest has no digest", ""};
+        return Error{Errc::processing, "the response to $digest has no digest", ""};
     }
     node.lists = node.versions.size() == node.sum.versions;
     return node;

@@ -65,12 +65,12 @@ Result<void> append_file(std::vector<std::string>& headers, const std::string& p
             continue;
         }
         if (!is_header(line)) {
-            return Error{Errc::usage, path + ": a line is no 'Name: value'", ""};
+            return Error{Errc::usage, path + ": a line is not of the form 'Name: value'", ""};
         }
         headers.push_back(line);
         any = true;
     }
-    return any ? Result<void>() : Error{Errc::usage, path + ": holds no header", ""};
+    return any ? Result<void>() : Error{Errc::usage, path + ": contains no header", ""};
 }
 
 Result<std::string> token_header(const std::string& path) {
@@ -78,7 +78,7 @@ Result<std::string> token_header(const std::string& path) {
     std::istringstream file(std::move(text));
     std::string token;
     if (!(file >> token) || std::any_of(token.begin(), token.end(), is_control)) {
-        return Error{Errc::usage, path + ": holds no token", ""};
+        return Error{Errc::usage, path + ": contains no token", ""};
     }
     return "Authorization: Bearer " + token;
 }
@@ -111,13 +111,16 @@ void declare_credentials(Arguments& arguments, const std::string& side, Credenti
                                 whom));
     arguments.text(prefix + "token-file", into.token_file,
                    fmt::format("file with a bearer token to send with each request{}", whom));
-    arguments.text(prefix + "cert", into.cert_file,
-                   fmt::format("PEM file with the client certificate to show{}, and those between "
-                               "it and its root",
-                               side.empty() ? "" : " to the server" + whom));
+    arguments.text(
+        prefix + "cert", into.cert_file,
+        fmt::format(
+            "PEM file with the client certificate to present{} and any intermediate certificates",
+            side.empty() ? "" : " to the server" + whom));
     arguments.text(
         prefix + "key", into.key_file,
-        fmt::format("PEM file with its key, without a passphrase (the file of {}cert)", prefix));
+        fmt::format(
+            "PEM file with its private key, without a passphrase (default: the file of {}cert)",
+            prefix));
 }
 
 Result<void> settle_credentials(Credentials& credentials) {
@@ -151,7 +154,7 @@ Result<std::string> header_lines(const Credentials& credentials) {
         } else if (is_header(text)) {
             headers.push_back(text);
         } else {
-            return Error{Errc::usage, "a header is written 'Name: value' or @FILE", ""};
+            return Error{Errc::usage, "a header must be 'Name: value' or @FILE", ""};
         }
     }
     if (!credentials.token_file.empty()) {
@@ -172,7 +175,7 @@ Result<std::shared_ptr<const TlsIdentity>> read_identity(const Credentials& cred
     if (credentials.cert_file.empty()) {
         return credentials.key_file.empty()
                    ? Result<std::shared_ptr<const TlsIdentity>>(nullptr)
-                   : Error{Errc::usage, "a client's key is of no use without its certificate", ""};
+                   : Error{Errc::usage, "a client key needs its certificate as well", ""};
     }
     ANNALS_TRY(std::string chain, read_file(credentials.cert_file));
     const PemText certificate{credentials.cert_file, std::move(chain)};

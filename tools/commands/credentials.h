@@ -34,7 +34,7 @@ struct Credentials {
 
 /// The message if no server is named.
 inline constexpr const char* kCredentialsGoWithServer =
-    "--header, --token-file, --cert and --key go with --server";
+    "--header, --token-file, --cert and --key need --server";
 
 /// Declares `--header`, `--token-file`, `--cert` and `--key`; with `side` "from": `--from-header` and so on.
 void declare_credentials(Arguments& arguments, const std::string& side, Credentials& into);

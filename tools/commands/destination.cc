@@ -85,7 +85,8 @@ class DirectDestination : public Destination {
     std::string_view ails() const override {
         switch (store_.write_state()) {
             case storage::WriteState::no_space:
-                return "there is too little space on the device, or too few descriptors";
+                return "there is not enough space on the device, or there are not enough file "
+                       "descriptors";
             case storage::WriteState::failed:
                 return "a write or sync failed";
             case storage::WriteState::ready:

@@ -160,16 +160,16 @@ Result<void> run(const ExportOptions& options, Exported& exported) {
 
 int export_store(const ArgumentList& arguments) {
     ExportOptions options;
-    Arguments reader("export", "Writes a store's resources, or all of its history, as ndjson.");
-    reader.text("--data", options.data, "data directory (no other process may hold it)");
+    Arguments reader("export", "Writes a store's resources, or all of its history, as NDJSON.");
+    reader.text("--data", options.data, "data directory (must not be in use by another process)");
     reader.text("--server", options.server,
-                "instead of --data: a running server's root; its history");
+                "instead of --data: root of a running server, whose history is exported");
     declare_credentials(reader, "", options.credentials);
-    reader.required_text("--to", options.to, "directory for the files; made if it is missing");
+    reader.required_text("--to", options.to, "directory for the files; created if missing");
     reader.flag("--history", options.history,
-                "history.ndjson: all versions and deletions in commit order");
-    reader.text("--base-url", options.base_url, "what fullUrl begins with in history.ndjson");
-    reader.flag("-q,--quiet", options.quiet, "no progress on the terminal");
+                "write history.ndjson: all versions and deletions in commit order");
+    reader.text("--base-url", options.base_url, "base of each fullUrl in history.ndjson");
+    reader.flag("-q,--quiet", options.quiet, "show no progress");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
@@ -186,13 +186,13 @@ int export_store(const ArgumentList& arguments) {
         return reader.refuse(kCredentialsGoWithServer);
     }
     if (!options.server.empty() && options.base_url != kBaseUrl) {
-        return reader.refuse("--base-url goes with --data: a server says itself what it is called");
+        return reader.refuse("--base-url needs --data: a server states its own base URL");
     }
     if (!options.server.empty() && !options.history) {
-        return reader.refuse("--server gives history: add --history");
+        return reader.refuse("--server exports history only: add --history");
     }
     if (options.server.empty() && !is_root(options.base_url)) {
-        return reader.refuse("--base-url takes a server's root: http://HOST/fhir");
+        return reader.refuse("--base-url must be a server's root, such as http://HOST/fhir");
     }
     while (options.base_url.ends_with('/')) {
         options.base_url.pop_back();
@@ -207,9 +207,10 @@ int export_store(const ArgumentList& arguments) {
                  static_cast<unsigned long long>(exported.count),
                  options.history ? "versions" : "resources", options.to.c_str());
     if (exported.damaged > 0) {
-        return fail(fmt::format("of these {} are damaged at the server: lines without a resource",
-                                exported.damaged),
-                    kExitFaults);
+        return fail(
+            fmt::format("{} of these are damaged at the server: their lines have no resource",
+                        exported.damaged),
+            kExitFaults);
     }
     return kExitDone;
 }

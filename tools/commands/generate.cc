@@ -183,25 +183,26 @@ int run_generate(const ArgumentList& arguments) {
     std::string size;
     std::string from = "2015-01-01T00:00:00Z";
     std::string until = "2025-01-01T00:00:00Z";
-    Arguments declared("generate", "Makes realistic, seeded, linked clinical data of any size.");
+    Arguments declared("generate",
+                       "Generates realistic, seeded, linked clinical data of any size.");
     declared.number("--patients", request.options.patients,
-                    "stop after so many patients (100 if nothing else bounds the size)");
+                    "stop after this many patients (default: 100 if there is no other limit)");
     declared.number("--versions", request.options.versions,
-                    "stop after so many versions; in the other forms, resources");
-    declared.text("--size", size,
-                  "stop when so much is out: bytes, or with kB, MB, GB, KiB, MiB, GiB");
-    declared.number("--seed", request.options.seed, "the same seed gives the same bytes (1)");
+                    "stop after this many versions (with --form history) or resources");
     declared.text(
-        "--form", form,
-        "transaction: a bundle a patient; history: bundles of versions, oldest first; ndjson: "
-        "resources, one a line");
+        "--size", size,
+        "stop after this much output: bytes, or a number and kB, MB, GB, KiB, MiB or GiB");
+    declared.number("--seed", request.options.seed, "seed; the same seed gives the same bytes");
+    declared.text("--form", form,
+                  "transaction: one bundle per patient; history: bundles of versions, oldest "
+                  "first; ndjson: one resource per line");
     declared.number("--bundle-entries", request.options.bundle_entries,
-                    "entries of a history bundle (1000)");
+                    "entries per history bundle");
     declared.text("--to", request.to,
-                  "a folder, one file a bundle; - is stdout, one bundle a line (-)");
-    declared.text("--from", from, "the first lastUpdated of a history (2015-01-01T00:00:00Z)");
-    declared.text("--until", until, "about the last one (2025-01-01T00:00:00Z)");
-    declared.flag("-q,--quiet", request.quiet, "no progress, no closing line");
+                  "folder for the output, one file per bundle; -: stdout, one bundle per line");
+    declared.text("--from", from, "lastUpdated of the first version of a history");
+    declared.text("--until", until, "approximate lastUpdated of the last version");
+    declared.flag("-q,--quiet", request.quiet, "show neither progress nor a summary");
     declared.footer("annals generate --patients 1000 | annals import --data DIR -");
     if (const std::optional<int> code = declared.parse(arguments)) {
         return *code;
@@ -213,13 +214,13 @@ int run_generate(const ArgumentList& arguments) {
     } else if (form == "ndjson") {
         request.options.form = generate::Form::resources;
     } else {
-        return declared.refuse("--form is transaction, history or ndjson");
+        return declared.refuse("--form must be transaction, history or ndjson");
     }
     if (!size.empty()) {
         const std::optional<std::uint64_t> bytes = parse_size(size);
         if (!bytes || *bytes == 0) {
             return declared.refuse(
-                "--size takes bytes, or a number with kB, MB, GB, KiB, MiB or GiB");
+                "--size must be a number of bytes, or a number and kB, MB, GB, KiB, MiB or GiB");
         }
         request.options.bytes = *bytes;
     }
@@ -227,8 +228,8 @@ int run_generate(const ArgumentList& arguments) {
     const Result<Instant> last = parse_instant(until);
     if (!first || !last || *last <= *first || *first < Instant{}) {
         return declared.refuse(
-            "--from and --until take instants such as 2020-01-01T00:00:00Z, from 1970 on and in "
-            "order");
+            "--from and --until must be instants such as 2020-01-01T00:00:00Z, not before 1970, "
+            "and --from the earlier one");
     }
     request.options.from = *first;
     request.options.until = *last;

@@ -17,10 +17,10 @@ namespace annals::tools {
 
 namespace {
 
-constexpr std::string_view kLacksVersion = "an entry doesn't say which version it is";
+constexpr std::string_view kLacksVersion = "an entry does not state its version";
 constexpr std::string_view kNewestFirst =
-    "it passes over _sort and answers newest first; its pages can be saved, and be imported with "
-    "'annals import'";
+    "it ignores _sort and returns the newest versions first; its pages can be saved and imported "
+    "with 'annals import'";
 
 std::string link_url(json::Value bundle, std::string_view relation) {
     for (const json::Value link : bundle["link"].elements()) {
@@ -137,7 +137,7 @@ std::string why_unusable(json::Value bundle) {
         if (usable) {
             return {};
         }
-        why = "not one entry can be used: " + usable.error().detail;
+        why = "none of the entries can be used: " + usable.error().detail;
     }
     return why;
 }
@@ -175,7 +175,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
         ANNALS_TRY(const HttpReply reply, ask(target, document));
         if (reply.status == 200) {
             if (!document || !document->root()["type"].equals("history")) {
-                refusal = "the answer is no history Bundle";
+                refusal = "the response is not a history Bundle";
                 break;
             }
             ANNALS_TRY(const bool kept, order == "_position"
@@ -202,7 +202,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
     }
     return Error{
         Errc::processing,
-        fmt::format("{} does not give its system history, version by version and oldest first: {}",
+        fmt::format("{} does not return its system history version by version and oldest first: {}",
                     client_.server().text(), refusal),
         ""};
 }
@@ -283,11 +283,11 @@ Result<std::string> HistoryReader::next_of(json::Value bundle, const std::string
     const auto known = places_.find(hash64(next));
     std::string why;
     if (!usable) {
-        why = "is no URL";
+        why = "is not a URL";
     } else if (next == target || next == asked) {
-        why = "leads to this one";
+        why = "leads to this page itself";
     } else if (known != places_.end() && known->second <= place) {
-        why = fmt::format("leads back to one that was read before: {}", next);
+        why = fmt::format("leads back to a page that was read before: {}", next);
     } else {
         return next;
     }
@@ -319,7 +319,7 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
     const json::Value bundle = page.document.root();
     if (!bundle["type"].equals("history")) {
         return Error{Errc::processing,
-                     fmt::format("{}: GET {}: the answer is no history Bundle",
+                     fmt::format("{}: GET {}: the response is not a history Bundle",
                                  client_.server().authority(), target),
                      ""};
     }

@@ -108,8 +108,8 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
             if (answers.size() != entries.size()) {
                 return Error{
                     Errc::processing,
-                    fmt::format("{}: {} entries sent, {} answered", client_.server().authority(),
-                                entries.size(), answers.size()),
+                    fmt::format("{}: {} entries were sent, but {} answered",
+                                client_.server().authority(), entries.size(), answers.size()),
                     ""};
             }
             const auto troubled =

@@ -53,7 +53,7 @@ Error socket_error(const ServerUrl& server, std::string_view what, int number) {
     const bool late = would_block(number) || number == ETIMEDOUT;
     return Error{late ? Errc::timeout : Errc::io,
                  fmt::format("{}: {}: {}", server.authority(), what,
-                             late ? "no answer in time" : std::strerror(number)),
+                             late ? "no response in time" : std::strerror(number)),
                  ""};
 }
 
@@ -313,7 +313,7 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
             if (number == EINTR || (would_block(number) && goes_on(since))) {
                 continue;
             }
-            return broken("waiting for the answer", number);
+            return broken("waiting for the response", number);
         }
         since = Clock::now();
         if (got == 0) {
@@ -321,10 +321,11 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
             if (parser.complete()) {
                 break;
             }
-            return Error{Errc::io,
-                         fmt::format("{}: the connection was closed before the answer was complete",
-                                     server.authority()),
-                         ""};
+            return Error{
+                Errc::io,
+                fmt::format("{}: the connection was closed before the response was complete",
+                            server.authority()),
+                ""};
         }
         nothing_came = false;
         const Result<void> taken = parser.take({buffer.get(), static_cast<std::size_t>(got)});
@@ -417,7 +418,7 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
     // Callers report a reply by its body.
     if (reply && reply->status / 100 == 3) {
         if (const auto location = reply->header("Location")) {
-            reply->body = fmt::format("it leads to {}", *location);
+            reply->body = fmt::format("redirect to {}", *location);
         }
     }
     return reply;
@@ -425,7 +426,7 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
 
 void Patience::wait(const std::string& why, milliseconds time) const {
     if (say) {
-        say(fmt::format("{}; trying again in {} ms", why, time.count()));
+        say(fmt::format("{}; retrying in {} ms", why, time.count()));
     }
     const auto wake = Clock::now() + time;
     while (Clock::now() < wake && !ends()) {
@@ -466,13 +467,13 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             }
             if (!again && request.method == "GET" && reply->body.find('\0') != std::string::npos) {
                 again = unreadable = true;
-                why = fmt::format("{}: something was erased while it was being sent",
+                why = fmt::format("{}: a version was erased while it was being sent",
                                   impl_->server.authority());
             }
             if (reply->status == 200 && request.is_cut_off && request.is_cut_off(*reply) &&
                 !again) {
                 again = unreadable = true;
-                why = fmt::format("{}: the answer does not parse, or was cut off",
+                why = fmt::format("{}: the response cannot be parsed, or was cut off",
                                   impl_->server.authority());
             }
             asked = std::min(retry_after(*reply), patience.longest_wait);

@@ -78,7 +78,7 @@ bool is_meant(const fs::path& path) {
     std::error_code ec;
     const bool twice = name != path.filename() && fs::exists(path.parent_path() / name, ec);
     if (twice) {
-        say_line(path.string() + ": passed over, for it lies here unpacked as well");
+        say_line(path.string() + ": skipped, as the uncompressed file is here as well");
     }
     return !twice;
 }
@@ -107,7 +107,7 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
             return Error{Errc::usage, fmt::format("{}: {}", path, ec.message()), ""};
         }
         if (found.empty()) {
-            say_line(path + ": no .ndjson or .json file in it, packed by gzip or not");
+            say_line(path + ": contains no .ndjson or .json file, compressed or not");
         }
         std::sort(found.begin(), found.end());
         files.insert(files.end(), found.begin(), found.end());
@@ -206,16 +206,15 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
 int import_files(const ArgumentList& arguments) {
     ImportOptions options;
     Arguments reader("import",
-                     "Takes ndjson (resources or history entries) and Bundles of any type.");
-    reader.text("--data", options.data, "data directory to import into; made if it is missing");
-    reader.text("--server", options.server, "instead of --data: a running server's root");
+                     "Loads NDJSON (resources or history entries) and Bundles of any type.");
+    reader.text("--data", options.data, "data directory to import into; created if missing");
+    reader.text("--server", options.server, "instead of --data: root of a running server");
     declare_credentials(reader, "", options.credentials);
-    reader.number("--connections", options.connections,
-                  "how many submissions are under way at once");
-    reader.text("--config", options.sources.file, "with --data: TOML file of settings");
+    reader.number("--connections", options.connections, "number of concurrent submissions");
+    reader.text("--config", options.sources.file, "with --data: TOML file with settings");
     reader.texts("--set", options.sources.sets, "with --data: KEY=VALUE, a setting");
-    reader.flag("-q,--quiet", options.quiet, "no progress on the terminal");
-    reader.positionals("PATH", options.paths, "files and folders; - or none is stdin");
+    reader.flag("-q,--quiet", options.quiet, "show no progress");
+    reader.positionals("PATH", options.paths, "files and folders; - or nothing: stdin");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
@@ -224,7 +223,7 @@ int import_files(const ArgumentList& arguments) {
     }
     if (!options.server.empty()) {
         if (!options.sources.file.empty() || !options.sources.sets.empty()) {
-            return reader.refuse("--config and --set go with --data: a server has its own");
+            return reader.refuse("--config and --set need --data: a server has its own settings");
         }
         auto server = server_with(options.server, options.credentials);
         if (!server) {
@@ -235,7 +234,7 @@ int import_files(const ArgumentList& arguments) {
         return reader.refuse(kCredentialsGoWithServer);
     }
     if (options.connections == 0 || options.connections > 256) {
-        return reader.refuse("--connections must be 1 to 256");
+        return reader.refuse("--connections must be a number from 1 to 256");
     }
     if (options.paths.empty()) {
         options.paths.emplace_back("-");

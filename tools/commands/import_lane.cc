@@ -73,7 +73,7 @@ void ImportReport::give_up(const Origin& origin, const std::string& why) {
 
 void ImportReport::read_through(const Origin& origin) {
     cut_short_ = true;
-    say_line(placed(origin, "nothing behind this line was read"));
+    say_line(placed(origin, "nothing after this line was read"));
 }
 
 // ---- ImportLane ----
@@ -137,7 +137,7 @@ void ImportLane::leave_out(const Pack& pack) {
         return;
     }
     for (const Pack::Entry& entry : pack.entries) {
-        report_.refused(entry.origin, "left out when the import stopped");
+        report_.refused(entry.origin, "not sent, as the import stopped");
     }
 }
 
@@ -182,7 +182,7 @@ void ImportLane::submit(Pack pack) {
             }
             const bool whole = pack.kind == Pack::Kind::whole;
             if (answers->size() != (whole ? pack.parts : pack.entries.size())) {
-                const std::string why = "the answer has another number of entries";
+                const std::string why = "the response has a different number of entries";
                 return whole ? report_.refused(first, why + "; it may have been stored")
                              : give_up(pack, why);
             }
@@ -193,8 +193,8 @@ void ImportLane::submit(Pack pack) {
             const auto cause =
                 std::find_if(answers->begin(), answers->end(),
                              [](const EntryAnswer& entry) { return passing(entry.status); });
-            trouble = fmt::format("{} entries were not taken: {} {}", again.size(), cause->status,
-                                  cause->diagnostics);
+            trouble = fmt::format("{} entries were not accepted: {} {}", again.size(),
+                                  cause->status, cause->diagnostics);
             // History is repeated as a whole: an entry must not overtake an older one.
             if (!history) {
                 pack.entries = std::move(again);
@@ -255,7 +255,7 @@ std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,
         if (answer.conflict) {
             report_.refused(origin, "conflict: " + answer.diagnostics);
         } else if (answer.status == 0) {
-            report_.refused(origin, "the answer says nothing of it; it may have been stored");
+            report_.refused(origin, "the response does not mention it; it may have been stored");
         } else if (answer.status >= 400) {
             report_.refused(origin, fmt::format("{} {}", answer.status, answer.diagnostics));
         } else if (answer.missing) {

@@ -121,7 +121,7 @@ void ImportPacker::take(std::string_view text, const Origin& origin, bool bundle
         if (root["request"].is_object() || root["response"].is_object()) {
             take_history_entry(std::string(root.raw()), origin);
         } else {
-            report_.refused(origin, "400 neither a resource nor a history entry");
+            report_.refused(origin, "400 this is neither a resource nor a history entry");
         }
     } else if (root["resourceType"].equals("Bundle") && !bundles_are_resources) {
         take_bundle(root, origin);
@@ -187,7 +187,7 @@ void ImportPacker::take_resource(json::Value resource, const Origin& origin) {
         return report_.refused(origin, fmt::format("400 unknown resourceType '{}'", type));
     }
     if (resource["id"] && !is_resource_id(id)) {
-        return report_.refused(origin, fmt::format("400 '{}' is no id", id));
+        return report_.refused(origin, fmt::format("400 '{}' is not a valid id", id));
     }
     leave_history(false);
     const std::size_t lane =

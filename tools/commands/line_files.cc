@@ -98,7 +98,7 @@ LineWriter::LineWriter(storage::FileSystem& files, std::string path,
 
 Result<LineWriter> LineWriter::create(const std::string& path, storage::FileSystem& files) {
     if (files.exists(path)) {
-        return Error{Errc::usage, path + " is there already", ""};
+        return Error{Errc::usage, path + " already exists", ""};
     }
     const std::string draft = path + std::string(kPartial);
     if (files.exists(draft)) {
@@ -139,7 +139,7 @@ Result<void> LineWriter::publish() {
     const std::string draft = path_ + std::string(kPartial);
     const auto there = files_->facts(draft);
     if (!there || there->device != device_ || there->number != number_) {
-        return Error{Errc::io, draft + ": another process has begun it anew", ""};
+        return Error{Errc::io, draft + ": another process has started to write it as well", ""};
     }
     ANNALS_TRY_VOID(files_->rename(draft, path_));
     Result<void> synced = files_->sync_directory(storage::directory_of(path_));
@@ -190,12 +190,12 @@ Result<bool> TextReader::fill() {
             return Error{Errc::io, path_ + ": cannot be read", ""};
         }
         const bool whole = unpacker_ == nullptr || unpacker_->complete();
-        return whole ? Result<bool>(false) : badly_packed("ends too early");
+        return whole ? Result<bool>(false) : badly_packed("is cut short");
     }
     if (begins && buffer_.starts_with(kGzipMark)) {
         unpacker_ = net::make_decoder(net::Coding::gzip);
         if (unpacker_ == nullptr) {
-            return Error{Errc::io, path_ + ": no memory to unpack it", ""};
+            return Error{Errc::io, path_ + ": not enough memory to decompress it", ""};
         }
     }
     if (unpacker_ != nullptr) {
@@ -210,8 +210,7 @@ Result<bool> TextReader::fill() {
 
 Error TextReader::badly_packed(std::string_view how) const {
     return {Errc::corrupt,
-            fmt::format("{}: what gzip has packed {}, somewhere behind line {}", path_, how, line_),
-            ""};
+            fmt::format("{}: the gzip data {}, somewhere after line {}", path_, how, line_), ""};
 }
 
 Result<bool> TextReader::read_line(std::string& text) {

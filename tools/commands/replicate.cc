@@ -153,11 +153,11 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
     std::optional<std::size_t> acknowledged;  // entries of the page of state.target
     auto first = reader.read(state.target);
     if (!first && first.error().code == Errc::invalid && !options.since.empty()) {
-        return Error{
-            Errc::usage,
-            "--since is neither an instant nor a cursor of the source's _sort=_position history: " +
-                first.error().detail,
-            ""};
+        return Error{Errc::usage,
+                     "--since is neither an instant nor a cursor of the source's history by "
+                     "_sort=_position: " +
+                         first.error().detail,
+                     ""};
     }
     ANNALS_TRY(HistoryPage page, std::move(first));
     // When resumed or following, it is not known how much of the history is left.
@@ -241,7 +241,7 @@ int tell(const ReplicateOptions& options, const ReplicateState& state,
     std::fflush(stdout);
     tell_of_missing(counts.missing);
     if (g_stop && !options.follow) {
-        return fail("stopped before all was replicated; begun again it goes on from there",
+        return fail("stopped before everything was replicated; run it again to continue from there",
                     kExitFaults);
     }
     if (!done && !g_stop) {
@@ -254,23 +254,26 @@ int tell(const ReplicateOptions& options, const ReplicateState& state,
 
 int replicate(const ArgumentList& arguments) {
     ReplicateOptions options;
-    Arguments reader("replicate", "Keeps one server's history in another, from where it left off.");
+    Arguments reader("replicate",
+                     "Copies one server's history to another, continuing where it left off.");
     reader.required_text("--from", options.from,
                          "root of the server to read: http://HOST:PORT/fhir");
-    reader.required_text("--to", options.to, "root of the server to submit to");
+    reader.required_text("--to", options.to, "root of the server to write to");
     declare_credentials(reader, "from", options.from_credentials);
     declare_credentials(reader, "to", options.to_credentials);
     reader.text("--since", options.since,
-                "begin at this instant, or after this cursor (of _sort=_position)");
-    reader.flag("--follow", options.follow, "go on with what is written later");
-    reader.flag("--verify", options.verify,
-                "change nothing: say whether both hold the same, or the first difference");
-    reader.text("--state", options.state_file,
-                "file that says how far it has come (default: by the two URLs, in this directory)");
+                "start at this instant, or after this cursor (of _sort=_position)");
+    reader.flag("--follow", options.follow, "keep running, and copy what is written later");
+    reader.flag(
+        "--verify", options.verify,
+        "change nothing: report whether both servers hold the same, or the first difference");
+    reader.text(
+        "--state", options.state_file,
+        "file that records the progress (default: named after the two URLs, in this directory)");
     reader.number("--page", options.page_size, "versions per page and bundle");
     reader.number("--retry-for", options.retry_seconds,
-                  "give up after so many seconds without an answer (--follow: never)");
-    reader.flag("-q,--quiet", options.quiet, "no progress on the terminal");
+                  "give up after this many seconds without a response (with --follow: never)");
+    reader.flag("-q,--quiet", options.quiet, "show no progress");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
@@ -293,8 +296,8 @@ int replicate(const ArgumentList& arguments) {
     if (options.verify &&
         (options.follow || !options.since.empty() || !options.state_file.empty())) {
         return reader.refuse(
-            "--verify compares all and changes nothing: --follow, --since and "
-            "--state have no place beside it");
+            "--verify compares everything and changes nothing: it cannot be combined with "
+            "--follow, --since or --state");
     }
     if (options.verify) {
         return verify_replica(options, *from, *to);

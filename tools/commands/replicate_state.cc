@@ -50,7 +50,7 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
     ANNALS_TRY(const std::string text, storage::read_whole(files, path, kStateBytesMax));
     std::string_view rest = text;
     if (take_until(rest, '\n') != kFirstLine) {
-        return Error{Errc::usage, path + " is no state file of annals replicate", ""};
+        return Error{Errc::usage, path + " is not a state file of annals replicate", ""};
     }
     ReplicateState state;
     while (!rest.empty()) {

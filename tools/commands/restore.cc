@@ -27,14 +27,17 @@ int restore_store(const ArgumentList& arguments) {
     std::string to_instant;
     storage::RestoreOptions options;
     bool quiet = false;
-    Arguments reader("restore", "Makes a store of a backup, whole or up to a place in it.");
+    Arguments reader("restore",
+                     "Creates a store from a backup, all of it or up to a position or instant.");
     reader.required_text("--from", from, "directory of the backup");
-    reader.required_text("--data", data, "data directory to be made; without a store in it");
-    reader.text("--to-position", to_position, "end with the last commit up to this position");
-    reader.text("--to-instant", to_instant, "end with the last commit up to this instant");
+    reader.required_text("--data", data, "data directory to create; must not contain a store");
+    reader.text("--to-position", to_position,
+                "restore up to the last commit at or before this position");
+    reader.text("--to-instant", to_instant,
+                "restore up to the last commit at or before this instant");
     reader.flag("--unfinished", options.unfinished,
-                "take what is whole of a backup that was not finished, or lacks something");
-    reader.flag("-q,--quiet", quiet, "no progress on the terminal");
+                "restore the intact part of a backup that is unfinished or incomplete");
+    reader.flag("-q,--quiet", quiet, "show no progress");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
@@ -47,7 +50,7 @@ int restore_store(const ArgumentList& arguments) {
     if (!to_instant.empty()) {
         const auto instant = parse_instant(to_instant);
         if (!instant) {
-            return reader.refuse("--to-instant must be an instant: 2026-01-02T03:04:05Z");
+            return reader.refuse("--to-instant must be an instant such as 2026-01-02T03:04:05Z");
         }
         options.to_instant = *instant;
     }

@@ -139,15 +139,18 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     bool read_only = false;
     bool allow_damaged = false;
     Arguments reader("serve", "Serves a data directory over HTTP until SIGTERM, SIGINT or SIGHUP.");
-    reader.text("--config", sources.file, "TOML file of settings");
+    reader.text("--config", sources.file, "TOML file with settings");
     reader.texts("--data", data, "data directory");
-    reader.texts("--listen", listen, "HOST:PORT; port 0 picks a free one");
+    reader.texts("--listen", listen, "HOST:PORT; port 0 picks a free port");
     reader.texts("--set", sources.sets, "KEY=VALUE, a setting; may be repeated");
-    reader.flag("--read-only", read_only, "take no writes, and neither lock nor mend the store");
-    reader.flag("--allow-damaged", allow_damaged, "with --read-only: serve what is whole");
+    reader.flag("--read-only", read_only,
+                "accept no writes, and neither lock nor repair the store");
+    reader.flag("--allow-damaged", allow_damaged,
+                "with --read-only: serve the intact part of a damaged store");
     reader.footer(
-        "Settings (also from ANNALS_ and the key in capitals, '.' as '__'; durations are a number "
-        "and ms, s, m, h or d,\nsizes bytes or a number and kB, MB, GB, KiB, MiB or GiB):\n" +
+        "Settings (in the environment: ANNALS_ and the key in capitals, '.' as '__'; durations are "
+        "a number and ms, s, m, h or d,\nsizes are bytes, or a number and kB, MB, GB, KiB, MiB or "
+        "GiB):\n" +
         core::describe_config());
     if (exit_code = reader.parse(arguments); exit_code) {
         return core::Config();
@@ -200,15 +203,16 @@ int serve(const ArgumentList& arguments) {
         return fail(usable.error().detail, kExitUsage);
     }
     if (config->tls.cert_file.empty() && !core::is_loopback(*config)) {
-        log_warning(fmt::format(
-            "listening on {} without TLS: everything, credentials included, can be read on its way",
-            config->listen));
+        log_warning(
+            fmt::format("listening on {} without TLS: everything, including credentials, can be "
+                        "read on the network",
+                        config->listen));
     }
 
     if (config->limits.max_body > config->limits.max_memory / 2) {
         log_warning(fmt::format(
-            "limits.max_body: with limits.max_memory = {} bodies of more than {} bytes may always "
-            "be answered 503: each takes up to twice its size while it is read",
+            "limits.max_body: with limits.max_memory = {}, bodies of more than {} bytes may be "
+            "refused every time (503): each takes up to twice its size while it is read",
             config->limits.max_memory, config->limits.max_memory / 2));
     }
 
@@ -241,7 +245,7 @@ int serve(const ArgumentList& arguments) {
     give_back_what_sleepers_freed();
     // Not through stdio: it would report again at exit that a full device did not take the line.
     if (::dprintf(STDOUT_FILENO, "annals ready on %s\n", (*server)->url().c_str()) < 0) {
-        log_warning(fmt::format("stdout: {}: nobody is told that this is ready on {}",
+        log_warning(fmt::format("stdout: {}: cannot report that the server is ready on {}",
                                 std::strerror(errno), (*server)->url()));
     }
     tell_service_manager("READY=1");

@@ -26,22 +26,22 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     };
     const bool tls = text.starts_with("https://");
     if (!tls && !text.starts_with("http://")) {
-        return refuse("a server's root is written http://HOST:PORT/fhir or https://HOST:PORT/fhir");
+        return refuse("a server's root must be http://HOST:PORT/fhir or https://HOST:PORT/fhir");
     }
     std::string_view rest = text.substr(text.find("//") + 2);
     const bool plain = std::none_of(rest.begin(), rest.end(), [](char c) {
         return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '?' || c == '#';
     });
     if (!plain) {
-        return refuse("a server's root has neither query nor blanks nor ends of lines");
+        return refuse("a server's root must not have a query, blanks or line breaks");
     }
     const std::size_t slash = rest.find('/');
     std::string_view authority = rest.substr(0, slash);
     std::string_view path = slash == std::string_view::npos ? "" : rest.substr(slash);
     if (authority.find('@') != std::string_view::npos) {
         // Without the text: messages go to logs.
-        return Error{Errc::usage, "a server's root holds no credentials: give them by a header",
-                     ""};
+        return Error{Errc::usage,
+                     "a server's root must not contain credentials: send them in a header", ""};
     }
     while (path.ends_with('/')) {
         path.remove_suffix(1);
@@ -53,10 +53,10 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     if (authority.starts_with('[')) {
         const std::size_t bracket = authority.find(']');
         if (bracket == std::string_view::npos) {
-            return refuse("a bracket is missing");
+            return refuse("the closing bracket is missing");
         }
         if (bracket + 1 < authority.size() && authority[bracket + 1] != ':') {
-            return refuse("behind the bracket is no port");
+            return refuse("after the bracket, only a port may follow");
         }
         url.host = authority.substr(1, bracket - 1);
         host_end = bracket + 1 < authority.size() ? bracket + 1 : std::string_view::npos;
@@ -66,12 +66,12 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     url.port =
         host_end == std::string_view::npos ? (tls ? "443" : "80") : authority.substr(host_end + 1);
     if (url.host.empty()) {
-        return refuse("no host is named");
+        return refuse("there is no host");
     }
     // The system would take 99999 for 34463, where another server may listen.
     const auto port = parse_number(url.port);
     if (!port || *port == 0 || *port > std::numeric_limits<std::uint16_t>::max()) {
-        return refuse("a port is a number from 1 to 65535");
+        return refuse("the port must be a number from 1 to 65535");
     }
     return url;
 }
@@ -79,9 +79,9 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
 Result<ServerUrl> server_with(std::string_view text, Credentials credentials) {
     ANNALS_TRY(ServerUrl server, parse_server_url(text));
     if (!server.tls && !credentials.cert_file.empty()) {
-        return Error{
-            Errc::usage,
-            fmt::format("'{}': a client certificate is shown by TLS alone, to https://", text), ""};
+        return Error{Errc::usage,
+                     fmt::format("'{}': a client certificate needs TLS, that is https://", text),
+                     ""};
     }
     ANNALS_TRY_VOID(settle_credentials(credentials));
     server.credentials = std::move(credentials);

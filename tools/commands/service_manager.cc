@@ -55,8 +55,7 @@ void tell_service_manager(std::string_view state) {
         return;
     }
     if (const int error = send_to(name, state); error != 0) {
-        log_warning(
-            fmt::format("NOTIFY_SOCKET: cannot tell it {}: {}", state, std::strerror(error)));
+        log_warning(fmt::format("NOTIFY_SOCKET: cannot send {}: {}", state, std::strerror(error)));
     }
 }
 

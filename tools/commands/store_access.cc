@@ -119,7 +119,7 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
     storage::FileSystem& files = storage::posix_file_system();
     // Locking creates a file; directories that are not a store stay unchanged.
     if (!files.exists(directory + "/segments")) {
-        return Error{Errc::usage, directory + ": no store there", ""};
+        return Error{Errc::usage, directory + ": there is no store here", ""};
     }
     ANNALS_TRY_VOID(storage::check_restored(files, directory));
     ANNALS_TRY_VOID(check_permissions(directory, false));

@@ -95,7 +95,7 @@ Result<std::vector<std::shared_ptr<X509>>> read_chain(const PemText& pem) {
         return pem_error(pem.path, "a certificate in it is damaged");
     }
     if (chain.empty()) {
-        return pem_error(pem.path, "holds no certificate in PEM");
+        return pem_error(pem.path, "contains no certificate in PEM format");
     }
     ERR_clear_error();
     return chain;
@@ -112,10 +112,11 @@ Result<std::shared_ptr<EVP_PKEY>> read_key(const PemText& pem) {
     std::shared_ptr<EVP_PKEY> key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse, &locked),
                                   EVP_PKEY_free);
     if (locked) {
-        return pem_error(pem.path, "the key has a passphrase: openssl pkey -in FILE takes it away");
+        return pem_error(pem.path,
+                         "the key has a passphrase; remove it with openssl pkey -in FILE");
     }
     if (key == nullptr) {
-        return pem_error(pem.path, "holds no private key in PEM");
+        return pem_error(pem.path, "contains no private key in PEM format");
     }
     return key;
 }
@@ -200,7 +201,7 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string&
                      ""};
     }
     if (is_timeout(kind)) {
-        return Error{Errc::timeout, fmt::format("{}: no TLS handshake in time", host), ""};
+        return Error{Errc::timeout, fmt::format("{}: the TLS handshake timed out", host), ""};
     }
     client->take_fault();
     return Error{client->refused_ ? Errc::usage : Errc::io,
@@ -216,8 +217,8 @@ void TlsClient::take_fault() {
     refused_ = is_about_clients(reason) ||
                (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && asked_in_vain_);
     if (refused_) {
-        fault_ = shows_ ? fmt::format("the server does not take our certificate: {}", fault_)
-                        : "the server demands a client certificate (--cert FILE --key FILE; "
+        fault_ = shows_ ? fmt::format("the server does not accept our certificate: {}", fault_)
+                        : "the server requires a client certificate (--cert FILE --key FILE; "
                           "replicate: --from-cert, --to-cert)";
     }
 }

@@ -35,13 +35,13 @@ std::string describe(const storage::VerifyReport& report) {
         report.segments, report.bytes, report.commits, report.versions, report.deletions,
         report.erases, report.visible_versions, report.resources, report.live);
     if (report.bodies_gone + report.bodies_left > 0) {
-        text += fmt::format("erased versions whose body is gone {}, yet to go {}\n",
+        text += fmt::format("erased versions: {} with their body removed, {} still to be removed\n",
                             report.bodies_gone, report.bodies_left);
     }
     if (report.torn_bytes > 0) {
-        text +=
-            fmt::format("torn tail of {} bytes, never acknowledged: opening the store cuts it\n",
-                        report.torn_bytes);
+        text += fmt::format(
+            "torn tail of {} bytes, never acknowledged: it is cut when the store is opened\n",
+            report.torn_bytes);
     }
     if (report.search_runs > 0) {
         text += fmt::format("search checkpoint: {} runs of {} documents\n", report.search_runs,
@@ -52,7 +52,7 @@ std::string describe(const storage::VerifyReport& report) {
                             damage.reason);
     }
     if (report.unfinished_backup) {
-        text += "a backup that was not finished: make it again\n";
+        text += "this backup is unfinished: make it again\n";
     }
     if (!report.damages.empty()) {
         text += fmt::format("damaged in {} places\n", report.damages.size());
@@ -68,8 +68,8 @@ int verify_store(const ArgumentList& arguments) {
     std::string data;
     bool quiet = false;
     Arguments reader("verify", "Reads a whole store and checks every checksum, chain and index.");
-    reader.required_text("--data", data, "data directory (no other process may hold it)");
-    reader.flag("-q,--quiet", quiet, "no progress on the terminal");
+    reader.required_text("--data", data, "data directory (must not be in use by another process)");
+    reader.flag("-q,--quiet", quiet, "show no progress");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }

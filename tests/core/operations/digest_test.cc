@@ -206,7 +206,7 @@ TEST(CompareDigests, NamesTheFirstDifferenceInFewExchanges) {
     b["Patient/p777/_history/1"] = 1;
     auto found = tools::compare_digests(tree_of(a, 128), tree_of(b, 128));
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->difference, "Patient/p777/_history/1: other content");
+    EXPECT_EQ(found->difference, "Patient/p777/_history/1: different content");
     EXPECT_LE(found->exchanges, 4U);
 
     b = a;
@@ -237,7 +237,7 @@ TEST(CompareDigests, LooksForADifferenceInTheMiddleOfAList) {
     EXPECT_EQ(compare({{"P/1", 1}, {"P/2", 2}, {"P/3", 3}}, {{"P/1", 1}, {"P/3", 3}}),
               "P/2: only at the source, 1");
     EXPECT_EQ(compare({{"P/1", 1}, {"P/2", 2}, {"P/3", 3}}, {{"P/1", 1}, {"P/2", 3}, {"P/3", 3}}),
-              "P/2: other content, 1");
+              "P/2: different content, 1");
     // One store lists what the other has children for: only the child that differs is asked for.
     std::map<std::string, std::uint64_t> few;
     for (std::uint64_t i = 0; few.size() < 128; ++i) {
