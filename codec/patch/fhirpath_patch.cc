@@ -143,7 +143,7 @@ class Application {
             return elements_.way_to(place.value);
         }
         if (place.parent == Place::kNone) {
-            return invalid("nothing can be added there");
+            return invalid("nothing can be added at the path");
         }
         const bool in_list = place.index != Place::kNone;
         return elements_.way_beside(
@@ -163,7 +163,7 @@ class Application {
         }
         for (const schema::Element option : type.find_base(element.base_name())) {
             if (elements_.has(way, option.name())) {
-                return invalid(fmt::format("'{}' is there already", option.name()));
+                return invalid(fmt::format("'{}' already exists", option.name()));
             }
         }
         elements_.set_members(way, json_name, std::move(value));
@@ -181,7 +181,7 @@ class Application {
         const Item item = items.front();
         const Place& place = item.place();
         if (place.parent == Place::kNone) {
-            return invalid("the resource itself can't be deleted");
+            return invalid("the resource itself cannot be deleted");
         }
         const Way way = elements_.way_to(place.parent);
         if (place.index == Place::kNone) {
@@ -196,7 +196,7 @@ class Application {
         ANNALS_TRY(const Item item, evaluate_single(path_));
         const Place& place = item.place();
         if (place.parent == Place::kNone) {
-            return invalid("the resource itself can't be replaced");
+            return invalid("the resource itself cannot be replaced");
         }
         ANNALS_TRY(const schema::Type its_type, value_type(operation.value));
         const Way way = elements_.way_to(place.parent);
@@ -204,7 +204,7 @@ class Application {
         const schema::Type parent = elements_.type_at(place.parent);
         const schema::Element current = parent.find(name);
         if (!current) {
-            return invalid(fmt::format("'{}' is no element that is known", name));
+            return invalid(fmt::format("'{}' is not a known element", name));
         }
         ANNALS_TRY(
             const schema::Element element,
@@ -221,7 +221,7 @@ class Application {
     static Result<std::size_t> read_index(Value value, std::string_view name) {
         const auto index = parse_number<std::size_t>(value.raw());
         if (!value.is(Kind::number) || !index) {
-            return invalid(fmt::format("'{}' must be a number from 0 on", name));
+            return invalid(fmt::format("'{}' must be an integer of at least 0", name));
         }
         return *index;
     }
@@ -248,7 +248,7 @@ class Application {
             whole = list.size == items.size();
         }
         if (!whole) {
-            return invalid("the path must lead to a list, and to all of it");
+            return invalid("the path must lead to a whole list");
         }
         return std::optional(std::move(list));
     }
@@ -339,8 +339,9 @@ Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const
         if (number > 0) {
             Result<json::Document> parsed = parser.parse(text);
             if (!parsed) {
-                return fault(
-                    {Errc::invalid, "what the one before it made is nested too deeply", {}});
+                return fault({Errc::invalid,
+                              "the result of the previous operation is nested too deeply",
+                              {}});
             }
             parser.recycle(std::move(document));
             document = *std::move(parsed);

@@ -132,7 +132,7 @@ class JsonPatch {
         }
         const Value op = operation_["op"];
         if (!op.is_string()) {
-            return fault("'op' is missing or no string");
+            return fault("'op' is missing or not a string");
         }
         ANNALS_TRY(path_, read_pointer("path"));
         if (op.equals("add")) {
@@ -159,11 +159,11 @@ class JsonPatch {
     Result<Pointer> read_pointer(std::string_view name) const {
         const Value value = operation_[name];
         if (!value.is_string()) {
-            return fault(fmt::format("'{}' is missing or no string", name));
+            return fault(fmt::format("'{}' is missing or not a string", name));
         }
         std::optional<Pointer> pointer = parse_pointer(value.string());
         if (!pointer) {
-            return fault(fmt::format("'{}' is no JSON Pointer", name));
+            return fault(fmt::format("'{}' is not a JSON Pointer", name));
         }
         return *std::move(pointer);
     }
@@ -222,7 +222,7 @@ class JsonPatch {
         const std::size_t size = tree_.size(*parent);
         const auto index = last == "-" ? std::optional(size) : parse_index(last);
         if (!index || *index > size) {
-            return fault(fmt::format("'{}' is no place in an array of {}", shown(last), size));
+            return fault(fmt::format("'{}' is not an index of an array of {}", shown(last), size));
         }
         tree_.insert_element(parent, *index, value);
         return {};
@@ -230,7 +230,7 @@ class JsonPatch {
 
     Result<void> remove(const Pointer& pointer) {
         if (pointer.empty()) {
-            return fault("the whole document can't be removed");
+            return fault("the whole document cannot be removed");
         }
         ANNALS_TRY_VOID(existing(pointer, "path"));
         const Slot parent = find(pointer, pointer.size() - 1);
@@ -261,7 +261,7 @@ class JsonPatch {
     Result<void> move_value() {
         ANNALS_TRY(const Pointer from, read_pointer("from"));
         if (is_prefix(from, path_)) {
-            return fault("a value can't be moved into itself");
+            return fault("a value cannot be moved into itself");
         }
         ANNALS_TRY(const Slot slot, existing(from, "from"));
         if (from == path_) {
@@ -282,7 +282,7 @@ class JsonPatch {
         ANNALS_TRY(const Value value, read_value());
         const Slot slot = find(path_, path_.size());
         if (slot == nullptr) {
-            return not_an_index_ ? fault("an array has no such place")
+            return not_an_index_ ? fault("the array has no such index")
                                  : fault("there is nothing to test", Errc::processing);
         }
         if (!tree_.equals(*slot, value) && !tree_.exhausted()) {

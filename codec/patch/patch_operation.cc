@@ -57,7 +57,7 @@ Result<Operation> read_operation(Value parameter) {
         }
     }
     if (!operation.type.is_string() || !operation.path.is_string()) {
-        return Error{Errc::invalid, "'type' or 'path' is missing or no string", {}};
+        return Error{Errc::invalid, "'type' or 'path' is missing or not a string", {}};
     }
     return operation;
 }

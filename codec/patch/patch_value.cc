@@ -35,7 +35,7 @@ Result<TypedValue> typed_value(Value part) {
         const schema::Element element = kParameter.find(its);
         if (!its.starts_with("value") || !element) {
             if (its.starts_with("value")) {
-                return invalid(fmt::format("'{}' is no value that Parameters can have", its));
+                return invalid(fmt::format("'{}' is not a value that Parameters can have", its));
             }
             continue;
         }
@@ -110,7 +110,7 @@ Result<PatchValue> build_object(Value part, schema::Type type) {
         if (member == nullptr) {
             member = &members.emplace_back(Member{element, {}});
         } else if (!element.repeats()) {
-            return invalid(fmt::format("'{}' can't be there twice", name));
+            return invalid(fmt::format("'{}' may not occur twice", name));
         }
         member->values.push_back(std::move(value));
     }
@@ -179,11 +179,11 @@ Result<schema::Element> find_element(schema::Type type, std::string_view name, s
     }
     if (!found || found.is_primitive_value()) {
         return invalid(options.empty() ? fmt::format("{} has no element '{}'", type.name(), name)
-                                       : fmt::format("'{}' of {} takes no {}", name, type.name(),
+                                       : fmt::format("'{}' of {} cannot be a {}", name, type.name(),
                                                      value ? value.name() : "value made of parts"));
     }
     if (!takes(found.type(), value)) {
-        return invalid(fmt::format("'{}' of {} takes a {}, not {}", name, type.name(),
+        return invalid(fmt::format("'{}' of {} must be a {}, not {}", name, type.name(),
                                    found.type().name(), value ? value.name() : "parts"));
     }
     return found;

@@ -90,7 +90,7 @@ bool Cursor::skip_comment() {
         return fail(at_, "a comment without its end");
     }
     if (end + 2 >= text_.size() || text_[end + 2] != '>') {
-        return fail(end, "two hyphens inside of a comment");
+        return fail(end, "two hyphens inside a comment");
     }
     at_ = end + 3;
     return true;
@@ -141,7 +141,7 @@ bool Cursor::skip_text(bool& blank) {
             }
         } else {
             if (looking_at("]]>")) {
-                return fail(at_, "]]> outside of a CDATA section");
+                return fail(at_, "]]> outside a CDATA section");
             }
             ++at_;
         }
@@ -151,7 +151,7 @@ bool Cursor::skip_text(bool& blank) {
 bool Cursor::skip_reference() {
     const std::size_t size = read_reference(text_.substr(at_)).size;
     if (size == 0) {
-        return fail(at_, "not one of &amp; &lt; &gt; &quot; &apos; nor a character reference");
+        return fail(at_, "expected &amp; &lt; &gt; &quot; &apos; or a character reference");
     }
     at_ += size;
     return true;
@@ -246,7 +246,7 @@ bool Cursor::read_start_tag(Tag& tag) {
         }
         for (std::size_t i = 0; i < tag.attribute_count; ++i) {
             if (tag.attributes[i].name == attribute.name) {
-                return fail(begin, "an attribute that is there twice");
+                return fail(begin, "a duplicate attribute");
             }
         }
         ++tag.attribute_count;
@@ -257,12 +257,12 @@ bool Cursor::read_end_tag(std::string_view name) {
     const std::size_t begin = at_;
     at_ += 2;
     if (!looking_at(name)) {
-        return fail(begin, "an end tag that does not fit the start tag");
+        return fail(begin, "an end tag that does not match the start tag");
     }
     at_ += name.size();
     skip_space();
     if (done() || text_[at_] != '>') {
-        return fail(begin, "an end tag that does not fit the start tag, or without its end");
+        return fail(begin, "an end tag that does not match the start tag, or is incomplete");
     }
     ++at_;
     return true;

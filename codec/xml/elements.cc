@@ -108,7 +108,8 @@ bool ElementParser::read(Cursor& cursor) {
             bool blank = true;
             const std::size_t begin = cursor.at();
             if (!cursor.skip_text(blank) ||
-                !cursor.flaw(begin, "text is in attributes or narratives only", Errc::structure)) {
+                !cursor.flaw(begin, "text is allowed in attributes and narratives only",
+                             Errc::structure)) {
                 return false;
             }
         } else if (cursor.looking_at("<!--")) {
@@ -123,7 +124,8 @@ bool ElementParser::read(Cursor& cursor) {
             std::string_view data;
             const std::size_t begin = cursor.at();
             if (!cursor.read_cdata(data) ||
-                !cursor.flaw(begin, "text is in attributes or narratives only", Errc::structure)) {
+                !cursor.flaw(begin, "text is allowed in attributes and narratives only",
+                             Errc::structure)) {
                 return false;
             }
         } else if (cursor.looking_at("<!")) {
@@ -135,7 +137,7 @@ bool ElementParser::read(Cursor& cursor) {
     if (!read_outside(cursor)) {
         return false;
     }
-    return cursor.done() || cursor.fail(cursor.at(), "something after the root element");
+    return cursor.done() || cursor.fail(cursor.at(), "content after the root element");
 }
 
 bool ElementParser::read_tag(Cursor& cursor) {
@@ -144,7 +146,7 @@ bool ElementParser::read_tag(Cursor& cursor) {
         return false;
     }
     if (elements_.size() >= text_.size() / kElementBytesMin + 1) {
-        return cursor.fail(tag_.begin, "an element has a value or children", Errc::structure);
+        return cursor.fail(tag_.begin, "an element must have a value or children", Errc::structure);
     }
     const auto index = static_cast<std::uint32_t>(elements_.size());
     Element& element = elements_.emplace_back();

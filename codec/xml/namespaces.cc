@@ -28,7 +28,7 @@ bool Namespaces::open(Cursor& cursor, const Tag& tag, std::uint32_t depth) {
         const bool named = attribute.name.size() > 5;
         const std::string_view prefix = named ? attribute.name.substr(6) : std::string_view();
         if (named && (attribute.value.empty() || prefix.starts_with("xml"))) {
-            return cursor.fail(tag.begin, "a namespace declaration that cannot be");
+            return cursor.fail(tag.begin, "an invalid namespace declaration");
         }
         const Namespace space = known_namespace(attribute.value);
         if (find(prefix) == space) {

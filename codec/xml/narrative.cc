@@ -128,7 +128,7 @@ bool check_attribute(Cursor& cursor, const Tag& tag, const Attribute& attribute)
     const std::string_view name = attribute.name;
     if (is_declaration(name)) {
         if (name.size() == 5 && attribute.value != kXhtmlNamespace) {
-            return cursor.flaw(tag.begin, "another namespace inside of a narrative", Errc::value);
+            return cursor.flaw(tag.begin, "another namespace inside a narrative", Errc::value);
         }
         return true;
     }
@@ -187,7 +187,7 @@ bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uin
     xhtml.end = 0;
     xhtml.has_content = false;
     xhtml.edits.clear();
-    if (div.local != "div" && !cursor.flaw(div.begin, "a narrative is a div", Errc::value)) {
+    if (div.local != "div" && !cursor.flaw(div.begin, "a narrative must be a div", Errc::value)) {
         return false;
     }
     if (!check_tag(cursor, div, namespaces, xhtml)) {
@@ -256,7 +256,7 @@ bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uin
             }
             xhtml.edits.push_back({begin, cursor.at(), ""});
         } else if (cursor.looking_at("<!")) {
-            return cursor.fail(begin, "a declaration inside of a narrative");
+            return cursor.fail(begin, "a declaration inside a narrative");
         } else {
             const std::uint32_t inside = depth + static_cast<std::uint32_t>(open.size());
             if (!cursor.read_start_tag(tag) || !namespaces.open(cursor, tag, inside) ||
@@ -285,7 +285,7 @@ bool read_whole(Cursor& cursor, Xhtml& xhtml) {
     }
     cursor.skip_space();
     if (!cursor.looking_at("<")) {
-        return cursor.fail(cursor.at(), "a narrative is a div", Errc::value);
+        return cursor.fail(cursor.at(), "a narrative must be a div", Errc::value);
     }
     Tag tag;
     Namespaces namespaces;
@@ -295,7 +295,7 @@ bool read_whole(Cursor& cursor, Xhtml& xhtml) {
         return false;
     }
     cursor.skip_space();
-    return cursor.done() || cursor.fail(cursor.at(), "something after the narrative's div");
+    return cursor.done() || cursor.fail(cursor.at(), "content after the narrative's div");
 }
 
 }  // namespace
@@ -315,7 +315,7 @@ Result<Xhtml> read_narrative(std::string_view text) {
 Result<Xhtml> check_narrative(std::string_view text) {
     ANNALS_TRY(Xhtml xhtml, read_narrative(text));
     if (!xhtml.has_content) {
-        return Error{Errc::value, "a narrative has text or an image (txt-2)", ""};
+        return Error{Errc::value, "a narrative must have text or an image (txt-2)", ""};
     }
     return xhtml;
 }

@@ -135,7 +135,7 @@ bool Reader::append_resource(std::string& out, std::uint32_t index) {
     const std::string_view name = parser_.name_of(element);
     const schema::Type type = schema::find_type(name);
     if (element.narrative != 0 || !type.resource_type()) {
-        return fail(index, "this is no resource type of FHIR R4", Errc::value);
+        return fail(index, "this is not a resource type of FHIR R4", Errc::value);
     }
     if (element.id || element.url || element.value) {
         return fail(index, "a resource has no attributes");
@@ -156,7 +156,7 @@ bool Reader::append_object(std::string& out, schema::Type type, std::uint32_t in
         return fail(index, "an element of a complex type has no value attribute");
     }
     if (!element.id && !element.url && element.next == index + 1) {
-        return fail(index, "an element has a value or children");
+        return fail(index, "an element must have a value or children");
     }
     return append_braced(out, type, index);
 }
@@ -287,7 +287,7 @@ bool Reader::append_complex(std::string& out, const schema::Element& definition,
                             std::uint32_t index) {
     const Element& element = parser_.elements()[index];
     if (element.narrative != 0) {
-        return fail(index, "a narrative where there is none");
+        return fail(index, "a narrative is not allowed here");
     }
     if (!definition.type().is_resource()) {
         return append_object(out, definition.type(), index);
@@ -296,7 +296,7 @@ bool Reader::append_complex(std::string& out, const schema::Element& definition,
         return fail(index, "an element that holds a resource has no attributes");
     }
     if (element.next == index + 1 || parser_.elements()[index + 1].next != element.next) {
-        return fail(index, "expected one resource inside of this element");
+        return fail(index, "expected one resource inside this element");
     }
     return append_resource(out, index + 1);
 }
@@ -316,7 +316,7 @@ bool Reader::append_primitives(std::string& out, const schema::Element& definiti
             return fail(children_[i].element, "this element has no url attribute");
         }
         if (!value && !extra) {
-            return fail(children_[i].element, "an element has a value or children");
+            return fail(children_[i].element, "an element must have a value or children");
         }
         values = values || value;
         extras = extras || extra;
@@ -349,7 +349,7 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
     if (element.narrative != 0 || is_xhtml(type)) {
         if (element.narrative == 0 || !is_xhtml(type)) {
             return fail(index,
-                        "a narrative is a div in the namespace http://www.w3.org/1999/xhtml");
+                        "a narrative must be a div in the namespace http://www.w3.org/1999/xhtml");
         }
         append_narrative(out, parser_.narratives()[element.narrative - 1]);
         return true;
@@ -372,7 +372,7 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
     if (is_boolean(type) ? said != "true" && said != "false" : !is_number(said)) {
         static_cast<void>(fail(
             index,
-            is_boolean(type) ? "expected true or false" : "this is not a number as FHIR has it",
+            is_boolean(type) ? "expected true or false" : "this is not a number in FHIR's format",
             Errc::value));
         if (unreadable_ != nullptr || wrong_values_.size() == schema::kFaultsMax) {
             return false;

@@ -50,9 +50,9 @@ void check_writer(Reader& reader, json::Parser& parser, std::string_view text) {
         }
         ElementParser elements;
         const Result<void> parsed = elements.parse(xml);
-        ANNALS_CHECK(
-            parsed || parsed.error().detail.find("has a value or children") != std::string::npos,
-            parsed.error().detail);
+        ANNALS_CHECK(parsed || parsed.error().detail.find("must have a value or children") !=
+                                   std::string::npos,
+                     parsed.error().detail);
         pugi::xml_document theirs;
         ANNALS_CHECK(theirs.load_buffer(xml.data(), xml.size()));
         if (const Result<std::string> again = reader.read(xml)) {
