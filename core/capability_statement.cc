@@ -192,8 +192,8 @@ std::string security_json(const Config& config) {
         services += security_service("Certificates");
     }
     std::string_view description = services.empty()
-                                       ? "No credentials are asked for."
-                                       : "No credentials are asked for but a client certificate.";
+                                       ? "No credentials are required."
+                                       : "No credentials are required except a client certificate.";
     if (takes_tokens && takes_keys) {
         description =
             "Access tokens (RFC 6750) with SMART scopes, or keys in the header X-API-Key.";
@@ -229,9 +229,8 @@ std::string limits_text(const Config& config) {
 std::string_view history_bundle_text(const Config& config) {
     return config.allow_history_bundles && config.interactions.system_history_bundle &&
                    !config.read_only
-               ? " Bundles of type history are taken at the base, as batches are: each entry "
-                 "becomes "
-                 "the version that it says."
+               ? " Bundles of type history are accepted at the base URL, as batches are: each "
+                 "entry is stored as the version that it states."
                : "";
 }
 

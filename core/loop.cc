@@ -74,7 +74,7 @@ Loop::Loop(storage::Store& store)
       waiters_(std::make_unique<Waiters>(context_,
                                          "the write was not made durable and has been dropped")),
       erased_(std::make_unique<Waiters>(context_,
-                                        "it is erased and can't be read any more, but its bytes "
+                                        "it is erased and can no longer be read, but its bytes "
                                         "could not be removed from the disk yet")),
       fetches_(std::make_unique<Fetches>()) {
     store_.add_listener(*this);

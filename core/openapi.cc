@@ -283,7 +283,7 @@ Told tell_operation(const Operation& operation, const OperationPlace& place, std
                      : operation.name == "$versions"
                          ? "200=versions 400"
                          : "200=parameters 202=accepted 400 404 410 422";
-    told.summary = asks                   ? "How far it is, after a POST"
+    told.summary = asks                   ? "Returns the progress of an operation started by POST"
                    : signature == nullptr ? operation.name
                                           : signature->summary;
     told.everybody = is_public(config, row, operation.access);
@@ -344,9 +344,9 @@ std::string make_openapi(const Described& described) {
     return fmt::format(
         R"({{"openapi":"3.1.0","info":{{"title":"Annals","version":"{}","summary":)"
         R"("A versioned FHIR R4 resource store","description":)"
-        R"("HEAD is taken wherever GET is; _format, _pretty, _summary and _elements wherever a )"
-        R"(resource is answered; X-Annals-Min-Position by every request. Errors are OperationOutcomes. )"
-        R"(What resources look like, FHIR R4 (4.0.1) says: https://hl7.org/fhir/R4."}},)"
+        R"("HEAD is supported wherever GET is; _format, _pretty, _summary and _elements wherever a )"
+        R"(resource is returned; X-Annals-Min-Position with every request. Errors are OperationOutcomes. )"
+        R"(Resources are defined by FHIR R4 (4.0.1): https://hl7.org/fhir/R4."}},)"
         R"("servers":[{{"url":"{}"}}],"security":{},"paths":{{{}}},"components":{}}})",
         ANNALS_VERSION, kBaseUrlMark, openapi_security(config, false), paths.json(),
         openapi_components(components, config));

@@ -22,58 +22,64 @@ constexpr Line kParameters[] = {
     {"type", "path", "A resource type", R"({"$ref":"#/components/schemas/type"})"},
     {"id", "path", "A resource's id", R"({"$ref":"#/components/schemas/id"})"},
     {"vid", "path", "A version's number", R"({"type":"string","pattern":"^[1-9][0-9]*$"})"},
-    {"member", "path", "A type of resources that can belong to the compartment, or * for all",
+    {"member", "path", "A resource type that the compartment can contain, or * for all",
      R"({"type":"string"})"},
     {"job", "path", "A job's id", R"({"$ref":"#/components/schemas/id"})"},
     {"file", "path", "The name of a file, from the job's manifest", R"({"type":"string"})"},
-    {"If-Match", "header", "Versions of which the current one must be", R"({"type":"string"})"},
-    {"If-None-Match", "header", "Versions that need not be sent again, or must not be replaced",
+    {"If-Match", "header", "Versions, one of which must be the current one",
      R"({"type":"string"})"},
-    {"If-Modified-Since", "header", "An HTTP date; what is no newer need not be sent again",
+    {"If-None-Match", "header",
+     "Versions that need not be sent again (reads), or must not be replaced (writes)",
      R"({"type":"string"})"},
-    {"If-Unmodified-Since", "header", "An HTTP date; what is newer is not replaced",
+    {"If-Modified-Since", "header",
+     "An HTTP date; a resource not modified since need not be sent again", R"({"type":"string"})"},
+    {"If-Unmodified-Since", "header", "An HTTP date; a resource modified since is not changed",
      R"({"type":"string"})"},
     {"If-None-Exist", "header", "Criteria: nothing is created if a resource matches them",
      R"({"type":"string"})"},
     {"Prefer", "header",
      "return=minimal, representation or OperationOutcome; handling=strict; respond-async",
      R"({"type":"string"})"},
-    {"Range", "header", "Which bytes of the file", R"({"type":"string"})"},
+    {"Range", "header", "The requested bytes of the file", R"({"type":"string"})"},
     {"_criteria", "query", "Search parameters with their modifiers, chains and _has",
      R"({"type":"object","additionalProperties":{"type":"string"}})"},
-    {"_format", "query", "What the answer is to be, instead of Accept: json, xml or a media type",
+    {"_format", "query",
+     "The format of the response, which overrides Accept: json, xml or a media type",
      R"({"type":"string"})"},
-    {"_pretty", "query", "Whether the answer is indented", R"({"type":"boolean"})"},
-    {"_summary", "query", "Which elements are told",
+    {"_pretty", "query", "Whether the response is indented", R"({"type":"boolean"})"},
+    {"_summary", "query", "Which elements are returned",
      R"({"enum":["true","text","data","count","false"]})"},
-    {"_elements", "query", "Names of the elements that are told, separated by commas",
+    {"_elements", "query", "Names of the elements to return, separated by commas",
      R"({"type":"string"})"},
-    {"_asOf", "query", "An instant or a position: as the store stood then", R"({"type":"string"})"},
-    {"_since", "query", "Only what was written at this instant or later", R"({"type":"string"})"},
-    {"_at", "query", "What was current at this instant", R"({"type":"string"})"},
-    {"_count", "query", "How many a page has at most; 0: the total alone",
+    {"_asOf", "query", "An instant or a position: the response shows the store as it was then",
+     R"({"type":"string"})"},
+    {"_since", "query", "Only versions written at this instant or later", R"({"type":"string"})"},
+    {"_at", "query", "Only versions that were current at this instant", R"({"type":"string"})"},
+    {"_count", "query", "The maximum number of entries on a page; 0: only the total",
      R"({"type":"integer","minimum":0})"},
-    {"_offset", "query", "How many are left out first", R"({"type":"integer","minimum":0})"},
-    {"_cursor", "query", "Where the page before ended; from its link", R"({"type":"string"})"},
-    {"_sort", "query", "The order: names separated by commas, with a - for descending",
+    {"_offset", "query", "The number of entries to skip", R"({"type":"integer","minimum":0})"},
+    {"_cursor", "query", "Where to continue; taken from the link of the previous page",
      R"({"type":"string"})"},
-    {"_total", "query", "How exactly matches are counted",
+    {"_sort", "query", "The order: names separated by commas, with a leading - for descending",
+     R"({"type":"string"})"},
+    {"_total", "query", "How the total is determined",
      R"({"enum":["none","estimate","accurate"]})"},
-    {"_include", "query", "What matches refer to, as Type:parameter",
+    {"_include", "query", "Includes what matches refer to, as Type:parameter",
      R"({"type":"array","items":{"type":"string"}})"},
-    {"_revinclude", "query", "What refers to matches, as Type:parameter",
+    {"_revinclude", "query", "Includes what refers to matches, as Type:parameter",
      R"({"type":"array","items":{"type":"string"}})"},
     {"_contained", "query", "Whether contained resources are found",
      R"({"enum":["true","false","both"]})"},
-    {"_containedType", "query", "What is told of contained matches",
+    {"_containedType", "query", "What is returned for contained matches",
      R"({"enum":["container","contained"]})"},
-    {"_type", "query", "Types, separated by commas", R"({"type":"string"})"},
-    {"after", "query", "A position: what stands behind it is given",
+    {"_type", "query", "Resource types, separated by commas", R"({"type":"string"})"},
+    {"after", "query", "A position; everything after it is returned",
      R"({"type":"integer","minimum":0})"},
-    {"wait", "query", "Seconds to wait where there is nothing yet",
+    {"wait", "query", "Seconds to wait if there is nothing new",
      R"({"type":"integer","minimum":0,"maximum":60})"},
     {"mode", "query",
-     "With terminology the TerminologyCapabilities; the statement is the same in all others",
+     "terminology: the TerminologyCapabilities; the other modes return the same "
+     "CapabilityStatement",
      R"({"enum":["full","normative","terminology"]})"},
 };
 
@@ -115,9 +121,9 @@ std::string parameters_json() {
 
 std::string request_bodies() {
     std::string out = fmt::format(
-        R"("resource":{{"description":"The resource; of a Binary also what it holds",)"
+        R"("resource":{{"description":"The resource; for a Binary also its content",)"
         R"("required":true,{}}},"bundle":{{"required":true,{}}},)"
-        R"("parameters":{{"description":"Parameters, or the one resource that is asked about",{}}},)",
+        R"("parameters":{{"description":"Parameters, or the resource that the operation is about",{}}},)",
         fhir_or_any_content("Resource"), fhir_content("Bundle"), fhir_content("Resource"));
     out += R"("patch":{"required":true,"content":{)"
            R"("application/json-patch+json":{"schema":{"$ref":"#/components/schemas/JsonPatch"}},)"
@@ -154,19 +160,19 @@ struct Fault {
 constexpr Fault kFaults[] = {
     {"400", "The request cannot be used"},
     {"401", "Credentials are missing, bad or expired"},
-    {"403", "The credentials do not permit it"},
-    {"404", "There is no such thing"},
-    {"405", "The path does not take this method, or it is switched off"},
-    {"406", "The answer cannot be given as asked for"},
-    {"409", "A conflict with what is there"},
-    {"410", "It was deleted, or is no longer kept"},
-    {"412", "A precondition does not hold, or several resources match"},
+    {"403", "The credentials do not permit the request"},
+    {"404", "It does not exist"},
+    {"405", "The path does not support this method, or it is disabled"},
+    {"406", "The response is not available in the requested format"},
+    {"409", "A conflict with the current state of the store"},
+    {"410", "It was deleted, or is no longer available"},
+    {"412", "A precondition failed, or several resources match"},
     {"413", "The body is too large, or has too many entries"},
     {"415", "The body is of an unsupported media type"},
-    {"416", "The range lies outside of the file"},
-    {"422", "The resource breaks a rule, or the operation cannot be carried out on it"},
+    {"416", "The range is outside the file"},
+    {"422", "The resource violates a rule, or the operation cannot be performed"},
     {"429", "Too many requests"},
-    {"500", "An error of the server, or a job that failed"},
+    {"500", "A server error, or a failed job"},
     {"default", "Any other error"},
 };
 
@@ -180,12 +186,12 @@ std::string responses() {
         R"("Content-Location":{"$ref":"#/components/headers/Location"}},)";
     std::string out = fmt::format(
         R"("resource":{{"description":"The resource",{6}{1}}},)"
-        R"("content":{{"description":"The resource; of a Binary also what it holds",{0}{5}}},)"
-        R"("created":{{"description":"A new version of what was not there",{2}{1}}},)"
+        R"("content":{{"description":"The resource; for a Binary also its content",{0}{5}}},)"
+        R"("created":{{"description":"The created resource",{2}{1}}},)"
         R"("bundle":{{"description":"A Bundle",{3}}},)"
-        R"("outcome":{{"description":"What was done",{4}}},)"
-        R"("parameters":{{"description":"Parameters, or the one resource that they are",{1}}},)"
-        R"("statement":{{"description":"The CapabilityStatement; with mode=terminology the TerminologyCapabilities",{0}{1}}},)",
+        R"("outcome":{{"description":"The outcome",{4}}},)"
+        R"("parameters":{{"description":"Parameters, or the resource that is the result",{1}}},)"
+        R"("statement":{{"description":"The CapabilityStatement, or with mode=terminology the TerminologyCapabilities",{0}{1}}},)",
         kVersionHeaders, fhir_content("Resource"),
         R"("headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"},)"
@@ -193,22 +199,22 @@ std::string responses() {
         fhir_content("Bundle"), fhir_content("OperationOutcome"), fhir_or_any_content("Resource"),
         kPlaceHeaders);
     out += fmt::format(
-        R"("accepted":{{"description":"Under way; Content-Location says where to ask for it",)"
+        R"("accepted":{{"description":"Accepted; Content-Location is the URL of the status",)"
         R"("headers":{{"Content-Location":{{"schema":{{"type":"string"}}}},)"
         R"("X-Progress":{{"schema":{{"type":"string"}}}},"Retry-After":{{"schema":{{"type":"integer"}}}}}},{}}},)",
         fhir_content("OperationOutcome"));
-    out += fhir_or_json("versions", "Parameters, or as plain JSON", "Parameters");
-    out += fhir_or_json("manifest", "The manifest of the job; of a Bundle its answer", "Bundle");
+    out += fhir_or_json("versions", "Parameters, or plain JSON", "Parameters");
+    out += fhir_or_json("manifest", "The job's manifest, or the response to a Bundle", "Bundle");
     out +=
         R"("noContent":{"description":"Done","headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"}}},)"
-        R"("304":{"description":"What the request names is still current"},)"
-        R"("file":{"description":"A resource a line",)"
+        R"("304":{"description":"Not modified"},)"
+        R"("file":{"description":"One resource per line",)"
         R"("content":{"application/fhir+ndjson":{"schema":{"type":"string"}}}},)"
         R"("changes":{"description":"Versions in commit order","content":{)"
         R"("application/fhir+ndjson":{"schema":{"type":"string"}},)"
         R"("text/event-stream":{"schema":{"type":"string"}}}},)"
-        R"("graphql":{"description":"What was asked for; what could not be given is among the errors",)"
+        R"("graphql":{"description":"The result; what could not be returned is listed in errors",)"
         R"("content":{"application/json":{"schema":{"type":"object","properties":{)"
         R"("data":{"type":["object","null"]},"errors":{"type":"array"}}}}}},)"
         R"("openapi":{"description":"This document",)"
@@ -248,7 +254,7 @@ constexpr std::string_view kSchemes =
     R"("bearer":{"type":"http","scheme":"bearer","bearerFormat":"JWT",)"
     R"("description":"An access token with SMART scopes"},)"
     R"("apiKey":{"type":"apiKey","in":"header","name":"X-API-Key"},)"
-    R"("certificate":{"type":"mutualTLS","description":"A certificate of the client's"})";
+    R"("certificate":{"type":"mutualTLS","description":"A client certificate"})";
 
 }  // namespace
 
@@ -281,7 +287,7 @@ std::string openapi_components(const SearchComponents& parameters, const Config&
         R"({{"parameters":{{{}{}}},"requestBodies":{{{}}},"responses":{{{}}},"schemas":{{{}}},)"
         R"("headers":{{"ETag":{{"description":"The version, as W/\"3\"","schema":{{"type":"string"}}}},)"
         R"("Last-Modified":{{"schema":{{"type":"string"}}}},)"
-        R"("Location":{{"description":"Where the version is","schema":{{"type":"string"}}}}}})",
+        R"("Location":{{"description":"The URL of the version","schema":{{"type":"string"}}}}}})",
         parameters_json(), parameters.json(), request_bodies(), responses(), schemas());
     const bool secured = config.auth.mode != "none" || !config.tls.client_ca_file.empty();
     if (secured) {

@@ -116,11 +116,12 @@ ErrorMeaning meaning_of(Errc code) noexcept {
         case Errc::conflict:
             return {409, "conflict", "The request conflicts with the state of the store"};
         case Errc::still_current:
-            return {409, "business-rule", "What is in use is not removed so"};
+            return {409, "business-rule",
+                    "The resource is in use and cannot be removed in this way"};
         case Errc::deleted:
             return {410, "deleted", "The resource was deleted"};
         case Errc::expired:
-            return {410, "expired", "The page is not available any more"};
+            return {410, "expired", "The page is no longer available"};
         case Errc::precondition:
             return {412, "conflict", "A precondition failed"};
         case Errc::multiple_matches:
@@ -134,13 +135,14 @@ ErrorMeaning meaning_of(Errc code) noexcept {
         case Errc::unsupported_media:
             return {415, "not-supported", "The media type is not supported"};
         case Errc::business_rule:
-            return {422, "business-rule", "The resource breaks a rule"};
+            return {422, "business-rule", "The resource violates a rule"};
         case Errc::processing:
             return {422, "processing", "The request could not be processed"};
         case Errc::not_computable:
-            return {422, "not-supported", "What the answer depends on is not here"};
+            return {422, "not-supported",
+                    "Something that the response depends on is not available"};
         case Errc::answer_too_costly:
-            return {422, "too-costly", "The answer would be too large"};
+            return {422, "too-costly", "The response would be too large"};
         case Errc::headers_too_large:
             return {431, "too-long", "The request headers are too large"};
         case Errc::throttled:
@@ -157,7 +159,7 @@ ErrorMeaning meaning_of(Errc code) noexcept {
         case Errc::timeout:
             return {503, "timeout", "The request took too long"};
         case Errc::no_store:
-            return {503, "no-store", "The store takes no writes at present"};
+            return {503, "no-store", "The store accepts no writes at present"};
     }
     return {500, "exception", "Internal server error"};
 }

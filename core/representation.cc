@@ -130,7 +130,7 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
     if (!request.body.empty()) {
         if (!is_search_form(request)) {
             return Error{Errc::unsupported_media,
-                         "A search is sent as application/x-www-form-urlencoded", ""};
+                         "A search by POST must be application/x-www-form-urlencoded", ""};
         }
         if (request.body.size() > kFormBytesMax) {
             return Error{Errc::body_too_large, "The parameters of the search are too long", ""};

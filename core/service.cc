@@ -38,7 +38,7 @@ bool writes(const Interaction& row) {
 }
 
 Error is_switched_off() {
-    return {Errc::method_not_allowed, "This interaction is switched off on this server", ""};
+    return {Errc::method_not_allowed, "This interaction is disabled on this server", ""};
 }
 
 HttpMethod as_dispatched(HttpMethod method) noexcept {

@@ -192,7 +192,7 @@ Result<Summary> read_summary(std::string_view value) {
         }
     }
     return Error{Errc::invalid,
-                 fmt::format("_summary: '{}' is none of true, text, data, count, false", value),
+                 fmt::format("_summary: '{}' is not one of true, text, data, count, false", value),
                  ""};
 }
 
@@ -218,8 +218,8 @@ Result<void> read_elements(std::string_view value, ElementNames& elements) {
         }
         if (!is_name(name) || (dot != std::string_view::npos && !find_resource_type(type))) {
             return Error{Errc::invalid,
-                         fmt::format("_elements: '{}' is no name of an element of a resource, with "
-                                     "or without its type",
+                         fmt::format("_elements: '{}' is not the name of an element of a resource, "
+                                     "with or without its type",
                                      all),
                          ""};
         }

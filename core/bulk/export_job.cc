@@ -95,7 +95,7 @@ class ExportJob {
         moment_ = take_moment(store_);
         if (task_.as_of) {
             if (*task_.as_of > moment_.position) {
-                return Error{Errc::expired, "The store has no such state any more", ""};
+                return Error{Errc::expired, "The store no longer has this state", ""};
             }
             moment_ = earlier_moment(store_, *task_.as_of, moment_);
         }
@@ -319,11 +319,10 @@ class ExportJob {
                 const bool first_linked =
                     is_linked && (i == 0 || all[i - 1].link == ExportScope::Link::none);
                 if (first_linked && after_.value == 0 && links.is_full()) {
-                    ANNALS_TRY_VOID(add_outcome(
-                        "warning", "too-costly",
-                        fmt::format("Of what is linked to these resources some is left out: there "
-                                    "are more than {}",
-                                    search::kMatchesMax)));
+                    ANNALS_TRY_VOID(add_outcome("warning", "too-costly",
+                                                fmt::format("Some of the resources linked to these "
+                                                            "are left out: there are more than {}",
+                                                            search::kMatchesMax)));
                 }
                 ANNALS_TRY_VOID(write_searched(all[i].type, plan));
                 next_pass();
@@ -435,7 +434,7 @@ class ExportJob {
             return {};  // erased in the meantime
         }
         return add_outcome("error", "exception",
-                           fmt::format("A {} can't be read: the version at position {}",
+                           fmt::format("A {} cannot be read: the version at position {}",
                                        resource_type_name(info.type), info.position.value));
     }
 

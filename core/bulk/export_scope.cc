@@ -86,12 +86,13 @@ class ScopeFinder {
         for (const TypeId type : task_.types) {
             scope_.types[type.value] = possible[type.value];
             if (!possible[type.value]) {
-                scope_.warnings.push_back(fmt::format(
-                    "{} resources are in no patient's compartment", resource_type_name(type)));
+                scope_.warnings.push_back(
+                    fmt::format("{} resources are not in the compartment of any patient",
+                                resource_type_name(type)));
             } else if (scope_.of_patients && !patients_own) {
                 scope_.warnings.push_back(
-                    fmt::format("{} resources are given where others that are exported refer to "
-                                "them, and none of these types is",
+                    fmt::format("{} resources are exported only if others that are exported refer "
+                                "to them, and none of these types is",
                                 resource_type_name(type)));
             }
         }
@@ -117,7 +118,7 @@ class ScopeFinder {
         for (const std::string& id : task_.patients) {
             const auto info = find(search::patient_type(), id);
             if (!info || info->deletion || (scope_.patients && !scope_.patients->contains(id))) {
-                return Error{Errc::invalid, fmt::format("patient: Patient/{} is not there", id),
+                return Error{Errc::invalid, fmt::format("patient: Patient/{} does not exist", id),
                              ""};
             }
             chosen.insert(id);
@@ -181,10 +182,10 @@ class ScopeFinder {
                     return search::is_result_parameter(pair.first);
                 });
             if (query.types.size() != 1 || about_result) {
-                return Error{
-                    Errc::invalid,
-                    fmt::format("_typeFilter: '{}' is more than criteria", filter.substr(0, 100)),
-                    ""};
+                return Error{Errc::invalid,
+                             fmt::format("_typeFilter: '{}' contains more than criteria",
+                                         filter.substr(0, 100)),
+                             ""};
             }
             for (const std::string& warning : query.warnings) {
                 scope_.warnings.push_back(fmt::format("_typeFilter: {}", warning));

@@ -69,10 +69,11 @@ Result<void> check_format(const OperationInput& input) {
     }
     std::replace(format->begin(), format->end(), ' ', '+');  // an unescaped plus sign
     if (!is_ndjson(*format)) {
-        return Error{Errc::invalid,
-                     fmt::format("_outputFormat: there is no '{}': use application/fhir+ndjson",
-                                 format->substr(0, 100)),
-                     ""};
+        return Error{
+            Errc::invalid,
+            fmt::format("_outputFormat: '{}' is not supported: use application/fhir+ndjson",
+                        format->substr(0, 100)),
+            ""};
     }
     return {};
 }
@@ -114,7 +115,7 @@ Result<void> read_types(const OperationInput& input, ExportTask& task) {
         } else {
             ANNALS_TRY_VOID(
                 pass_over(task, Errc::invalid,
-                          fmt::format("_type: there is no type '{}'", name.substr(0, 100))));
+                          fmt::format("_type: '{}' is not a resource type", name.substr(0, 100))));
         }
     }
     task.no_type = task.types.empty() && !names.empty();
@@ -136,7 +137,7 @@ Result<void> read_filters(const OperationInput& input, ExportTask& task) {
         if ((task.no_type || !task.types.empty()) &&
             !std::binary_search(task.types.begin(), task.types.end(), read.type)) {
             return Error{Errc::invalid,
-                         fmt::format("_typeFilter: {} is not among the types asked for",
+                         fmt::format("_typeFilter: {} is not among the requested types",
                                      resource_type_name(read.type)),
                          ""};
         }
@@ -149,8 +150,10 @@ Result<void> read_patients(const OperationInput& input, const Request& request, 
         return {};
     }
     if (task.level == ExportTask::Level::system || request.method != HttpMethod::post) {
-        return Error{Errc::invalid,
-                     "patient is for exports of patients and groups, in the body of a POST", ""};
+        return Error{
+            Errc::invalid,
+            "patient is allowed for exports of patients and groups only, in the body of a POST",
+            ""};
     }
     for (const json::Value part : input.parts("patient")) {
         const json::Value value = value_of(part);
@@ -165,14 +168,14 @@ Result<void> read_patients(const OperationInput& input, const Request& request, 
                         reference.substr(0, at) == fmt::format("{}/", request.base_url));
         if (!local || !is_resource_id(id)) {
             return Error{Errc::invalid,
-                         fmt::format("patient: '{}' is no reference to a patient here",
+                         fmt::format("patient: '{}' is not a reference to a patient on this server",
                                      reference.substr(0, 100)),
                          ""};
         }
         task.patients.push_back(id);
     }
     if (task.patients.empty() || task.patients.size() > kPatientsMax) {
-        return Error{Errc::invalid, "patient: none, or too many", ""};
+        return Error{Errc::invalid, "patient: there are none, or too many", ""};
     }
     return {};
 }
@@ -201,9 +204,10 @@ Result<TypeFilter> read_type_filter(std::string_view filter) {
     const std::optional<TypeId> type =
         mark == std::string_view::npos ? std::nullopt : find_resource_type(filter.substr(0, mark));
     if (!type) {
-        return Error{Errc::invalid,
-                     fmt::format("_typeFilter: '{}' is no search of a type", filter.substr(0, 100)),
-                     ""};
+        return Error{
+            Errc::invalid,
+            fmt::format("_typeFilter: '{}' is not a search of one type", filter.substr(0, 100)),
+            ""};
     }
     return TypeFilter{*type, filter.substr(mark + 1)};
 }
@@ -281,7 +285,7 @@ Result<ExportTask> parse_export_task(std::string_view json) {
         }
     }
     if (!known) {
-        return Error{Errc::corrupt, "an export's task can't be read", ""};
+        return Error{Errc::corrupt, "the stored request of an export cannot be read", ""};
     }
     task.group = root["group"].string();
     task.history = root["history"].raw() == "true";

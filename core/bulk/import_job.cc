@@ -106,9 +106,9 @@ class ImportJob {
             // Continuing would silently leave out lines that were counted as imported.
             return Error{
                 Errc::conflict,
-                fmt::format("The store ends at position {}, and had come to {} when it was "
-                            "noted how far the import is: it was put back, or lost with the "
-                            "power what was imported last. Import the files again",
+                fmt::format("The store ends at position {}, but was at {} when the progress of the "
+                            "import was last saved: it was restored to an earlier point, or lost "
+                            "its newest writes in a power cut. Import the files again",
                             store_.last_position().value, position.value),
                 ""};
         }
@@ -169,13 +169,13 @@ class ImportJob {
                              : fmt::format("{}/{}", import_folder(service_.config()), input().name);
         auto file = run_.files().open(path, storage::FileSystem::Mode::read);
         if (!file) {
-            return add_error({Errc::not_found, "The file can't be opened", ""}, 0);
+            return add_error({Errc::not_found, "The file cannot be opened", ""}, 0);
         }
         ANNALS_TRY(const std::uint64_t size, (*file)->size());
         if (size < offset_) {
             // It must be another file: there is no way to tell where to continue.
             return add_error(
-                {Errc::invalid, "The file has become shorter than what was read of it", ""}, 0);
+                {Errc::invalid, "The file has become shorter than the part already read", ""}, 0);
         }
         LineReader reader(*std::move(file), offset_,
                           service_.config().limits.max_body + kBundleWrapBytes);
@@ -192,8 +192,9 @@ class ImportJob {
                 line.remove_prefix(kFileByteOrderMark.size());
             }
             if (line_ == 1 && line.starts_with(kPackedFileMark)) {
-                return add_error({Errc::invalid, "The file is packed by gzip: unpack it first", ""},
-                                 0);
+                return add_error(
+                    {Errc::invalid, "The file is compressed with gzip: decompress it first", ""},
+                    0);
             }
             if (reader.too_long()) {
                 ANNALS_TRY_VOID(
@@ -256,11 +257,11 @@ class ImportJob {
         const std::string type_name = root["resourceType"].string();
         const std::optional<TypeId> type = find_resource_type(type_name);
         if (!type || type_name == "Parameters") {
-            return add_error(
-                {Errc::value,
-                 fmt::format("'{}' is no type of resource to be stored", type_name.substr(0, 100)),
-                 "resourceType"},
-                line_);
+            return add_error({Errc::value,
+                              fmt::format("'{}' is not a type of resource that can be stored",
+                                          type_name.substr(0, 100)),
+                              "resourceType"},
+                             line_);
         }
         if (!input().type.empty() && type_name != input().type) {
             return add_error(other_type(type_name), line_);

@@ -37,8 +37,8 @@ Result<ImportTask::Input> read_input(const Service& service, json::Value paramet
     }
     if (!service.jobs().files().exists(
             fmt::format("{}/{}", import_folder(service.config()), input.name))) {
-        return Error{Errc::not_found,
-                     fmt::format("There is no file '{}' in the import folder", input.name), ""};
+        return Error{Errc::not_found, fmt::format("The import folder has no file '{}'", input.name),
+                     ""};
     }
     return input;
 }
@@ -73,7 +73,7 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
                                     std::vector<JobInput>& uploads) {
     const Preference preference = read_preference(request);
     if (!preference.respond_async) {
-        return Error{Errc::invalid, "An import answers later: send Prefer: respond-async", ""};
+        return Error{Errc::invalid, "An import is asynchronous: send Prefer: respond-async", ""};
     }
     const std::string_view content = request.header("Content-Type").value_or("");
     std::string_view name = content.substr(0, content.find(';'));
@@ -88,7 +88,7 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
     ANNALS_TRY(const std::optional<std::string> format, input.text("inputFormat"));
     if (format && !is_ndjson(*format)) {
         return Error{Errc::invalid,
-                     fmt::format("inputFormat: there is no '{}': use application/fhir+ndjson",
+                     fmt::format("inputFormat: '{}' is not supported: use application/fhir+ndjson",
                                  format->substr(0, 100)),
                      ""};
     }
@@ -129,7 +129,7 @@ Result<ImportTask> parse_import_task(std::string_view json) {
                                .type = input["type"].string(),
                                .uploaded = input["uploaded"].raw() == "true"});
         if (!is_plain_name(task.inputs.back().name, kNameCharsMax)) {
-            return Error{Errc::corrupt, "an import's task names no file", ""};
+            return Error{Errc::corrupt, "the stored request of an import names no file", ""};
         }
     }
     return task;

@@ -19,13 +19,13 @@ Result<Position> read_as_of(const storage::Store& store, std::string_view text) 
     if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
         const auto position = parse_number(text);
         if (!position || Position{*position} > store.last_position()) {
-            return bad_as_of("there is no such position yet");
+            return bad_as_of("the position does not exist yet");
         }
         return Position{*position};
     }
     const Result<InstantRange> range = parse_date_time(text);
     if (!range) {
-        return bad_as_of("it is neither a date and time nor a position");
+        return bad_as_of("it must be a date and time or a position");
     }
     // Everything committed before the first version at or after that instant.
     return store.before(range->end);

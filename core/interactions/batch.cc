@@ -177,7 +177,7 @@ class Batch {
         const auto target = parse_target(entry.asked.path);
         if (target && target->level == Level::root && entry.asked.method == HttpMethod::post) {
             entry.response =
-                Error{Errc::invalid, "a Bundle can't be submitted inside of a batch", {}};
+                Error{Errc::invalid, "a Bundle cannot be submitted inside a batch", {}};
             return false;
         }
         if (target) {

@@ -58,8 +58,8 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool o
     if (type.equals("history")) {
         if (!config.allow_history_bundles || !config.interactions.system_history_bundle ||
             config.read_only) {
-            return Error{Errc::method_not_allowed,
-                         "history bundles are switched off on this server", "Bundle.type"};
+            return Error{Errc::method_not_allowed, "history bundles are disabled on this server",
+                         "Bundle.type"};
         }
         return BundleType::history;
     }
@@ -68,7 +68,7 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool o
     for (const std::string_view other : kOthers) {
         if (type.equals(other)) {
             return Error{Errc::invalid,
-                         fmt::format("a Bundle of type {} can't be submitted here", other),
+                         fmt::format("a Bundle of type {} cannot be submitted here", other),
                          "Bundle.type"};
         }
     }

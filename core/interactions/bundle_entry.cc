@@ -53,7 +53,7 @@ Result<void> read_url(std::string url, std::string_view base_url, EntryRequest& 
          rest[base_url.size()] == '?')) {
         rest.remove_prefix(base_url.size());
     } else if (rest.find("://") < rest.find('?')) {
-        return Error{Errc::invalid, "request.url is not below this server's base", {}};
+        return Error{Errc::invalid, "request.url is not below this server's base URL", {}};
     }
     const std::size_t mark = rest.find('?');
     const std::string_view path = rest.substr(0, mark);

@@ -89,7 +89,7 @@ Result<BundleTask> parse_task(std::string_view text) {
             return task;
         }
     }
-    return Error{Errc::corrupt, "the task of a Bundle can't be read", ""};
+    return Error{Errc::corrupt, "the stored request of a Bundle cannot be read", ""};
 }
 
 /// The Bundle as it was sent.
@@ -125,19 +125,18 @@ Result<void> may_begin(const Service& service, const JobRun& run, BundleType typ
         }
     }
     if (!run.saved().empty()) {
-        return Error{
-            Errc::processing,
-            type == BundleType::transaction
-                ? "The server stopped while the transaction was under way: it is done as a "
-                  "whole or not at all, and which of these isn't known"
-                : fmt::format("The server stopped while the {} was under way: how many of its "
-                              "entries are done isn't known",
-                              kTypes[static_cast<std::size_t>(type)]),
-            ""};
+        return Error{Errc::processing,
+                     type == BundleType::transaction
+                         ? "The server stopped during the transaction: either all of it was "
+                           "applied or nothing, but it is not known which"
+                         : fmt::format("The server stopped during the {}: it is not known how many "
+                                       "of its entries were applied",
+                                       kTypes[static_cast<std::size_t>(type)]),
+                     ""};
     }
     if (service.guarded() && run.order().principal == nullptr) {
         return Error{Errc::processing,
-                     "The server stopped before the Bundle was begun: send it again", ""};
+                     "The server stopped before it began to process the Bundle: send it again", ""};
     }
     return {};
 }
@@ -391,7 +390,7 @@ Result<JobResult> bundle_job(const Service& service, JobRun& run) {
             return Error(written.error());
         }
         return Error{Errc::processing,
-                     "The Bundle was done, but there is no space left for its answer", ""};
+                     "The Bundle was processed, but there is no space left for its response", ""};
     }
     ANNALS_TRY_VOID(run.files().remove(run.path(kBundleFile)));
     return result;

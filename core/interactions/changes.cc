@@ -49,8 +49,9 @@ Result<bool> prefers_events(std::string_view list) {
         }
     }
     if (lines == 0 && events == 0) {
-        return Error{Errc::not_acceptable,
-                     "The change feed is application/fhir+ndjson or text/event-stream", ""};
+        return Error{
+            Errc::not_acceptable,
+            "The change feed is available as application/fhir+ndjson and text/event-stream", ""};
     }
     return events > lines;
 }
@@ -58,7 +59,7 @@ Result<bool> prefers_events(std::string_view list) {
 Result<Position> read_position(std::string_view name, std::string_view text) {
     const auto position = parse_position(text);
     if (!position) {
-        return invalid_parameter(fmt::format("{}: '{}' is no position", name, text));
+        return invalid_parameter(fmt::format("{}: '{}' is not a position", name, text));
     }
     return *position;
 }
@@ -85,7 +86,8 @@ Result<void> take_types(std::string_view text, std::vector<TypeId>& types) {
 
 Result<ChangesAsked> read_changes_asked(const Service& service, const Request& request) {
     if (request.inside_bundle) {
-        return Error{Errc::not_supported, "The change feed can't be an entry of a Bundle", ""};
+        return Error{Errc::not_supported,
+                     "The change feed cannot be requested in an entry of a Bundle", ""};
     }
     const Config& config = service.config();
     ChangesAsked asked;

@@ -181,7 +181,7 @@ Result<Criteria> parse_if_none_exist(const Service& service, const Request& requ
     }
     if (!name.empty() && name != resource_type_name(type)) {
         return Error{Errc::invalid,
-                     fmt::format("criteria name the type '{}', the request {}", name,
+                     fmt::format("the criteria are for the type '{}', the request for {}", name,
                                  resource_type_name(type)),
                      {}};
     }
@@ -205,9 +205,11 @@ Result<void> check_no_criteria(const Request& request, const Target& target) {
         if (!search::is_about_the_answer(name) && !(uploads && name == "_filename")) {
             return Error{
                 Errc::invalid,
-                fmt::format("{} takes no parameter '{}' here: nothing is written{}",
+                fmt::format("{} does not support the parameter '{}' here, so nothing is written{}",
                             method_name(method), name,
-                            creates ? "; criteria of a create stand in If-None-Exist" : ""),
+                            creates
+                                ? "; the criteria of a conditional create belong in If-None-Exist"
+                                : ""),
                 {}};
         }
     }

@@ -26,7 +26,7 @@ using Status = storage::Submission::Status;
 
 Result<void> check_no_body(const Request& request) {
     if (!request.body.empty()) {
-        return Error{Errc::invalid, "DELETE takes no body", ""};
+        return Error{Errc::invalid, "DELETE must not have a body", ""};
     }
     return {};
 }
@@ -252,7 +252,7 @@ std::string describe_deletion(TypeId type, std::string_view id, VersionNumber ve
 
 std::string describe_no_deletion(TypeId type, std::string_view id, const Head& head) {
     return fmt::format("{} {}", resource_name(type, id),
-                       head.exists ? "was deleted before" : "does not exist");
+                       head.exists ? "was already deleted" : "does not exist");
 }
 
 std::optional<Response> delete_early(const Service& service, const Request& request,
@@ -292,8 +292,9 @@ namespace {
 Error more_than(std::size_t limit, const Criteria& criteria, const CriteriaMatches& matches) {
     Error error = several_matches(criteria, matches.count);
     error.detail = fmt::format(
-        "more than {} {} resources match, and no more are deleted at once: nothing deleted", limit,
-        resource_type_name(criteria.type));
+        "more than {} {} resources match, which is the most that one request may delete: nothing "
+        "was deleted",
+        limit, resource_type_name(criteria.type));
     return error;
 }
 

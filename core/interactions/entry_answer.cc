@@ -75,7 +75,7 @@ AnswerBudget::AnswerBudget(const Config& config) noexcept
 
 Error AnswerBudget::error() const {
     return {Errc::answer_too_costly,
-            fmt::format("The answers inside of the Bundle would have more than {} bytes together",
+            fmt::format("The responses inside the Bundle would have more than {} bytes in total",
                         bytes_max_),
             ""};
 }

@@ -27,8 +27,8 @@ constexpr std::uint64_t kHeldVersionsMax = 4096;
 
 Error too_many_versions() {
     return {Errc::too_costly,
-            fmt::format("The resource has more than {} versions: too many to be held to a part "
-                        "that scopes permit",
+            fmt::format("The resource has more than {} versions: too many to select those that the "
+                        "scopes permit",
                         kHeldVersionsMax),
             ""};
 }
@@ -107,8 +107,8 @@ Result<HistoryParameters> read_parameters(const Service& service, const Request&
     const Position newest = service.store().last_position();
     if (std::max(edge, cursor.bound) > newest) {
         return Error{Errc::invalid,
-                     fmt::format("_cursor is of position {}, and the store ends at {}: it was "
-                                 "restored to an earlier point, or is another one",
+                     fmt::format("_cursor is at position {}, but the store ends at {}: it was "
+                                 "restored to an earlier point, or is a different store",
                                  std::max(edge, cursor.bound).value, newest.value),
                      ""};
     }

@@ -24,10 +24,11 @@ void append_unchanged(std::string& text, int status, const HistoryOutcome& outco
     text += R"(,"outcome":)";
     std::vector<Issue> issues{{severity, code, std::string(diagnostics), {}}};
     if (outcome.missing) {
-        issues.push_back({"information",
-                          "not-found",
-                          "This version is not stored: the resource has newer ones, or was erased",
-                          {}});
+        issues.push_back(
+            {"information",
+             "not-found",
+             "This version is not stored: the resource has newer versions, or was erased",
+             {}});
     }
     text += outcome_json(issues);
 }
@@ -54,7 +55,7 @@ void append_history_answer(std::string& text, const Request& request, std::strin
             break;
         case Fate::gone_already:
             append_unchanged(text, 204, outcome, "information", "informational",
-                             "Deleted or absent already");
+                             "Already deleted or absent");
             break;
         case Fate::ignored:
             append_unchanged(text, 200, outcome, "information", "informational",

@@ -132,7 +132,7 @@ Result<void> check_doomed(const Parts& parts, std::optional<TypeId> type,
     }
     return one ? Result<void>()
                : bad(Errc::invalid,
-                     "request.url, fullUrl and resource of a deletion don't name the same "
+                     "request.url, fullUrl and resource of a deletion do not name the same "
                      "resource");
 }
 
@@ -248,12 +248,12 @@ Result<void> read_history_entry(json::Value value, HistoryEntry& entry) {
     entry.full_url = parts.full_url;
     entry.deletion = parts.method.equals("DELETE") || parts.status.raw_string().starts_with("410");
     if (!parts.resource && !entry.deletion) {
-        return bad(Errc::required, "resource is missing, and the entry is no deletion");
+        return bad(Errc::required, "resource is missing, and the entry is not a deletion");
     }
     ANNALS_TRY_VOID(read_identity(parts, entry));
     static const std::optional<TypeId> parameters = find_resource_type("Parameters");
     if (parts.resource && entry.type == parameters) {
-        return bad(Errc::invalid, "Parameters resources are sent, not stored");
+        return bad(Errc::invalid, "Parameters resources cannot be stored");
     }
     ANNALS_TRY_VOID(read_version(parts, entry));
     ANNALS_TRY_VOID(read_instant(parts, entry));

@@ -140,7 +140,7 @@ asio::awaitable<Response> answer_deletion(const Service& service, const Request&
                                           const Target& target, Erase::Scope scope,
                                           VersionNumber version) {
     if (!request.body.empty()) {
-        co_return Error{Errc::invalid, "DELETE takes no body", ""};
+        co_return Error{Errc::invalid, "DELETE must not have a body", ""};
     }
     const Result<std::uint64_t> erased =
         co_await erase_versions(service, request, target, scope, version);

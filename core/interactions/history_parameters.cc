@@ -55,7 +55,7 @@ Result<InstantRange> read_at(std::string_view text) {
     const std::string_view prefix = text.substr(0, 2);
     if (std::ranges::find(kSpans, prefix) != std::end(kSpans)) {
         return invalid(fmt::format(
-            "_at: the prefix '{}' is not supported: it names one instant; see _since", prefix));
+            "_at: the prefix '{}' is not supported, as _at names one instant; see _since", prefix));
     }
     return read_range("_at", prefix == "eq" ? text.substr(2) : text);
 }
@@ -67,7 +67,8 @@ Result<HistoryOrder> read_sort(std::string_view text) {
         }
     }
     return invalid(fmt::format(
-        "_sort: '{}' is none of _lastUpdated, -_lastUpdated, _position, -_position, none", text));
+        "_sort: '{}' is not one of _lastUpdated, -_lastUpdated, _position, -_position, none",
+        text));
 }
 
 // The parameters given, each at most once.
@@ -116,19 +117,18 @@ Result<void> continue_with(const Given& given, const HistoryCursor& asked, bool 
         return invalid("_cursor and _offset cannot be combined");
     }
     if (sort_given && asked.order != out.cursor.order) {
-        return invalid("_sort differs from the order that _cursor goes on in");
+        return invalid("_sort differs from the order of the history that _cursor continues");
     }
     if (given.since && asked.since != out.cursor.since) {
-        return invalid("_since differs from the one that _cursor goes on with");
+        return invalid("_since differs from that of the history that _cursor continues");
     }
     if (given.at && asked.at != out.cursor.at) {
-        return invalid("_at differs from the one that _cursor goes on with");
+        return invalid("_at differs from that of the history that _cursor continues");
     }
     // A request for commit order expects every version.
     if (sort_given && asked.order == storage::HistoryOrder::oldest_first && out.cursor.at &&
         !given.at) {
-        return invalid(
-            "_cursor goes on with what there was _at an instant, not with every version");
+        return invalid("_cursor continues a history with _at, not one of all versions");
     }
     return {};
 }

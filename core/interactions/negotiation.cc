@@ -65,7 +65,7 @@ struct MediaMatch {
 
 Error not_acceptable(std::string_view what, std::string_view value) {
     return {Errc::not_acceptable,
-            fmt::format("{} '{}' cannot be met: this server answers application/fhir+json and "
+            fmt::format("{} '{}' cannot be met: this server returns application/fhir+json and "
                         "application/fhir+xml (FHIR 4.0)",
                         what, value),
             ""};

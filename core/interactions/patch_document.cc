@@ -13,7 +13,7 @@ namespace annals::core {
 namespace {
 
 Error not_patchable(std::string_view type, std::string_view element) {
-    return {Errc::invalid, fmt::format("{} can't be patched", element),
+    return {Errc::invalid, fmt::format("{} cannot be patched", element),
             fmt::format("{}.{}", type, element)};
 }
 
@@ -81,7 +81,7 @@ Result<json::Document> PatchDocument::apply(const Config& config, std::string_vi
 Error fault_of_patched(Error error) {
     if (meaning_of(error.code).status == 400) {
         error.code = Errc::business_rule;
-        error.detail = fmt::format("The resource as it would be: {}", error.detail);
+        error.detail = fmt::format("The patched resource would not be valid: {}", error.detail);
         for (Error& other : error.others) {
             other.code = Errc::business_rule;
         }

@@ -95,9 +95,8 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
                 co_return stored.error();
             }
             if (stored) {
-                names.push_back(readable && view.shows(info)
-                                    ? resource_name(type, stored->id)
-                                    : "a resource that is not shown to you");
+                names.push_back(readable && view.shows(info) ? resource_name(type, stored->id)
+                                                             : "a resource that you may not see");
             }
             if (names.size() == limit) {
                 co_return names;
@@ -121,7 +120,7 @@ asio::awaitable<Result<void>> Referrers::check() {
     }
     std::string what = deleted_.front().name;
     if (deleted_.size() > 1) {
-        what = "What is to be deleted";
+        what = "The resource to be deleted";
         // Which of the resources they refer to; none if they were just changed.
         for (std::size_t i = 0; i < deleted_.size(); ++i) {
             Result<std::vector<std::string>> own = co_await find(deleted_[i].terms, kNamed + 1);

@@ -403,10 +403,10 @@ class Search {
             there.edge = page.matches.back().position;
             links.emplace_back("next", at(there));
             if (links.back().second.size() > kPageTargetBytesMax) {
-                warnings.push_back(fmt::format(
-                    "The search is too long for links to its other pages; the next one answers the "
-                    "same POST with _cursor={}",
-                    search::write_cursor(there)));
+                warnings.push_back(
+                    fmt::format("The search is too long for links to its other pages; for the next "
+                                "page, send the same POST with _cursor={}",
+                                search::write_cursor(there)));
             }
             if (page.total) {
                 there.backwards = true;

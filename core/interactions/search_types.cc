@@ -46,7 +46,7 @@ Result<void> enter_compartment(const storage::Store& store, const search::Parame
             search::in_compartment(parameters, target.type, key, one.type);
         if (!inside) {
             return Error{Errc::not_found,
-                         fmt::format("{} resources don't belong to compartments of a {}",
+                         fmt::format("{} resources do not belong to the compartment of a {}",
                                      resource_type_name(one.type), resource_type_name(target.type)),
                          ""};
         }

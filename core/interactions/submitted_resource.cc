@@ -101,11 +101,10 @@ Result<json::Document> parse_planned(const json::BodyPlan& plan) {
 
 Result<void> check_whole(const json::ResourceFacts& facts) {
     if (is_subsetted(facts.meta)) {
-        return Error{
-            Errc::business_rule,
-            "The resource has the tag SUBSETTED: it is a part of what was read, and an update "
-            "would lose the rest",
-            fmt::format("{}.meta.tag", resource_type_name(facts.type))};
+        return Error{Errc::business_rule,
+                     "The resource has the tag SUBSETTED: it is only a part of the resource that "
+                     "was read, and an update would lose the rest",
+                     fmt::format("{}.meta.tag", resource_type_name(facts.type))};
     }
     return {};
 }
@@ -159,7 +158,7 @@ Result<void> SubmittedResource::parse(const Service& service, const Request& req
     ANNALS_TRY_VOID(check_content_type(request));
     const std::string_view name = resource_type_name(type);
     if (name == "Parameters") {
-        return Error{Errc::invalid, "Parameters resources are sent, not stored", "Parameters"};
+        return Error{Errc::invalid, "Parameters resources cannot be stored", "Parameters"};
     }
     if (request.body.empty()) {
         return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name), ""};
@@ -216,7 +215,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
             } else if (is_relative_reference(text) && !is_bundle) {
                 return Error{
                     Errc::conflict,
-                    fmt::format("The resource refers to {}, which names nothing on this server",
+                    fmt::format("The resource refers to {}, which cannot exist on this server",
                                 text),
                     json::expression_of(facts_.resource, site.path)};
             }

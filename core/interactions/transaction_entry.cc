@@ -39,7 +39,7 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry,
         case HttpMethod::head:
             entry.kind = EntryKind::read;
             if (entry.target.operation == "$export") {
-                return not_here(asked, ": what it begins can't be rolled back");
+                return not_here(asked, ": what it starts cannot be rolled back");
             }
             return {};
         case HttpMethod::post:
@@ -157,7 +157,7 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
     ANNALS_TRY_VOID(check_resource(service, resource, prefix, unread));
     ANNALS_TRY(out.facts, std::move(facts));
     if (name == "Parameters") {
-        return Error{Errc::invalid, "Parameters resources are sent, not stored", {}};
+        return Error{Errc::invalid, "Parameters resources cannot be stored", {}};
     }
     json::find_references(resource, out.sites);
     return out;

@@ -256,7 +256,7 @@ Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDe
     ANNALS_TRY_VOID(check_preconditions(entry.conditions, entry.target.type, decision.id, head));
     if (!head.exists && !creates()) {
         return Error{Errc::not_found,
-                     fmt::format("{} does not exist, and update does not create here",
+                     fmt::format("{} does not exist, and update_create is off",
                                  resource_name(entry.target.type, decision.id)),
                      {}};
     }

@@ -27,10 +27,10 @@ Result<void> decide(bool creates, const Preconditions& conditions, TypeId type, 
                     const Head& head, storage::VersionWrite& write) {
     ANNALS_TRY_VOID(check_preconditions(conditions, type, id, head));
     if (!head.exists && !creates) {
-        return Error{Errc::not_found,
-                     fmt::format("{} does not exist, and update does not create here",
-                                 resource_name(type, id)),
-                     ""};
+        return Error{
+            Errc::not_found,
+            fmt::format("{} does not exist, and update_create is off", resource_name(type, id)),
+            ""};
     }
     write.expect = head.exists ? Expect::version : Expect::absent;
     write.expected_version = head.version;

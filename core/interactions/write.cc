@@ -114,8 +114,8 @@ Error submission_error(storage::Submission::Status status) {
             return {Errc::body_too_large, "The resource is too large to be stored", ""};
         case Status::no_number:
             return {Errc::conflict,
-                    fmt::format("The resource's newest version has the number {}, the largest that "
-                                "there is: it takes no more versions",
+                    fmt::format("The resource's newest version has the number {}, the largest "
+                                "possible: no further version can be written",
                                 kVersionNumberMax),
                     ""};
         case Status::no_space:

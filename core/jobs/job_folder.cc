@@ -40,7 +40,7 @@ class ObjectWriter {
 };
 
 Error damaged(std::string_view what) {
-    return {Errc::corrupt, fmt::format("a job's {} can't be read", what), ""};
+    return {Errc::corrupt, fmt::format("a job's {} cannot be read", what), ""};
 }
 
 std::string files_json(const std::vector<JobFile>& files) {
@@ -103,7 +103,7 @@ JobState failed_by(const Error& error, std::string_view id) {
     state.stage = JobStage::failed;
     state.code = meaning.issue_code;
     if (error.code == Errc::no_store) {
-        state.detail = "There is no space left for what the job makes";
+        state.detail = "There is no space left for the job's output";
     } else if (meaning.status >= 500 || error.detail.empty()) {
         state.detail = meaning.text;
     } else {
@@ -186,7 +186,7 @@ Result<JobState> read_state(std::string_view text) {
 Result<std::uint64_t> saved_number(json::Value value, std::string_view name) {
     const auto number = parse_number(value.raw());
     if (!number) {
-        return Error{Errc::corrupt, fmt::format("a job's '{}' is no number", name), ""};
+        return Error{Errc::corrupt, fmt::format("a job's '{}' is not a number", name), ""};
     }
     return *number;
 }
@@ -242,7 +242,7 @@ JobState keep_end(storage::FileSystem& files, const std::string& folder, std::st
         }
     }
     if (!kept) {
-        log_error(fmt::format("job {}: its end can't be kept: {}", id, kept.error().detail));
+        log_error(fmt::format("job {}: its outcome cannot be saved: {}", id, kept.error().detail));
         // Otherwise the next start would continue the job and look for the removed files.
         static_cast<void>(remove_order(files, folder));
     }
@@ -260,7 +260,8 @@ Result<void> remove_order(storage::FileSystem& files, const std::string& folder)
 void remove_folder(storage::FileSystem& files, const std::string& folder, std::string_view first) {
     const auto drop = [](const Result<void>& done) {
         if (!done && done.error().code != Errc::not_found) {
-            log_warning(fmt::format("a job's folder is left: {}", done.error().detail));
+            log_warning(
+                fmt::format("a job's folder could not be removed: {}", done.error().detail));
         }
     };
     if (!first.empty()) {

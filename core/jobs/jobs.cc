@@ -303,7 +303,7 @@ struct Jobs::Impl {
         const auto names = files.list(directory);
         if (!names) {
             if (names.error().code != Errc::not_found) {
-                log_error(fmt::format("jobs are left alone: {}", names.error().detail));
+                log_error(fmt::format("jobs are ignored: {}", names.error().detail));
             }
             return;
         }
@@ -330,7 +330,7 @@ struct Jobs::Impl {
             return;
         }
         if (!found) {
-            log_error(fmt::format("the job in {} is left alone: {}", own, found.error().detail));
+            log_error(fmt::format("the job in {} is ignored: {}", own, found.error().detail));
             return;
         }
         auto job = std::make_shared<Job>();
@@ -389,16 +389,16 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
         }
         if (impl_->running >= impl_->options.running_max) {
             co_return Error{Errc::throttled,
-                            fmt::format("{} jobs are under way; come back later", impl_->running),
+                            fmt::format("{} jobs are in progress; try again later", impl_->running),
                             ""};
         }
         if (impl_->jobs.size() >= impl_->options.kept_max) {
             co_return Error{Errc::throttled, "Too many jobs are kept: delete some", ""};
         }
         if (impl_->keeps_too_many(job->order.owner)) {
-            co_return Error{
-                Errc::throttled,
-                "You keep as many jobs as are left for all others: delete some of yours", ""};
+            co_return Error{Errc::throttled,
+                            "You keep as many jobs as remain for all others: delete some of yours",
+                            ""};
         }
         Result<void> given = impl_->give([impl = impl_.get(), job, inputs = std::move(inputs),
                                           settled] { impl->create(job, inputs, *settled); });
@@ -452,13 +452,13 @@ Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
     view.retry_after = retry_after(std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::microseconds(now().us - job.begun.us)));
     if (asked && !job.rate.take()) {
-        return Error{Errc::throttled, "Asked too often: heed Retry-After", ""};
+        return Error{Errc::throttled, "Polled too often: observe Retry-After", ""};
     }
     return std::optional(std::move(view));
 }
 
 Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::string_view name) {
-    const Error missing{Errc::not_found, "There is no such file", ""};
+    const Error missing{Errc::not_found, "The file does not exist", ""};
     {
         const std::lock_guard lock(impl_->mutex);
         const auto found = impl_->jobs.find(id);

@@ -111,8 +111,7 @@ bool is_package_version(std::string_view version) {
 Result<void> Package::take_manifest(json::Value manifest) {
     name_ = {manifest["name"].string(), manifest["version"].string()};
     if (!is_package_name(name_.name) || !is_package_version(name_.version)) {
-        return Error{Errc::invalid, "The package's manifest says no name and version that can be",
-                     ""};
+        return Error{Errc::invalid, "The package's manifest has no valid name and version", ""};
     }
     if (manifest["dependencies"].size() > kDependenciesMax) {
         return Error{Errc::answer_too_costly, "The package has too many dependencies", ""};
@@ -120,8 +119,7 @@ Result<void> Package::take_manifest(json::Value manifest) {
     for (const auto [key, value] : manifest["dependencies"].members()) {
         PackageName dependency{key.string(), value.string()};
         if (!is_package_name(dependency.name) || !is_package_version(dependency.version)) {
-            return Error{Errc::invalid, "The package's manifest has a dependency that can't be",
-                         ""};
+            return Error{Errc::invalid, "The package's manifest has an invalid dependency", ""};
         }
         dependencies_.push_back(std::move(dependency));
     }
@@ -146,7 +144,7 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     if (!document || !document->root().is_object()) {
         return Error{
             Errc::invalid,
-            fmt::format("The package's file '{}' is no JSON object{}", json::valid_utf8(file),
+            fmt::format("The package's file '{}' is not a JSON object{}", json::valid_utf8(file),
                         document ? std::string() : ": " + document.error().detail),
             ""};
     }

@@ -127,8 +127,8 @@ void Packages::remove_unfinished(const std::vector<std::string>& names) {
         const std::string_view name = file;
         if (name.ends_with(kDraft) && name_of(name.substr(0, name.size() - kDraft.size()))) {
             const Result<void> removed = files_.remove(installed_ + "/" + file);
-            log_warning(fmt::format("package {}: its installation was cut off{}{}", file,
-                                    removed ? "" : ", and what is left can't be removed: ",
+            log_warning(fmt::format("package {}: its installation was interrupted{}{}", file,
+                                    removed ? "" : ", and what is left cannot be removed: ",
                                     removed ? "" : removed.error().detail));
         }
     }
@@ -264,7 +264,7 @@ Result<std::string> Packages::read(const std::string& path) const {
     }
     if (!bytes && bytes.error().code == Errc::not_found) {
         // Clients see this error, so it doesn't contain the path.
-        return Error{Errc::not_found, "The package's file is not there", ""};
+        return Error{Errc::not_found, "The package's file does not exist", ""};
     }
     return bytes;
 }
@@ -305,7 +305,7 @@ Result<Packages::Archive> Packages::fetch(const Wanted& wanted) const {
     if ((!wanted.name.empty() && own.name != wanted.name) ||
         !answers(own.version, wanted.version)) {
         return Error{Errc::invalid,
-                     fmt::format("The archive holds {}, and not {}{}{}", own.text(), wanted.name,
+                     fmt::format("The archive contains {}, not {}{}{}", own.text(), wanted.name,
                                  wanted.version.empty() ? "" : "#", wanted.version),
                      ""};
     }
@@ -386,8 +386,8 @@ Result<Installation> Packages::install(const Wanted& wanted) {
             const bool has_file = files_.exists(path);
             ANNALS_TRY(const std::string kept, has_file ? read(path) : archive.bytes);
             if (kept != archive.bytes || !is_same(**own, *archive.package)) {
-                return Error{Errc::conflict, fmt::format("Another {} is installed", name.text()),
-                             ""};
+                return Error{Errc::conflict,
+                             fmt::format("A different {} is already installed", name.text()), ""};
             }
             if (!has_file) {
                 // The file has been removed by someone; the package would be missing after a restart.

@@ -66,10 +66,10 @@ Result<void> check_whole(std::string_view bytes, const TarballLimits& limits) {
     }
     inflateEnd(&stream);
     if (done == Z_OK) {
-        return Error{Errc::answer_too_costly, "The archive holds too many bytes", ""};
+        return Error{Errc::answer_too_costly, "The archive contains too many bytes", ""};
     }
     return done == Z_STREAM_END ? Result<void>()
-                                : bad("This is no gzipped tar archive, or it is damaged");
+                                : bad("This is not a gzipped tar archive, or it is damaged");
 }
 
 Result<std::string> read_file(archive* reader, const TarballLimits& limits,
@@ -85,7 +85,7 @@ Result<std::string> read_file(archive* reader, const TarballLimits& limits,
         }
         bytes.resize(size + static_cast<std::size_t>(got));
         if (bytes.size() > most) {
-            return Error{Errc::answer_too_costly, "The archive holds too many bytes", ""};
+            return Error{Errc::answer_too_costly, "The archive contains too many bytes", ""};
         }
         if (got == 0) {
             return bytes;
@@ -106,7 +106,7 @@ Result<void> read_tarball(
     archive_read_append_filter(reader.get(), ARCHIVE_FILTER_GZIP);
     archive_read_support_format_tar(reader.get());
     if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) {
-        return bad("This is no gzipped tar archive");
+        return bad("This is not a gzipped tar archive");
     }
     std::size_t files = 0;
     std::size_t total = 0;
@@ -117,26 +117,26 @@ Result<void> read_tarball(
             break;
         }
         if (next != ARCHIVE_OK && next != ARCHIVE_WARN) {
-            return bad(files == 0 ? "This is no gzipped tar archive" : "The archive is damaged");
+            return bad(files == 0 ? "This is not a gzipped tar archive" : "The archive is damaged");
         }
         if (++files > limits.files_max) {
-            return Error{Errc::answer_too_costly, "The archive holds too many files", ""};
+            return Error{Errc::answer_too_costly, "The archive contains too many files", ""};
         }
         const char* const name = archive_entry_pathname(entry);
         const std::string_view path = name == nullptr ? std::string_view() : name;
         if (path.size() > limits.path_bytes_max || !is_safe(path)) {
-            return bad(fmt::format("The archive has a path that isn't below it: '{}'",
+            return bad(fmt::format("The archive has a path outside itself: '{}'",
                                    json::valid_utf8(path.substr(0, 200))));
         }
         if (archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr) {
-            return bad(fmt::format("The archive has a link: '{}'", json::valid_utf8(path)));
+            return bad(fmt::format("The archive contains a link: '{}'", json::valid_utf8(path)));
         }
         if (archive_entry_filetype(entry) == AE_IFDIR) {
             continue;
         }
         if (archive_entry_filetype(entry) != AE_IFREG) {
-            return bad(
-                fmt::format("The archive has what is no file: '{}'", json::valid_utf8(path)));
+            return bad(fmt::format("The archive contains something other than a file: '{}'",
+                                   json::valid_utf8(path)));
         }
         ANNALS_TRY(std::string content, read_file(reader.get(), limits, limits.bytes_max - total));
         total += content.size();

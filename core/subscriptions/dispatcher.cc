@@ -103,7 +103,7 @@ Result<PositionMap> Dispatcher::saved(const Service& service, storage::FileSyste
     Result<PositionMap> read = SavedPositions(files, folder_of(service)).read();
     if (!read && read.error().code == Errc::corrupt) {
         log_error(
-            fmt::format("subscriptions begin where they were activated: {}", read.error().detail));
+            fmt::format("subscriptions start again at their activation: {}", read.error().detail));
         return PositionMap();
     }
     return read;
@@ -231,7 +231,7 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
         return considered;
     }
     // The error may quote what a client wrote; the log isn't the place for that.
-    log_warning(fmt::format("Subscription/{} can't be active: its error says why", stored->id));
+    log_warning(fmt::format("Subscription/{} cannot be activated: see its error", stored->id));
     stop(stored->id, false);
     const Result<bool> said =
         change_status(service_, *stored, SubscriptionStatus::error, considered.error().detail);
@@ -239,7 +239,7 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
         return Error(said.error());
     }
     if (!said) {
-        log_warning(fmt::format("Subscription/{} can't be given the status error: {}", stored->id,
+        log_warning(fmt::format("Subscription/{} cannot be given the status error: {}", stored->id,
                                 said.error().detail));
     }
     return {};
@@ -344,7 +344,7 @@ Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription 
         running.reached = saved == positions_.end()
                               ? begin_of(service_.store(), stored)
                               : std::min(saved->second, service_.store().last_position());
-        log_info(fmt::format("Subscription/{} is active from position {} on", stored.id,
+        log_info(fmt::format("Subscription/{} is active, starting at position {}", stored.id,
                              running.reached.value));
     }
     if (running.what.channel == Channel::websocket) {
@@ -363,7 +363,7 @@ void Dispatcher::stop(std::string_view id, bool forget) {
         }
         running_.erase(running);
         delivered_since_ = true;
-        log_info(fmt::format("Subscription/{} is not active any more", id));
+        log_info(fmt::format("Subscription/{} is no longer active", id));
     }
     if (const auto position = positions_.find(id); forget && position != positions_.end()) {
         positions_.erase(position);
@@ -419,7 +419,7 @@ bool Dispatcher::end_with(std::string_view id, const Running& running, Subscript
         return false;
     }
     if (!done) {
-        log_warning(fmt::format("Subscription/{} can't be given the status {}: {}", id,
+        log_warning(fmt::format("Subscription/{} cannot be given the status {}: {}", id,
                                 name_of(status), done.error().detail));
     }
     return true;
@@ -450,8 +450,8 @@ void Dispatcher::save() {
     }
     const Result<void> written = saved_.write(positions_);
     if (!written) {
-        log_error(
-            fmt::format("subscriptions: positions can't be saved: {}", written.error().detail));
+        log_error(fmt::format("subscriptions: the positions cannot be saved: {}",
+                              written.error().detail));
     }
     delivered_since_ = !written;
 }

@@ -213,7 +213,7 @@ void Dispatcher::settle(const Notification& notification, const Result<void>& ou
         return;
     }
     const std::string why =
-        fmt::format("The notification of position {} failed {} times, the last time: {}",
+        fmt::format("The notification of position {} failed {} times, most recently: {}",
                     notification.position.value, running.attempts, outcome.error().detail);
     log_warning(fmt::format("Subscription/{}: {}", notification.subscription, why));
     if (end_with(notification.subscription, running, SubscriptionStatus::error, why)) {

@@ -87,13 +87,13 @@ Result<Endpoint> read_endpoint(std::string_view url) {
     }
     if (!std::all_of(url.begin(), url.end(),
                      [](char c) { return c > ' ' && c < 0x7f && c != '\\' && c != '#'; })) {
-        return malformed("the URL has characters that belong in none");
+        return malformed("the URL has characters that are not allowed in URLs");
     }
     Endpoint endpoint;
     const std::size_t scheme_end = url.find("://");
     const std::string scheme = ascii_lower(url.substr(0, std::min(scheme_end, url.size())));
     if (scheme_end == std::string_view::npos || (scheme != "http" && scheme != "https")) {
-        return malformed("it is no http or https URL");
+        return malformed("it is not an http or https URL");
     }
     endpoint.encrypted = scheme == "https";
     url.remove_prefix(scheme_end + 3);
@@ -116,7 +116,7 @@ Result<Endpoint> read_endpoint(std::string_view url) {
         endpoint.path = "/";
     }
     if (has_dots(endpoint.path)) {
-        return malformed("the URL's path has segments of dots");
+        return malformed("the URL's path has . or .. as a segment");
     }
     return endpoint;
 }

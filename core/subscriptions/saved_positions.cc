@@ -36,7 +36,8 @@ Result<PositionMap> SavedPositions::read() const {
         const auto position = parse_number(number);
         if (!position) {
             return Error{Errc::corrupt,
-                         fmt::format("{}: '{}' is no position", path, number.substr(0, 100)), ""};
+                         fmt::format("{}: '{}' is not a position", path, number.substr(0, 100)),
+                         ""};
         }
         positions.insert_or_assign(id.string(), Position{*position});
     }

@@ -39,11 +39,12 @@ Result<std::string> read_header(std::string_view line) {
     if (!is_token(name) || begin == std::string_view::npos ||
         !std::all_of(value.begin(), value.end(),
                      [](char c) { return c == '\t' || (c >= ' ' && c < 0x7f); })) {
-        return unfit(Errc::value, "channel.header: a line is no 'Name: value' in visible ASCII");
+        return unfit(Errc::value,
+                     "channel.header: a line is not of the form 'Name: value' in visible ASCII");
     }
     value = value.substr(begin, value.find_last_not_of(" \t") - begin + 1);
     if (is_ours(name)) {
-        return unfit(Errc::invalid, fmt::format("channel.header: {} can't be set", name));
+        return unfit(Errc::invalid, fmt::format("channel.header: {} cannot be set", name));
     }
     return fmt::format("{}: {}", name, value);
 }
@@ -81,7 +82,7 @@ Result<Payload> read_payload(json::Value payload) {
         return Payload::id_only;
     }
     return unfit(Errc::not_supported,
-                 fmt::format("channel.payload: '{}' is none of application/fhir+json, "
+                 fmt::format("channel.payload: '{}' is not one of application/fhir+json, "
                              "application/fhir+xml and id-only",
                              text.substr(0, 100)));
 }
@@ -90,20 +91,22 @@ Result<void> read_rest_hook(json::Value channel, std::span<const std::string> al
                             Subscription& out) {
     out.endpoint = channel["endpoint"].string();
     if (out.endpoint.empty()) {
-        return unfit(Errc::required, "channel.endpoint: a rest-hook needs one");
+        return unfit(Errc::required, "channel.endpoint: required for a rest-hook");
     }
     const Result<Endpoint> endpoint = read_endpoint(out.endpoint);
     if (!endpoint) {
         return unfit(Errc::value, "channel.endpoint: " + endpoint.error().detail);
     }
     if (!is_allowed(*endpoint, allowed)) {
-        return unfit(Errc::forbidden, "channel.endpoint: this server sends nothing there");
+        return unfit(Errc::forbidden,
+                     "channel.endpoint: this server does not send notifications there");
     }
     ANNALS_TRY(out.payload, read_payload(channel["payload"]));
     const bool is_base = out.payload == Payload::json || out.payload == Payload::xml;
     if (is_base && endpoint->has_query) {
-        return unfit(Errc::invalid,
-                     "channel.endpoint: with a payload it is a service base, which has no query");
+        return unfit(
+            Errc::invalid,
+            "channel.endpoint: with a payload it is a base URL, which must not have a query");
     }
     while (is_base && out.endpoint.ends_with('/')) {
         out.endpoint.pop_back();
@@ -144,10 +147,9 @@ Result<std::pair<TypeId, std::string>> split_criteria(std::string_view criteria)
     }
     const auto type = find_resource_type(name);
     if (!type) {
-        return unfit(Errc::invalid,
-                     fmt::format("criteria: '{}' is no resource type; a search such as "
-                                 "Observation?code=1975-2 is expected",
-                                 name.substr(0, 100)));
+        return unfit(Errc::invalid, fmt::format("criteria: '{}' is not a resource type; expected a "
+                                                "search such as Observation?code=1975-2",
+                                                name.substr(0, 100)));
     }
     return std::pair(*type, std::string(criteria.substr(std::min(mark + 1, criteria.size()))));
 }
@@ -160,7 +162,7 @@ Result<Subscription> read_subscription(json::Value resource, std::span<const std
     if (const json::Value end = resource["end"]) {
         const Result<Instant> instant = parse_instant(end.string());
         if (!instant) {
-            return unfit(Errc::value, "end: it is no instant");
+            return unfit(Errc::value, "end: this is not an instant");
         }
         out.end = *instant;
     }

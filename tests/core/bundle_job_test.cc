@@ -456,7 +456,7 @@ TEST_F(BundleJobRunTest, WithoutRoomForItsAnswerSaysThatItWasDone) {
     Work full = work("transaction");
     const auto result = run_once(full, *files);
     ASSERT_FALSE(result);
-    EXPECT_THAT(result.error().detail, HasSubstr("was done"));
+    EXPECT_THAT(result.error().detail, HasSubstr("was processed"));
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
 }
 

@@ -317,7 +317,7 @@ TEST_F(CriteriaByHttp, AreRefusedInBundlesAsWell) {
         const test::Answer transaction =
             send("POST", "/", R"({"resourceType":"Bundle","type":"transaction",)" + entries);
         EXPECT_EQ(transaction.status, 400) << url;
-        EXPECT_TRUE(transaction.says("takes no parameter")) << transaction.body;
+        EXPECT_TRUE(transaction.says("does not support the parameter")) << transaction.body;
     }
     EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
     EXPECT_TRUE(send("GET", "/Patient?_summary=count").says(R"("total":1)"));

@@ -111,7 +111,7 @@ TEST_F(Durability, SaysOfAnErasureWhoseBytesAreStillThereThatItIsDone) {
     const Answer told = send("DELETE", "/Patient/1");
     EXPECT_EQ(told.status, 503);
     EXPECT_TRUE(told.says(R"("code":"no-store")"));
-    EXPECT_TRUE(told.says("it is erased and can't be read any more"));
+    EXPECT_TRUE(told.says("it is erased and can no longer be read"));
     EXPECT_EQ(send("GET", "/Patient/1").status, 404);
 }
 

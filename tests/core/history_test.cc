@@ -539,7 +539,7 @@ TEST_F(History, CursorOfWhatThereWasAtAnInstantIsNotGoneOnWithAsIfItHadEveryVers
     EXPECT_EQ(send("GET", "/_history?" + cursor).status, 200);
     const Answer refused = send("GET", "/_history?_sort=_position&" + cursor);
     EXPECT_EQ(refused.status, 400);
-    EXPECT_TRUE(refused.says("not with every version")) << refused.body;
+    EXPECT_TRUE(refused.says("not one of all versions")) << refused.body;
 }
 
 TEST_F(History, CursorFromBehindTheEndOfTheStoreIsRefused) {

@@ -42,7 +42,7 @@ TEST_F(Statement, IsValidWhateverIsSwitchedOff) {
 }
 
 TEST_F(Statement, SaysThatHistoryBundlesAreTakenWhereTheyAre) {
-    const std::string said = "Bundles of type history are taken";
+    const std::string said = "Bundles of type history are accepted";
     EXPECT_THAT(statement(), HasSubstr(said));
     Config config;
     config.allow_history_bundles = false;
@@ -92,13 +92,13 @@ TEST_F(Statement, IsValidWithEveryKindOfCredentials) {
 }
 
 TEST_F(Statement, SaysThatACertificateIsAskedForWhereNothingElseIs) {
-    const std::string nothing = "No credentials are asked for.";
+    const std::string nothing = "No credentials are required.";
     EXPECT_THAT(statement(), HasSubstr(nothing));
     Config config;
     config.tls.client_ca_file = "ca.pem";
     expect_valid(config);
     EXPECT_THAT(statement(), Not(HasSubstr(nothing)));
-    EXPECT_THAT(statement(), HasSubstr("but a client certificate"));
+    EXPECT_THAT(statement(), HasSubstr("except a client certificate"));
 }
 
 TEST_F(Statement, SaysWhatItIs) {
@@ -195,7 +195,7 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_THAT(text, HasSubstr(R"("updateCreate":false)"));
     EXPECT_THAT(text, HasSubstr(R"("conditionalDelete":"not-supported")"));
     EXPECT_THAT(text, HasSubstr(R"({"code":"read"})"));
-    EXPECT_THAT(text, Not(HasSubstr("Bundles of type history are taken")));
+    EXPECT_THAT(text, Not(HasSubstr("Bundles of type history are accepted")));
     EXPECT_THAT(text, Not(HasSubstr("patchFormat")));
     EXPECT_THAT(text, Not(HasSubstr("bulkdata")));
     const std::string openapi = send("GET", "/openapi.json").body;

@@ -39,7 +39,8 @@ TEST_F(ExportTest, OfPatientsGivesWhatIsInTheirCompartments) {
                                        "Patient/gone/1"));
     const Exported some = run("/Patient/$export?_type=Patient,Organization,Substance");
     EXPECT_THAT(some.names, ElementsAre("Patient/a/1", "Patient/b/1", "Patient/gone/1"));
-    EXPECT_THAT(some.errors, HasSubstr("Substance resources are in no patient's compartment"));
+    EXPECT_THAT(some.errors,
+                HasSubstr("Substance resources are not in the compartment of any patient"));
     EXPECT_THAT(some.errors, Not(HasSubstr("Organization")));
 
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -164,7 +165,7 @@ TEST_F(LinkedExportTest, OfAGroupGivesWhatItsMembersResourcesAreLinkedTo) {
                 UnorderedElementsAre("Device/implant/1"));
     const Exported alone = run("/Group/g/$export?_type=Organization");
     EXPECT_TRUE(alone.names.empty());
-    EXPECT_THAT(alone.errors, HasSubstr("Organization resources are given where"));
+    EXPECT_THAT(alone.errors, HasSubstr("Organization resources are exported only if"));
 }
 
 TEST_F(LinkedExportTest, OfAllPatientsGivesWhatTheirResourcesAreLinkedTo) {

@@ -148,7 +148,7 @@ TEST_F(ImportTest, PassesOverAByteOrderMarkAtTheBeginningOfAFile) {
 
 TEST_F(ImportTest, SaysOnceOfAFileThatItIsPacked) {
     const Imported imported = import_text("\x1f\x8b\x08\nrubbish\nmore of it\n");
-    EXPECT_THAT(imported.errors, HasSubstr("a.ndjson: The file is packed by gzip"));
+    EXPECT_THAT(imported.errors, HasSubstr("a.ndjson: The file is compressed with gzip"));
     EXPECT_THAT(imported.manifest, HasSubstr(R"("error":[{"type":"OperationOutcome")"));
     EXPECT_EQ(std::ranges::count(imported.errors, '\n'), 1);
 }
@@ -211,7 +211,7 @@ TEST_F(ImportTest, WaitsForNoPipeAndGoesOn) {
     write("a.ndjson", R"({"resourceType":"Patient","id":"a"})");
     const Imported imported = finish(begin(
         parameters("pipe", R"(,{"name":"input","part":[{"name":"url","valueUri":"a.ndjson"}]})")));
-    EXPECT_THAT(imported.errors, HasSubstr("pipe: The file can't be opened"));
+    EXPECT_THAT(imported.errors, HasSubstr("pipe: The file cannot be opened"));
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
 }
 

@@ -165,7 +165,7 @@ TEST_F(JobsTest, DoWhatTheirKindDoesAndKeepWhatItMade) {
     const auto gone = jobs_->open(*id, "three.ndjson");
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code, Errc::not_found);
-    EXPECT_EQ(gone.error().detail, "There is no such file") << "its path is told to nobody";
+    EXPECT_EQ(gone.error().detail, "The file does not exist") << "its path is told to nobody";
 }
 
 TEST_F(JobsTest, ThatAreUnderWaySayHowFarTheyAre) {
@@ -256,7 +256,7 @@ TEST_F(JobsTest, ThatFailSayWhyWithoutPathsAndLeaveNoFiles) {
         const JobView view = look(*id);
         EXPECT_EQ(view.stage, JobStage::failed);
         EXPECT_EQ(view.state.code, "no-store");
-        EXPECT_EQ(view.state.detail, "There is no space left for what the job makes");
+        EXPECT_EQ(view.state.detail, "There is no space left for the job's output");
     };
     check();
     EXPECT_EQ(job_paths().size(), 2U);
@@ -475,7 +475,7 @@ TEST_F(JobsTest, ThatCannotBeLookedForAreSaidToBeLeftAloneAndGoOnAtTheNextStart)
     ASSERT_TRUE(id);
     await_begun(1);
     files_->fail_next(test::SimFileSystem::Call::list, Errc::io);
-    EXPECT_NE(opened().find("jobs are left alone: "), std::string::npos);
+    EXPECT_NE(opened().find("jobs are ignored: "), std::string::npos);
     EXPECT_FALSE(*jobs_->look(*id));
     g_may_end = true;
     open();

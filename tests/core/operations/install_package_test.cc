@@ -232,7 +232,7 @@ TEST_F(InstallPackage, RefusesWhatIsNoPackageAsAWhole) {
     EXPECT_EQ(outcome(install_inline(make_package("broken", "1.0.0", {codes_text, "{"}))),
               "400 invalid");
     const Answer list = install_inline(make_archive({{"package/package.json", "[]"}}));
-    EXPECT_TRUE(list.says("The package's file 'package.json' is no JSON object\"")) << list.body;
+    EXPECT_TRUE(list.says("The package's file 'package.json' is not a JSON object\"")) << list.body;
     EXPECT_EQ(outcome(install_inline(make_package("../up", "1.0.0", {codes_text}))), "400 invalid");
     EXPECT_EQ(codes("url=http://p/set"), "404 not-found");
     EXPECT_EQ(outcome(install_named("none", "1.0.0")), "404 not-found");

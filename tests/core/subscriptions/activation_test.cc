@@ -56,28 +56,30 @@ TEST_F(DispatcherTest, WhatCannotBeDoneHasTheStatusErrorAndSaysWhy) {
 
     const std::vector<Case> cases{
         {"Patient?family=x", "", "criteria"},
-        {"Patient?family=x", "Patients?a=b", "no resource type"},
-        {"Patient?family=x", "?family=x", "no resource type"},
+        {"Patient?family=x", "Patients?a=b", "is not a resource type"},
+        {"Patient?family=x", "?family=x", "is not a resource type"},
         {"Patient?family=x", "Patient?famly=x", "famly"},
         {"Patient?family=x", "Patient?_sort=family", "_sort"},
         {"Patient?family=x", "Patient?birthdate=yesterday", "birthdate"},
         {"Patient?family=x", "Patient?" + std::string(20'000, 'x'), "too long"},
         {"rest-hook", "email", "neither rest-hook nor websocket"},
-        {"http://hook/a", "", "needs one"},
-        {"http://hook/a", "http://other/a", "sends nothing there"},
-        {"http://hook/a", "http://hook/ab", "sends nothing there"},
-        {"http://hook/a", "http://hook/a/../c", "dots"},
+        {"http://hook/a", "", "required for a rest-hook"},
+        {"http://hook/a", "http://other/a", "does not send notifications there"},
+        {"http://hook/a", "http://hook/ab", "does not send notifications there"},
+        {"http://hook/a", "http://hook/a/../c", "has . or .. as a segment"},
         {"http://hook/a", "http://user:secret@hook/a", "malformed"},
-        {"http://hook/a", "ftp://hook/a", "no http or https"},
-        {"http://hook/a\"", "http://hook/a?b\",\"payload\":\"application/fhir+json\"", "no query"},
+        {"http://hook/a", "ftp://hook/a", "not an http or https"},
+        {"http://hook/a\"", "http://hook/a?b\",\"payload\":\"application/fhir+json\"",
+         "must not have a query"},
         {"http://hook/a\"", "http://hook/a\",\"payload\":\"text/plain\"", "channel.payload"},
-        {"http://hook/a\"", "http://hook/a\",\"header\":[\"Host: internal\"]", "Host can't be set"},
+        {"http://hook/a\"", "http://hook/a\",\"header\":[\"Host: internal\"]",
+         "Host cannot be set"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"X-Annals-Position: 1\"]",
-         "can't be set"},
+         "cannot be set"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"Transfer-Encoding: x\"]",
-         "can't be set"},
+         "cannot be set"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"proxy-Authorization: x\"]",
-         "can't be set"},
+         "cannot be set"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"A: b\\r\\nC: d\"]", "channel.header"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\"no colon\"]", "channel.header"},
         {"http://hook/a\"", "http://hook/a\",\"header\":[\": x\"]", "channel.header"},
@@ -108,7 +110,7 @@ TEST_F(DispatcherTest, WhatIsWrongWithASubscriptionIsNotInTheLog) {
     subscribe(hook("s", "Geheim?name=x"));
     const std::string told = testing::internal::GetCapturedStderr();
     EXPECT_THAT(element("s", "error"), HasSubstr("Geheim"));
-    EXPECT_THAT(told, HasSubstr("Subscription/s can't be active"));
+    EXPECT_THAT(told, HasSubstr("Subscription/s cannot be activated"));
     EXPECT_THAT(told, testing::Not(HasSubstr("Geheim")));
 }
 

@@ -105,7 +105,7 @@ TEST_F(DispatcherTest, TooManyFailuresEndInTheStatusErrorWithTheReason) {
     }
     EXPECT_THAT(advance(), IsEmpty());
     EXPECT_EQ(status("s"), "error");
-    EXPECT_THAT(element("s", "error"), HasSubstr("failed 3 times, the last time: status 500"));
+    EXPECT_THAT(element("s", "error"), HasSubstr("failed 3 times, most recently: status 500"));
     put_patient("b");
     EXPECT_THAT(told(), IsEmpty());
 
