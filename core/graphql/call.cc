@@ -31,7 +31,7 @@ Result<std::optional<Value>> resolved(const Value& value, const Variables& varia
 
 Result<std::string> scalar_of(std::string_view name, const Value& value) {
     if (!value.is_scalar()) {
-        return invalid_argument(fmt::format("The argument '{}' has one value", name));
+        return invalid_argument(fmt::format("The argument '{}' takes a single value", name));
     }
     return value.text;
 }
@@ -39,14 +39,15 @@ Result<std::string> scalar_of(std::string_view name, const Value& value) {
 Result<std::uint64_t> number_of(std::string_view name, const Value& value) {
     const auto number = parse_number(value.text);
     if (value.kind != Value::Kind::integer || !number) {
-        return invalid_argument(fmt::format("The argument '{}' is an integer from 0 on", name));
+        return invalid_argument(
+            fmt::format("The argument '{}' must be an integer of at least 0", name));
     }
     return *number;
 }
 
 Result<bool> boolean_of(std::string_view name, const Value& value) {
     if (value.kind != Value::Kind::boolean) {
-        return invalid_argument(fmt::format("The argument '{}' is true or false", name));
+        return invalid_argument(fmt::format("The argument '{}' must be true or false", name));
     }
     return value.text == "true";
 }
@@ -262,7 +263,7 @@ class Reader {
                 context_.parameters.find(type(), *search.reference);
             if (parameter == nullptr || parameter->type != schema::SearchType::reference) {
                 return invalid_argument(
-                    fmt::format("'{}' is no search parameter of {} for references",
+                    fmt::format("'{}' is not a reference search parameter of {}",
                                 text.substr(0, 100), field_.type.name()));
             }
         } else {
@@ -299,7 +300,7 @@ class Reader {
         }
         if (is_search() && !context_.at_root && !call_.search.reference) {
             return Error{Errc::required,
-                         fmt::format("'{}' inside of a resource needs the argument _reference",
+                         fmt::format("'{}' inside a resource needs the argument _reference",
                                      selection_.name),
                          ""};
         }
@@ -325,7 +326,7 @@ class Reader {
             return invalid_argument(fmt::format("There is no directive @{}", name));
         }
         if (flag == &call_.flatten && field_.is_leaf()) {
-            return invalid_argument("@flatten is for what has fields");
+            return invalid_argument("@flatten is only for elements that have fields");
         }
         *flag = true;
         return {};
@@ -333,7 +334,7 @@ class Reader {
 
     Result<void> take_slice(const Directive& directive) {
         if (field_.kind != FieldKind::element || field_.is_leaf()) {
-            return invalid_argument("@slice is for elements that have fields");
+            return invalid_argument("@slice is only for elements that have fields");
         }
         if (directive.arguments.size() != 1 || (directive.arguments.front().name != "path" &&
                                                 directive.arguments.front().name != "fhirpath")) {
@@ -382,7 +383,7 @@ Result<bool> is_included(const Selection& selection, const Variables& variables,
         if (!skips && directive.name != "include") {
             if (selection.kind != Selection::Kind::field) {
                 return invalid_argument(
-                    fmt::format("@{} may not stand at a fragment", directive.name));
+                    fmt::format("@{} is not allowed on a fragment", directive.name));
             }
             continue;
         }

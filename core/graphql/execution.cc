@@ -92,8 +92,8 @@ Result<void> Execution::count_resource(const FieldPlan& field) {
 Error Execution::too_many(const FieldPlan& field) {
     fault_ = field.selection->at;
     return {Errc::too_costly,
-            fmt::format("More than {} resources would be looked at, or {} searches made",
-                        kResourcesMax, kSearchesMax),
+            fmt::format("More than {} resources would be read, or {} searches made", kResourcesMax,
+                        kSearchesMax),
             ""};
 }
 
@@ -110,8 +110,8 @@ Error absent(const FieldPlan& field) {
     }
     return {Errc::not_found,
             field.definition.kind == FieldKind::resolved
-                ? "The reference leads to no resource of this server"
-                : "A resource that was found can't be read",
+                ? "The reference does not lead to a resource on this server"
+                : "A resource that was found cannot be read",
             ""};
 }
 

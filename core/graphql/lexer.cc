@@ -148,7 +148,7 @@ Result<Token> Lexer::read_number() {
         sound = digits() && sound;
     }
     if (!sound || peek() == '.' || is_name_start(peek())) {
-        return fault("A number is not written as one");
+        return fault("A number is malformed");
     }
     return Token{kind, std::string(text_.substr(from, at_ - from)), begin_};
 }
@@ -159,7 +159,7 @@ Result<Token> Lexer::read_string() {
     while (true) {
         const char c = peek();
         if (is_over() || c == '\n' || c == '\r') {
-            return fault("A string has no end");
+            return fault("A string is not terminated");
         }
         if (c == '"') {
             ++at_;
@@ -182,7 +182,7 @@ Result<std::uint32_t> Lexer::read_hex(std::size_t digits) {
     for (std::size_t i = 0; i < digits; ++i) {
         const int digit = json::hex_value(peek());
         if (digit < 0) {
-            return fault("An escape in a string is not written as one");
+            return fault("An escape in a string is malformed");
         }
         code = code * 16 + static_cast<std::uint32_t>(digit);
         ++at_;
@@ -197,12 +197,12 @@ Result<std::uint32_t> Lexer::read_code_point() {
     ++at_;
     const std::size_t end = text_.substr(at_, 9).find('}');
     if (end == std::string_view::npos || end == 0) {
-        return fault("An escape in a string is not written as one");
+        return fault("An escape in a string is malformed");
     }
     ANNALS_TRY(const std::uint32_t code, read_hex(end));
     ++at_;
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
-        return fault("An escape in a string stands for no character");
+        return fault("An escape in a string does not stand for a character");
     }
     return code;
 }
@@ -225,12 +225,12 @@ Result<void> Lexer::read_escape(std::string& out) {
         at_ += 2;
         ANNALS_TRY(const std::uint32_t low, read_hex(4));
         if (low < 0xdc00 || low >= 0xe000) {
-            return fault("An escape in a string stands for no character");
+            return fault("An escape in a string does not stand for a character");
         }
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     if (code >= 0xd800 && code < 0xe000) {
-        return fault("An escape in a string stands for no character");
+        return fault("An escape in a string does not stand for a character");
     }
     json::append_utf8(out, code);
     return {};
@@ -262,7 +262,7 @@ Result<Token> Lexer::read_block_string() {
             end_line();
         }
     }
-    return fault("A string has no end");
+    return fault("A string is not terminated");
 }
 
 }  // namespace annals::core::graphql

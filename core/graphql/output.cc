@@ -37,8 +37,8 @@ Result<std::uint32_t> Output::add_node(std::uint32_t parent, std::size_t bytes) 
     bytes_ += bytes + kNodeBytes;
     if (nodes_.size() >= kNodesMax || bytes_ > kAnswerBytesMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The answer would have more than {} values or {} bytes", kNodesMax,
-                                 kAnswerBytesMax),
+                     fmt::format("The response would have more than {} values or {} bytes",
+                                 kNodesMax, kAnswerBytesMax),
                      ""};
     }
     nodes_.emplace_back().parent = parent;
@@ -135,7 +135,8 @@ Result<void> Output::set_text(std::uint32_t node, std::string_view json) {
     bytes_ += json.size();
     if (bytes_ > kAnswerBytesMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The answer would have more than {} bytes", kAnswerBytesMax), ""};
+                     fmt::format("The response would have more than {} bytes", kAnswerBytesMax),
+                     ""};
     }
     nodes_[node].kind = Kind::text;
     nodes_[node].text = json;

@@ -39,7 +39,7 @@ class Parser {
         const std::string found = token_.kind == Kind::end
                                       ? std::string("the end")
                                       : fmt::format("'{}'", token_.text.substr(0, 50));
-        return {Errc::invalid, fmt::format("{} is expected, and not {}", wanted, found), ""};
+        return {Errc::invalid, fmt::format("{} is expected, not {}", wanted, found), ""};
     }
 
     static Error too_many_definitions() {

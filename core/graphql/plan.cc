@@ -151,7 +151,7 @@ Result<std::vector<FieldPlan>*> Planner::find_list(const Selection& selection,
         same_key->definition.kind != FieldKind::resolved) {
         collecting.fault = selection.at;
         return Error{Errc::invalid,
-                     fmt::format("Two fields that differ are both called '{}'; one needs an alias",
+                     fmt::format("Two different fields are both named '{}'; one needs an alias",
                                  selection.alias),
                      ""};
     }

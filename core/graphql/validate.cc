@@ -81,7 +81,7 @@ class Validator {
             return invalid("Fragments have no directives where they are defined");
         }
         if (std::find(inside_.begin(), inside_.end(), fragment) != inside_.end()) {
-            return invalid(fmt::format("The fragment '{}' is inside of itself", fragment->name));
+            return invalid(fmt::format("The fragment '{}' contains itself", fragment->name));
         }
         inside_.push_back(fragment);
         ANNALS_TRY_VOID(
@@ -103,7 +103,7 @@ class Validator {
                      [&](schema::Type one) { return is_for(type, {scope.kind, one}); });
         if (narrowed.empty()) {
             return invalid(
-                fmt::format("A fragment on {} is never used here: this is {}", type, scope.name()));
+                fmt::format("A fragment on {} never applies here: this is {}", type, scope.name()));
         }
         return visit(selections, narrowed, depth + 1, at_root);
     }
@@ -139,7 +139,7 @@ class Validator {
         if (definitions.empty()) {
             return invalid(has_fields
                                ? fmt::format("'{}' has no fields to select", selection.name)
-                               : fmt::format("Of '{}' fields must be selected", selection.name));
+                               : fmt::format("'{}' needs a selection of fields", selection.name));
         }
         Scope below{ObjectKind::fhir, {}};
         ANNALS_TRY_VOID(check_calls(selection, definitions, at_root, below));
@@ -260,7 +260,7 @@ Result<const OperationDefinition*> choose_operation(const Document& document, st
         if (chosen != nullptr) {
             fault = operation.at;
             return invalid(name.empty() ? "Several operations need an operationName"
-                                        : "Two operations have that name");
+                                        : "Two operations have this name");
         }
         chosen = &operation;
     }
@@ -271,12 +271,12 @@ Result<const OperationDefinition*> choose_operation(const Document& document, st
     fault = chosen->at;
     if (chosen->kind != "query") {
         return Error{Errc::not_supported,
-                     fmt::format("Queries are supported, and no {}s", chosen->kind), ""};
+                     fmt::format("Only queries are supported, not {}s", chosen->kind), ""};
     }
     for (const FragmentDefinition& fragment : document.fragments) {
         if (document.fragment(fragment.name) != &fragment) {
             fault = fragment.at;
-            return invalid(fmt::format("Two fragments are called '{}'", fragment.name));
+            return invalid(fmt::format("Two fragments are named '{}'", fragment.name));
         }
     }
     return chosen;

@@ -99,10 +99,11 @@ Result<Variables> read_variables(const OperationDefinition& operation, json::Val
         }
         Value value = found ? value_of(found) : definition.default_value;
         if (!coerce(definition.type, value)) {
-            return Error{Errc::invalid,
-                         fmt::format("The variable ${} {}", definition.name,
-                                     value.is_null() ? "has no value" : "is not of its type"),
-                         ""};
+            return Error{
+                Errc::invalid,
+                fmt::format("The variable ${} {}", definition.name,
+                            value.is_null() ? "has no value" : "does not have the declared type"),
+                ""};
         }
         variables.emplace(definition.name, std::move(value));
     }

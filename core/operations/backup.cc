@@ -18,7 +18,7 @@ Response being_made(const Request& request, const BackupRun::Status& status) {
     const std::uint64_t share = status.total == 0 ? 0 : status.done * 100 / status.total;
     return under_way(request, "$backup",
                      fmt::format("{}% ({} of {} bytes)", share, status.done, status.total),
-                     fmt::format("The backup '{}' is being made", status.name));
+                     fmt::format("The backup '{}' is in progress", status.name));
 }
 
 Response done(const BackupRun::Status& status) {
@@ -43,12 +43,11 @@ Response done(const BackupRun::Status& status) {
 Error failed(const BackupRun::Status& status) {
     Error error = *status.error;
     if (error.code == Errc::usage) {
-        error = {
-            Errc::conflict,
-            fmt::format("'{}' is being read or written, or has something else in it, or a backup "
-                        "that this store does not go on from; the log says more",
-                        status.name),
-            ""};
+        error = {Errc::conflict,
+                 fmt::format("'{}' is being read or written, or contains something else, or a "
+                             "backup that this store does not continue; see the log",
+                             status.name),
+                 ""};
     } else if (error.code == Errc::not_found) {
         error.code = Errc::io;  // a directory on the device, not a requested backup
     }
@@ -60,14 +59,16 @@ Error failed(const BackupRun::Status& status) {
 Result<std::string> read_backup_name(const OperationInput& input, std::string_view parameter) {
     ANNALS_TRY(const std::optional<std::string> name, input.text(parameter));
     if (!name) {
-        return Error{Errc::required, fmt::format("The parameter '{}' names the backup", parameter),
+        return Error{Errc::required,
+                     fmt::format("The parameter '{}' is required: it names the backup", parameter),
                      ""};
     }
     if (!is_plain_name(*name, kBackupNameCharsMax)) {
         return Error{
             Errc::invalid,
-            fmt::format("{}: '{}' is no name: up to 64 of A-Z a-z 0-9 - _ . and no . in front",
-                        parameter, *name),
+            fmt::format(
+                "{}: '{}' is not a valid name: up to 64 of A-Z a-z 0-9 - _ . without a leading .",
+                parameter, *name),
             ""};
     }
     return *name;

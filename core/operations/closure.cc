@@ -55,11 +55,11 @@ Result<ClosureAsked> read_closure_asked(const Request& request) {
         asked.concepts.push_back(given_coding(value_of(part)));
         if (asked.concepts.back().code.empty() ||
             asked.concepts.back().system.value_or("").empty()) {
-            return Error{Errc::required, "A concept has a system and a code", ""};
+            return Error{Errc::required, "A concept needs a system and a code", ""};
         }
     }
     if (asked.version && !asked.concepts.empty()) {
-        return Error{Errc::invalid, "Either concepts are added or a version is asked for", ""};
+        return Error{Errc::invalid, "concept and version cannot be combined", ""};
     }
     return asked;
 }
@@ -286,7 +286,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         const std::shared_ptr<const Table>& table = *loaded;
         const bool begins = asked->concepts.empty() && !asked->version;
         if (!begins && !table->stored) {
-            co_return Error{Errc::not_found, "The closure table has not been begun", ""};
+            co_return Error{Errc::not_found, "The closure table has not been created", ""};
         }
         if (asked->version) {
             Response response = co_await answer_version(service, request, asked, table, id);

@@ -19,8 +19,8 @@ constexpr std::uint32_t kResourcesPerTurn = 4096;
 using Progress = storage::CompactionProgress;
 
 Error ended() {
-    return {Errc::no_store,
-            "A fault of the device has ended compaction until the server is started again", ""};
+    return {Errc::no_store, "A device error has stopped compaction until the server is restarted",
+            ""};
 }
 
 Response compacting(const Request& request, const Progress& progress, std::string_view said) {
@@ -103,13 +103,13 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
         co_return response;
     }
     if (store.write_state() != storage::WriteState::ready) {
-        co_return Error{Errc::no_store, "Nothing can be written now", ""};
+        co_return Error{Errc::no_store, "The store accepts no writes at present", ""};
     }
     if (store.compaction().ended) {
         co_return ended();
     }
     store.compact();
-    co_return compacting(request, store.compaction(), "Segments are compacted");
+    co_return compacting(request, store.compaction(), "Compaction is in progress");
 }
 
 }  // namespace annals::core

@@ -73,7 +73,7 @@ Result<VersionInfo> find_referred(const Service& service, const Request& request
     const auto named = local_reference(reference, request.base_url);
     if (!named) {
         return Error{Errc::invalid,
-                     fmt::format("'{}' is no reference to a resource of this server",
+                     fmt::format("'{}' is not a reference to a resource on this server",
                                  reference.substr(0, 200)),
                      ""};
     }
@@ -102,7 +102,7 @@ Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
         ANNALS_TRY(std::optional<std::string> other, input.text(names[i][1]));
         if (texts[i] && other) {
             return Error{Errc::invalid,
-                         fmt::format("{} and {} are the same", names[i][0], names[i][1]), ""};
+                         fmt::format("{} and {} are identical", names[i][0], names[i][1]), ""};
         }
         if (!texts[i]) {
             texts[i] = std::move(other);
@@ -138,7 +138,7 @@ Result<Sides> sides_of_system(const Service& service, const Request& request,
     ANNALS_TRY(sides.from, find_referred(service, request, view, *from));
     ANNALS_TRY(sides.to, find_referred(service, request, view, *to));
     if (sides.from.type != sides.to.type) {
-        return Error{Errc::invalid, "from and to are of different types", ""};
+        return Error{Errc::invalid, "from and to have different resource types", ""};
     }
     return sides;
 }
@@ -152,7 +152,7 @@ Result<Sides> read_sides(const Service& service, const Request& request, const S
                                 : sides_of_system(service, request, view, input));
     for (const VersionInfo* const side : {&sides.from, &sides.to}) {
         if (!view.shows(*side)) {
-            return Error{Errc::not_found, "A version that is to be compared does not exist", ""};
+            return Error{Errc::not_found, "One of the versions to compare does not exist", ""};
         }
     }
     sides.meta = meta.value_or(false);

@@ -54,7 +54,7 @@ Result<std::string> read_patient(const OperationInput& input) {
     constexpr std::string_view kType = "Patient/";
     patient->erase(0, patient->starts_with(kType) ? kType.size() : 0);
     if (!is_resource_id(*patient)) {
-        return Error{Errc::invalid, "The parameter 'patient' is no id of a Patient", ""};
+        return Error{Errc::invalid, "The parameter 'patient' is not the id of a Patient", ""};
     }
     return *std::move(patient);
 }
@@ -95,7 +95,7 @@ Result<std::string> read_type(const OperationInput& input) {
 Result<search::QueryPair> bound(std::string_view name, std::string_view comparison,
                                 const std::string& date) {
     if (!parse_date_time(date)) {
-        return Error{Errc::invalid, fmt::format("The parameter '{}' is no date and time", name),
+        return Error{Errc::invalid, fmt::format("The parameter '{}' is not a date and time", name),
                      ""};
     }
     return search::QueryPair(

@@ -143,10 +143,10 @@ class Document {
         persist_ = persist.value_or(false);
         if (persist_ && request_.method != HttpMethod::post) {
             return Error{Errc::method_not_allowed,
-                         "GET and HEAD change nothing: a document is stored by POST", ""};
+                         "GET and HEAD change nothing: use POST to store a document", ""};
         }
         if (persist_ && request_.inside_bundle) {
-            return Error{Errc::not_supported, "A document is not stored by an entry of a Bundle",
+            return Error{Errc::not_supported, "A document cannot be stored by an entry of a Bundle",
                          ""};
         }
         if (persist_) {
@@ -165,7 +165,8 @@ class Document {
     Result<void> take_id(const std::optional<std::string>& id) {
         if (target_.level == Level::instance_operation) {
             if (id) {
-                return Error{Errc::invalid, "The URL names the Composition, and so does id", ""};
+                return Error{Errc::invalid, "The Composition is named both by the URL and by id",
+                             ""};
             }
             id_ = target_.id;
             return {};
@@ -179,7 +180,7 @@ class Document {
         }
         const auto named = local_reference(*id, request_.base_url);
         if (!named || named->first != target_.type || id->find("/_history/") != std::string::npos) {
-            return Error{Errc::not_supported, "id names no Composition of this server", ""};
+            return Error{Errc::not_supported, "id does not name a Composition on this server", ""};
         }
         id_ = named->second;
         return {};
@@ -260,7 +261,7 @@ class Document {
         } else if (faults_.size() < kFaultsMax) {
             faults_.push_back(
                 {Errc::processing,
-                 fmt::format("{} is not here; a document must have it", reference.text),
+                 fmt::format("{} is not available, but a document must contain it", reference.text),
                  reference.expression});
         }
         return {};
@@ -333,7 +334,7 @@ class Document {
         }
         if (*graph == nullptr) {
             co_return Error{Errc::not_computable,
-                            fmt::format("There is no GraphDefinition '{}'", graph_), ""};
+                            fmt::format("The GraphDefinition '{}' does not exist", graph_), ""};
         }
         const std::function<bool(TypeId)> wanted = [this](TypeId one) {
             return may_read(one).has_value();

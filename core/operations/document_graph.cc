@@ -48,7 +48,8 @@ struct Link {
 };
 
 Error unusable(std::string_view place, std::string_view what) {
-    return {Errc::processing, fmt::format("The graph can't be used: {}", what), std::string(place)};
+    return {Errc::processing, fmt::format("The graph cannot be used: {}", what),
+            std::string(place)};
 }
 
 /// Reads the links of a GraphDefinition. They nest as deep as its text, which the parser limits.
@@ -58,7 +59,7 @@ class GraphReader {
 
     Result<std::vector<Link>> read() {
         if (!graph_["start"].equals("Composition")) {
-            return unusable("GraphDefinition.start", "it does not start at a Composition");
+            return unusable("GraphDefinition.start", "it does not start with a Composition");
         }
         return read_links(graph_["link"]);
     }
@@ -110,7 +111,7 @@ class GraphReader {
         if (name != "Resource") {
             target.type = find_resource_type(name);
             if (!target.type) {
-                return unusable(place + ".type", fmt::format("there is no type '{}'", name));
+                return unusable(place + ".type", fmt::format("'{}' is not a resource type", name));
             }
         }
         if (element["compartment"].size() > 0) {
@@ -134,7 +135,7 @@ class GraphReader {
         }
         const auto number = parse_number(text);
         if (!number) {
-            return unusable(place, fmt::format("'{}' is no number", text.substr(0, 20)));
+            return unusable(place, fmt::format("'{}' is not a number", text.substr(0, 20)));
         }
         return number;
     }
@@ -262,7 +263,7 @@ class Follower {
         if ((reached.size() < link.min && !withheld) || (link.max && reached.size() > *link.max)) {
             co_return Error{
                 Errc::processing,
-                fmt::format("{} has {} targets of this link, which is not from {} to {}",
+                fmt::format("{} has {} targets of this link, but there must be from {} to {}",
                             name_of(step.from), reached.size(), link.min,
                             link.max ? std::to_string(*link.max) : "*"),
                 link.place};

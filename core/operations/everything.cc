@@ -149,7 +149,7 @@ class Everything {
         if (text) {
             if (!parse_date_time(*text)) {
                 return Error{Errc::invalid,
-                             fmt::format("The parameter '{}' is no date and time", name), ""};
+                             fmt::format("The parameter '{}' is not a date and time", name), ""};
             }
             out = *text;
             keep(name, *text);

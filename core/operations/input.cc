@@ -30,7 +30,7 @@ Error parameter_fault(std::string_view name, std::string_view what) {
 }
 
 Error not_parameters() {
-    return {Errc::invalid, "The body is a Parameters resource", ""};
+    return {Errc::invalid, "The body must be a Parameters resource", ""};
 }
 
 /// Checks that it has a name, and exactly one of value[x], resource and parts.
@@ -53,7 +53,7 @@ Result<void> check_parameter(json::Value parameter, std::size_t index) {
             ++contents;
         } else if (key.equals("resource")) {
             if (!member.is_object()) {
-                return refused("has a resource that is none");
+                return refused("has a resource that is not valid");
             }
             ++contents;
         } else if (key.equals("part")) {
@@ -87,12 +87,13 @@ Result<OperationInput> OperationInput::read(const Request& request) {
     OperationInput input;
     ANNALS_TRY_VOID(input.read_body(request));
     if (input.bare_ && !input.body_.root()["resourceType"].is_string()) {
-        return Error{Errc::invalid, "The body is no resource: it has no resourceType", ""};
+        return Error{Errc::invalid, "The body is not a resource: it has no resourceType", ""};
     }
     if (input.bare_ && input.body_.root()["resourceType"].equals("Parameters")) {
         const json::Value parameters = input.body_.root()["parameter"];
         if (parameters && !parameters.is_array()) {
-            return Error{Errc::invalid, "Parameters.parameter is no array", "Parameters.parameter"};
+            return Error{Errc::invalid, "Parameters.parameter is not an array",
+                         "Parameters.parameter"};
         }
         ANNALS_TRY_VOID(check_each(parameters));
         input.parameters_ = parameters;
@@ -204,7 +205,7 @@ Result<std::optional<std::uint64_t>> OperationInput::number(std::string_view nam
     }
     const auto number = parse_number(*found);
     if (!number) {
-        return parameter_fault(name, "is no integer from 0 on, or too large");
+        return parameter_fault(name, "is not an integer of at least 0, or is too large");
     }
     return number;
 }
@@ -216,7 +217,7 @@ Result<std::optional<Instant>> OperationInput::instant(std::string_view name) co
     }
     const Result<InstantRange> range = parse_date_time(*found);
     if (!range) {
-        return parameter_fault(name, "is no date and time");
+        return parameter_fault(name, "is not a date and time");
     }
     return std::optional<Instant>(within_years(range->begin));
 }

@@ -26,7 +26,7 @@ Result<packages::Wanted> read_wanted(const Request& request) {
     }
     if ((name && !packages::is_package_name(*name)) ||
         (version && !packages::is_package_version(*version))) {
-        return Error{Errc::invalid, "No package is called that", ""};
+        return Error{Errc::invalid, "This is not the name of a package", ""};
     }
     wanted.name = name.value_or("");
     wanted.version = version.value_or("");
@@ -34,7 +34,7 @@ Result<packages::Wanted> read_wanted(const Request& request) {
     if (archive) {
         wanted.archive = decode_base64(*archive);
         if (!wanted.archive) {
-            return Error{Errc::invalid, "The package is not in base64", ""};
+            return Error{Errc::invalid, "The package is not valid base64", ""};
         }
     }
     return wanted;

@@ -100,7 +100,7 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
     LastnAsked asked;
     ANNALS_TRY(const auto max, input.number("max"));
     if (max && *max == 0) {
-        return Error{Errc::invalid, "max is 1 at least", ""};
+        return Error{Errc::invalid, "max must be at least 1", ""};
     }
     asked.max = static_cast<std::size_t>(
         std::min<std::uint64_t>(max.value_or(1), service.config().max_page_size));
@@ -128,7 +128,8 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
         return Error{Errc::required, "The parameter patient or subject is required", ""};
     }
     if (!says_kind) {
-        return Error{Errc::required, "The parameter category, or one of a code, is required", ""};
+        return Error{Errc::required,
+                     "The parameter category or a parameter with a code is required", ""};
     }
     return asked;
 }

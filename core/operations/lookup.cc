@@ -31,7 +31,7 @@ Result<CodeSystem::Number> find_code(const CodeSystem& system, std::string_view 
     }
     if (system.size() == 0) {
         return Error{Errc::not_computable,
-                     fmt::format("The codes of {} are not here", system.url()), ""};
+                     fmt::format("The codes of {} are not available", system.url()), ""};
     }
     return Error{
         Errc::not_found,
@@ -192,10 +192,10 @@ Result<std::shared_ptr<const Subsumes>> read_subsumes(const Service& service,
     subsumes->system = a.front().system.value_or("");
     subsumes->version = a.front().version.empty() ? b.front().version : a.front().version;
     if (subsumes->system != b.front().system.value_or("")) {
-        return Error{Errc::invalid, "Both codes are of one system", ""};
+        return Error{Errc::invalid, "Both codes must be from the same system", ""};
     }
     if (!b.front().version.empty() && subsumes->version != b.front().version) {
-        return Error{Errc::invalid, "Both codes are of one version of their system", ""};
+        return Error{Errc::invalid, "Both codes must be from the same version of their system", ""};
     }
     if (subsumes->system.empty() && !subsumes->meant) {
         return Error{Errc::required, "The system of the codes is required", ""};
@@ -208,10 +208,11 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
     if (asked.meant) {
         ANNALS_TRY(system, terminology::code_system_of(asked.meant->definition, session.effort()));
         if (!asked.system.empty() && asked.system != system->url()) {
-            return Error{Errc::invalid, "The codes are of another code system", ""};
+            return Error{Errc::invalid, "The codes are from a different code system", ""};
         }
         if (!asked.version.empty() && asked.version != system->version()) {
-            return Error{Errc::invalid, "The codes are of another version of the code system", ""};
+            return Error{Errc::invalid, "The codes are from a different version of the code system",
+                         ""};
         }
     } else {
         ANNALS_TRY(system, find_system(session, asked.system, asked.version));

@@ -75,10 +75,10 @@ Result<MatchAsked> read_match_asked(const Service& service, const Request& reque
         return Error{Errc::required, "The parameter resource is required", ""};
     }
     if (patient["resourceType"].string() != "Patient") {
-        return Error{Errc::invalid, "The parameter resource is no Patient", ""};
+        return Error{Errc::invalid, "The parameter resource is not a Patient", ""};
     }
     if (count && *count == 0) {
-        return Error{Errc::invalid, "count is 1 at least", ""};
+        return Error{Errc::invalid, "count must be at least 1", ""};
     }
     std::vector<search::QueryPair> criteria = criteria_of(patient);
     if (criteria.empty()) {
@@ -108,7 +108,8 @@ void choose(std::vector<Scored> scored, const MatchAsked& asked, SearchBundleCon
     if (asked.only_certain) {
         std::erase_if(scored, [](const Scored& one) { return one.points < kMatchCertain; });
         if (scored.size() > 1) {
-            content.warnings.push_back("Several patients match for certain: none is given");
+            content.warnings.push_back(
+                "Several patients match with certainty, so none is returned");
             content.warning_code = "multiple-matches";
             scored.clear();
         }

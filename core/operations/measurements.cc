@@ -59,7 +59,8 @@ Result<bool> Measurements::add(json::Value quantity) {
     if (is_new) {
         if (units_.size() == kUnitsMax) {
             return Error{Errc::too_costly,
-                         fmt::format("There are values in more than {} units", kUnitsMax), ""};
+                         fmt::format("The values have more than {} different units", kUnitsMax),
+                         ""};
         }
         units_.push_back({std::move(unit), {}});
     }

@@ -26,12 +26,12 @@ std::string key_of(json::Value element, bool coding) {
 
 Result<void> check_shape(json::Value change) {
     if (!change.is_object()) {
-        return Error{Errc::structure, "meta is a Meta", "meta"};
+        return Error{Errc::structure, "meta must be a Meta", "meta"};
     }
     for (const Set& set : kSets) {
         const json::Value list = change[set.name];
         if (list && !list.is_array()) {
-            return Error{Errc::structure, fmt::format("meta.{} is a list", set.name),
+            return Error{Errc::structure, fmt::format("meta.{} must be a list", set.name),
                          fmt::format("meta.{}", set.name)};
         }
         std::size_t index = 0;

@@ -179,9 +179,9 @@ class Purge {
                 choose_of(name, positions);
             }
             if (versions_ > kPurgeVersionsMax) {
-                co_return Error{Errc::too_costly,
-                                fmt::format("More than {} versions would go", kPurgeVersionsMax),
-                                ""};
+                co_return Error{
+                    Errc::too_costly,
+                    fmt::format("More than {} versions would be erased", kPurgeVersionsMax), ""};
             }
             if (turns_.pace().is_over()) {
                 Result<void> in_time = co_await turns_.next();

@@ -122,7 +122,7 @@ Result<void> PatientVersions::look(const storage::VersionInfo& info) {
     found_[{info.type, std::string(stored->id)}].emplace(info.position, share);
     if (++count_ > kPurgeVersionsMax) {
         return Error{Errc::too_costly,
-                     fmt::format("More than {} versions name {}", kPurgeVersionsMax,
+                     fmt::format("More than {} versions refer to {}", kPurgeVersionsMax,
                                  resource_name(patient_, id_)),
                      ""};
     }

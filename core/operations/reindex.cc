@@ -31,7 +31,8 @@ Result<void> take_url(const search::ParameterSet& parameters, const std::string&
         }
     }
     if (!known) {
-        return Error{Errc::not_found, fmt::format("There is no search parameter {}", url), ""};
+        return Error{Errc::not_found, fmt::format("The search parameter {} does not exist", url),
+                     ""};
     }
     return {};
 }
@@ -47,7 +48,7 @@ Result<std::vector<TypeId>> read_reindexed_types(const Service& service, const R
     for (const std::string& name : names) {
         const auto type = find_resource_type(name);
         if (!type) {
-            return Error{Errc::invalid, fmt::format("There is no resource type '{}'", name), ""};
+            return Error{Errc::invalid, fmt::format("'{}' is not a resource type", name), ""};
         }
         types.push_back(*type);
     }
@@ -110,10 +111,10 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
         co_return types.error();
     }
     if (!indexing.reindex(*types)) {
-        co_return Error{Errc::conflict, "What is stored is being indexed already", ""};
+        co_return Error{Errc::conflict, "The store is already being indexed", ""};
     }
     co_return being_indexed(request, indexing.progress(),
-                            fmt::format("{} types are indexed anew", types->size()));
+                            fmt::format("{} types are being indexed again", types->size()));
 }
 
 }  // namespace annals::core

@@ -111,17 +111,17 @@ class Restoration {
     Result<void> open() {
         storage::FileSystem& files = storage::posix_file_system();
         if (!files.exists(from_ + "/segments")) {
-            return Error{Errc::not_found, "There is no such backup", ""};
+            return Error{Errc::not_found, "The backup does not exist", ""};
         }
         ANNALS_TRY(const auto manifest, storage::read_backup_manifest(files, from_));
         if (files.exists(fmt::format("{}/{}", from_, storage::kBackupPartial)) || !manifest) {
-            return Error{Errc::conflict, "The backup is being made, or was not finished", ""};
+            return Error{Errc::conflict, "The backup is in progress, or was not finished", ""};
         }
         auto lock = files.lock(from_);
         if (lock) {
             lock_ = *std::move(lock);
         } else if (lock.error().code == Errc::usage) {
-            return Error{Errc::conflict, "The backup is being written", ""};
+            return Error{Errc::conflict, "The backup is in progress", ""};
         }  // otherwise nobody can write there
         if (bound_.position && *bound_.position > manifest->position) {
             return Error{Errc::processing,
@@ -131,7 +131,8 @@ class Restoration {
         hooks_.found(manifest->position);
         ANNALS_TRY_VOID(check(files, *manifest));
         if (end_.value == 0 && (bound_.position || bound_.instant)) {
-            return Error{Errc::processing, "Nothing of the backup was written by then", ""};
+            return Error{Errc::processing, "The backup contains nothing that was written by then",
+                         ""};
         }
         hooks_.found(end_);
         storage::StoreOptions options;
@@ -203,7 +204,7 @@ class Restoration {
                 !response || (response->failure && response->failure->code == Errc::overloaded);
             if (!overloaded) {
                 return response->failure ? *response->failure
-                                         : Error{Errc::internal, "no answer to a bundle", ""};
+                                         : Error{Errc::internal, "no response to a Bundle", ""};
             }
             std::this_thread::sleep_for(kRetryPause);
         }
@@ -238,7 +239,7 @@ class Restoration {
 
     void fail(Position position, std::string_view code) {
         if (++counts_.failed <= kFailuresLogged) {
-            log_warning(fmt::format("restore {}: the version at position {} is not taken: {}",
+            log_warning(fmt::format("restore {}: the version at position {} was not accepted: {}",
                                     from_, position.value, code));
         }
     }
@@ -275,7 +276,7 @@ RestoreRun::~RestoreRun() {
 Result<std::uint64_t> RestoreRun::start(const std::string& name, const RestoreBound& bound) {
     const std::lock_guard lock(mutex_);
     if (status_.running) {
-        return Error{Errc::conflict, "A backup is being restored already", ""};
+        return Error{Errc::conflict, "A backup is already being restored", ""};
     }
     if (thread_.joinable()) {
         thread_.join();  // it is about to end

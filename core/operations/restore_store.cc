@@ -45,8 +45,7 @@ Error failed(const RestoreRun::Status& status) {
     Error error = *status.error;
     if (error.code == Errc::usage) {
         error = {Errc::conflict,
-                 fmt::format("'{}' can't be read by this server; the log says more", status.name),
-                 ""};
+                 fmt::format("'{}' cannot be read by this server; see the log", status.name), ""};
     }
     return error;
 }
@@ -63,7 +62,7 @@ Result<RestoreAsked> read_restore_asked(const Request& request) {
     ANNALS_TRY(asked.name, read_backup_name(input, "from"));
     ANNALS_TRY(const std::optional<std::uint64_t> position, input.number("position"));
     if (position == 0U) {
-        return Error{Errc::invalid, "position: the first one is 1", ""};
+        return Error{Errc::invalid, "position must be at least 1", ""};
     }
     if (position) {
         asked.bound.position = Position{*position};

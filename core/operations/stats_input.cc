@@ -22,9 +22,10 @@ Result<std::vector<json::Value>> objects(const OperationInput& input, std::strin
     }
     if (input.has(name) != !found.empty() ||
         !std::all_of(found.begin(), found.end(), [](json::Value v) { return v.is_object(); })) {
-        return Error{Errc::invalid,
-                     fmt::format("The parameter {} has parts: it is given in Parameters", name),
-                     ""};
+        return Error{
+            Errc::invalid,
+            fmt::format("The parameter {} has parts and must be in a Parameters resource", name),
+            ""};
     }
     return found;
 }
@@ -34,10 +35,10 @@ Result<std::vector<GivenCode>> read_asked_codes(const OperationInput& input) {
     ANNALS_TRY(std::vector<std::string> texts, input.texts("code"));
     ANNALS_TRY(const auto system, input.text("system"));
     if (system && texts.empty()) {
-        return Error{Errc::invalid, "The parameter system goes with code", ""};
+        return Error{Errc::invalid, "The parameter system needs code", ""};
     }
     if (!texts.empty() && !system) {
-        return Error{Errc::required, "The parameter system is required with code", ""};
+        return Error{Errc::required, "The parameter code needs system", ""};
     }
     for (std::string& text : texts) {
         GivenCode given;
@@ -77,7 +78,8 @@ Result<std::vector<const StatisticName*>> read_statistics(const OperationInput& 
         const StatisticName* const name = find_statistic(code);
         if (name == nullptr) {
             return Error{Errc::invalid,
-                         fmt::format("There is no statistic '{}' here", code.substr(0, 200)), ""};
+                         fmt::format("The statistic '{}' is not supported", code.substr(0, 200)),
+                         ""};
         }
         if (std::find(found.begin(), found.end(), name) == found.end()) {
             found.push_back(name);
@@ -95,7 +97,9 @@ Result<void> read_duration(std::string_view text, StatsInput& asked) {
     if (!hours || hours->is_negative() || hours->is_zero() ||
         hours->to_double() * kHourUs > static_cast<long double>(end.us)) {
         return Error{Errc::invalid,
-                     "duration is a number of hours, more than 0, and not back beyond 1970", ""};
+                     "duration must be a number of hours greater than 0, and must not reach back "
+                     "before 1970",
+                     ""};
     }
     asked.start =
         format_instant({end.us - static_cast<std::int64_t>(hours->to_double() * kHourUs)});
@@ -110,8 +114,8 @@ Result<void> read_period(json::Value period, const TimeZone* zone, StatsInput& a
     const auto end = search::date_range(asked.end, zone);
     if ((asked.start.empty() && asked.end.empty()) || (!asked.start.empty() && !start) ||
         (!asked.end.empty() && !end) || (start && end && start->low > end->high)) {
-        return Error{Errc::invalid, "period is none: start and end are dates, start the earlier",
-                     ""};
+        return Error{Errc::invalid,
+                     "period is not valid: start and end must be dates, start the earlier one", ""};
     }
     return {};
 }
@@ -120,7 +124,7 @@ Result<void> read_time(const OperationInput& input, const TimeZone* zone, StatsI
     ANNALS_TRY(const auto duration, input.text("duration"));
     ANNALS_TRY(const std::vector<json::Value> periods, objects(input, "period"));
     if (periods.size() + (duration ? 1 : 0) > 1) {
-        return Error{Errc::invalid, "One of duration and period says the time, once", ""};
+        return Error{Errc::invalid, "Exactly one of duration and period is required", ""};
     }
     if (duration) {
         return read_duration(*duration, asked);
@@ -141,7 +145,7 @@ Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max
         return Error{Errc::required, "The parameter subject is required", ""};
     }
     if (subject->find('/') == std::string::npos) {
-        return Error{Errc::invalid, "subject is no reference, as Patient/1 is", ""};
+        return Error{Errc::invalid, "subject is not a reference such as Patient/1", ""};
     }
     asked.subject = *std::move(subject);
     ANNALS_TRY(asked.codes, read_asked_codes(input));
@@ -153,7 +157,7 @@ Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max
     }
     ANNALS_TRY(const auto limit, input.number("limit"));
     if (limit && *limit == 0) {
-        return Error{Errc::invalid, "limit is 1 at least", ""};
+        return Error{Errc::invalid, "limit must be at least 1", ""};
     }
     asked.sources_max =
         static_cast<std::size_t>(std::min<std::uint64_t>(limit.value_or(page_max), page_max));

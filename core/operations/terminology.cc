@@ -60,13 +60,13 @@ Result<void> check_named(const OperationInput& input, json::Value at_hand, std::
     const std::string_view wanted = version ? std::string_view(*version) : canonical.version;
     if (!canonical.url.empty() && !at_hand["url"].equals(canonical.url)) {
         return Error{Errc::invalid,
-                     fmt::format("{} names another resource than the one at hand: {}", by_url,
+                     fmt::format("{} names a different resource than the given one: {}", by_url,
                                  canonical.url.substr(0, 300)),
                      ""};
     }
     if (!wanted.empty() && !at_hand["version"].equals(wanted)) {
         return Error{Errc::invalid,
-                     fmt::format("{} names another version than the one at hand: {}",
+                     fmt::format("{} names a different version than the given one: {}",
                                  version ? by_version : by_url, wanted.substr(0, 100)),
                      ""};
     }
@@ -83,8 +83,7 @@ Result<terminology::Definition> own_document(json::Value value) {
 
 Error nothing_meant(const OperationInput& input) {
     if (input.has("context")) {
-        return {Errc::not_computable,
-                "What 'context' is bound to is not looked up: name the value set by url", ""};
+        return {Errc::not_computable, "'context' is not supported: name the value set by url", ""};
     }
     return {Errc::required, "One of url and valueSet is required", ""};
 }
@@ -98,14 +97,13 @@ Result<void> check_date(const OperationInput& input) {
     }
     const Result<InstantRange> range = parse_date_time(*text);
     if (!range) {
-        return Error{Errc::invalid, "The parameter 'date' is no date and time", ""};
+        return Error{Errc::invalid, "The parameter 'date' is not a date and time", ""};
     }
     const std::int64_t zone = text->size() <= kDayChars ? kLatestZoneUs : 0;
     if (range->end.us + zone <= now().us) {
         return Error{
             Errc::not_computable,
-            fmt::format("date: answers are by the definitions of now, not by those of {}", *text),
-            ""};
+            fmt::format("date: only the current definitions are used, not those of {}", *text), ""};
     }
     return {};
 }

@@ -54,10 +54,9 @@ Result<std::vector<std::string>> maps_known(const Service& service,
     std::vector<std::string> maps =
         service.definitions().canonicals("ConceptMap", kMapsLookedAtMax + 1);
     if (maps.size() > kMapsLookedAtMax) {
-        return Error{
-            Errc::answer_too_costly,
-            fmt::format("More than {} concept maps are known here: name one", kMapsLookedAtMax),
-            ""};
+        return Error{Errc::answer_too_costly,
+                     fmt::format("There are more than {} concept maps: name one", kMapsLookedAtMax),
+                     ""};
     }
     return maps;
 }
@@ -93,7 +92,7 @@ Result<std::shared_ptr<const TranslateAsked>> read_translate_asked(const Service
         }
         dependency.text = concept_value["text"].string();
         if (dependency.element.empty() || !concept_value) {
-            return Error{Errc::required, "A dependency has an element and a concept", ""};
+            return Error{Errc::required, "A dependency needs an element and a concept", ""};
         }
         asked->dependencies.push_back(std::move(dependency));
     }
@@ -331,7 +330,7 @@ Result<std::string> translate_answer(Session& session, const TranslateAsked& ask
         ANNALS_TRY_VOID(session.effort().spend(kStepsPerMap + map->text().size() / kBytesPerStep));
         ANNALS_TRY_VOID(translation.use(map));
     }
-    return translation.answer("What is known here, of these value sets and systems,");
+    return translation.answer("What is known about these value sets and systems");
 }
 
 }  // namespace

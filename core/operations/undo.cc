@@ -59,10 +59,10 @@ Result<Range> read_range(const storage::Store& store, const OperationInput& inpu
     const int ways =
         (position ? 1 : 0) + (transaction ? 1 : 0) + (from || to || request_id ? 1 : 0);
     if (ways != 1 || (to && !from && !request_id)) {
-        return Error{Errc::required,
-                     "One of position, transaction, requestId, or from and if need be to, is "
-                     "required",
-                     ""};
+        return Error{
+            Errc::required,
+            "One of position, transaction, requestId, or from (with or without to) is required",
+            ""};
     }
     const std::uint64_t last = store.last_position().value;
     const std::optional<std::uint64_t> one = position ? position : transaction;
@@ -70,7 +70,7 @@ Result<Range> read_range(const storage::Store& store, const OperationInput& inpu
     range.to = one ? *one : to.value_or(last);
     range.from = one ? *one : from.value_or(range.to - std::min(range.to, kUndoSearchedMax) + 1);
     if (range.from == 0 || range.from > range.to || range.to > last) {
-        return Error{Errc::invalid, fmt::format("There are the positions 1 to {}", last), ""};
+        return Error{Errc::invalid, fmt::format("The positions are 1 to {}", last), ""};
     }
     if (transaction) {
         range.from = store.commit_begin(Position{range.from}).value;
@@ -87,7 +87,7 @@ Result<UndoAsked> read_undo_asked(const Service& service, const Request& request
     ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
     if (request_id && (request_id->empty() || request_id->size() > kRequestIdBytesMax)) {
         return Error{Errc::invalid,
-                     fmt::format("A requestId has 1 to {} characters", kRequestIdBytesMax), ""};
+                     fmt::format("requestId must have 1 to {} characters", kRequestIdBytesMax), ""};
     }
     UndoAsked asked;
     ANNALS_TRY(asked.range, read_range(service.store(), input));
@@ -117,7 +117,7 @@ asio::awaitable<Result<std::vector<Range>>> commits_of(const storage::Store& sto
     }
     if (found.empty()) {
         co_return Error{Errc::not_found,
-                        fmt::format("Nothing that request {} wrote is at positions {} to {}",
+                        fmt::format("The request {} wrote nothing at positions {} to {}",
                                     asked.request_id, asked.range.from, asked.range.to),
                         ""};
     }
@@ -218,13 +218,13 @@ class UndoPlan {
             return;
         }
         if (now->position > one.last) {
-            conflicts_.push_back(
-                fmt::format("{} is at version {} by now", name, now->version.value));
+            conflicts_.push_back(fmt::format("{} has version {} by now", name, now->version.value));
             return;
         }
         if (one.between) {
-            conflicts_.push_back(fmt::format("Version {} of {}, in between, is of another request",
-                                             one.between->version.value, name));
+            conflicts_.push_back(
+                fmt::format("Version {} of {}, in between, was written by another request",
+                            one.between->version.value, name));
             return;
         }
         std::optional<VersionInfo> before;
@@ -234,7 +234,7 @@ class UndoPlan {
         // None means that it did not exist, unless versions were erased. History bundles may skip numbers.
         if (!before && one.first.version.value != 1 &&
             store_.head(one.first.type, one.id).erased_through.value != 0) {
-            conflicts_.push_back(fmt::format("What {} was before version {} is not kept any more",
+            conflicts_.push_back(fmt::format("What {} was before version {} is no longer stored",
                                              name, one.first.version.value));
             return;
         }
@@ -288,7 +288,7 @@ asio::awaitable<Result<std::string>> transaction_of(const Service& service, Turn
         out += fmt::format(R"("request":{{"method":"{}","url":"{}","ifMatch":"W/\"{}\""}}}})",
                            step.back_to ? "PUT" : "DELETE", step.name, step.now.version.value);
         if (out.size() > service.config().limits.max_body) {
-            co_return Error{Errc::too_costly, "What is to be taken back is too much at once", ""};
+            co_return Error{Errc::too_costly, "This is too much to revert at once", ""};
         }
     }
     co_return out + "]}";

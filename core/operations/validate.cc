@@ -33,7 +33,7 @@ constexpr std::size_t kProfilesAskedMax = 20;
 Result<void> take_mode(ValidateAsked& asked, std::string mode) {
     static constexpr std::string_view kModes[] = {"create", "update", "delete", "profile"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
-        return Error{Errc::invalid, fmt::format("There is no mode '{}'", mode), ""};
+        return Error{Errc::invalid, fmt::format("The mode '{}' does not exist", mode), ""};
     }
     asked.mode = std::move(mode);
     return {};
@@ -138,12 +138,12 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
     ValidateAsked asked;
     ANNALS_TRY_VOID(take(input, asked));
     if (asked.mode == "profile" && asked.profiles.empty()) {
-        return Error{Errc::required, "The mode profile demands a profile", ""};
+        return Error{Errc::required, "The mode profile requires a profile", ""};
     }
     const bool of_instance = asked.mode == "update" || asked.mode == "delete";
     if (of_instance && !stored) {
         return Error{Errc::required,
-                     fmt::format("The mode {} is of an instance: Type/id/$validate", asked.mode),
+                     fmt::format("The mode {} needs an instance: Type/id/$validate", asked.mode),
                      ""};
     }
     if (asked.mode == "delete") {

@@ -166,8 +166,9 @@ Verdict judged(const ValidateCodeAsked& asked, const Known& known, const GivenCo
     }
     if (!code.display.empty() && !is_called(known, code.display)) {
         verdict.valid = false;
-        verdict.message = fmt::format("The code {} is not called '{}' but '{}'", described(code),
-                                      code.display.substr(0, 200), verdict.display);
+        verdict.message =
+            fmt::format("The display of the code {} is not '{}' but '{}'", described(code),
+                        code.display.substr(0, 200), verdict.display);
     }
     return verdict;
 }
@@ -188,8 +189,8 @@ Result<Verdict> in_value_set(Session& session, const ValidateCodeAsked& asked,
     if (member == Member::unknown) {
         return Verdict{
             false,
-            fmt::format("Whether the code {} is in the value set {} can't be told: not all "
-                        "that the value set is made of is here",
+            fmt::format("Whether the code {} is in the value set {} cannot be determined: not "
+                        "everything that the value set consists of is available",
                         described(code), name),
             ""};
     }
@@ -227,28 +228,27 @@ Result<Verdict> in_code_system(const ValidateCodeAsked& asked,
                                const terminology::CodeSystemPointer& system,
                                const GivenCode& code) {
     if (code.system && *code.system != system->url()) {
-        return Verdict{
-            false,
-            fmt::format("The code {} is of another system than {}", described(code), system->url()),
-            ""};
+        return Verdict{false,
+                       fmt::format("The code {} is from a different system than {}",
+                                   described(code), system->url()),
+                       ""};
     }
     if (!code.version.empty() && code.version != system->version()) {
         return Verdict{false,
-                       fmt::format("The code {} is of version '{}' of {}, which is not here",
+                       fmt::format("The code {} is from version '{}' of {}, which is not available",
                                    described(code), code.version.substr(0, 200), system->url()),
                        ""};
     }
     Known known{system, system->find(code.code), {}, {}};
     if (!known.number) {
-        return Verdict{
-            false,
-            system->is_complete()
-                ? fmt::format("The code system {} has no code '{}'", system->url(),
-                              code.code.substr(0, 200))
-                : fmt::format("Whether the code system {} has a code '{}' can't be told: "
-                              "not all of it is here",
-                              system->url(), code.code.substr(0, 200)),
-            ""};
+        return Verdict{false,
+                       system->is_complete()
+                           ? fmt::format("The code system {} has no code '{}'", system->url(),
+                                         code.code.substr(0, 200))
+                           : fmt::format("Whether the code system {} has a code '{}' cannot be "
+                                         "determined: not all of it is available",
+                                         system->url(), code.code.substr(0, 200)),
+                       ""};
     }
     return judged(asked, known, code);
 }

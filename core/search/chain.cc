@@ -40,7 +40,7 @@ Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
     std::vector<Term> terms;
     for (const std::string_view id : split_unescaped(value, ',')) {
         if (!is_resource_id(id)) {
-            return bad("ids have 1 to 64 of A-Z a-z 0-9 - .");
+            return bad("an id has 1 to 64 of A-Z a-z 0-9 - .");
         }
         terms.push_back(identity(reading.context.stored.key(type, id)));
     }
@@ -104,14 +104,15 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
                      {}};
     }
     if (segment.code == kNamedQuery) {
-        return Error{
-            Errc::not_supported, fmt::format("_query: there is no query '{}'", shown(value)), {}};
+        return Error{Errc::not_supported,
+                     fmt::format("_query: the query '{}' does not exist", shown(value)),
+                     {}};
     }
     ANNALS_TRY_VOID(reading.spend());
     const bool full_text = segment.code == "_text" || segment.code == "_content";
     if (full_text && ++reading.full_texts[type.value] > kFullTextsMax) {
         return Error{Errc::too_costly,
-                     fmt::format("more than {} texts are looked for in each {}", kFullTextsMax,
+                     fmt::format("more than {} texts are searched for in each {}", kFullTextsMax,
                                  resource_type_name(type)),
                      {}};
     }

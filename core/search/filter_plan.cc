@@ -48,7 +48,7 @@ constexpr std::size_t kTextConditions = 50;
 
 Error no_such_operation(const Asked& asked) {
     return {Errc::not_supported,
-            fmt::format("_filter: '{}' can't be asked for with this operation", asked.name),
+            fmt::format("_filter: '{}' does not support this operation", asked.name),
             {}};
 }
 
@@ -278,7 +278,8 @@ struct Planner {
         if (parameter == nullptr || !parameter->ready || parameter->expression.empty()) {
             unknown =
                 parameter != nullptr && !parameter->ready
-                    ? fmt::format("'{}' is new: what is stored is still being indexed by it", name)
+                    ? fmt::format("'{}' is new: the stored resources are still being indexed by it",
+                                  name)
                     : fmt::format("'{}' is not a search parameter of {}", name,
                                   resource_type_name(type));
             return MaybePlan();
@@ -321,7 +322,7 @@ struct Planner {
                           filter.operation == (name == "_list" ? Operation::in : Operation::co);
         if (!fits) {
             return Error{Errc::not_supported,
-                         fmt::format("_filter: '{}' can't be asked for with this operation", name),
+                         fmt::format("_filter: '{}' does not support this operation", name),
                          {}};
         }
         return criterion_plan(reading, type, name, filter.value);
@@ -330,8 +331,7 @@ struct Planner {
     Result<MaybePlan> id_test(TypeId type, const Filter& filter) {
         const bool negated = filter.operation == Operation::ne;
         if (filter.operation != Operation::eq && !negated) {
-            return Error{
-                Errc::not_supported, "_filter: '_id' can be asked for with eq and ne only", {}};
+            return Error{Errc::not_supported, "_filter: '_id' supports eq and ne only", {}};
         }
         return criterion_plan(reading, type, negated ? "_id:not" : "_id", filter.value);
     }

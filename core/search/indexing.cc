@@ -156,7 +156,7 @@ struct Indexing::Impl {
         }
         for (const Error& fault : faults) {
             log_warning(
-                fmt::format("search: {} can't be used: {}", fault.expression, fault.detail));
+                fmt::format("search: {} cannot be used: {}", fault.expression, fault.detail));
         }
         make_current(std::make_shared<const Epoch>(std::move(set), store.search_seed(), base_url));
         seen.store(stamp, std::memory_order_release);

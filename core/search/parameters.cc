@@ -405,23 +405,24 @@ Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
     definition.expression_of_fault = fmt::format("SearchParameter/{}", resource["id"].string());
     const auto invalid = [&](std::string detail) { return definition.fault(std::move(detail)); };
     if (definition.url.empty()) {
-        return invalid("a search parameter has a url");
+        return invalid("a search parameter needs a url");
     }
     if (!is_code(definition.code)) {
-        return invalid(fmt::format("{} can't be a parameter's name", definition.code));
+        return invalid(
+            fmt::format("{} is not allowed as the name of a parameter", definition.code));
     }
     if (definition.expression.empty()) {
         return invalid("a search parameter needs an expression");
     }
     const auto search_type = schema::find_search_type(type);
     if (!search_type || search_type == schema::SearchType::special) {
-        return invalid(fmt::format("search parameters of type {} can't be made", type));
+        return invalid(fmt::format("search parameters of type {} are not supported", type));
     }
     definition.type = *search_type;
     for (const json::Value base : resource["base"].elements()) {
         const schema::Type found = schema::find_type(base.string());
         if (!found || !found.is_resource()) {
-            return invalid(fmt::format("there is no resource type {}", base.string()));
+            return invalid(fmt::format("{} is not a resource type", base.string()));
         }
         definition.bases.push_back(found);
     }
@@ -443,7 +444,7 @@ Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
     if (composite != !definition.components.empty() ||
         definition.components.size() > kComponentsMax) {
         return invalid(
-            fmt::format("a composite has 1 to {} components, others none", kComponentsMax));
+            fmt::format("a composite must have 1 to {} components, others none", kComponentsMax));
     }
     return definition;
 }

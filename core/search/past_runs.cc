@@ -59,8 +59,8 @@ Result<bool> PastRuns::find_versions(const Pace& pace) {
         }
         if (versions_.size() > documents_max_) {
             return Error{Errc::too_costly,
-                         fmt::format("The search index of {} doesn't reach back so far, and more "
-                                     "than {} of them would have to be looked at",
+                         fmt::format("The search index of {} does not reach back that far, and "
+                                     "more than {} of them would have to be read",
                                      resource_type_name(type_), documents_max_),
                          ""};
         }

@@ -75,14 +75,14 @@ std::string unknown(const QueryContext& context, const std::vector<TypeId>& type
             context.parameters->find(type, name.substr(0, name.find_first_of(":.")));
         if (parameter != nullptr && !parameter->ready) {
             return fmt::format(
-                "search parameter '{}' is new: what is stored is still being indexed by it", name);
+                "search parameter '{}' is new: the stored resources are still being indexed by it",
+                name);
         }
     }
     return types.size() == 1
                ? fmt::format("search parameter '{}' is not known for {}", name,
                              resource_type_name(types.front()))
-               : fmt::format("search parameter '{}' is not known for all types that are searched",
-                             name);
+               : fmt::format("search parameter '{}' is not known for all searched types", name);
 }
 
 struct QueryReader {
@@ -121,7 +121,8 @@ struct QueryReader {
         }
         ANNALS_TRY(const bool about_result, take_result_parameter(context, types, pair, query));
         if (about_result && context.conditional) {
-            return invalid(fmt::format("'{}' is not a criterion", name));
+            return invalid(
+                fmt::format("'{}' is not a search parameter that can be used here", name));
         }
         if (about_result) {
             return {};

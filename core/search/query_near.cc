@@ -101,7 +101,7 @@ Result<Plan> near_plan(const Asked& asked, std::string_view value) {
     const auto latitude = number_value(parts[0]);
     const auto longitude = number_value(parts[1]);
     if (!latitude || std::abs(*latitude) > 90 || !longitude || std::abs(*longitude) > 180) {
-        return asked.bad("latitudes go from -90 to 90, longitudes from -180 to 180");
+        return asked.bad("a latitude must be from -90 to 90, a longitude from -180 to 180");
     }
     double metres = kDefaultMetres;
     if (parts.size() > 2 && !parts[2].empty()) {

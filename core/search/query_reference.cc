@@ -124,7 +124,7 @@ Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
         }
     }
     if (plans.empty()) {
-        return asked.bad("it does not lead to what has parts of its own type");
+        return asked.bad("the types it refers to have no hierarchy");
     }
     return any_of(std::move(plans));
 }

@@ -69,7 +69,7 @@ Result<Plan> by_type(const Asked& asked, std::string_view value) {
         return asked.bad("unknown escape");
     }
     if (system->empty() || code->empty() || identifier->empty()) {
-        return asked.bad("none of system|code|value may be empty");
+        return asked.bad("system, code and value must not be empty");
     }
     return carrying({token_of_type(asked.parameter.column, *system, *code, *identifier)});
 }

@@ -101,7 +101,7 @@ std::optional<LocalReference> read_local(std::string_view text, std::string_view
 
 /// Why a text that folds to the empty string is refused: every text begins with that, and contains it.
 inline constexpr std::string_view kFoldsToNothing =
-    "a text is needed that is more than white space and marks";
+    "a text is needed that consists of more than white space and marks";
 
 // ---- one value of a parameter; alternatives and negations are handled by parameter_plan() ----
 

@@ -53,8 +53,8 @@ Result<void> take_total(const QueryPair& pair, Query& query) {
     } else if (pair.second == "accurate") {
         query.total = TotalMode::accurate;
     } else {
-        return invalid(pair.first,
-                       fmt::format("'{}' is none of none, estimate, accurate", shown(pair.second)));
+        return invalid(pair.first, fmt::format("'{}' is not one of none, estimate, accurate",
+                                               shown(pair.second)));
     }
     return {};
 }
@@ -62,7 +62,7 @@ Result<void> take_total(const QueryPair& pair, Query& query) {
 Result<void> take_contained(const QueryPair& pair, Query& query) {
     if (pair.second != "true" && pair.second != "false" && pair.second != "both") {
         return invalid(pair.first,
-                       fmt::format("'{}' is none of true, false, both", shown(pair.second)));
+                       fmt::format("'{}' is not one of true, false, both", shown(pair.second)));
     }
     query.contained = pair.second != "false";
     query.containing = pair.second != "true";
@@ -72,7 +72,7 @@ Result<void> take_contained(const QueryPair& pair, Query& query) {
 Result<void> take_contained_type(const QueryPair& pair, Query& query) {
     if (pair.second != "container" && pair.second != "contained") {
         return invalid(pair.first,
-                       fmt::format("'{}' is none of container, contained", shown(pair.second)));
+                       fmt::format("'{}' is not one of container, contained", shown(pair.second)));
     }
     query.contained_type = pair.second == "contained";
     return {};
@@ -117,7 +117,8 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
         }
         if (!known) {
             ANNALS_TRY_VOID(pass_over(
-                context, fmt::format("_sort: there is no order by '{}'", shown(key.code)), query));
+                context, fmt::format("_sort: sorting by '{}' is not supported", shown(key.code)),
+                query));
         } else {
             used.append(used.empty() ? "" : ",").append(text);
             query.sort.push_back(std::move(key));

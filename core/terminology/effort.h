@@ -32,7 +32,7 @@ class Effort {
     Result<void> spend(std::uint64_t steps = 1) {
         if (steps > steps_left_) {
             exhausted_ = true;
-            return Error{Errc::answer_too_costly, "The answer takes too many steps", ""};
+            return Error{Errc::answer_too_costly, "The response takes too many steps", ""};
         }
         steps_left_ -= steps;
         since_look_ += steps;

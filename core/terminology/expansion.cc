@@ -18,7 +18,7 @@ constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {
     return {Errc::not_computable,
-            fmt::format("{} {} is not here", what, name.substr(0, 200)),
+            fmt::format("{} {} is not available", what, name.substr(0, 200)),
             "",
             {},
             std::string(name)};
@@ -191,7 +191,7 @@ Result<bool> Builder::is_in_others(const Include& part, std::size_t skipped, con
     }
     if (found == Member::unknown) {
         return Error{Errc::not_computable,
-                     fmt::format("Whether {} is in all of the value set's parts can't be told",
+                     fmt::format("Whether {} is in all parts of the value set cannot be determined",
                                  code.code.substr(0, 100)),
                      ""};
     }
@@ -252,7 +252,7 @@ Result<void> Builder::include_system(const Include& part) {
     if (!content->is_complete() && content->content() != Content::fragment &&
         !((is_example || session_.open_systems) && content->size() > 0)) {
         return Error{Errc::not_computable,
-                     fmt::format("The codes of {} are not here", part.system.substr(0, 200)),
+                     fmt::format("The codes of {} are not available", part.system.substr(0, 200)),
                      "",
                      {},
                      part.system};
@@ -360,10 +360,11 @@ Result<void> Builder::exclude(const Include& part) {
             std::erase(open, part.system);
         } else if (part.system.empty() ||
                    std::find(open.begin(), open.end(), part.system) != open.end()) {
-            return Error{Errc::not_computable,
-                         fmt::format("What is left of {} when codes are excluded can't be told",
-                                     part.system.empty() ? open.front() : part.system),
-                         ""};
+            return Error{
+                Errc::not_computable,
+                fmt::format("What is left of {} when codes are excluded cannot be determined",
+                            part.system.empty() ? open.front() : part.system),
+                ""};
         }
     }
     std::size_t kept = 0;
@@ -373,9 +374,10 @@ Result<void> Builder::exclude(const Include& part) {
         ANNALS_TRY(const Member out,
                    member_of_exclude(session_, part, {system.url, entry.code}, system.version));
         if (out == Member::unknown) {
-            return Error{
-                Errc::not_computable,
-                fmt::format("Whether {} is excluded can't be told", entry.code.substr(0, 100)), ""};
+            return Error{Errc::not_computable,
+                         fmt::format("Whether {} is excluded cannot be determined",
+                                     entry.code.substr(0, 100)),
+                         ""};
         }
         if (out == Member::no) {
             made_.entries[kept++] = entry;
@@ -454,11 +456,12 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
         ANNALS_TRY_VOID(builder.take_contained(value_set));
     } else {
         std::string url = value_set->root()["url"].string();
-        return Error{Errc::not_computable,
-                     fmt::format("The value set {} does not say what is in it", url.substr(0, 200)),
-                     "",
-                     {},
-                     std::move(url)};
+        return Error{
+            Errc::not_computable,
+            fmt::format("The value set {} does not define its content", url.substr(0, 200)),
+            "",
+            {},
+            std::move(url)};
     }
     auto made = std::make_shared<Expansion>(std::move(builder).take());
     made->held.push_back(value_set);

@@ -55,7 +55,7 @@ Result<Filter> Filter::read(json::Value filter) {
                                     [&](const auto& pair) { return pair.first == op; });
     if (known == kOperators.end() || made.property_.empty()) {
         return Error{Errc::not_computable,
-                     fmt::format("The filter '{} {}' of a value set is not known here",
+                     fmt::format("The filter '{} {}' of a value set is not supported",
                                  made.property_.substr(0, 60), op.substr(0, 60)),
                      ""};
     }
@@ -71,7 +71,7 @@ Result<Filter> Filter::read(json::Value filter) {
         }
         if (made.regex_ == nullptr || !made.regex_->ok()) {
             return Error{Errc::not_computable,
-                         fmt::format("The regular expression '{}' of a value set can't be used",
+                         fmt::format("The regular expression '{}' of a value set cannot be used",
                                      made.value_.substr(0, 60)),
                          ""};
         }

@@ -57,7 +57,7 @@ Result<CodeSystemPointer> Session::code_system(std::string_view system, std::str
     }
     if (demanded != nullptr && made != nullptr && made->version() != *demanded) {
         return Error{Errc::not_computable,
-                     fmt::format("The version {} of {} is demanded, and {} would be used",
+                     fmt::format("The version {} of {} is required, but {} would be used",
                                  *demanded, canonical.url, made->version()),
                      "",
                      {},

@@ -352,7 +352,7 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
     EXPECT_EQ(hidden, ask("/", R"({Observation(id:"none"){id}})"));
     EXPECT_THAT(ask("/Observation/m-of-t/", "{hasMember{resource{id}}}"),
                 HasSubstr(R"({"data":{"hasMember":[{"resource":null}]},"errors":[{"message":)"
-                          R"("The reference leads to no resource of this server")"));
+                          R"("The reference does not lead to a resource on this server")"));
 
     // Neither the type asked for nor the order of errors nor directives give it away.
     send_as(&everybody_);
@@ -408,7 +408,7 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
         fmt::format(R"({{ObservationConnection(cursor:"{}"){{edges{{resource{{id}}}}}}}})", cursor);
     EXPECT_THAT(ask("/", next), HasSubstr(R"("edges":[{"resource":{"id":"m)"));
     send_as(&theirs_);
-    EXPECT_THAT(ask("/", next), HasSubstr("The cursor is none of this search"));
+    EXPECT_THAT(ask("/", next), HasSubstr("The cursor does not belong to this search"));
     send_as(nullptr);
     EXPECT_EQ(send("GET", graphql("/", "{__typename}")).status, 401);
 }

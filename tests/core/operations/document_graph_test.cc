@@ -130,7 +130,7 @@ TEST_F(DocumentGraph, ThatCannotBeUsedSaysWhy) {
     EXPECT_THAT(fault(R"({"path":"subject.(","target":[{"type":"Patient"}]})"),
                 HasSubstr("GraphDefinition.link[0].path"));
     EXPECT_THAT(fault(R"({"path":"subject","target":[{"type":"Nothing"}]})"),
-                HasSubstr("there is no type 'Nothing'"));
+                HasSubstr("'Nothing' is not a resource type"));
     EXPECT_THAT(fault(R"({"target":[{"type":"Patient"}]})"), HasSubstr("neither a path nor"));
     EXPECT_THAT(fault(R"({"target":[{"type":"Patient","params":"name=x"}]})"),
                 HasSubstr("neither a path nor"));
@@ -140,7 +140,7 @@ TEST_F(DocumentGraph, ThatCannotBeUsedSaysWhy) {
                                "code:unknown={ref}", "{ref}"}) {
         EXPECT_THAT(
             fault(fmt::format(R"({{"min":0,"target":[{{"type":"List","params":"{}"}}]}})", params)),
-            HasSubstr("can't be used"))
+            HasSubstr("cannot be used"))
             << params;
     }
     EXPECT_THAT(fault(R"({"path":"subject","target":[{"type":"Patient","compartment":[

@@ -147,7 +147,7 @@ TEST_F(DocumentTest, NamesEveryReferenceThatLeadsNowhere) {
         EXPECT_THAT(answer.body, HasSubstr(place));
     }
     EXPECT_THAT(answer.body, Not(HasSubstr("Composition.author[0]")));
-    EXPECT_THAT(answer.body, HasSubstr("http://elsewhere/fhir/Organization/1 is not here"));
+    EXPECT_THAT(answer.body, HasSubstr("http://elsewhere/fhir/Organization/1 is not available"));
 }
 
 TEST_F(DocumentTest, BearsWithWhatIsMissingFurtherOff) {

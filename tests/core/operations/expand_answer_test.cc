@@ -194,9 +194,9 @@ TEST_F(Expanded, IsThatOfTheInstanceThoughAnotherHasItsUrl) {
     EXPECT_EQ(codes_of(send("GET", "/ValueSet/all/$expand?filter=rock")), "rock");
     EXPECT_EQ(codes_of(send("GET", "/ValueSet/other/$expand")), "bird");
     EXPECT_TRUE(send("GET", "/ValueSet/all/$expand?valueSetVersion=2")
-                    .says("valueSetVersion names another version than the one at hand: 2"));
+                    .says("valueSetVersion names a different version than the given one: 2"));
     EXPECT_TRUE(send("GET", "/ValueSet/all/$expand?url=http://v/all%7C2")
-                    .says("url names another version than the one at hand: 2"));
+                    .says("url names a different version than the given one: 2"));
     compose("all", R"("include":[{"system":"http://s/animals","concept":[{"code":"rock"}]}])");
     EXPECT_EQ(codes("url=http://v/all"), "rock") << "it is the last one again";
     put("ValueSet/third", R"({"resourceType":"ValueSet","id":"third","url":"http://v/all",

@@ -271,7 +271,7 @@ TEST_F(Graphql, RefusesCursorsThatWereSortedByWhatAParameterMeantBefore) {
     const std::string next = fmt::format("cursor: {}", first.root()["c"]["next"].raw());
     EXPECT_EQ(page(next), R"({"c":{"next":null,"edges":[{"resource":{"id":"b"}}]}})");
     define("token", "gender");
-    EXPECT_EQ(page(next), R"(The cursor is none of this search ["c"])");
+    EXPECT_EQ(page(next), R"(The cursor does not belong to this search ["c"])");
 }
 
 TEST_F(Graphql, IsABinaryInsideOfABundle) {

@@ -75,7 +75,7 @@ TEST_F(Graphql, RefusesAListThatIsTooLong) {
                                 {{"Content-Type", "application/graphql"}}}));
     };
     EXPECT_EQ(ask_small("{ PatientList { id } }"),
-              R"(More than 2 resources match; PatientConnection gives pages ["PatientList"])");
+              R"(More than 2 resources match; use PatientConnection for pages ["PatientList"])");
     EXPECT_EQ(ask_small("{ PatientList(_count: 3) { id } }").substr(0, 11), "More than 2");
     EXPECT_EQ(ask_small("{ PatientList(_count: 1) { id } }"), R"({"PatientList":[{"id":"c"}]})");
     EXPECT_EQ(ask_small(R"({ PatientList(_id: [a b]) { id } })"),
@@ -175,8 +175,8 @@ TEST_F(Graphql, SaysThatAnAnswerWouldBeTooLarge) {
     EXPECT_EQ(
         ask_patient("{ a: name { family } b: name { family } c: name { family } d: name { family } "
                     "e: name { family } }")
-            .substr(0, 27),
-        "The answer would have more ");
+            .substr(0, 29),
+        "The response would have more ");
 }
 
 TEST_F(Graphql, SaysWhatDoesNotResolveUnlessThatIsOptional) {
@@ -186,9 +186,10 @@ TEST_F(Graphql, SaysWhatDoesNotResolveUnlessThatIsOptional) {
     add("Patient", "gone", R"("active":true)");
     ASSERT_EQ(server_.send({HttpMethod::delete_, "/Patient/gone"}).status, 204);
     EXPECT_EQ(ask_of("/Observation/x", "{ subject { resource { id } } }"),
-              R"(The reference leads to no resource of this server ["subject","resource"])");
-    EXPECT_EQ(ask_of("/Observation/x", "{ performer { resource { id } } }"),
-              R"(The reference leads to no resource of this server ["performer",0,"resource"])");
+              R"(The reference does not lead to a resource on this server ["subject","resource"])");
+    EXPECT_EQ(
+        ask_of("/Observation/x", "{ performer { resource { id } } }"),
+        R"(The reference does not lead to a resource on this server ["performer",0,"resource"])");
     EXPECT_EQ(
         ask_of("/Observation/x",
                "{ subject { display resource(optional: true) { id } } performer { display "
@@ -213,8 +214,8 @@ TEST_F(Graphql, FindsWhatRefersToAResource) {
         R"({"ObservationConnection":{"count":5,)");
     EXPECT_EQ(ask_patient("{ generalPractitioner { resource { PatientList(_reference: "
                           "general_practitioner) { id } } } }")
-                  .substr(0, 28),
-              "Nothing refers to a containe");
+                  .substr(0, 34),
+              "Nothing outside a resource refers ");
 }
 
 TEST_F(Graphql, GoesThroughPagesByCursors) {
@@ -262,15 +263,15 @@ TEST_F(Graphql, GoesThroughPagesByCursors) {
                                    R"( _sort: "_id", _count: 2, patient: "p")"}) {
         EXPECT_EQ(ids(page(cursor(first, "next") + same)), "2+2: o3 o4 of 5") << same;
     }
-    EXPECT_NE(page(cursor(first, "next") + " code: x").find("The cursor is none"),
+    EXPECT_NE(page(cursor(first, "next") + " code: x").find("The cursor does not belong"),
               std::string::npos);
     for (const char* bad : {"x", "MH4=", "", "MH5BUUlJQn4="}) {
-        EXPECT_NE(page(fmt::format(R"(cursor: "{}")", bad)).find("The cursor is none"),
+        EXPECT_NE(page(fmt::format(R"(cursor: "{}")", bad)).find("The cursor does not belong"),
                   std::string::npos)
             << bad;
     }
     EXPECT_EQ(ask(fmt::format("{{ c: PatientConnection({}) {{ count }} }}", cursor(first, "next"))),
-              R"(The cursor is none of this search ["c"])");
+              R"(The cursor does not belong to this search ["c"])");
     EXPECT_EQ(
         ask_patient(fmt::format("{{ ObservationConnection(_reference: subject, {}) {{ count }} }}",
                                 cursor(first, "next"))),
@@ -351,14 +352,14 @@ TEST_F(Graphql, TakesVariablesFragmentsAndConditions) {
     EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"B")"), R"({"__typename":"Query"})");
     EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"A")"), "The variable $id has no value ");
     EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"A","variables":{"id":{}})"),
-              "The variable $id is not of its type ");
+              "The variable $id does not have the declared type ");
     EXPECT_EQ(ask_with(kQuery, ""), "Several operations need an operationName ");
     EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"C")"), "There is no operation 'C' ");
     EXPECT_EQ(ask_with("query($i: [ID!]) { ObservationList(_id: $i) { id } }",
                        R"(,"variables":{"i":"o1"})"),
               R"({"ObservationList":[{"id":"o1"}]})");
     EXPECT_EQ(ask_with("query($n: Int = \"x\") { __typename }", ""),
-              "The variable $n is not of its type ");
+              "The variable $n does not have the declared type ");
     // Equal fields are given once, with what each selection adds.
     EXPECT_EQ(ask_patient("{ id id name(_count: 1) { use } ... on Patient { name(_count: 1) { "
                           "family } } ... @include(if: false) { active } }"),
@@ -374,51 +375,52 @@ TEST_F(Graphql, RefusesWhatIsNotThereToBeSelected) {
          "Resource has no field 'foo'"},
         {"{ Foo { id } }", "Query has no field 'Foo'"},
         {"{ PatientConnection { foo } }", "PatientConnection has no field 'foo'"},
-        {"{ Patient(id: p) { name } }", "Of 'name' fields must be selected"},
+        {"{ Patient(id: p) { name } }", "'name' needs a selection of fields"},
         {"{ Patient(id: p) { active { id } } }", "'active' has no fields to select"},
-        {"{ Patient(id: p) }", "Of 'Patient' fields must be selected"},
+        {"{ Patient(id: p) }", "'Patient' needs a selection of fields"},
         {"{ Patient { id } }", "'Patient' needs the argument id"},
         {"{ Patient(id: p, x: 1) { id } }", "'Patient' has no argument 'x'"},
         {"{ Patient(id: p) { active(_count: 1) } }", "'active' has no arguments"},
         {"{ Patient(id: p) { name(foo: 1) { use } } }", "'name' has no argument 'foo'"},
         {"{ Patient(id: p) { name(period: 1) { use } } }", "'name' has no argument 'period'"},
-        {"{ Patient(id: p) { name(use: [a]) { use } } }", "The argument 'use' has one value"},
+        {"{ Patient(id: p) { name(use: [a]) { use } } }",
+         "The argument 'use' takes a single value"},
         {"{ Patient(id: p) { name(_count: -1) { use } } }",
-         "The argument '_count' is an integer from 0 on"},
+         "The argument '_count' must be an integer of at least 0"},
         {"{ Patient(id: p) { name(_count: 1, _count: 2) { use } } }",
          "The argument '_count' is given twice"},
         {"{ Patient(id: p) { ObservationList { id } } }",
-         "'ObservationList' inside of a resource needs the argument _reference"},
+         "'ObservationList' inside a resource needs the argument _reference"},
         {"{ Patient(id: p) { ObservationList(_reference: code) { id } } }",
-         "'code' is no search parameter of Observation for references"},
+         "'code' is not a reference search parameter of Observation"},
         {"{ PatientList(foo: 1) { id } }", "'PatientList' has no argument 'foo'"},
         {"{ PatientList(_reference: x) { id } }", "'PatientList' has no argument '_reference'"},
         {"{ PatientList(_include: \"Patient:organization\") { id } }",
          "The argument '_include' is not supported"},
         {"{ Patient(id: p) { id @foo } }", "There is no directive @foo"},
-        {"{ Patient(id: p) { id @flatten } }", "@flatten is for what has fields"},
+        {"{ Patient(id: p) { id @flatten } }", "@flatten is only for elements that have fields"},
         {"{ Patient(id: p) { id @first(x: 1) } }", "@first has no arguments"},
         {"{ Patient(id: p) { name @slice { use } } }", "@slice has one argument, path"},
         {"{ Patient(id: p) { id @skip } }", "@skip has one argument, if"},
-        {"{ Patient(id: p) { id @skip(if: 1) } }", "The argument 'if' is true or false"},
+        {"{ Patient(id: p) { id @skip(if: 1) } }", "The argument 'if' must be true or false"},
         {"{ Patient(id: p) { ... on Foo { id } } }", "There is no type 'Foo'"},
         {"{ Patient(id: p) { ... on Device { id } } }",
-         "A fragment on Device is never used here: this is Patient"},
+         "A fragment on Device never applies here: this is Patient"},
         {"{ Patient(id: p) { ...F } }", "There is no fragment 'F'"},
         {"{ Patient(id: p) { ...F } } fragment F on Patient { ...G } fragment G on Patient { ...F "
          "}",
-         "The fragment 'F' is inside of itself"},
+         "The fragment 'F' contains itself"},
         {"{ Patient(id: p) { id } } fragment F on Patient { id } fragment F on Patient { id }",
-         "Two fragments are called 'F'"},
+         "Two fragments are named 'F'"},
         {"{ Patient(id: $x) { id } }", "The variable $x is not defined"},
         {"{ Patient(id: p) { name { use } name(_count: 1) { use } } }",
-         "Two fields that differ are both called 'name'; one needs an alias"},
+         "Two different fields are both named 'name'; one needs an alias"},
         {"{ Patient(id: p) { a: id a: active } }",
-         "Two fields that differ are both called 'a'; one needs an alias"},
-        {"mutation { PatientDelete(id: p) { id } }", "Queries are supported, and no mutations"},
-        {"subscription { Patient(id: p) { id } }", "Queries are supported, and no subscriptions"},
+         "Two different fields are both named 'a'; one needs an alias"},
+        {"mutation { PatientDelete(id: p) { id } }", "Only queries are supported, not mutations"},
+        {"subscription { Patient(id: p) { id } }", "Only queries are supported, not subscriptions"},
         {"{ __schema { types { name } } }", "Introspection is not supported"},
-        {"{ Patient(id: p) { id ", "A name is expected, and not the end"},
+        {"{ Patient(id: p) { id ", "A name is expected, not the end"},
     };
     for (const auto& [query, message] : refused) {
         EXPECT_EQ(ask(query), message + " ") << query;

@@ -284,7 +284,7 @@ TEST_F(Codes, OfSystemsThatAreNotHereAreNotSaidToBeValid) {
     const Answer answer = send(
         "GET", "/ValueSet/$validate-code?url=http://v/sct&system=http://snomed.info/sct&code=1");
     EXPECT_EQ(said(answer), "result=false");
-    EXPECT_TRUE(answer.says("can't be told")) << answer.body;
+    EXPECT_TRUE(answer.says("cannot be determined")) << answer.body;
     compose("listed", R"("include":[{"system":"http://snomed.info/sct","concept":[
         {"code":"73211009","display":"Diabetes mellitus"}]}])");
     EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/listed&code=73211009"),
@@ -449,7 +449,8 @@ TEST_F(Codes, AreCalledWhatTheListsOfTheirSystemCallThem) {
         << "by the list that names it";
     const Answer other =
         send("GET", "/ValueSet/names/$validate-code?code=dog&system=http://s/animals&display=Cat");
-    EXPECT_TRUE(other.says("The code 'dog' of http://s/animals is not called 'Cat' but 'Hound'"))
+    EXPECT_TRUE(
+        other.says("The display of the code 'dog' of http://s/animals is not 'Cat' but 'Hound'"))
         << other.body;
     EXPECT_TRUE(send("GET", "/ValueSet/all/$validate-code?code=animal&system=http://s/animals")
                     .says("The code 'animal' of http://s/animals is abstract"));
@@ -484,7 +485,7 @@ TEST_F(Codes, OfACodeSystemAreThoseOfTheOneThatIsNamed) {
               "result=true display=Dog");
     put("CodeSystem/part", R"({"resourceType":"CodeSystem","id":"part","url":"http://s/part",
         "status":"active","content":"fragment","concept":[{"code":"x"}]})");
-    EXPECT_TRUE(send("GET", "/CodeSystem/part/$validate-code?code=y").says("can't be told"));
+    EXPECT_TRUE(send("GET", "/CodeSystem/part/$validate-code?code=y").says("cannot be determined"));
     EXPECT_TRUE(send("GET", "/CodeSystem/animals/$validate-code?code=y")
                     .says("The code system http://s/animals has no code 'y'"));
 }

@@ -56,18 +56,18 @@ TEST(Filter, TestsStrings) {
          {"name eq \" \"", ""},
          {"name ne \" \"", "peter petra"},
          {"name co \" \"",
-          "invalid: search parameter 'name': a text is needed that is more than white space and "
-          "marks"},
+          "invalid: search parameter 'name': a text is needed that consists of more than white "
+          "space and marks"},
          {"name sw \" \"",
-          "invalid: search parameter 'name': a text is needed that is more than white space and "
-          "marks"},
+          "invalid: search parameter 'name': a text is needed that consists of more than white "
+          "space and marks"},
          {"name ew \" \"",
-          "invalid: search parameter 'name': a text is needed that is more than white space and "
-          "marks"},
+          "invalid: search parameter 'name': a text is needed that consists of more than white "
+          "space and marks"},
          {"family pr true", "peter petra"},
          {"family pr false", "none"},
-         {"name sa x", "not-supported: _filter: 'name' can't be asked for with this operation"},
-         {"name po x", "not-supported: _filter: 'name' can't be asked for with this operation"}});
+         {"name sa x", "not-supported: _filter: 'name' does not support this operation"},
+         {"name po x", "not-supported: _filter: 'name' does not support this operation"}});
 }
 
 TEST(Filter, TestsDatesTokensAndReferences) {
@@ -87,25 +87,24 @@ TEST(Filter, TestsDatesTokensAndReferences) {
          {"birthdate po 1981", ""},
          {"birthdate ap 2014-10-10", "peter"},
          {"birthdate co 2014",
-          "not-supported: _filter: 'birthdate' can't be asked for with this operation"},
+          "not-supported: _filter: 'birthdate' does not support this operation"},
          {"active eq true", "peter"},
          {"gender eq male or gender eq female", "peter petra"},
          {"gender ne male", "petra"},
          {"gender in http://hl7.org/fhir/ValueSet/administrative-gender", "peter petra"},
          {"gender ni http://hl7.org/fhir/ValueSet/administrative-gender", "none"},
-         {"gender gt male",
-          "not-supported: _filter: 'gender' can't be asked for with this operation"},
+         {"gender gt male", "not-supported: _filter: 'gender' does not support this operation"},
          {"general-practitioner re Practitioner/joe", "peter"},
          {"general-practitioner re joe", "peter"},
          {"general-practitioner eq Practitioner/joe", "peter"},
          {"general-practitioner ne Practitioner/jim", "peter"},
          {"general-practitioner pr false", "petra none"},
          {"general-practitioner sw x",
-          "not-supported: _filter: 'general-practitioner' can't be asked for with this operation"},
+          "not-supported: _filter: 'general-practitioner' does not support this operation"},
          {"_id eq peter", "peter"},
          {"id eq peter", "peter"},
          {"_id ne peter", "petra none"},
-         {"_id gt peter", "not-supported: _filter: '_id' can be asked for with eq and ne only"},
+         {"_id gt peter", "not-supported: _filter: '_id' supports eq and ne only"},
          {"birthdate pr maybe", "invalid: search parameter 'birthdate': true or false is needed"},
          {"birthdate eq x",
           "invalid: search parameter 'birthdate': a date, a date with a time, or a year or month "
@@ -137,7 +136,7 @@ TEST(Filter, ComparesQuantitiesNumbersAndComposites) {
          {"code-value-quantity ne http://loinc.org|12907-2$ge160", "na"},
          {"code-value-quantity pr true", "na"},
          {"value-quantity po 1",
-          "not-supported: _filter: 'value-quantity' can't be asked for with this operation"}});
+          "not-supported: _filter: 'value-quantity' does not support this operation"}});
     check_filters(corpus, "RiskAssessment",
                   {{"probability gt 0.5", "risk"},
                    {"probability eq 0.7", "risk"},
@@ -216,7 +215,7 @@ TEST(Filter, TestsWhatEveryTypeHas) {
          {"_content co attack", "a"},
          {"_list eq l", "b"},
          {"_list in l", "b"},
-         {"_list gt l", "not-supported: _filter: '_list' can't be asked for with this operation"},
+         {"_list gt l", "not-supported: _filter: '_list' does not support this operation"},
          {"_query eq x", "invalid: _filter: '_query' is not a search parameter of Patient"},
          {"_filter eq x", "invalid: _filter: '_filter' is not a search parameter of Patient"}});
 }

@@ -181,7 +181,7 @@ TEST(Query, AnswersWhatEveryTypeCanBeAskedFor) {
           {{"_id=peter", "peter"},
            {"_id=peter,paul,other", "peter paul"},
            {"_id:not=peter", "paul"},
-           {"_id=a_b", "invalid: search parameter '_id': ids have 1 to 64 of A-Z a-z 0-9 - ."},
+           {"_id=a_b", "invalid: search parameter '_id': an id has 1 to 64 of A-Z a-z 0-9 - ."},
            {"_tag=http://t|x", "peter"},
            {"_tag:not=x", "paul"},
            {"_security=R", "peter"},
@@ -197,7 +197,7 @@ TEST(Query, AnswersWhatEveryTypeCanBeAskedFor) {
            {"_list=43", ""},
            {"_list=$current-problems",
             "not-supported: _list: the functional list '$current-problems' is not supported"},
-           {"_query=mine", "not-supported: _query: there is no query 'mine'"},
+           {"_query=mine", "not-supported: _query: the query 'mine' does not exist"},
            {"_lastUpdated:missing=true", ""},
            {"_tag:text=x", ""}});
     check(corpus, "Observation", {{"_list=42", "o2"}});
@@ -323,7 +323,7 @@ TEST(Query, SearchesSeveralTypesByWhatTheyHaveInCommon) {
            {"_type:not=Patient",
             "not-supported: search parameter '_type:not': the modifier ':not' is not supported"},
            {"_type=Patient,Observation&birthdate=1970",
-            "invalid: search parameter 'birthdate' is not known for all types that are searched"}});
+            "invalid: search parameter 'birthdate' is not known for all searched types"}});
     EXPECT_EQ(corpus.parse("", "")->types.size(), kResourceTypeCount);
     EXPECT_EQ(corpus.parse("", "_type=Patient,Group")->types.size(), 2U);
     EXPECT_EQ(corpus.ask("Patient", "_type=Group"), "");
@@ -340,10 +340,11 @@ TEST(Query, SaysWhatItPassedOverAndWhatItUsed) {
     EXPECT_EQ(query->warnings,
               (std::vector<std::string>{"search parameter 'nothing' is not known for Patient",
                                         "search parameter 'birthdate' has no value",
-                                        "_sort: there is no order by 'foo'"}));
+                                        "_sort: sorting by 'foo' is not supported"}));
     const auto mixed = corpus.parse("", "_type=Provenance,SearchParameter&_sort=target");
     ASSERT_TRUE(mixed);
-    EXPECT_EQ(mixed->warnings, (std::vector<std::string>{"_sort: there is no order by 'target'"}));
+    EXPECT_EQ(mixed->warnings,
+              (std::vector<std::string>{"_sort: sorting by 'target' is not supported"}));
     // Unknown modifiers and invalid values are never passed over.
     EXPECT_EQ(corpus.parse("Patient", "name:x=1").error().code, Errc::not_supported);
     EXPECT_EQ(corpus.parse("Patient", "birthdate=x").error().code, Errc::invalid);
@@ -357,7 +358,8 @@ TEST(Query, IsRefusedWhereItIsStrict) {
               "invalid: search parameter 'nothing' is not known for Patient");
     EXPECT_EQ(corpus.ask("Patient", "birthdate="),
               "invalid: search parameter 'birthdate' has no value");
-    EXPECT_EQ(corpus.ask("Patient", "_sort=foo"), "invalid: _sort: there is no order by 'foo'");
+    EXPECT_EQ(corpus.ask("Patient", "_sort=foo"),
+              "invalid: _sort: sorting by 'foo' is not supported");
     EXPECT_EQ(corpus.ask("Patient", "_include=Patient:foo"),
               "invalid: _include: Patient has no reference parameter 'foo'");
 }
@@ -440,11 +442,11 @@ TEST(Query, RefusesMalformedResultParameters) {
           {{"_count=-1", "invalid: _count: '-1' is not an integer of at least 0"},
            {"_count=1.5", "invalid: _count: '1.5' is not an integer of at least 0"},
            {"_count=1&_count=2", "invalid: _count: is given more than once"},
-           {"_total=some", "invalid: _total: 'some' is none of none, estimate, accurate"},
-           {"_contained=x", "invalid: _contained: 'x' is none of true, false, both"},
-           {"_containedType=x", "invalid: _containedType: 'x' is none of container, contained"},
-           {"_sort=_text", "invalid: _sort: there is no order by '_text'"},
-           {"_sort=near", "invalid: _sort: there is no order by 'near'"},
+           {"_total=some", "invalid: _total: 'some' is not one of none, estimate, accurate"},
+           {"_contained=x", "invalid: _contained: 'x' is not one of true, false, both"},
+           {"_containedType=x", "invalid: _containedType: 'x' is not one of container, contained"},
+           {"_sort=_text", "invalid: _sort: sorting by '_text' is not supported"},
+           {"_sort=near", "invalid: _sort: sorting by 'near' is not supported"},
            {"_sort=-", "invalid: _sort: the name of a search parameter is needed"},
            {"_sort:asc=name", "not-supported: _sort:asc: it has no modifiers"},
            {"_include=Patient",
@@ -477,9 +479,10 @@ TEST(Query, OfAConditionalInteractionHasCriteriaOnly) {
     EXPECT_EQ(parse(""), "invalid: there are no search criteria");
     EXPECT_EQ(parse("_format=json"), "invalid: there are no search criteria");
     EXPECT_EQ(parse("identifier="), "invalid: search parameter 'identifier' has no value");
-    EXPECT_EQ(parse("identifier=x&_count=1"), "invalid: '_count' is not a criterion");
+    EXPECT_EQ(parse("identifier=x&_count=1"),
+              "invalid: '_count' is not a search parameter that can be used here");
     EXPECT_EQ(parse("identifier=x&_include=Patient:link"),
-              "invalid: '_include' is not a criterion");
+              "invalid: '_include' is not a search parameter that can be used here");
     EXPECT_EQ(parse("identifier=x&nothing=1"),
               "invalid: search parameter 'nothing' is not known for Patient");
 }
@@ -502,14 +505,14 @@ TEST(Query, KnowsParametersThatWereAddedOnceAllIsIndexedByThem) {
     const auto waiting = parse_query(context, {type}, pairs);
     ASSERT_TRUE(waiting);
     EXPECT_EQ(waiting->warnings,
-              (std::vector<std::string>{"search parameter 'alive' is new: what is stored is still "
-                                        "being indexed by it"}));
+              (std::vector<std::string>{"search parameter 'alive' is new: the stored resources are "
+                                        "still being indexed by it"}));
     EXPECT_EQ(waiting->types[0].plan.kind, Plan::Kind::everything);
     const std::vector<QueryPair> filter{{"_filter", "alive eq true"}};
     const auto refused = parse_query(context, {type}, filter);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().detail,
-              "_filter: 'alive' is new: what is stored is still being indexed by it");
+              "_filter: 'alive' is new: the stored resources are still being indexed by it");
 
     context.parameters = ParameterSet::with(added);
     const auto ready = parse_query(context, {type}, pairs);

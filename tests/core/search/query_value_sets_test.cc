@@ -100,7 +100,7 @@ TEST(ValueSetQuery, FindsAnyCodeOfASystemThatIsNotHereAndThatAValueSetHasAllOf) 
     }
     constexpr const char* kUntold =
         "not-supported: search parameter 'code:in': What is left of http://o when codes are "
-        "excluded can't be told";
+        "excluded cannot be determined";
     check(corpus, "Observation",
           {{"code:in=http://v/open", "x y z"},
            {"code:not-in=http://v/open", "a b q t"},

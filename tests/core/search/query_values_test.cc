@@ -61,7 +61,7 @@ TEST(StringQuery, RefusesATextOfWhichFoldingLeavesNothing) {
         "subject":{"reference":"Patient/1"}})");
     const auto refused = [](const std::string& name) {
         return "invalid: search parameter '" + name +
-               "': a text is needed that is more than white space and marks";
+               "': a text is needed that consists of more than white space and marks";
     };
     // A blank, a combining accent alone, a zero-width space.
     for (const std::string text : {"%20", "%CC%81", "%E2%80%8B", "eve,%20"}) {
@@ -139,7 +139,7 @@ TEST(TokenQuery, KnowsBooleansCodesIdentifiersAndContacts) {
            {"identifier:of-type=MR|446053",
             "invalid: search parameter 'identifier:of-type': system|code|value is needed"},
            {"identifier:of-type=|MR|446053",
-            "invalid: search parameter 'identifier:of-type': none of system|code|value may be "
+            "invalid: search parameter 'identifier:of-type': system, code and value must not be "
             "empty"},
            {"email=a@b.org", "a"},
            {"phone=555", "b"},
@@ -220,25 +220,24 @@ TEST(ReferenceQuery, GoesThroughThePartsOfWhatItLeadsTo) {
                    "location":{"reference":"Location/)" +
                    place + R"("}})");
     }
-    check(corpus, "Procedure",
-          {{"location:below=town", "in-town in-house in-room"},
-           {"location:below=Location/house", "in-house in-room"},
-           {"location:below=room", "in-room"},
-           {"location:above=room", "in-town in-house in-room"},
-           {"location:above=house", "in-town in-house"},
-           {"location:above=other", "in-other"},
-           {"location:below=Location/town/_history/1",
-            "invalid: search parameter 'location:below': an id or Type/id is needed, without a "
-            "version"},
-           {"location:above=room/_history/1",
-            "invalid: search parameter 'location:above': an id or Type/id is needed, without a "
-            "version"},
-           {"location:below=Patient/1",
-            "invalid: search parameter 'location:below': it does not lead to what has parts of its "
-            "own type"},
-           {"patient:below=1",
-            "invalid: search parameter 'patient:below': it does not lead to what has parts of its "
-            "own type"}});
+    check(
+        corpus, "Procedure",
+        {{"location:below=town", "in-town in-house in-room"},
+         {"location:below=Location/house", "in-house in-room"},
+         {"location:below=room", "in-room"},
+         {"location:above=room", "in-town in-house in-room"},
+         {"location:above=house", "in-town in-house"},
+         {"location:above=other", "in-other"},
+         {"location:below=Location/town/_history/1",
+          "invalid: search parameter 'location:below': an id or Type/id is needed, without a "
+          "version"},
+         {"location:above=room/_history/1",
+          "invalid: search parameter 'location:above': an id or Type/id is needed, without a "
+          "version"},
+         {"location:below=Patient/1",
+          "invalid: search parameter 'location:below': the types it refers to have no hierarchy"},
+         {"patient:below=1",
+          "invalid: search parameter 'patient:below': the types it refers to have no hierarchy"}});
     check(corpus, "Location",
           {{"partof:below=town", "house room"}, {"partof:above=house", "house room"}});
 }
@@ -407,26 +406,25 @@ TEST(NearQuery, IsTheDistanceOnTheGlobe) {
     add("west", "0", "-179.99");
     add("pole", "89.99", "10");
     corpus.add(R"({"resourceType":"Location","id":"nowhere"})");
-    check(
-        corpus, "Location",
-        {{"near=42.25|-83.69|11|km", "here near"},
-         {"near=42.25|-83.69|11", "here near"},
-         {"near=42.25|-83.69|13|km", "here near corner"},
-         {"near=42.25|-83.69|5000|m", "here"},
-         {"near=42.25|-83.69|4|[mi_us]", "here near"},
-         {"near=42.25|-83.69", "here near corner"},
-         {"near=0|180|3|km", "east west"},
-         {"near=89.99|-170|3|km", "pole"},
-         {"near=42.25|-83.69|1|km,0|180|3|km", "here east west"},
-         {"near:missing=true", "nowhere"},
-         {"near=91|0",
-          "invalid: search parameter 'near': latitudes go from -90 to 90, longitudes from -180 to "
-          "180"},
-         {"near=1",
-          "invalid: search parameter 'near': latitude|longitude|distance|units is needed"},
-         {"near=1|1|2|parsec",
-          "invalid: search parameter 'near': the distance is a number of km, m, cm, mm, [mi_i], "
-          "[mi_us], [nmi_i], [yd_i] or [ft_i]"}});
+    check(corpus, "Location",
+          {{"near=42.25|-83.69|11|km", "here near"},
+           {"near=42.25|-83.69|11", "here near"},
+           {"near=42.25|-83.69|13|km", "here near corner"},
+           {"near=42.25|-83.69|5000|m", "here"},
+           {"near=42.25|-83.69|4|[mi_us]", "here near"},
+           {"near=42.25|-83.69", "here near corner"},
+           {"near=0|180|3|km", "east west"},
+           {"near=89.99|-170|3|km", "pole"},
+           {"near=42.25|-83.69|1|km,0|180|3|km", "here east west"},
+           {"near:missing=true", "nowhere"},
+           {"near=91|0",
+            "invalid: search parameter 'near': a latitude must be from -90 to 90, a longitude from "
+            "-180 to 180"},
+           {"near=1",
+            "invalid: search parameter 'near': latitude|longitude|distance|units is needed"},
+           {"near=1|1|2|parsec",
+            "invalid: search parameter 'near': the distance is a number of km, m, cm, mm, [mi_i], "
+            "[mi_us], [nmi_i], [yd_i] or [ft_i]"}});
 }
 
 }  // namespace
