@@ -50,7 +50,8 @@ class Restoration {
                 fmt::format("{}: ends at position {}", from_, report_.position.value));
         }
         if (report_.position.value == 0 && (options_.to_position || options_.to_instant)) {
-            return no_restoration(fmt::format("{}: nothing was written by then", from_));
+            return no_restoration(
+                fmt::format("{}: contains nothing that was written by then", from_));
         }
         ANNALS_TRY_VOID(fs_.sync_directory(to_ + "/segments"));
         if (cut_) {
@@ -121,11 +122,11 @@ class Restoration {
                     fmt::format("{}: {}", from_,
                                 partial ? "the backup is unfinished; make it again, or restore its "
                                           "intact part with --unfinished"
-                                        : "no backup"));
+                                        : "there is no backup here"));
             }
         }
         if (!fs_.exists(from_ + "/segments")) {
-            return no_restoration(fmt::format("{}: no backup", from_));
+            return no_restoration(fmt::format("{}: there is no backup here", from_));
         }
         if (manifest_) {
             ANNALS_TRY_VOID(check_backup_parts(fs_, from_, *manifest_));
