@@ -165,7 +165,8 @@ TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
     report.settings.server_cpu = 0;
     report.measurements.emplace_back();
     report.measurements.back().asked.workload = workloads().data();
-    report.measurements.back().extras = {{"seconds after a kill", 0.029}, {"versions", 7}};
+    report.measurements.back().extras = {
+        {"seconds after a kill", 0.029}, {"versions", 7}, {"bytes", 1395.7}};
     report.measurements.back().load.errors = 2;
     report.measurements.back().load.first_error = "404: <a>\n\x1b[2Jb";
     const std::string table = table_of(report);
@@ -174,9 +175,11 @@ TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
     EXPECT_NE(table.find("2 ERRORS, first: 404: <a>  [2Jb\n"), std::string::npos) << table;
     const std::string page = html_of(report);
     EXPECT_NE(page.find("server at http://h/fhir, client on any core; "), std::string::npos);
-    EXPECT_NE(page.find("seconds after a kill 0.029, versions 7.0, client busy 0 %; first error: "
-                        "404: &lt;a&gt;  [2Jb<"),
-              std::string::npos);
+    EXPECT_NE(
+        page.find(
+            "seconds after a kill 0.029, versions 7.0, bytes 1396, client busy 0 %; first error: "
+            "404: &lt;a&gt;  [2Jb<"),
+        std::string::npos);
 }
 
 // The targets that `draws` searches by `parameter` have.
@@ -268,7 +271,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     EXPECT_EQ(page.find("<script"), std::string::npos);
     EXPECT_NE(page.find("create:4"), std::string::npos);
     EXPECT_NE(page.find("create: latency by number of connections"), std::string::npos);
-    EXPECT_NE(page.find("<td>append, 256 a sync</td>"), std::string::npos) << "limit of imports";
+    EXPECT_NE(page.find("<td>append, 256 per sync</td>"), std::string::npos) << "limit of imports";
     EXPECT_TRUE(page.ends_with("</html>\n"));
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();

@@ -103,9 +103,9 @@ Result<void> measure_exports(const Site& site, const Settings& settings, Measure
     } while (load.seconds < settings.seconds);
     const auto exports = static_cast<double>(load.requests);
     measurement.extras.emplace_back("versions in the store", static_cast<double>(filled));
-    measurement.extras.emplace_back("resources an export",
+    measurement.extras.emplace_back("resources per export",
                                     static_cast<double>(load.units) / exports);
-    measurement.extras.emplace_back("MB an export",
+    measurement.extras.emplace_back("MB per export",
                                     static_cast<double>(load.bytes_received) / exports / 1e6);
     measurement.extras.emplace_back("ms until the files are there", making / exports * 1e3);
     return {};

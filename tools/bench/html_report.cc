@@ -33,7 +33,8 @@ constexpr std::string_view kStyle =
     "tr.part "
     "td:first-child{padding-left:2em}td.below{white-space:normal;overflow-wrap:anywhere}td.bad{"
     "color:#b3261e;font-weight:600}"
-    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(500px,1fr));gap:1.5em}"
+    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(500px,100%),1fr));gap:1."
+    "5em}"
     "figure{margin:0;max-width:640px}figcaption{font-weight:600;margin-bottom:.3em}svg{width:100%;"
     "height:auto}"
     "svg text{font:12px system-ui,sans-serif;fill:#57606a}svg .grid{stroke:#e5e9ee}"
@@ -392,7 +393,7 @@ std::string table(const Report& report) {
                          0, false);
         for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
             out += fmt::format(
-                R"(<tr><td>append, {} a sync</td><td>{:.0f}</td><td class="text">records/s</td><td colspan="6"></td></tr>)",
+                R"(<tr><td>append, {} per sync</td><td>{:.0f}</td><td class="text">records/s</td><td colspan="6"></td></tr>)",
                 kGroupSizes[i], limits.appends[i]);
         }
         out += sync_row("sync of 4 KiB", limits.sync_4k);

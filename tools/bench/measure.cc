@@ -107,9 +107,9 @@ Result<LoadResult> preload(const Site& site, const Settings& settings,
 
 void add_sums(Extras& extras, const SearchSums& sums, bool counts) {
     const auto answers = static_cast<double>(std::max<std::uint64_t>(sums.answers, 1));
-    extras.emplace_back(counts ? "mean total" : "mean matches on a page",
+    extras.emplace_back(counts ? "mean total" : "mean matches per page",
                         static_cast<double>(sums.matches) / answers);
-    extras.emplace_back("mean answer bytes", static_cast<double>(sums.bytes) / answers);
+    extras.emplace_back("mean response bytes", static_cast<double>(sums.bytes) / answers);
 }
 
 Result<Conversations> prepare_reads(std::string_view version, const Asked& asked, const Site& site,
@@ -160,7 +160,7 @@ Result<Conversations> prepare_history(const Asked& asked, const Site& site,
     constexpr std::uint64_t kPage = 100;
     ANNALS_TRY(const std::uint64_t versions, fill(site, settings));
     measurement.extras.emplace_back("versions", static_cast<double>(versions));
-    measurement.extras.emplace_back("versions a page", kPage);
+    measurement.extras.emplace_back("versions per page", kPage);
     return history_reads(site, "Observation", kPage, asked.connections);
 }
 

@@ -80,9 +80,9 @@ Result<void> measure_footprint(const Settings& settings, const std::string& fold
         static_cast<std::uint64_t>(measurement.load.seconds * 1e9));
     measurement.extras.emplace_back("versions", static_cast<double>(versions));
     constexpr std::pair<std::string_view, std::string_view> kMetrics[] = {
-        {"annals_store_bytes_written_total", "log bytes a version"},
-        {"annals_store_index_bytes", "index bytes a version"},
-        {"annals_search_index_bytes", "search index bytes a version"},
+        {"annals_store_bytes_written_total", "log bytes per version"},
+        {"annals_store_index_bytes", "index bytes per version"},
+        {"annals_search_index_bytes", "search index bytes per version"},
     };
     for (const auto& [name, said] : kMetrics) {
         if (const std::optional<double> value = metric(site, name)) {

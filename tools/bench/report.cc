@@ -33,8 +33,9 @@ std::string limits_table(const Limits& limits) {
         "", limits.posts_inline, limits.posts_thread, limits.get_busy * 100,
         limits.post_busy * 100);
     for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
-        text += fmt::format("{:<24} {:>10.0f} records/s\n",
-                            fmt::format("  append, {} a sync", kGroupSizes[i]), limits.appends[i]);
+        text +=
+            fmt::format("{:<24} {:>10.0f} records/s\n",
+                        fmt::format("  append, {} per sync", kGroupSizes[i]), limits.appends[i]);
     }
     text += fmt::format("{:<24} p50 {}, p99 {}\n", "  sync of 4 KiB",
                         duration_text(limits.sync_4k.quantile(0.5)),
@@ -144,7 +145,8 @@ std::string remarks(const Report& report, const Measurement& measurement) {
     const LoadResult& load = measurement.load;
     std::string text;
     for (const auto& [name, value] : measurement.extras) {
-        text += fmt::format("{} {:.{}f}, ", name, value, value > 0 && value < 1 ? 3 : 1);
+        const int decimals = value >= 100 ? 0 : value > 0 && value < 1 ? 3 : 1;
+        text += fmt::format("{} {:.{}f}, ", name, value, decimals);
     }
     text += fmt::format("client busy {:.0f} %", load.busy * 100);
     if (measurement.rate_asked > 0) {

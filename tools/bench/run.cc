@@ -57,7 +57,7 @@ void add_limit(Measurement& measurement, const Limits& limits) {
             measurement.limit = of_both(6, 4);
             break;
         case Bound::append:
-            measurement.limit_name = "append, 256 a sync";
+            measurement.limit_name = "append, 256 per sync";
             measurement.limit = limits.appends.back();
             break;
     }
