@@ -4,10 +4,12 @@
 #include "core/search/compartments.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
+#include "core/search/terms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace annals::core {
@@ -227,6 +229,14 @@ class ScopeFinder {
         scope_.searched.push_back({type, search::all_of(std::move(parts)), link});
     }
 
+    // R4 also puts into a Patient's compartment the Patients that link to him. They weren't asked for.
+    static search::Plan themselves(const std::vector<std::uint64_t>& keys) {
+        std::vector<search::Term> terms;
+        terms.reserve(keys.size());
+        std::ranges::transform(keys, std::back_inserter(terms), search::identity);
+        return search::carrying(std::move(terms));
+    }
+
     search::Plan compartment_plan(TypeId type) const {
         std::optional<search::Plan> plan;
         if (scope_.patients) {
@@ -235,7 +245,8 @@ class ScopeFinder {
             for (const std::string& id : *scope_.patients) {
                 keys.push_back(snapshot_.store().search_key(search::patient_type(), id));
             }
-            plan = search::of_patients(*parameters_, keys, type);
+            plan = type == search::patient_type() ? themselves(keys)
+                                                  : search::of_patients(*parameters_, keys, type);
         } else {
             plan = search::of_any_patient(*parameters_, type);
         }

@@ -246,6 +246,33 @@ TEST_F(ExportTest, OfAGroupGivesWhatItsMembersHave) {
     EXPECT_TRUE(deleted.says("Group/empty was deleted")) << deleted.body;
 }
 
+TEST_F(ExportTest, OfCertainPatientsGivesNoneThatOnlyLinksToThem) {
+    put("Patient", "a");
+    put("Organization", "org");
+    const std::string links = R"("link":[{"other":{"reference":"Patient/a"},"type":"seealso"}],)"
+                              R"("managingOrganization":{"reference":"Organization/org"})";
+    put("Patient", "other", links);
+    put("Patient", "member", links);
+    observe("o", "Patient/a");
+    put("Group", "g",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/a"}}])");
+    put("Group", "both",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/a"}},)"
+        R"({"entity":{"reference":"Patient/member"}}])");
+    EXPECT_THAT(
+        run("/Group/g/$export").names,
+        UnorderedElementsAre("Group/g/1", "Group/both/1", "Observation/o/1", "Patient/a/1"));
+    EXPECT_THAT(run("/Group/both/$export?_type=Patient,Organization").names,
+                UnorderedElementsAre("Organization/org/1", "Patient/a/1", "Patient/member/1"));
+    EXPECT_THAT(
+        run("/Patient/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/a"}},{"name":"_type","valueString":"Patient"}]})")
+            .names,
+        ElementsAre("Patient/a/1"));
+    EXPECT_THAT(run("/Patient/$export?_type=Patient").names,
+                UnorderedElementsAre("Patient/a/1", "Patient/member/1", "Patient/other/1"));
+}
+
 TEST_F(ExportTest, OfAGroupPassesOverMembersThatAreNoPatients) {
     for (const char* id : {"a", "twin"}) {
         put("Patient", id);
