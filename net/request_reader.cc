@@ -383,8 +383,7 @@ int RequestReader::head_arrived() {
     if (!read_headers(position)) {
         return -1;
     }
-    if (position > kHeaderBytesMax &&
-        position > head_bytes_max({origin(), position})) {
+    if (position > kHeaderBytesMax && position > head_bytes_max({origin(), position})) {
         refuse(Errc::headers_too_large, "the request's headers are too long");
         return -1;
     }
