@@ -19,9 +19,9 @@ Name classify(std::string_view key) noexcept {
         case 6:
             return uri_if("policy");
         case 8:
-            return uri_if("valueUri", "valueUrl", "valueOid", "endpoint");
+            return uri_if("valueUri", "valueUrl", "endpoint");
         case 9:
-            return key == "reference" ? Name::reference : uri_if("valueUuid", "rendering");
+            return key == "reference" ? Name::reference : uri_if("rendering");
         case 13:
             return uri_if("definitionUri");
         case 14:

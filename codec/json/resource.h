@@ -92,7 +92,7 @@ class BodyPlan {
 struct ReferenceSite {
     enum class Kind : std::uint8_t {
         reference,  ///< Reference.reference: literal, relative, conditional, urn:
-        uri,  ///< a value of uri, url, oid or uuid type by its element name (valueUri, valueUrl, ...)
+        uri,        ///< a value of uri or url type by its element name (valueUri, valueUrl, ...)
         narrative,  ///< text.div: contains a@href or img@src
     };
     Kind kind = Kind::reference;
@@ -102,13 +102,14 @@ struct ReferenceSite {
 
 /// Finds every place in the resource, contained resources included, at which http.html#trules demands that links be
 /// rewritten, in text order: Reference.reference and the uri elements of that name; links of narratives; and
-/// elements of type uri, url, oid and uuid as far as names alone, without a schema, identify them:
-/// - valueUri, valueUrl, valueOid, valueUuid (extensions, parameters, inputs and outputs);
+/// elements of type uri and url as far as names alone, without a schema, identify them:
+/// - valueUri, valueUrl (extensions, parameters, inputs and outputs);
 /// - names that R4 uses for nothing else: instantiatesUri, definitionUri, derivedFromUri,
 ///   authorizationUrl, onlineInformation, rendering, policy, endpoint (the last two when strings);
 /// - `url` of an Attachment: an object that has only members of Attachment and is not an extension.
 /// Never canonicals (profile, instantiatesCanonical...), nor elements that name a thing rather than link to one:
-/// system, the url of an extension or definition, identifier values, meta.source, implicitRules, fullUrl.
+/// system, the url of an extension or definition, identifier values, meta.source, implicitRules, fullUrl. Nor valueOid
+/// and valueUuid, which #trules names as well: neither type can have "Patient/1" as a value.
 void find_references(Value resource, std::vector<ReferenceSite>& sites);
 
 /// The FHIRPath-like name of a value's place: Patient.name[0].family; of a resource inside a Bundle when

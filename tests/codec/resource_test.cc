@@ -209,7 +209,7 @@ TEST_F(ReferencesTest, AreFoundInTextOrder) {
                        "link": [{"other": {"reference": "3"}}]}],
         "extension": [{"url": "urn:uuid:0", "valueReference": {"reference": "4"}},
                       {"url": "urn:uuid:0", "valueUri": "5"}, {"url": "urn:uuid:0", "valueUrl": "6"},
-                      {"url": "urn:uuid:0", "valueOid": "7"}, {"url": "urn:uuid:0", "valueUuid": "8"},
+                      {"url": "urn:uuid:0", "valueOid": "urn:uuid:0"}, {"url": "urn:uuid:0", "valueUuid": "urn:uuid:0"},
                       {"url": "urn:uuid:0", "valueCanonical": "urn:uuid:0"},
                       {"url": "urn:uuid:0", "extension": [{"url": "urn:uuid:0", "valueString": "urn:uuid:0"}]},
                       {"url": "urn:uuid:0"}],
@@ -241,8 +241,7 @@ TEST_F(ReferencesTest, AreFoundInTextOrder) {
         seen += site.value.string() + " ";
         EXPECT_EQ(site.path, site.value.index());
     }
-    EXPECT_EQ(seen,
-              "n<div>1</div> n<div>2</div> r3 r4 u5 u6 u7 u8 r9 uA uB uC uD uE rF uG uI uJ uK rH ");
+    EXPECT_EQ(seen, "n<div>1</div> n<div>2</div> r3 r4 u5 u6 r9 uA uB uC uD uE rF uG uI uJ uK rH ");
 }
 
 TEST_F(ExpressionTest, NamesEveryPlace) {

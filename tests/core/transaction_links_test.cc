@@ -82,6 +82,27 @@ TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
     EXPECT_NE(stored.find(R"("valueCanonical":"urn:uuid:2")"), std::string::npos);
 }
 
+// A resource with "Patient/2" there could not be sent again.
+TEST(Transaction, LeavesWhatCanNotHoldALinkAsItIs) {
+    TestService server;
+    const std::string uuid = "urn:uuid:53fefa32-fcbb-4ff8-8a92-55ee120877b7";
+    const std::string body =
+        R"({"resourceType":"Patient","id":"1","extension":[{"url":"http://x","valueUuid":")" +
+        uuid + R"("},{"url":"http://x","valueOid":"urn:oid:1.2.3"}]})";
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("PUT", "Patient/1", body),
+                 entry_of("PUT", "Patient/2", patient_json("2"), full_url(uuid)),
+                 entry_of("PUT", "Patient/3", patient_json("3"), full_url("urn:oid:1.2.3"))}))
+            .body);
+    ASSERT_EQ(bundle.statuses(), "201 201 201");
+    const std::string stored = server.get("/Patient/1").body;
+    EXPECT_NE(stored.find(R"("valueUuid":")" + uuid), std::string::npos) << stored;
+    EXPECT_EQ(server.put("/Patient/1", stored).status, 200);
+}
+
 TEST(Transaction, LeavesTheEntriesOfABundleThatItStoresAlone) {
     TestService server;
     const std::string document =
