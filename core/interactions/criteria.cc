@@ -133,7 +133,8 @@ class Finding {
 }  // namespace
 
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
-                                std::string_view query, std::vector<Position>* unread) {
+                                std::string_view query, std::vector<Position>* unread,
+                                const search::Links& links) {
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
     Criteria criteria;
     criteria.type = type;
@@ -146,7 +147,8 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
                                  .parameters = criteria.parameters,
                                  .base_url = std::string(request.base_url),
                                  .strict = true,
-                                 .conditional = true};
+                                 .conditional = true,
+                                 .links = links};
     ANNALS_TRY(search::Query read, search::parse_query(context, {type}, pairs));
     ANNALS_TRY_VOID(require_search(service, request, read.others, Extent::part));
     criteria.plan = std::move(read.types.front().plan);
@@ -166,11 +168,12 @@ asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Re
 }
 
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
-                                     std::string_view text, std::vector<Position>* unread) {
+                                     std::string_view text, std::vector<Position>* unread,
+                                     const search::Links& links) {
     // A '?' inside a value comes after the first '='.
     const std::size_t mark = text.find('?');
     if (mark == std::string_view::npos || mark > text.find('=')) {
-        return parse_criteria(service, request, type, text, unread);
+        return parse_criteria(service, request, type, text, unread, links);
     }
     std::string_view name = text.substr(0, mark);
     while (!name.empty() && name.back() == '/') {
@@ -185,7 +188,7 @@ Result<Criteria> parse_if_none_exist(const Service& service, const Request& requ
                                  resource_type_name(type)),
                      {}};
     }
-    return parse_criteria(service, request, type, text.substr(mark + 1), unread);
+    return parse_criteria(service, request, type, text.substr(mark + 1), unread, links);
 }
 
 Result<void> check_no_criteria(const Request& request, const Target& target) {
@@ -224,14 +227,15 @@ bool is_conditional_reference(std::string_view reference) noexcept {
 
 Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
                                              std::string_view reference,
-                                             std::vector<Position>* unread) {
+                                             std::vector<Position>* unread,
+                                             const search::Links& links) {
     const std::size_t mark = reference.find('?');
     const auto type = find_resource_type(reference.substr(0, mark));
     if (mark == std::string_view::npos || !type) {
         return Error{Errc::invalid, "not a conditional reference", {}};
     }
     ANNALS_TRY_VOID(require_search(service, request, *type, Extent::part));
-    return parse_criteria(service, request, *type, reference.substr(mark + 1), unread);
+    return parse_criteria(service, request, *type, reference.substr(mark + 1), unread, links);
 }
 
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,

@@ -11,6 +11,7 @@
 #include "core/interactions/turns.h"
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
+#include "core/search/query.h"
 #include "core/service.h"
 #include "storage/types.h"
 #include "storage/write_watch.h"
@@ -41,11 +42,13 @@ struct Criteria {
 ///
 /// `unread`: receives the positions of resources that the query names and that are not in memory; if there are any, the result
 /// is meaningless. Null: waits for the device.
+/// `links`: as in search::QueryContext.
 /// Errors: invalid, not_supported: no criterion, or a parameter, modifier or value that search does not accept
 /// (named);
 /// unauthenticated, forbidden.
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
-                                std::string_view query, std::vector<Position>* unread);
+                                std::string_view query, std::vector<Position>* unread,
+                                const search::Links& links = {});
 
 /// The same, fetching first what the query names. Lifetime: all arguments outlive the await.
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
@@ -55,7 +58,8 @@ asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Re
 /// `?`, `Patient?` or an absolute URL before it. Errors: as parse_criteria(); invalid if the type is another
 /// one.
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
-                                     std::string_view text, std::vector<Position>* unread);
+                                     std::string_view text, std::vector<Position>* unread,
+                                     const search::Links& links = {});
 
 /// Refuses criteria on a create, or on a write to a resource that is named in the URL: the sender expects something else than
 /// would be written. Only `_format`, `_pretty`, `_summary` and `_elements` may be in the query. Errors: invalid, naming the
@@ -68,7 +72,8 @@ bool is_conditional_reference(std::string_view reference) noexcept;
 /// Reads a conditional reference. Errors: as parse_criteria(), also for the type that it names.
 Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
                                              std::string_view reference,
-                                             std::vector<Position>* unread);
+                                             std::vector<Position>* unread,
+                                             const search::Links& links = {});
 
 /// Matches are counted at least up to this, for messages.
 inline constexpr std::size_t kMatchesCountedMax = 100;

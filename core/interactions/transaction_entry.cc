@@ -28,6 +28,18 @@ Error not_here(const EntryRequest& asked, std::string_view why) {
             {}};
 }
 
+/// Reads the criteria, and whether any reference in them may be a link to another entry.
+Result<void> read_criteria(const Service& service, TransactionEntry& entry,
+                           std::vector<Position>* unread) {
+    entry.criteria_link = false;
+    const search::Links note = [&entry](std::string_view text) -> std::optional<std::string> {
+        entry.criteria_link = entry.criteria_link || text.find(':') != std::string_view::npos;
+        return std::nullopt;
+    };
+    ANNALS_TRY(entry.criteria, read_entry_criteria(service, entry, unread, note));
+    return {};
+}
+
 /// Determines kind and criteria, by method and target.
 Result<void> read_kind(const Service& service, TransactionEntry& entry,
                        std::vector<Position>* unread) {
@@ -47,21 +59,16 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry,
             if (level != Level::type) {
                 return not_here(asked, "");
             }
-            if (asked.if_none_exist) {
-                ANNALS_TRY(entry.criteria,
-                           parse_if_none_exist(service, entry.request, entry.target.type,
-                                               *asked.if_none_exist, unread));
-            }
-            return {};
+            return asked.if_none_exist ? read_criteria(service, entry, unread) : Result<void>();
         case HttpMethod::put:
         case HttpMethod::patch:
         case HttpMethod::delete_:
             entry.kind =
                 asked.method == HttpMethod::delete_ ? EntryKind::remove : EntryKind::update;
             if (level == Level::type) {
-                ANNALS_TRY(entry.criteria, parse_criteria(service, entry.request, entry.target.type,
-                                                          asked.query, unread));
-            } else if (level != Level::instance) {
+                return read_criteria(service, entry, unread);
+            }
+            if (level != Level::instance) {
                 return not_here(asked, "");
             }
             return {};
@@ -161,6 +168,15 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
     }
     json::find_references(resource, out.sites);
     return out;
+}
+
+Result<Criteria> read_entry_criteria(const Service& service, const TransactionEntry& entry,
+                                     std::vector<Position>* unread, const search::Links& links) {
+    const TypeId type = entry.target.type;
+    const auto& text = entry.asked.if_none_exist;
+    return entry.asked.method == HttpMethod::post
+               ? parse_if_none_exist(service, entry.request, type, *text, unread, links)
+               : parse_criteria(service, entry.request, type, entry.asked.query, unread, links);
 }
 
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,

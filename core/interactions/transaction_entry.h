@@ -52,6 +52,7 @@ struct TransactionEntry {
     Target target;
     EntryKind kind = EntryKind::read;
     std::optional<Criteria> criteria;  ///< of a conditional create, update, patch or delete
+    bool criteria_link = false;        ///< they refer to something by a URL, which may be a fullUrl
     Preconditions conditions;
 
     // Of create and update.
@@ -68,6 +69,10 @@ struct TransactionEntry {
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry,
                                     std::vector<Position>* unread);
+
+/// Reads the criteria of an entry that has some. Errors: as parse_criteria() and parse_if_none_exist().
+Result<Criteria> read_entry_criteria(const Service& service, const TransactionEntry& entry,
+                                     std::vector<Position>* unread, const search::Links& links);
 
 /// An error in a transaction, and the entry that it is in.
 struct TransactionFault {

@@ -10,6 +10,7 @@
 #include "core/interactions/transaction_entry.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,6 +30,9 @@ class TransactionLinks {
     /// Adds that `full_url` stands for `name`: "Patient/1". Lifetime: `full_url` outlives the object.
     /// Errors: invalid (it stands for two resources).
     Result<void> add(std::string_view full_url, const std::string& name);
+
+    /// The name of the resource ("Patient/1") that an absolute `link` in criteria stands for, if it is the fullUrl of one.
+    std::optional<std::string> named(std::string_view link) const { return find(link, {}); }
 
     /// The edits to `resource`, whose entry has `full_url`, ascending; none inside the entries of a Bundle. Errors:
     /// those of `resolve`.

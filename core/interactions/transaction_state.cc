@@ -87,7 +87,7 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
     const TypeId type = entry.target.type;
     decision.id = entry.target.id;
     if (entry.criteria) {
-        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        ANNALS_TRY(decision.id, find_one_of(entry));
         if (decision.id.empty()) {
             return {};
         }
@@ -115,7 +115,7 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
 Result<void> TransactionState::decide_create(const TransactionEntry& entry,
                                              EntryDecision& decision) {
     if (entry.criteria) {
-        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        ANNALS_TRY(decision.id, find_one_of(entry));
         if (!decision.id.empty()) {
             return {};
         }
@@ -134,7 +134,7 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
     decision.id = entry.target.id;
     bool matched = false;
     if (entry.criteria) {
-        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        ANNALS_TRY(decision.id, find_one_of(entry));
         matched = !decision.id.empty();
         if (!matched) {
             ANNALS_TRY_VOID(require(service_, entry.request, kMayCreate, type, Extent::part));
@@ -180,7 +180,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     const TypeId type = entry.target.type;
     decision.id = entry.target.id;
     if (entry.criteria) {
-        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        ANNALS_TRY(decision.id, find_one_of(entry));
         if (decision.id.empty()) {
             torn_ = is_overtaken();
             return Error{Errc::not_found,
@@ -338,6 +338,31 @@ Result<std::string> TransactionState::find_one(const Criteria& criteria) {
     return found.empty() ? std::string() : found.front();
 }
 
+Result<std::string> TransactionState::find_one_of(const TransactionEntry& entry) {
+    ANNALS_TRY(const Criteria* const criteria, criteria_of(entry));
+    return find_one(*criteria);
+}
+
+Result<const Criteria*> TransactionState::criteria_of(const TransactionEntry& entry) {
+    if (!entry.criteria_link) {
+        return &*entry.criteria;
+    }
+    if (const auto known = linked_.find(&entry); known != linked_.end()) {
+        return &known->second;
+    }
+    std::vector<Position> unread;
+    Result<Criteria> read =
+        read_entry_criteria(service_, entry, has_looked(&entry.criteria) ? nullptr : &unread,
+                            [this](std::string_view link) { return links_.named(link); });
+    if (!unread.empty()) {
+        return later(&entry.criteria, {.positions = std::move(unread)});
+    }
+    if (!read) {
+        return std::move(read.error());
+    }
+    return &linked_.emplace(&entry, *std::move(read)).first->second;
+}
+
 bool TransactionState::is_overtaken() {
     if (guards_before_ == 0) {
         return false;
@@ -400,18 +425,27 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
         in_turn_ = false;
         return later(&turn_, {});
     }
-    auto asked = references_.find(text);
+    auto asked = linked_references_.find(text);
+    if (asked == linked_references_.end()) {
+        asked = references_.find(text);
+    }
     if (asked == references_.end()) {
+        bool linked = false;
+        const search::Links links = [&](std::string_view link) {
+            std::optional<std::string> name = links_.named(link);
+            linked = linked || name;
+            return name;
+        };
         std::vector<Position> unread;
         Result<Criteria> parsed = parse_conditional_reference(
-            service_, request_, reference, has_looked(&references_) ? nullptr : &unread);
+            service_, request_, reference, has_looked(&references_) ? nullptr : &unread, links);
         if (!unread.empty()) {
             return later(&references_, {.positions = std::move(unread)});
         }
         if (!parsed) {
             return std::move(parsed.error());
         }
-        asked = references_.emplace(text, *std::move(parsed)).first;
+        asked = (linked ? linked_references_ : references_).emplace(text, *std::move(parsed)).first;
     }
     const Criteria& criteria = asked->second;
     Result<std::string> found = find_one(criteria);

@@ -166,6 +166,11 @@ class TransactionState {
     /// The id of the only match; empty: there is none. Errors: multiple_matches, and those of find().
     Result<std::string> find_one(const Criteria& criteria);
 
+    /// The same for the criteria of an entry, in which links to entries decided before stand for their resources.
+    Result<std::string> find_one_of(const TransactionEntry& entry);
+
+    Result<const Criteria*> criteria_of(const TransactionEntry& entry);
+
     /// The resource that an entry writes; links to undecided entries, and conditional ones, are unchanged.
     Result<TransactionWrites::Draft> written(std::size_t index) const;
 
@@ -182,6 +187,9 @@ class TransactionState {
     std::span<const TransactionEntry> entries_;
     const TransactionLinks& links_;
     References& references_;
+    References
+        linked_references_;  ///< of this attempt: their links may stand for something else in the next one
+    std::unordered_map<const TransactionEntry*, Criteria> linked_;  ///< criteria with links
     ScopedView updated_;
     ScopedView removed_;
     std::vector<EntryDecision> decisions_;

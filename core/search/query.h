@@ -15,6 +15,7 @@
 #include "core/subset.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -73,6 +74,9 @@ struct Query {
     std::vector<TypeId> others;
 };
 
+/// Returns the name of the resource ("Patient/1") that a link stands for, if it stands for one.
+using Links = std::function<std::optional<std::string>(std::string_view link)>;
+
 /// How a query is read.
 struct QueryContext {
     /// Where value sets, code systems and lists are read, at the query's snapshot.
@@ -89,6 +93,8 @@ struct QueryContext {
     bool conditional = false;
     /// With `_contained`, the plans ignore the view: the caller must check that the container of each match is in it.
     bool shown_by_container = false;
+    /// What the value of a reference parameter stands for: "Patient/1" for a link of a transaction. Null, or none: for itself.
+    Links links = {};
 };
 
 /// Reads the parameters of a search of `types` (empty: the whole system), narrowed by `_type`. The plans are valid

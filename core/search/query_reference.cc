@@ -137,9 +137,12 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
     if (asked.modifier == "identifier") {
         return token_in(asked, beside(column, ":identifier"), value);
     }
-    const auto text = unescape(value);
+    auto text = unescape(value);
     if (!text) {
         return asked.bad("unknown escape");
+    }
+    if (const Links& links = asked.reading.context.links) {
+        text = links(*text).value_or(*std::move(text));
     }
     if (asked.modifier == "above" || asked.modifier == "below") {
         return by_hierarchy(asked, *text);

@@ -173,6 +173,41 @@ TEST(Transaction, IsFoundByWhatItsLinksWereResolvedTo) {
     }
 }
 
+TEST(Transaction, ResolvesLinksInReferencesOfCriteria) {
+    TestService server;
+    const std::string patient =
+        entry_of("POST", "Patient", patient_json("", R"("identifier":[{"value":"urn:uuid:p"}])"),
+                 full_url("urn:uuid:p"), R"("ifNoneExist":"identifier=urn:uuid:p")");
+    const std::string observation = observation_of("", "urn:uuid:p");
+    const std::string bundle = bundle_of(
+        "transaction",
+        {patient,
+         entry_of("POST", "Observation", observation, {},
+                  R"("ifNoneExist":"subject=urn%3Auuid%3Ap&status=final")"),
+         entry_of("PUT", "Observation?subject=urn:uuid:p", observation),
+         entry_of(
+             "PUT", "DiagnosticReport/1",
+             R"({"resourceType":"DiagnosticReport","id":"1","status":"final",)"
+             R"("code":{"text":"c"},"result":[{"reference":"Observation?subject=urn:uuid:p"}]})")});
+    // One resource is not written twice.
+    const std::string without_put =
+        bundle_of("transaction",
+                  {patient, entry_of("POST", "Observation", observation, {},
+                                     R"("ifNoneExist":"subject=urn%3Auuid%3Ap&status=final")")});
+    const Json first(server.submit(without_put).body);
+    ASSERT_EQ(first.statuses(), "201 201");
+    const Json again(server.submit(without_put).body);
+    EXPECT_EQ(again.statuses(), "200 200") << "what is there is found";
+    EXPECT_EQ(name_in(again, 0), name_in(first, 0));
+    EXPECT_EQ(name_in(again, 1), name_in(first, 1));
+    const Json all(server.submit(bundle).body);
+    EXPECT_EQ(all.statuses(), "200 200 200 201") << all.root().raw();
+    EXPECT_EQ(name_in(all, 2), name_in(first, 1));
+    const std::string report = server.get("/DiagnosticReport/1").body;
+    EXPECT_NE(report.find(R"("reference":")" + name_in(first, 1) + '"'), std::string::npos)
+        << report;
+}
+
 /// Checks that no reference of `resource` is left unresolved and that each relative one names a live resource.
 void check_references(TestService& server, json::Value resource, std::size_t& checked) {
     std::vector<json::ReferenceSite> sites;
