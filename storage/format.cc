@@ -27,30 +27,6 @@ std::size_t decimal_digits(std::uint64_t value) noexcept {
     return digits;
 }
 
-/// Appends the body that `pieces` make for a version.
-void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
-                 std::string& out) {
-    for (const BodyPiece& piece : pieces) {
-        switch (piece.kind) {
-            case BodyPiece::Kind::text:
-                out.append(piece.text);
-                break;
-            case BodyPiece::Kind::version: {
-                char digits[kDecimalMax];
-                const auto end = std::to_chars(digits, digits + sizeof digits, version.value).ptr;
-                out.append(digits, end);
-                break;
-            }
-            case BodyPiece::Kind::instant: {
-                char text[kInstantChars];
-                write_instant(instant, text);
-                out.append(text, sizeof text);
-                break;
-            }
-        }
-    }
-}
-
 Error corrupt(std::uint64_t offset, std::string_view what) {
     return {Errc::corrupt, fmt::format("offset {}: {}", offset, what), {}};
 }
@@ -166,6 +142,29 @@ std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber versio
         }
     }
     return bytes;
+}
+
+void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
+                 std::string& out) {
+    for (const BodyPiece& piece : pieces) {
+        switch (piece.kind) {
+            case BodyPiece::Kind::text:
+                out.append(piece.text);
+                break;
+            case BodyPiece::Kind::version: {
+                char digits[kDecimalMax];
+                const auto end = std::to_chars(digits, digits + sizeof digits, version.value).ptr;
+                out.append(digits, end);
+                break;
+            }
+            case BodyPiece::Kind::instant: {
+                char text[kInstantChars];
+                write_instant(instant, text);
+                out.append(text, sizeof text);
+                break;
+            }
+        }
+    }
 }
 
 std::string_view append_record(const Record& record, std::span<const BodyPiece> pieces,

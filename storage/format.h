@@ -105,6 +105,10 @@ std::string_view append_record(const Record& record, std::span<const BodyPiece> 
 /// Size of the body that `pieces` make for version number `version`.
 std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber version) noexcept;
 
+/// Appends the body that `pieces` make for a version.
+void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
+                 std::string& out);
+
 /// The length of the record at `offset`, if a record of that length fits there. Reads only its header.
 std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept;
 

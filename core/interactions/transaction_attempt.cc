@@ -5,6 +5,7 @@
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 #include "core/scoped_view.h"
+#include "storage/format.h"
 
 #include <fmt/format.h>
 
@@ -307,6 +308,13 @@ bool TransactionAttempt::is_outdated_by(const storage::Submission& submission) c
 bool TransactionAttempt::erases_versions() const {
     return std::ranges::any_of(
         erases_, [](const storage::Erase& erase) { return erase.outcome.versions_erased > 0; });
+}
+
+std::string TransactionAttempt::body_of(std::size_t index) const {
+    const storage::VersionWrite& write = writes_[write_of_entry_[index]];
+    std::string body;
+    storage::append_body(write.body, write.outcome.version, write.outcome.instant, body);
+    return body;
 }
 
 std::uint64_t TransactionAttempt::versions_erased(std::size_t index) const {

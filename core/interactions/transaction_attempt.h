@@ -98,6 +98,9 @@ class TransactionAttempt {
         return writes_[write_of_entry_[index]].outcome;
     }
 
+    /// The body that the entry wrote. Requires: as written(), and it deletes nothing.
+    std::string body_of(std::size_t index) const;
+
     /// The number of versions that the entry erased.
     std::uint64_t versions_erased(std::size_t index) const;
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace annals::core {
@@ -159,6 +160,32 @@ TEST(Transaction, DeletesForGoodWhereThatIsConfigured) {
             .body);
     EXPECT_EQ(bundle.statuses(), "204 201");
     EXPECT_EQ(server.get("/Patient/1").status, 404);
+}
+
+// Others have their turns while many entries are answered.
+TEST(Transaction, TellsWhatItWroteAlsoWhereOthersEraseItMeanwhile) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    std::vector<std::string> entries;
+    for (int i = 0; i < 4000; ++i) {
+        const std::string id = std::to_string(i);
+        entries.push_back(entry_of("PUT", "Patient/" + id, patient_json(id)));
+    }
+    // Until it is there.
+    std::thread eraser([&] {
+        while (server.send({HttpMethod::delete_, "/Patient/3999"}).status != 204) {
+        }
+    });
+    const Received answer = server.submit(bundle_of("transaction", entries));
+    eraser.join();
+    ASSERT_EQ(answer.status, 200) << answer.body.substr(0, 1000);
+    const Json bundle(answer.body);
+    const json::Value told = bundle.entry(3999)["resource"];
+    EXPECT_EQ(told["id"].string(), "3999");
+    EXPECT_EQ(told["meta"]["versionId"].string(), "1");
+    EXPECT_EQ(told["meta"]["lastUpdated"].string(),
+              bundle.entry(3999)["response"]["lastModified"].string());
 }
 
 TEST(Transaction, DeletesWhatNeverWasWhereThatIsNoFailure) {
