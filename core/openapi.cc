@@ -233,8 +233,14 @@ std::string query_parameters(const Signature& signature, std::uint8_t level) {
     return out;
 }
 
-/// Further parameters of an operation at a level: Prefer if it can answer later, preconditions if it writes, and search
-/// criteria for $lastn.
+/// Whether it reads what has a version, which the client may have.
+bool reads_version(const Operation& operation, std::uint8_t level, HttpMethod method) noexcept {
+    return operation.name == "$meta" && method == HttpMethod::get &&
+           (level == kOnInstance || level == kOnVersion);
+}
+
+/// Further parameters of an operation at a level: Prefer if it can answer later, preconditions if it writes or reads what has
+/// a version, and search criteria for $lastn.
 std::string_view more_of(const Operation& operation, std::uint8_t level,
                          HttpMethod method) noexcept {
     if (operation.name == "$export" || operation.name == "$import") {
@@ -242,6 +248,9 @@ std::string_view more_of(const Operation& operation, std::uint8_t level,
     }
     if (operation.name == "$lastn" && method == HttpMethod::get) {
         return "_criteria";
+    }
+    if (reads_version(operation, level, method)) {
+        return "If-None-Match If-Modified-Since";
     }
     const bool writes = operation.affects_state || operation.name == "$meta";
     if (level != kOnInstance || method != HttpMethod::post || !writes) {
@@ -279,9 +288,10 @@ Told tell_operation(const Operation& operation, const OperationPlace& place, std
     row.access = Access::operation;
     Told told;
     told.tag = operation.name;
-    told.responses = is_graphql ? "200=graphql 400 404 410 415"
-                     : operation.name == "$versions"
-                         ? "200=versions 400"
+    told.responses = is_graphql                      ? "200=graphql 400 404 410 415"
+                     : operation.name == "$versions" ? "200=versions 400"
+                     : reads_version(operation, place.level, method)
+                         ? "200=parameters 202=accepted 304 400 404 410 422"
                          : "200=parameters 202=accepted 400 404 410 422";
     told.summary = asks                   ? "Returns the progress of an operation started by POST"
                    : signature == nullptr ? operation.name

@@ -2,6 +2,7 @@
 
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/preconditions.h"
 #include "core/interactions/rewrite.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
@@ -50,6 +51,18 @@ asio::awaitable<Response> answer_meta(const Service& service, const Request& req
     set_version(response, info.version, info.instant);
     response.body = meta_body(document->root()["meta"].raw());
     co_return response;
+}
+
+/// The same to who reads it; 304 if he has it.
+asio::awaitable<Response> answer_read_meta(const Service& service, const Request& request,
+                                           storage::VersionInfo info) {
+    if (request.method != HttpMethod::post && not_modified(request, info.version, info.instant)) {
+        Response response;
+        response.status = 304;
+        set_version(response, info.version, info.instant);
+        co_return response;
+    }
+    co_return co_await answer_meta(service, request, info);
 }
 
 /// Visits, one by one, all live resources of the target's types, or only those whose meta may matter.
@@ -253,7 +266,7 @@ asio::awaitable<Response> meta_of_instance(const Service& service, const Request
         if (newest->deletion) {
             co_return answer_deleted(service, target.id, *newest);
         }
-        co_return co_await answer_meta(service, request, *newest);
+        co_return co_await answer_read_meta(service, request, *newest);
     }
     const auto number = read_version_number(target.version);
     const auto info = number ? service.store().version(target.type, target.id, *number)
@@ -270,7 +283,7 @@ asio::awaitable<Response> meta_of_instance(const Service& service, const Request
     if (info->deletion) {
         co_return answer_deleted(service, target.id, *info);
     }
-    co_return co_await answer_meta(service, request, *info);
+    co_return co_await answer_read_meta(service, request, *info);
 }
 
 }  // namespace
