@@ -44,13 +44,23 @@ bool is_origin(std::string_view text) {
     }) && host.find_first_of("/?#*@") == std::string_view::npos;
 }
 
+/// Whether the port of `authority` may be one, if it has any.
+bool has_fit_port(std::string_view authority) {
+    const std::size_t colon = authority.rfind(':');
+    if (colon == std::string_view::npos || authority.ends_with(']')) {
+        return true;
+    }
+    const auto address = read_listen_address(authority);
+    return address && address->port.find_first_not_of('0') != std::string::npos;
+}
+
 /// Whether it can be a base URL: paths are appended to it to make links, which are public.
 bool is_root(std::string_view url) {
     const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
     const std::string_view rest = url.substr(scheme);
     const std::string_view authority = rest.substr(0, rest.find('/'));
     return scheme != 0 && rest.ends_with("/fhir") && !authority.empty() &&
-           authority.find('@') == std::string_view::npos &&
+           authority.find('@') == std::string_view::npos && has_fit_port(authority) &&
            std::all_of(rest.begin(), rest.end(), [](char c) {
                return static_cast<unsigned char>(c) > ' ' && c != 0x7f &&
                       std::string_view("?#\"<>\\").find(c) == std::string_view::npos;
@@ -262,8 +272,8 @@ Result<void> check_config(const Config& config) {
     }
     if (!config.base_url.empty() && !is_root(config.base_url)) {
         return usage(
-            "base_url must begin with http:// or https:// and a host, end in /fhir, and contain "
-            "neither a user nor a query");
+            "base_url must begin with http:// or https:// and a host, whose port is a number up to "
+            "65535, end in /fhir, and contain neither a user nor a query");
     }
     if (config.sync_interval > kSyncIntervalMax) {
         return usage(

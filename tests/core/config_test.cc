@@ -97,6 +97,15 @@ TEST(LoadConfig, TakesWhatIsNoTomlValueAsText) {
     EXPECT_EQ(config->auth.public_access, (std::vector<std::string>{"metadata", "read"}));
 }
 
+TEST(LoadConfig, TakesABaseUrlWithAndWithoutAPort) {
+    for (const std::string url : {"http://x:65535/fhir", "http://[::1]:80/fhir",
+                                  "http://[::1]/fhir", "https://example.org/a:b/fhir"}) {
+        const Result<Config> config = load_config(sets({"base_url=\"" + url + "\""}));
+        ASSERT_TRUE(config.has_value()) << config.error().detail;
+        EXPECT_EQ(config->base_url, url);
+    }
+}
+
 TEST(LoadConfig, TakesNoughtForASizeOrDurationOnlyWhereItMeansSomething) {
     EXPECT_EQ(fault_of(sets({"auth.jwt.leeway=0s"})), "");
     EXPECT_NE(fault_of(sets({"shutdown_timeout=0s"})).find("of at least 1 ms"), std::string::npos);
@@ -171,6 +180,9 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"base_url=https://user:secret@x/fhir", "base_url must"},
              {"base_url=http://x/y?z=/fhir", "base_url must"},
              {"base_url=http://x/a b/fhir", "base_url must"},
+             {"base_url=http://x:99999/fhir", "base_url must"},
+             {"base_url=http://x:0/fhir", "base_url must"},
+             {"base_url=http://[::1]:80800/fhir", "base_url must"},
              {"base_url=\"http://x\\r\\n/fhir\"", "base_url must"},
              {"nonsense=1", "unknown key 'nonsense'"},
              {"limits=1", "--set: limits must be a table of keys, such as limits."},
