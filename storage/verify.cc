@@ -79,7 +79,7 @@ class Verification {
         }
         log_.finish();
         verify_manifest();
-        verify_search_checkpoint(fs_, directory, report_);
+        ANNALS_TRY_VOID(verify_search_checkpoint(fs_, directory, report_));
         return std::move(report_);
     }
 

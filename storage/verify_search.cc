@@ -6,7 +6,8 @@
 
 namespace annals::storage {
 
-void verify_search_checkpoint(FileSystem& fs, const std::string& directory, VerifyReport& report) {
+Result<void> verify_search_checkpoint(FileSystem& fs, const std::string& directory,
+                                      VerifyReport& report) {
     const std::string folder = std::string(kSearchFolder) + "/";
     const auto exists = [&](const std::string& name) {
         return fs.exists(directory + "/" + folder + name);
@@ -19,13 +20,16 @@ void verify_search_checkpoint(FileSystem& fs, const std::string& directory, Veri
     };
     const std::string manifest(kSearchManifestName);
     if (!exists(manifest)) {
-        return;
+        return {};
     }
     SearchCheckpointReader reader(fs, directory, SearchCheckpointReader::Which::synced);
     const SearchCheckpointReader::Content found = reader.take();
+    if (!found.manifest && found.manifest.error().code == Errc::no_store) {
+        return found.manifest.error();
+    }
     if (!found.manifest) {
         add_damage(manifest, 0, "manifest of the search index: " + found.manifest.error().detail);
-        return;
+        return {};
     }
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         for (std::size_t r = 0; r < found.runs[t].size(); ++r) {
@@ -34,6 +38,8 @@ void verify_search_checkpoint(FileSystem& fs, const std::string& directory, Veri
             if (run) {
                 ++report.search_runs;
                 report.search_documents += (*run)->size();
+            } else if (run.error().code == Errc::no_store) {
+                return run.error();
             } else if (const std::string file = search_file_name(place.file); exists(file)) {
                 add_damage(file, place.offset,
                            fmt::format("search index of {}: {}", resource_type_names()[t],
@@ -41,6 +47,7 @@ void verify_search_checkpoint(FileSystem& fs, const std::string& directory, Veri
             }
         }
     }
+    return {};
 }
 
 }  // namespace annals::storage

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/result.h"
 #include "storage/file_system.h"
 #include "storage/verify.h"
 
@@ -16,7 +17,8 @@ namespace annals::storage {
 /// Reads the search checkpoint that was synced last and adds its contents and its damage to `report`.
 ///
 /// A missing file is no damage: erasure removes files before the manifest that names them is rewritten. Nor is what was written
-/// later without a sync, which a power cut may leave in pieces.
-void verify_search_checkpoint(FileSystem& fs, const std::string& directory, VerifyReport& report);
+/// later without a sync, which a power cut may leave in pieces. Errors: no_store (no descriptors: no damage).
+Result<void> verify_search_checkpoint(FileSystem& fs, const std::string& directory,
+                                      VerifyReport& report);
 
 }  // namespace annals::storage
