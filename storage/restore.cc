@@ -56,6 +56,9 @@ class Restoration {
         ANNALS_TRY_VOID(fs_.sync_directory(to_ + "/segments"));
         if (cut_) {
             ANNALS_TRY_VOID(check_bodies());
+        } else if (options_.unfinished) {
+            ANNALS_TRY(VerifyReport found, verify(fs_, to_));
+            report_.damages = std::move(found.damages);
         }
         ANNALS_TRY_VOID(fs_.remove(mark()));
         ANNALS_TRY_VOID(fs_.sync_directory(to_));

@@ -7,12 +7,14 @@
 #pragma once
 
 #include "storage/file_system.h"
+#include "storage/store.h"
 #include "storage/types.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace annals::storage {
 
@@ -31,6 +33,8 @@ struct RestoreReport {
     Instant instant;    ///< of its newest commit
     std::uint64_t segments = 0;
     std::uint64_t bytes = 0;
+    /// With `unfinished`: what verify() finds in the new store, such as bodies without the erasure by which they are gone.
+    std::vector<Damage> damages;
 };
 
 /// Makes a store in `to` from the backup in `from` (with `unfinished`, also from a store that nobody writes). Everything is

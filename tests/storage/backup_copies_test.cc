@@ -185,6 +185,33 @@ TEST_F(CopiedBackup, AnInterruptedOneIsNotComparedWithTheManifestBefore) {
     EXPECT_GT(report->position, end_);
 }
 
+/// The body was taken out of a segment that was copied, and the erasure is in one that no longer was.
+TEST_F(CopiedBackup, AnInterruptedOneSaysWhatIsGoneWithoutItsErasure) {
+    erase_from(*store_, "p0-0");
+    RestoreOptions options;
+    options.unfinished = true;
+    int lacking = 0;
+    for (std::uint64_t copied = 0; copied < 3; ++copied) {
+        fs_.fail_next(SimFileSystem::Call::rename, Errc::io, 1, copied);
+        ASSERT_FALSE(back_up_store(fs_, *store_, "/data", "/backup")) << copied;
+        const std::string to = fmt::format("/restored{}", copied);
+        const auto report = restore(fs_, "/backup", to, options);
+        ASSERT_TRUE(report) << report.error().detail;
+        const auto verified = verify(fs_, to);
+        ASSERT_TRUE(verified) << verified.error().detail;
+        EXPECT_EQ(report->damages.size(), verified->damages.size());
+        for (const Damage& damage : report->damages) {
+            EXPECT_EQ(damage.reason, "the body of a version that nothing erased is gone");
+            ++lacking;
+        }
+    }
+    EXPECT_GT(lacking, 0);
+    ASSERT_TRUE(back_up_store(fs_, *store_, "/data", "/backup"));
+    const auto whole = restore(fs_, "/backup", "/restored", options);
+    ASSERT_TRUE(whole) << whole.error().detail;
+    EXPECT_TRUE(whole->damages.empty());
+}
+
 TEST(BackupManifest, IsReadAsItWasWritten) {
     BackupManifest manifest;
     manifest.store_id = 0x123;

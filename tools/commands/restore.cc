@@ -7,6 +7,8 @@
 #include "tools/commands/progress.h"
 #include "tools/commands/store_access.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 
 namespace annals::tools {
@@ -74,6 +76,13 @@ int restore_store(const ArgumentList& arguments) {
                 format_instant(done->instant).c_str(),
                 static_cast<unsigned long long>(done->segments),
                 static_cast<unsigned long long>(done->bytes));
+    if (!done->damages.empty()) {
+        const storage::Damage& first = done->damages.front();
+        return fail(
+            fmt::format("{}: annals verify will find {} damages, the first at offset {} of {}: {}",
+                        data, done->damages.size(), first.offset, first.segment, first.reason),
+            kExitFaults);
+    }
     return kExitDone;
 }
 
