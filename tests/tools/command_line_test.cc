@@ -218,6 +218,29 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
         ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
     }
     EXPECT_EQ(run(writing.back()).exit_code, 0);
+    // What a server keeps beside its store.
+    const std::string packages = data + "/packages";
+    const std::string notified = data + "/subscriptions";
+    std::filesystem::create_directories(packages + "/installed");
+    test::write_whole_file(packages + "/installed/p#1.0.0.tgz", "");
+    std::filesystem::create_directory(notified);
+    test::write_whole_file(notified + "/positions.json", "{}");
+    for (const std::string& path :
+         {packages, packages + "/installed", packages + "/installed/p#1.0.0.tgz"}) {
+        ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+        expect_refused(writing[0], path);
+        expect_refused(writing[1], path);
+        ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
+    }
+    std::filesystem::remove_all(packages);
+    for (const std::string& path : {notified, notified + "/positions.json"}) {
+        ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+        expect_refused({"serve", "--data", data, "--listen", "127.0.0.1:0", "--set",
+                        "subscriptions.enabled=true"},
+                       path);
+        EXPECT_EQ(run(writing[1]).exit_code, 0) << path;
+        ASSERT_EQ(::chmod(path.c_str(), 0750), 0);
+    }
     const std::string backup = directory / "backup";
     ASSERT_EQ(annals({"backup", "--data", data, "--to", backup}).exit_code, 0);
     // Files that can be made again are passed over by those who open the store.

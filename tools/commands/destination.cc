@@ -120,6 +120,7 @@ struct DirectStore::Impl {
 
 Result<std::unique_ptr<DirectStore>> DirectStore::open(const core::Config& config) {
     ANNALS_TRY_VOID(check_permissions(config.data, true));
+    ANNALS_TRY_VOID(check_package_permissions(config));
     ANNALS_TRY(auto store, storage::Store::open(storage::posix_file_system(), config.data,
                                                 store_options(config)));
     auto impl = std::make_unique<Impl>(config, std::move(store));

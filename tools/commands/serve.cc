@@ -216,8 +216,12 @@ int serve(const ArgumentList& arguments) {
             config->limits.max_memory, config->limits.max_memory / 2));
     }
 
-    if (auto allowed = check_permissions(config->data, !config->read_only); !allowed) {
-        return fail(allowed.error().detail, exit_code_of(allowed.error()));
+    for (const Result<void>& allowed :
+         {check_permissions(config->data, !config->read_only), check_package_permissions(*config),
+          check_subscription_permissions(*config)}) {
+        if (!allowed) {
+            return fail(allowed.error().detail, exit_code_of(allowed.error()));
+        }
     }
     storage::OpenReport report;
     auto store = storage::Store::open(storage::posix_file_system(), config->data,

@@ -115,6 +115,24 @@ Result<void> check_permissions(const std::string& directory, bool writes) {
                : Result<void>();
 }
 
+Result<void> check_package_permissions(const core::Config& config) {
+    if (config.allow_damaged) {
+        return {};
+    }
+    const std::string packages = config.data + "/packages";
+    ANNALS_TRY_VOID(check_allowed(packages, X_OK));
+    return check_readable(packages + "/installed");
+}
+
+Result<void> check_subscription_permissions(const core::Config& config) {
+    if (!config.subscriptions.enabled || config.read_only) {
+        return {};
+    }
+    const std::string notified = config.data + "/subscriptions";
+    ANNALS_TRY_VOID(check_readable(notified));
+    return check_writable(notified);
+}
+
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory) {
     storage::FileSystem& files = storage::posix_file_system();
     // Locking creates a file; directories that are not a store stay unchanged.

@@ -38,6 +38,12 @@ Result<void> check_readable(const std::string& folder);
 /// permissions would be taken for damage. Errors: usage, with the path.
 Result<void> check_permissions(const std::string& directory, bool writes);
 
+/// Whether this process may read the packages that check_packages() requires. Errors: usage, with the path.
+Result<void> check_package_permissions(const core::Config& config);
+
+/// Whether this process may read and save how far subscriptions have been notified, if it is to. Errors: usage, with the path.
+Result<void> check_subscription_permissions(const core::Config& config);
+
 /// Keeps other processes from opening `directory` while the result lives. It is null if this process can't write to
 /// the directory: then they are kept out until the process ends, provided that it may read the lock file.
 /// Errors: usage (no store there, an unfinished restore, or one that we may not read; in use by another process).
