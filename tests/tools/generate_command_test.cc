@@ -51,7 +51,9 @@ TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
                                                   {"--size", "much"},
                                                   {"--size", "2TB"},
                                                   {"--size", "20000000000GB"},
-                                                  {"--bundle-entries", "0"},
+                                                  {"--form", "history", "--bundle-entries", "0"},
+                                                  {"--bundle-entries", "3"},
+                                                  {"--form", "ndjson", "--bundle-entries", "3"},
                                                   {"--from", "soon"},
                                                   {"--until", "2014-01-01T00:00:00Z"},
                                                   {"--from", "1969-01-01T00:00:00Z"}}) {
@@ -64,8 +66,10 @@ TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
 TEST(GenerateCommand, WritesIntoFilesWhatItWritesToStdout) {
     const test::TemporaryDirectory directory;
     for (const std::string form : {"transaction", "history", "ndjson"}) {
-        std::vector<std::string> arguments{"generate", "--form",           form, "--patients",
-                                           "2",        "--bundle-entries", "50"};
+        std::vector<std::string> arguments{"generate", "--form", form, "--patients", "2"};
+        if (form == "history") {
+            arguments.insert(arguments.end(), {"--bundle-entries", "50"});
+        }
         const std::string whole = annals(arguments).output;
         arguments.insert(arguments.end(), {"--to", directory / form});
         EXPECT_EQ(annals(arguments).exit_code, 0) << form;

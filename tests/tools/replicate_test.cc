@@ -85,7 +85,8 @@ TEST(Replicate, BeginsOnlyWhereItCanSayHowFarItHasCome) {
 TEST(Replicate, RefusesAPageOfNothingAndWhatHasNoPlaceBesideVerify) {
     for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--page", "0"},
                                                   {"--verify", "--since", "2024-01-01T00:00:00Z"},
-                                                  {"--verify", "--state", "x"}}) {
+                                                  {"--verify", "--state", "x"},
+                                                  {"--verify", "--page", "5"}}) {
         std::vector<std::string> arguments{
             "replicate",   "--from", "http://127.0.0.1:1/fhir", "--to", "http://127.0.0.1:2/fhir",
             "--retry-for", "0"};

@@ -97,6 +97,10 @@ std::optional<int> Arguments::parse(const ArgumentList& arguments) {
     return std::nullopt;
 }
 
+bool Arguments::given(const std::string& name) const {
+    return impl_->app.count(name) > 0;
+}
+
 int Arguments::refuse(const std::string& problem) const {
     say_line(fmt::format("annals {}: {}", impl_->command, problem));
     say_line(fmt::format("usage: {} [OPTION]...{} (see annals {} --help)", impl_->usage,

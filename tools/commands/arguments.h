@@ -46,6 +46,9 @@ class Arguments {
     /// on stderr, with the usage line).
     std::optional<int> parse(const ArgumentList& arguments);
 
+    /// Whether the option with this name ("--page") was on the command line. Requires: it is declared, and parse().
+    bool given(const std::string& name) const;
+
     /// Prints `problem` and the usage line to stderr; returns kExitUsage.
     int refuse(const std::string& problem) const;
 

@@ -233,6 +233,9 @@ int run_generate(const ArgumentList& arguments) {
     }
     request.options.from = *first;
     request.options.until = *last;
+    if (declared.given("--bundle-entries") && request.options.form != generate::Form::history) {
+        return declared.refuse("--bundle-entries goes with --form history");
+    }
     if (request.options.bundle_entries == 0) {
         return declared.refuse("--bundle-entries must be at least 1");
     }

@@ -293,11 +293,11 @@ int replicate(const ArgumentList& arguments) {
     if (options.retry_seconds > kRetrySecondsMax) {
         return reader.refuse(fmt::format("--retry-for must be at most {}", kRetrySecondsMax));
     }
-    if (options.verify &&
-        (options.follow || !options.since.empty() || !options.state_file.empty())) {
+    if (options.verify && (options.follow || !options.since.empty() ||
+                           !options.state_file.empty() || reader.given("--page"))) {
         return reader.refuse(
             "--verify compares everything and changes nothing: it cannot be combined with "
-            "--follow, --since or --state");
+            "--follow, --since, --state or --page");
     }
     if (options.verify) {
         return verify_replica(options, *from, *to);
