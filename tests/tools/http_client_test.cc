@@ -144,7 +144,7 @@ TEST(HttpClient, AsksForNoCodingAndDecodesWhatIsCodedAllTheSame) {
     EXPECT_EQ(client.send(get("/"))->body, plain);
     EXPECT_NE(server.requests().at(0).find("\r\nAccept-Encoding: identity\r\n"), std::string::npos);
     EXPECT_EQ(client.send(get("/"))->body, plain);
-    constexpr const char* kWhy = "the response is encoded (br), although identity was requested";
+    constexpr const char* kWhy = "the response is encoded (br), which was not requested";
     EXPECT_EQ(client.send(get("/"))->body, kWhy);
     client.close();
     const auto refused = client.send_patiently(get("/"), Patience());
@@ -154,6 +154,33 @@ TEST(HttpClient, AsksForNoCodingAndDecodesWhatIsCodedAllTheSame) {
     const auto broken = client.send(get("/"));
     ASSERT_FALSE(broken);
     EXPECT_EQ(broken.error().code, Errc::io);
+}
+
+TEST(HttpClient, SendsLargeBodiesCompressedWhereItIsTold) {
+    const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    ScriptedServer server({{ok, ok}});
+    ServerUrl url = server.url();
+    url.compresses = true;
+    HttpClient client(url);
+    const std::string small(1023, 'x');
+    const std::string large(1024, 'x');
+    for (const std::string& body : {small, large}) {
+        HttpRequest request;
+        request.method = "POST";
+        request.target = "/fhir";
+        request.body = body;
+        ASSERT_TRUE(client.send(request));
+    }
+    EXPECT_EQ(server.requests()[0].find("Content-Encoding"), std::string::npos);
+    EXPECT_TRUE(server.requests()[0].ends_with("\r\n\r\n" + small));
+    const std::string& sent = server.requests()[1];
+    EXPECT_NE(sent.find("\r\nAccept-Encoding: zstd, gzip\r\n"), std::string::npos) << sent;
+    EXPECT_NE(sent.find("\r\nContent-Encoding: zstd\r\n"), std::string::npos) << sent;
+    const std::string packed = sent.substr(sent.find("\r\n\r\n") + 4);
+    EXPECT_LT(packed.size(), 100U);
+    std::string plain;
+    net::make_decoder(net::Coding::zstd)->add(packed, 1 << 20, plain);
+    EXPECT_EQ(plain, large);
 }
 
 TEST(HttpClient, WaitsForASilentServerNoLongerThanSomebodyWantsTo) {

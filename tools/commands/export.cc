@@ -32,6 +32,7 @@ struct ExportOptions {
     std::string base_url = kBaseUrl;
     Credentials credentials;
     bool history = false;
+    bool compresses = false;
     bool quiet = false;
 };
 
@@ -168,6 +169,8 @@ int export_store(const ArgumentList& arguments) {
     reader.required_text("--to", options.to, "directory for the files; created if missing");
     reader.flag("--history", options.history,
                 "write history.ndjson: all versions and deletions in commit order");
+    reader.flag("--compress", options.compresses,
+                "with --server: receive compressed, for a slow line");
     reader.text("--base-url", options.base_url, "base of each fullUrl in history.ndjson");
     reader.flag("-q,--quiet", options.quiet, "show no progress");
     if (const auto exit_code = reader.parse(arguments)) {
@@ -182,8 +185,11 @@ int export_store(const ArgumentList& arguments) {
             return reader.refuse(server.error().detail);
         }
         options.from = *std::move(server);
+        options.from->compresses = options.compresses;
     } else if (!options.credentials.none()) {
         return reader.refuse(kCredentialsGoWithServer);
+    } else if (options.compresses) {
+        return reader.refuse(kCompressGoesWithServer);
     }
     if (!options.server.empty() && options.base_url != kBaseUrl) {
         return reader.refuse("--base-url needs --data: a server states its own base URL");

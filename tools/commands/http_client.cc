@@ -1,6 +1,7 @@
 #include "tools/commands/http_client.h"
 
 #include "core/base/text.h"
+#include "net/coding.h"
 #include "tools/commands/bundle_answers.h"
 #include "tools/commands/reply_parser.h"
 #include "tools/commands/tls_client.h"
@@ -27,6 +28,9 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
+
+/// Smaller bodies are sent as they are: little would be saved.
+constexpr std::size_t kCompressedBytesMin = 1 << 10;
 
 /// How long to wait on a socket before checking whether to go on.
 constexpr milliseconds kLookUp{100};
@@ -90,6 +94,17 @@ bool is_given_up(const HttpReply& reply) {
         }
     }
     return false;
+}
+
+/// The same request with its body compressed, which `encoded` keeps.
+HttpRequest compressed(const HttpRequest& request, std::string& encoded) {
+    HttpRequest smaller = request;
+    if (const net::EncoderPointer encoder = net::take_encoder(net::Coding::zstd)) {
+        encoder->add(request.body, net::Encoder::Then::end, encoded);
+        smaller.body = encoded;
+        smaller.headers.emplace_back("Content-Encoding", net::coding_name(net::Coding::zstd));
+    }
+    return smaller;
 }
 
 }  // namespace
@@ -254,9 +269,9 @@ Result<void> HttpClient::Impl::connect() {
 
 Result<void> HttpClient::Impl::write(const HttpRequest& request) {
     std::string head = fmt::format(
-        "{} {} HTTP/1.1\r\nHost: {}\r\nAccept: application/fhir+json\r\nAccept-Encoding: "
-        "identity\r\n",
-        request.method, request.target.empty() ? "/" : request.target, server.authority());
+        "{} {} HTTP/1.1\r\nHost: {}\r\nAccept: application/fhir+json\r\nAccept-Encoding: {}\r\n",
+        request.method, request.target.empty() ? "/" : request.target, server.authority(),
+        server.compresses ? "zstd, gzip" : "identity");
     for (const auto& [name, value] : request.headers) {
         head += fmt::format("{}: {}\r\n", name, value);
     }
@@ -406,12 +421,18 @@ Result<HttpReply> HttpClient::Impl::exchange(const HttpRequest& request) {
 }
 
 Result<HttpReply> HttpClient::send(const HttpRequest& request) {
-    auto reply = impl_->exchange(request);
+    std::string encoded;
+    std::optional<HttpRequest> smaller;
+    if (impl_->server.compresses && request.body.size() >= kCompressedBytesMin) {
+        smaller = compressed(request, encoded);
+    }
+    const HttpRequest& sending = smaller ? *smaller : request;
+    auto reply = impl_->exchange(sending);
     if (reply && reply->status == 401 && impl_->server.credentials.in_files()) {
         const std::string before = impl_->credential_lines;
         ANNALS_TRY_VOID(impl_->read_credentials());
         if (impl_->credential_lines != before) {
-            reply = impl_->exchange(request);
+            reply = impl_->exchange(sending);
         }
     }
     impl_->let_in = impl_->let_in || (reply && reply->status != 401);

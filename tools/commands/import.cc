@@ -59,6 +59,7 @@ struct ImportOptions {
     Credentials credentials;
     std::vector<std::string> paths;
     std::uint64_t connections = 4;
+    bool compresses = false;
     bool quiet = false;
 };
 
@@ -210,6 +211,8 @@ int import_files(const ArgumentList& arguments) {
     reader.text("--data", options.data, "data directory to import into; created if missing");
     reader.text("--server", options.server, "instead of --data: root of a running server");
     declare_credentials(reader, "", options.credentials);
+    reader.flag("--compress", options.compresses,
+                "with --server: send and receive compressed, for a slow line");
     reader.number("--connections", options.connections, "number of concurrent submissions");
     reader.text("--config", options.sources.file, "with --data: TOML file with settings");
     reader.texts("--set", options.sources.sets, "with --data: KEY=VALUE, a setting");
@@ -230,8 +233,11 @@ int import_files(const ArgumentList& arguments) {
             return reader.refuse(server.error().detail);
         }
         options.to = *std::move(server);
+        options.to->compresses = options.compresses;
     } else if (!options.credentials.none()) {
         return reader.refuse(kCredentialsGoWithServer);
+    } else if (options.compresses) {
+        return reader.refuse(kCompressGoesWithServer);
     }
     if (options.connections == 0 || options.connections > 256) {
         return reader.refuse("--connections must be a number from 1 to 256");

@@ -51,6 +51,7 @@ struct ReplicateOptions {
     std::uint64_t retry_seconds = 60;
     bool follow = false;
     bool verify = false;
+    bool compresses = false;
     bool quiet = false;
 };
 
@@ -270,6 +271,7 @@ int replicate(const ArgumentList& arguments) {
     reader.text(
         "--state", options.state_file,
         "file that records the progress (default: named after the two URLs, in this directory)");
+    reader.flag("--compress", options.compresses, "send and receive compressed, for a slow line");
     reader.number("--page", options.page_size, "versions per page and bundle");
     reader.number("--retry-for", options.retry_seconds,
                   "give up after this many seconds without a response (with --follow: never)");
@@ -277,12 +279,13 @@ int replicate(const ArgumentList& arguments) {
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
-    const auto from = server_with(options.from, options.from_credentials);
-    const auto to = server_with(options.to, options.to_credentials);
-    for (const auto* url : {&from, &to}) {
+    auto from = server_with(options.from, options.from_credentials);
+    auto to = server_with(options.to, options.to_credentials);
+    for (auto* url : {&from, &to}) {
         if (!*url) {
             return reader.refuse(url->error().detail);
         }
+        (*url)->compresses = options.compresses;
     }
     if (from->text() == to->text()) {
         return reader.refuse("--from and --to are the same server");

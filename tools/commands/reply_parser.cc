@@ -22,10 +22,9 @@ Result<std::string> decoded(std::string_view body, std::string_view coding,
     const std::optional<net::Coding> named = net::coding_named(coding);
     const auto decoder = named ? net::make_decoder(*named) : nullptr;
     if (decoder == nullptr) {
-        return Error{
-            Errc::processing,
-            fmt::format("the response is encoded ({}), although identity was requested", coding),
-            ""};
+        return Error{Errc::processing,
+                     fmt::format("the response is encoded ({}), which was not requested", coding),
+                     ""};
     }
     std::string plain;
     const net::Decoder::Step step = decoder->add(body, bytes_max, plain);
@@ -41,7 +40,7 @@ Result<std::string> decoded(std::string_view body, std::string_view coding,
     return plain;
 }
 
-/// Decodes the body of `reply` if it is encoded, unasked. Errors: as decoded(), if it is a success.
+/// Decodes the body of `reply` if it is encoded, asked or not. Errors: as decoded(), if it is a success.
 Result<void> make_plain(HttpReply& reply, std::uint64_t bytes_max) {
     const std::string coding(reply.header("Content-Encoding").value_or(""));
     if (!reply.body.empty() && net::coding_named(coding) != net::Coding::identity) {

@@ -13,6 +13,9 @@
 
 namespace annals::tools {
 
+/// The message if no server is named.
+inline constexpr const char* kCompressGoesWithServer = "--compress goes with --server";
+
 /// A server's root: "http://host:port/fhir".
 struct ServerUrl {
     std::string host;
@@ -20,6 +23,7 @@ struct ServerUrl {
     std::string base_path;      ///< "/fhir": no trailing slash, empty for the root
     bool tls = false;           ///< https
     Credentials credentials{};  ///< sent with each request; not part of text()
+    bool compresses = false;  ///< bodies are sent compressed, and asked for so; not part of text()
 
     /// "host:port" as in the Host header; an IPv6 address in brackets.
     std::string authority() const;
