@@ -158,6 +158,30 @@ TEST(ImportLane, RefusesTheOneThatIsTooLargeAndGoesOn) {
     }
 }
 
+TEST(ImportLane, SendsNothingAgainOfTheSizeThatWasTooLarge) {
+    for (const Pack::Kind kind : {Pack::Kind::batch, Pack::Kind::history}) {
+        std::vector<std::string> asked;
+        ImportReport report;
+        report.files = {"in.ndjson"};
+        {
+            ImportLane lane(
+                std::make_unique<ScriptedDestination>(std::deque<DestinationReply>{{413, ""},
+                                                                                   answer({"201"}),
+                                                                                   answer({"201"}),
+                                                                                   answer({"201"}),
+                                                                                   answer({"201"})},
+                                                      asked),
+                report);
+            lane.push({kind, {put("a", "true"), put("b", "true")}, 0});
+            lane.push({kind, {put("c", "true"), put("d", "true")}, 0});
+            lane.drain();
+        }
+        EXPECT_EQ(asked.size(), 5U) << "the first whole, and four halves";
+        EXPECT_EQ(report.done_count(), 4U);
+        EXPECT_EQ(report.refused_count(), 0U);
+    }
+}
+
 TEST(ImportLane, SendsNothingOfWhatIsTooLargeBehindAPartThatWasLeftOut) {
     std::vector<std::string> asked;
     ImportReport report;

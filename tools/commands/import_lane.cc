@@ -152,7 +152,12 @@ void ImportLane::submit(Pack pack) {
     const bool history = pack.kind == Pack::Kind::history;
     auto pause = first_pause_;
     for (int attempt = 0;; ++attempt) {
-        const auto reply = destination_->submit(bundle_of(pack), history);
+        const std::string bundle = bundle_of(pack);
+        const bool divisible = pack.entries.size() > 1;
+        if (divisible && bundle.size() >= refused_bytes_) {
+            return submit_halves(std::move(pack));
+        }
+        const auto reply = destination_->submit(bundle, history);
         const Origin first = pack.entries.front().origin;
         std::string trouble;
         if (!reply) {
@@ -165,15 +170,11 @@ void ImportLane::submit(Pack pack) {
             return;
         }
         const bool too_slow = reply->status == 408;  // for the request timeout of the server
-        if ((reply->status == 413 || too_slow) && pack.entries.size() > 1) {
-            Pack rest{pack.kind, {}, pack.bytes};
-            const auto middle =
-                pack.entries.begin() + static_cast<std::ptrdiff_t>(pack.entries.size() / 2);
-            std::move(middle, pack.entries.end(), std::back_inserter(rest.entries));
-            pack.entries.erase(middle, pack.entries.end());
-            submit(std::move(pack));
-            // The rest must not be stored before what precedes it.
-            return report_.gave_up() ? leave_out(rest) : submit(std::move(rest));
+        if (reply->status == 413 && divisible) {
+            refused_bytes_ = bundle.size();
+        }
+        if ((reply->status == 413 || too_slow) && divisible) {
+            return submit_halves(std::move(pack));
         }
         if (reply->status == 200) {
             const auto answers = read_answers(parser_, reply->body);
@@ -219,6 +220,16 @@ void ImportLane::submit(Pack pack) {
         std::this_thread::sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);
     }
+}
+
+void ImportLane::submit_halves(Pack pack) {
+    Pack rest{pack.kind, {}, pack.bytes};
+    const auto middle = pack.entries.begin() + static_cast<std::ptrdiff_t>(pack.entries.size() / 2);
+    std::move(middle, pack.entries.end(), std::back_inserter(rest.entries));
+    pack.entries.erase(middle, pack.entries.end());
+    submit(std::move(pack));
+    // The rest must not be stored before what precedes it.
+    report_.gave_up() ? leave_out(rest) : submit(std::move(rest));
 }
 
 std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -117,6 +118,9 @@ class ImportLane {
   private:
     void run();
     void submit(Pack pack);
+
+    /// One half after the other. Requires: more than one entry.
+    void submit_halves(Pack pack);
     void leave_out(const Pack& pack);
     void give_up(const Pack& pack, const std::string& why);
 
@@ -127,6 +131,8 @@ class ImportLane {
     ImportReport& report_;
     std::chrono::milliseconds first_pause_;
     json::Parser parser_{kJsonWrappedDepthMax};
+    /// The smallest Bundle that was too large: one of this size is not tried as a whole again.
+    std::size_t refused_bytes_ = std::numeric_limits<std::size_t>::max();
 
     std::mutex mutex_;
     std::condition_variable changed_;
