@@ -7,6 +7,7 @@
 #include "codec/json/document.h"
 #include "codec/xml/reader.h"
 #include "codec/xml/writer.h"
+#include "tests/support/xml_text.h"
 
 #include <benchmark/benchmark.h>
 #include <pugixml.hpp>
@@ -59,7 +60,7 @@ std::string read_bundle() {
 }
 
 Text both(json::Value resource) {
-    return {std::string(resource.raw()), xml_from_json(resource)};
+    return {std::string(resource.raw()), test::xml_from_json(resource)};
 }
 
 Texts read_texts() {

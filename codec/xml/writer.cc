@@ -100,12 +100,6 @@ schema::Type resource_type(json::Value value) {
 
 }  // namespace
 
-std::string xml_from_json(json::Value resource, bool pretty) {
-    std::string out;
-    Writer(pretty).write(out, resource);
-    return out;
-}
-
 void Writer::begin_line(std::string& out, std::size_t depth) const {
     if (pretty_) {
         out += '\n';

@@ -66,7 +66,4 @@ class Writer {
     std::string narrative_;
 };
 
-/// The XML of `resource`, with its own buffers.
-std::string xml_from_json(json::Value resource, bool pretty = false);
-
 }  // namespace annals::xml

@@ -5,6 +5,7 @@
 #include "codec/xml/reader.h"
 #include "codec/xml/writer.h"
 #include "tests/support/files.h"
+#include "tests/support/xml_text.h"
 
 #include <gtest/gtest.h>
 #include <pugixml.hpp>
@@ -164,7 +165,7 @@ TEST(XmlSuites, SyntheasBundlesMeanTheSame) {
         ASSERT_TRUE(read) << path << ' ' << read.error().detail << ' ' << read.error().expression;
         const Result<json::Document> ours = parser.parse(*read);
         ASSERT_TRUE(ours) << path;
-        const Result<std::string> again = json_from_xml(xml_from_json(ours->root()));
+        const Result<std::string> again = json_from_xml(test::xml_from_json(ours->root()));
         ASSERT_TRUE(again) << path;
         EXPECT_EQ(*again, *read) << path;
     }

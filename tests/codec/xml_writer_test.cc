@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "codec/xml/reader.h"
 #include "codec/xml/writer.h"
+#include "tests/support/xml_text.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ std::string xml_of(std::string_view json, bool pretty = false) {
     json::Parser parser;
     const Result<json::Document> document = parser.parse(json);
     EXPECT_TRUE(document) << json;
-    return xml_from_json(document->root(), pretty);
+    return test::xml_from_json(document->root(), pretty);
 }
 
 // The content of a Patient with these members.
@@ -179,7 +180,7 @@ TEST(XmlWriter, WritesABundleInParts) {
             writer.write_element(out, "Bundle", "entry", entry);
         }
         writer.write_tail(out, document->root(), "entry");
-        EXPECT_EQ(out, xml_from_json(document->root(), pretty));
+        EXPECT_EQ(out, test::xml_from_json(document->root(), pretty));
     }
 }
 
@@ -194,7 +195,7 @@ TEST(XmlWriter, WritesWhatTheReaderReadsBack) {
         ASSERT_TRUE(document);
         for (const bool pretty : {false, true}) {
             const Result<std::string> again =
-                json_from_xml(xml_from_json(document->root(), pretty));
+                json_from_xml(test::xml_from_json(document->root(), pretty));
             ASSERT_TRUE(again) << again.error().detail;
             EXPECT_EQ(*again, document->text());
         }

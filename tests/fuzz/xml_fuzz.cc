@@ -4,8 +4,8 @@
 #include "codec/json/document.h"
 #include "codec/xml/elements.h"
 #include "codec/xml/reader.h"
-#include "codec/xml/writer.h"
 #include "core/base/resource_types.h"
+#include "tests/support/xml_text.h"
 
 #include <pugixml.hpp>
 
@@ -28,7 +28,7 @@ void check_round_trip(Reader& reader, json::Parser& parser, std::string_view jso
         return;
     }
     for (const bool pretty : {false, true}) {
-        const std::string xml = xml_from_json(document->root(), pretty);
+        const std::string xml = test::xml_from_json(document->root(), pretty);
         const Result<std::string> again = reader.read(xml);
         ANNALS_CHECK(again, again.error().detail);
         ANNALS_CHECK(*again == json, *again);
@@ -43,7 +43,7 @@ void check_writer(Reader& reader, json::Parser& parser, std::string_view text) {
         return;
     }
     for (const bool pretty : {false, true}) {
-        const std::string xml = xml_from_json(document->root(), pretty);
+        const std::string xml = test::xml_from_json(document->root(), pretty);
         const json::Value name = document->root()["resourceType"];
         if (!find_resource_type(name.raw_string())) {
             continue;
