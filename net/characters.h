@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +34,7 @@ constexpr CharacterSet letters_digits_and(std::string_view others) {
     return set;
 }
 
-inline constexpr CharacterSet kToken = letters_digits_and("!#$%&'*+-.^_`|~");  // RFC 9110, 5.6.2
+inline constexpr CharacterSet kToken = letters_digits_and(kTokenMarks);
 inline constexpr CharacterSet kAuthority =
     letters_digits_and("-._~:[]");  // names, addresses, a port
 inline constexpr CharacterSet kRequestId = letters_digits_and("-._~:/+=@");
@@ -62,8 +63,7 @@ inline bool same(std::string_view text, std::string_view lower) noexcept {
         return false;
     }
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c) != lower[i]) {
+        if (ascii_lower(text[i]) != lower[i]) {
             return false;
         }
     }

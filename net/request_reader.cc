@@ -1,6 +1,7 @@
 #include "net/request_reader.h"
 
 #include "core/base/check.h"
+#include "core/base/text.h"
 #include "net/characters.h"
 #include "net/refused_head.h"
 
@@ -271,7 +272,7 @@ RequestReader::Step RequestReader::step_after_unknown_method() {
     const std::size_t line_end = head.find('\n');
     const std::string_view line = head.substr(0, line_end);
     const std::string_view method = line.substr(0, line.find(' '));
-    if (method.empty() || method.size() > kMethodBytesMax || !all_in(kToken, method)) {
+    if (method.size() > kMethodBytesMax || !is_token(method)) {
         refuse(Errc::invalid, "this is not an HTTP/1.1 request");
         return Step::refused;
     }

@@ -64,11 +64,14 @@ std::optional<Number> parse_number(std::string_view text, int base = 10) noexcep
     return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-/// Whether `text` is a token (RFC 9110 section 5.6.2), as the names of headers and media types are.
+/// What a token may have besides ASCII's letters and digits (RFC 9110 section 5.6.2).
+inline constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
+
+/// Whether `text` is a token, as the names of headers and media types are.
 inline bool is_token(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         return (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') ||
-               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+               kTokenMarks.find(c) != std::string_view::npos;
     });
 }
 
