@@ -15,6 +15,22 @@ json::Parser& parser() {
     return parser;
 }
 
+/// The version, or a carried resource if there are any, at a position; none if it was erased.
+std::optional<storage::VersionInfo> find_at(const storage::Store& store, const Carried* carried,
+                                            Position position) {
+    if (carried == nullptr || position < kCarriedFrom) {
+        return store.at(position);
+    }
+    const std::uint64_t number = position.value - kCarriedFrom.value;
+    if (number >= carried->resources.size()) {
+        return {};
+    }
+    storage::VersionInfo info;
+    info.position = position;
+    info.type = carried->resources[number].type;
+    return info;
+}
+
 }  // namespace
 
 const storage::SearchRuns& Snapshot::runs(TypeId type) {
@@ -50,21 +66,6 @@ std::vector<Position> Snapshot::unread(std::span<const Position> positions) cons
         }
     }
     return store_->unread(versions);
-}
-
-std::optional<storage::VersionInfo> find_at(const storage::Store& store, const Carried* carried,
-                                            Position position) {
-    if (carried == nullptr || position < kCarriedFrom) {
-        return store.at(position);
-    }
-    const std::uint64_t number = position.value - kCarriedFrom.value;
-    if (number >= carried->resources.size()) {
-        return {};
-    }
-    storage::VersionInfo info;
-    info.position = position;
-    info.type = carried->resources[number].type;
-    return info;
 }
 
 Result<storage::StoredVersion> load(const storage::Store& store,

@@ -116,11 +116,7 @@ class Snapshot {
 /// The error for a snapshot that can no longer be answered.
 Error expired_snapshot();
 
-/// The version or, if there are any, carried resource at a position; none if it was erased.
-std::optional<storage::VersionInfo> find_at(const storage::Store& store, const Carried* carried,
-                                            Position position);
-
-/// Its bytes. Errors: those of Store::load().
+/// The bytes of a version, or of a carried resource. Errors: those of Store::load().
 Result<storage::StoredVersion> load(const storage::Store& store,
                                     const std::shared_ptr<const Carried>& carried,
                                     const storage::VersionInfo& info);
