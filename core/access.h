@@ -7,7 +7,6 @@
 
 #pragma once
 
-#include "core/base/instant.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
 
