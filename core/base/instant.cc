@@ -161,7 +161,7 @@ std::optional<std::int64_t> read_zone(Scanner& scanner) noexcept {
 
 Error bad(std::string_view text, std::string_view kind) {
     std::string shown(text.substr(0, 64));
-    return {Errc::value, "'" + shown + "' is not a " + std::string(kind), {}};
+    return {Errc::value, "'" + shown + "' is not a " + std::string(kind)};
 }
 
 constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};

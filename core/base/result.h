@@ -67,8 +67,8 @@ enum class Errc : std::uint8_t {
 /// definition that is missing or unusable here, or "Type/id", for whoever can supply it. Empty if no single thing would help.
 struct Error {
     Errc code = Errc::internal;
-    std::string detail;
-    std::string expression;
+    std::string detail{};
+    std::string expression{};
     std::vector<Error> others{};
     std::string lacks{};
 };

@@ -38,7 +38,7 @@ Result<std::jthread> start_thread(const char* name, std::function<void()> work) 
         std::string why =
             fmt::format("cannot start a thread for {}: {}", name, refused.code().message());
         warn(why);
-        return Error{Errc::overloaded, std::move(why), ""};
+        return Error{Errc::overloaded, std::move(why)};
     }
 }
 

@@ -62,7 +62,7 @@ Result<std::shared_ptr<const TimeZone>> TimeZone::load(const std::string& name) 
     auto rules = std::make_unique<Rules>();
     absl::TimeZone& zone = rules->zone;
     if (!is_zone_name(name) || !absl::LoadTimeZone(name, &zone)) {
-        return Error{Errc::value, "the system's time zone database has no such zone", ""};
+        return Error{Errc::value, "the system's time zone database has no such zone"};
     }
     const int before = zone.At(absl::FromCivil(absl::CivilYear(1), absl::UTCTimeZone())).offset;
     std::uint64_t fingerprint = mixed(before, 0);
