@@ -97,7 +97,7 @@ class Checker {
 
     Result<void> require_order(const Node& node, const Inferred& input) const {
         if (!input.ordered) {
-            return error(node, "an order is asked of what has none");
+            return error(node, "an ordering function on an unordered collection");
         }
         return {};
     }

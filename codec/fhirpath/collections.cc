@@ -28,7 +28,7 @@ bool Machine::on_truths(Function function, Range input) {
             return false;
         }
         if (!present || value.kind() != Item::Kind::boolean) {
-            return fail("an item that is no boolean where all must be");
+            return fail("an item that is not a boolean where all must be");
         }
         const bool hit = value.as_boolean() == wanted;
         result = any ? result || hit : result && hit;

@@ -412,7 +412,7 @@ bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
         out = compare_quantities(quantity_from(x), quantity_from(y));
         return step(100);
     }
-    return fail(type_name(x) + " and " + type_name(y) + " can't be compared");
+    return fail(type_name(x) + " and " + type_name(y) + " cannot be compared");
 }
 
 }  // namespace annals::fhirpath

@@ -28,7 +28,7 @@ bool Machine::integer_argument(const Node& node, std::uint32_t which, const Scop
         return true;
     }
     if (item.kind() != Item::Kind::integer) {
-        return fail("an argument that is no integer");
+        return fail("an argument that is not an integer");
     }
     out = item.as_integer();
     return true;
@@ -44,7 +44,7 @@ bool Machine::string_argument(const Node& node, std::uint32_t which, const Scope
         return true;
     }
     if (item.kind() != Item::Kind::string) {
-        return fail("an argument that is no string");
+        return fail("an argument that is not a string");
     }
     out = item.as_string();
     return true;

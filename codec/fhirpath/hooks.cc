@@ -46,7 +46,7 @@ bool Machine::check_modifiers(const Node& node, const Scope& scope, Range input)
             const json::Value url = extension["url"];
             if (!step() ||
                 std::ranges::none_of(known, [&](std::string_view k) { return url.equals(k); })) {
-                return fail("a modifier extension that isn't known");
+                return fail("an unknown modifier extension");
             }
         }
         if (!push(at(i))) {
@@ -117,7 +117,8 @@ bool Machine::conforms_to(const Item& item, std::string_view profile) {
     }
     const Hooks* const hooks = environment_->hooks;
     if (hooks == nullptr || !hooks->conforms_to) {
-        return fail("conformsTo() doesn't know the profile " + std::string(profile.substr(0, 200)));
+        return fail("conformsTo() does not know the profile " +
+                    std::string(profile.substr(0, 200)));
     }
     return push_answer(hooks->conforms_to(item, profile));
 }

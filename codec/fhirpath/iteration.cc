@@ -115,7 +115,7 @@ bool Machine::iif(const Node& node, const Scope& scope, Range input) {
     }
     top_ = mark;
     if (present && criterion.kind() != Item::Kind::boolean) {
-        return fail("a criterion of iif() that is no boolean");
+        return fail("a criterion of iif() that is not a boolean");
     }
     if (present && criterion.as_boolean()) {
         return evaluate(argument_node(node, 1), inner);

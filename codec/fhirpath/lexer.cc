@@ -51,7 +51,7 @@ Result<void> Lexer::skip_space() {
         } else if (c == '/' && peek(1) == '*') {
             const std::size_t end = text_.find("*/", at_ + 2);
             if (end == std::string_view::npos) {
-                return error_at(at_, "a comment that doesn't end");
+                return error_at(at_, "an unterminated comment");
             }
             at_ = end + 2;
         } else {
@@ -152,7 +152,7 @@ Result<void> Lexer::take_quoted(char quote) {
     }
     if (at_ >= text_.size()) {
         at_ = text_.size();
-        return error_at(token_.at, "a string or name that doesn't end");
+        return error_at(token_.at, "an unterminated string or name");
     }
     const std::string_view inside = text_.substr(begin, at_ - begin);
     ++at_;
@@ -162,8 +162,8 @@ Result<void> Lexer::take_quoted(char quote) {
     }
     std::string& out = strings_.emplace_back();
     if (const auto fault = unescape(inside, {"'\"`/\\rntf", "'\"`/\\\r\n\t\f"}, out)) {
-        return error_at(begin + fault->at, fault->unknown ? "an escape that doesn't exist"
-                                                          : "an escape that is no character");
+        return error_at(begin + fault->at,
+                        fault->unknown ? "an unknown escape" : "an escape that is not a character");
     }
     token_.text = out;
     return {};

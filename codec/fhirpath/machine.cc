@@ -277,7 +277,7 @@ bool Machine::indexer(const Node& node, const Scope& scope) {
         return false;
     }
     if (present && index.kind() != Item::Kind::integer) {
-        return fail("an index that is no integer");
+        return fail("an index that is not an integer");
     }
     const bool inside =
         present && index.as_integer() >= 0 && index.as_integer() < std::int64_t{input.size()};

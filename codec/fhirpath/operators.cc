@@ -198,7 +198,7 @@ bool Machine::numbers(const Node& node, const Decimal& a, const Decimal& b, bool
             result = Decimal::subtract(a, b);
             break;
         default:
-            return fail(std::string(symbol(node.op)) + " takes no numbers");
+            return fail(std::string(symbol(node.op)) + " does not apply to numbers");
     }
     // Overflow and division by zero yield an empty collection.
     if (!result) {
@@ -276,7 +276,7 @@ bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b)
             }
         }
     } else {
-        return fail(std::string(symbol(node.op)) + " takes no quantities");
+        return fail(std::string(symbol(node.op)) + " does not apply to quantities");
     }
     if (!value) {
         return true;

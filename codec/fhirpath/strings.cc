@@ -206,14 +206,14 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
         if (c == '$' && next == '{') {
             const std::size_t end = substitution.find('}', i);
             if (end == std::string_view::npos) {
-                return fail("a substitution that can't be used");
+                return fail("an invalid substitution");
             }
             const std::string name(substitution.substr(i + 2, end - i - 2));
             const auto& groups = regex->NamedCapturingGroups();
             const auto found = groups.find(name);
             const std::string number = found == groups.end() ? name : std::to_string(found->second);
             if (number.size() != 1 || number < "0" || number > "9") {
-                return fail("a substitution that can't be used");
+                return fail("an invalid substitution");
             }
             rewrite.append("\\").append(number);
             i = end;
@@ -231,7 +231,7 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
     }
     std::string problem;
     if (!regex->CheckRewriteString(rewrite, &problem)) {
-        return fail("a substitution that can't be used");
+        return fail("an invalid substitution");
     }
     // Each byte can be replaced by the whole substitution: the size is checked in advance.
     if ((text.size() + 1) * (rewrite.size() + 1) > 64 * environment_->limits.string_bytes) {
@@ -305,7 +305,7 @@ bool Machine::join(const Node& node, const Scope& scope, Range input) {
             continue;
         }
         if (value.kind() != Item::Kind::string) {
-            return fail("join() of what is no string");
+            return fail("join() of items that are not strings");
         }
         out += any ? separator : std::string_view();
         out += value.as_string();
@@ -475,7 +475,7 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
         case Function::unescape:
             return encode(node.function, text, first);
         default:
-            return fail("a function that isn't there");
+            return fail("an unknown function");
     }
 }
 

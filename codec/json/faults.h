@@ -48,7 +48,7 @@ inline Number scan_number(const char* at) noexcept {
         return {at, "expected a digit"};
     }
     if (*integer == '0' && at != integer + 1) [[unlikely]] {
-        return {integer + 1, "a number has no leading zeros"};
+        return {integer + 1, "a number must not have leading zeros"};
     }
     if (*at == '.') {
         const char* const fraction = at + 1;

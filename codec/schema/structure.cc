@@ -270,7 +270,8 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
         if (!partner->has_value_at(i)) {
             faults_.report(
                 spot({key, i}), Errc::structure,
-                fmt::format("null stands only beside what _{} has at its place", name_of(row)));
+                fmt::format("null is allowed only where _{} has a value at the same index",
+                            name_of(row)));
         }
     }
 }
@@ -284,11 +285,10 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
     if (!is_its_type) {
         faults_.report_primitive(spot(site), index, row.type);
     } else if (reference && !is_reference(text)) {
-        faults_.report(
-            spot(site), Errc::value,
-            fmt::format("'{}' is no reference: expected Type/id of R4, an absolute URL, a URN, "
-                        "#id or Type?criteria",
-                        text.substr(0, kShownMax)));
+        faults_.report(spot(site), Errc::value,
+                       fmt::format("'{}' is not a reference: expected Type/id of R4, an absolute "
+                                   "URL, a URN, #id or Type?criteria",
+                                   text.substr(0, kShownMax)));
     }
 }
 
@@ -353,7 +353,8 @@ void Walk::check_sibling(std::uint32_t key, const ElementRow& row) {
         } else if (!partner.has_value_at(i)) {
             faults_.report(
                 spot({key, i}), Errc::structure,
-                fmt::format("null stands only beside what {} has at its place", name_of(row)));
+                fmt::format("null is allowed only where {} has a value at the same index",
+                            name_of(row)));
         }
     }
 }
@@ -390,7 +391,7 @@ Seen Walk::check_second_type(std::uint32_t key, std::uint16_t type, const Elemen
         if (other && other.mark() == row.mark && other.name() != name_of(row)) {
             seen.doubled |= bit_of(row);
             faults_.report(spot({key, kNone}), Errc::structure,
-                           fmt::format("{}[x] may have one type only, and {} is there",
+                           fmt::format("{}[x] may have only one type, but there is also {}",
                                        base_name_of(row), other.name()));
             break;
         }

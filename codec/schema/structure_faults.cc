@@ -80,7 +80,7 @@ void StructureFaults::report_primitive(Spot spot, std::uint32_t index, std::uint
     const std::string text = kind == Kind::string ? value.string() : std::string(value.raw());
     report(spot, Errc::value,
            node.control ? fmt::format("a {} must not contain control characters", Type(type).name())
-                        : fmt::format("'{}{}' is no valid {}", text.substr(0, kShownMax),
+                        : fmt::format("'{}{}' is not a valid {}", text.substr(0, kShownMax),
                                       text.size() > kShownMax ? "..." : "", Type(type).name()));
 }
 

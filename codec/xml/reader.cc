@@ -138,7 +138,7 @@ bool Reader::append_resource(std::string& out, std::uint32_t index) {
         return fail(index, "this is not a resource type of FHIR R4", Errc::value);
     }
     if (element.id || element.url || element.value) {
-        return fail(index, "a resource has no attributes");
+        return fail(index, "a resource must not have attributes");
     }
     out.append(R"({"resourceType":")").append(name).append("\"");
     bool first = false;
@@ -153,7 +153,7 @@ bool Reader::append_resource(std::string& out, std::uint32_t index) {
 bool Reader::append_object(std::string& out, schema::Type type, std::uint32_t index) {
     const Element& element = parser_.elements()[index];
     if (element.value) {
-        return fail(index, "an element of a complex type has no value attribute");
+        return fail(index, "an element of a complex type must not have a value attribute");
     }
     if (!element.id && !element.url && element.next == index + 1) {
         return fail(index, "an element must have a value or children");
@@ -187,7 +187,7 @@ bool Reader::append_members(std::string& out, schema::Type type, std::uint32_t i
     if (url) {
         const schema::Element definition = type.find("url");
         if (!definition || !definition.is_attribute()) {
-            return fail(index, "this element has no url attribute");
+            return fail(index, "this element must not have a url attribute");
         }
         url_order = definition.index();
     }
@@ -293,7 +293,7 @@ bool Reader::append_complex(std::string& out, const schema::Element& definition,
         return append_object(out, definition.type(), index);
     }
     if (element.id || element.url || element.value) {
-        return fail(index, "an element that holds a resource has no attributes");
+        return fail(index, "an element that contains a resource must not have attributes");
     }
     if (element.next == index + 1 || parser_.elements()[index + 1].next != element.next) {
         return fail(index, "expected one resource inside this element");
@@ -313,7 +313,7 @@ bool Reader::append_primitives(std::string& out, const schema::Element& definiti
         const bool value = element.value || element.narrative != 0;
         const bool extra = element.id || element.next != children_[i].element + 1;
         if (element.url) {
-            return fail(children_[i].element, "this element has no url attribute");
+            return fail(children_[i].element, "this element must not have a url attribute");
         }
         if (!value && !extra) {
             return fail(children_[i].element, "an element must have a value or children");

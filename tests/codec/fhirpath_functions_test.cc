@@ -205,9 +205,9 @@ TEST_F(FhirPath, ReadsNamesDatesAndBlanksAsTheyAreWritten) {
     EXPECT_EQ(eval("@2012-01-02-03"), "error") << "three from a date";
     EXPECT_EQ(eval("'\\q'"), "syntax");
     EXPECT_EQ(Expression::parse("'\\q'").error().detail,
-              "FHIRPath: an escape that doesn't exist at character 2");
+              "FHIRPath: an unknown escape at character 2");
     EXPECT_EQ(Expression::parse("'\\ud800'").error().detail,
-              "FHIRPath: an escape that is no character at character 2");
+              "FHIRPath: an escape that is not a character at character 2");
 }
 
 TEST_F(FhirPath, TakesTheLastInstantOfWhatIsNotSaidWhereOneSideHasAZone) {

@@ -368,7 +368,7 @@ TEST_F(FhirPath, ChecksNamesAgainstTheSchema) {
     EXPECT_EQ(check("contained.foo"), "");
     EXPECT_EQ(check("generalPractitioner.resolve().foo"), "");
     EXPECT_EQ(check("children().first()"),
-              "FHIRPath: an order is asked of what has none at character 12");
+              "FHIRPath: an ordering function on an unordered collection at character 12");
     EXPECT_NE(check("name.where(nope = 1)"), "");
     EXPECT_NE(check("name as Nope"), "");
 }
