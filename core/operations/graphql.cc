@@ -42,7 +42,7 @@ Error fault(std::string_view name, std::string_view what) {
 Result<void> take_variables(std::string_view text, Sent& sent) {
     Result<json::Document> parsed = thread_parser().parse(text);
     if (!parsed) {
-        return fault("variables", "is no JSON");
+        return fault("variables", "is not JSON");
     }
     sent.variables_text = *std::move(parsed);
     sent.variables = sent.variables_text.root();
@@ -72,12 +72,12 @@ Result<void> take_text(std::string_view name, std::string text, Sent& sent) {
 /// {"query":...,"operationName":...,"variables":...,"_asOf":...}.
 Result<void> take_body(json::Value body, Sent& sent) {
     if (!body.is_object()) {
-        return fault("The body", "is no JSON object");
+        return fault("The body", "is not a JSON object");
     }
     for (const std::string_view name : {"query", "operationName"}) {
         const json::Value value = body[name];
         if (value && !value.is_string() && !value.is(json::Kind::null)) {
-            return fault(name, "is no string");
+            return fault(name, "is not a string");
         }
         if (value.is_string()) {
             ANNALS_TRY_VOID(take_text(name, value.string(), sent));
@@ -124,7 +124,7 @@ Result<Sent> read_sent(const Request& request) {
         return Error{Errc::required, "The parameter query is required", ""};
     }
     if (sent.variables && !sent.variables.is_object() && !sent.variables.is(json::Kind::null)) {
-        return fault("variables", "is no JSON object");
+        return fault("variables", "is not a JSON object");
     }
     return sent;
 }

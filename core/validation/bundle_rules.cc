@@ -34,7 +34,7 @@ void check_full_url(Context& context, const Frame& frame, json::Value entry) {
     const std::string text = full_url.string();
     if (!is_absolute(text)) {
         context.tell(Severity::error, "invalid", full_url.index(),
-                     fmt::format("A fullUrl is absolute, and not {}", text));
+                     fmt::format("A fullUrl must be absolute, not {}", text));
         return;
     }
     const Literal literal = parse_literal(text);
@@ -149,9 +149,10 @@ void check_search_entry(Context& context, json::Value entry) {
     }
     if (mode.equals("outcome") && !is_outcome) {
         context.tell(Severity::error, "invalid", resource.index(),
-                     "An entry of the mode outcome is an OperationOutcome");
+                     "An entry with the mode outcome must be an OperationOutcome");
     } else if (!mode.equals("outcome") && !resource["id"]) {
-        context.tell(Severity::error, "invalid", resource.index(), "What a search finds has an id");
+        context.tell(Severity::error, "invalid", resource.index(),
+                     "A resource found by a search must have an id");
     }
 }
 

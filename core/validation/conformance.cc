@@ -21,14 +21,14 @@ void check_quantity(Context& context, const Spot& spot, std::string_view url) {
     };
     url = core::split_canonical(url).url;
     if (url.ends_with(kSimpleQuantity) && has("comparator")) {
-        context.error("invariant", spot, "A SimpleQuantity has no comparator (sqty-1)");
+        context.error("invariant", spot, "A SimpleQuantity must not have a comparator (sqty-1)");
     }
     if (url.ends_with(kMoneyQuantity) &&
         ((has("value") && !has("code")) ||
          (quantity["system"] && !quantity["system"].equals(kCurrencies)))) {
-        context.error(
-            "invariant", spot,
-            fmt::format("A MoneyQuantity with a value has a code, of {} (mqty-1)", kCurrencies));
+        context.error("invariant", spot,
+                      fmt::format("A MoneyQuantity with a value must have a code of {} (mqty-1)",
+                                  kCurrencies));
     }
 }
 
@@ -39,7 +39,7 @@ void check_profile(Context& context, const Frame& frame, const Spot& spot, std::
     if (const schema::Type own = own_type(url)) {
         if (spot.type && !spot.type.is_a(own)) {
             context.error("structure", spot,
-                          fmt::format("This is a {}, and not a {}", spot.type.name(), own.name()));
+                          fmt::format("This is a {}, not a {}", spot.type.name(), own.name()));
         } else {
             check_quantity(context, spot, url);
         }
@@ -54,7 +54,7 @@ void check_profile(Context& context, const Frame& frame, const Spot& spot, std::
     const Profile& known = **profile;
     if (!spot.type || !spot.type.is_a(known.type())) {
         context.error("structure", spot,
-                      fmt::format("The profile {} is for {}, and this is a {}", url,
+                      fmt::format("The profile {} is for {}, but this is a {}", url,
                                   known.type().name(), spot.type.name()));
         return;
     }

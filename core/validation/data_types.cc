@@ -27,8 +27,8 @@ void check_extension_content(Context& context, const Spot& spot) {
     }
     if (has_value == has_extensions) {
         context.error("invariant", spot,
-                      has_value ? "An extension has a value or extensions, and not both (ext-1)"
-                                : "An extension has a value or extensions (ext-1)");
+                      has_value ? "An extension must have a value or extensions, not both (ext-1)"
+                                : "An extension must have a value or extensions (ext-1)");
     }
 }
 
@@ -72,7 +72,7 @@ void check_attachment(Context& context, const Spot& spot) {
     std::from_chars(text.data(), text.data() + text.size(), stated);
     if (stated != actual) {
         context.error("value", spot,
-                      fmt::format("The attachment says {} bytes and has {}", stated, actual));
+                      fmt::format("The attachment states {} bytes but has {}", stated, actual));
     }
 }
 
@@ -113,7 +113,7 @@ void check_uri(Context& context, const Spot& spot) {
     const std::string text = spot.value().string();
     if ((text.starts_with("urn:uuid:") && !schema::is_uuid(text)) ||
         (text.starts_with("urn:oid:") && !schema::is_oid(text))) {
-        context.error("invalid", spot, fmt::format("{} is no UUID or OID as it says", text));
+        context.error("invalid", spot, fmt::format("{} is not a valid UUID or OID", text));
     }
 }
 
@@ -122,7 +122,7 @@ void check_canonical(Context& context, const Spot& spot) {
     check_uri(context, spot);
     if (!text.empty() && !is_absolute(text) && !text.starts_with('#')) {
         context.error("invalid", spot,
-                      fmt::format("A canonical URL is absolute or a fragment, and not {}", text));
+                      fmt::format("A canonical URL must be absolute or a fragment, not {}", text));
     }
 }
 
@@ -134,14 +134,14 @@ void check_system(Context& context, const Spot& spot) {
     const std::string text = system.string();
     if (!text.empty() && !is_absolute(text)) {
         context.tell(Severity::error, "invalid", system.index(),
-                     fmt::format("A system is an absolute URI, and not {}", text));
+                     fmt::format("A system must be an absolute URI, not {}", text));
     }
 }
 
 /// The id of an element, which unlike a resource's may have any characters except white space.
 void check_element_id(Context& context, const Spot& spot) {
     if (spot.value().string().find_first_of(" \t\r\n") != std::string::npos) {
-        context.error("value", spot, "An element's id has no white space");
+        context.error("value", spot, "An element's id must not have white space");
     }
 }
 
@@ -153,7 +153,7 @@ void check_money(Context& context, const Spot& spot) {
         text.size() == 3 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
     if (currency.is_string() && !is_code) {
         context.tell(Severity::error, "code-invalid", currency.index(),
-                     fmt::format("'{}' is no code of ISO 4217", text));
+                     fmt::format("'{}' is not a code of ISO 4217", text));
     }
 }
 
@@ -164,7 +164,7 @@ void check_narrative(Context& context, const Spot& spot) {
     } else if (!narrative->says_namespace) {
         context.error(
             "invariant", spot,
-            "a narrative's div says its namespace: xmlns=\"http://www.w3.org/1999/xhtml\"");
+            "a narrative's div must declare its namespace: xmlns=\"http://www.w3.org/1999/xhtml\"");
     }
 }
 

@@ -158,12 +158,12 @@ void check_extension(Context& context, const Frame& frame, const Spot& spot, con
     if (!is_absolute(url)) {
         if (parent.type != schema::extension_type()) {
             context.error("invalid", spot,
-                          fmt::format("An extension's url is absolute, and not {}", url));
+                          fmt::format("An extension's url must be absolute, not {}", url));
         }
         return;
     }
     if (url.find('|') != std::string::npos) {
-        context.error("invalid", spot, "An extension's url has no version");
+        context.error("invalid", spot, "An extension's url must not have a version");
         return;
     }
     const Result<std::shared_ptr<const Profile>> definition = Profile::load(context, url);
@@ -180,7 +180,7 @@ void check_extension(Context& context, const Frame& frame, const Spot& spot, con
     }
     const Profile& known = **definition;
     if (known.type() != schema::extension_type()) {
-        context.error("structure", spot, fmt::format("{} is no extension", url));
+        context.error("structure", spot, fmt::format("{} is not an extension", url));
         return;
     }
     if (!context.spend(size_of_definition(known.definition()))) {

@@ -115,8 +115,8 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
     }
     if (node.pattern && !has_pattern(context, value, node.pattern)) {
         context.error("value", spot,
-                      fmt::format("{} demands of {} the pattern {}", profile.url(), named(node),
-                                  node.pattern.raw().substr(0, 200)));
+                      fmt::format("{0} requires the pattern {2} for {1}", profile.url(),
+                                  named(node), node.pattern.raw().substr(0, 200)));
     }
     if (!value) {
         return;
@@ -132,13 +132,13 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
     };
     if (node.min_value && order_to(node.min_value) == -1) {
         context.error("value", spot,
-                      fmt::format("{} demands of {} at least {}", profile.url(), named(node),
-                                  node.min_value.raw().substr(0, 100)));
+                      fmt::format("{0} requires a value of at least {2} for {1}", profile.url(),
+                                  named(node), node.min_value.raw().substr(0, 100)));
     }
     if (node.max_value && order_to(node.max_value) == 1) {
         context.error("value", spot,
-                      fmt::format("{} demands of {} at most {}", profile.url(), named(node),
-                                  node.max_value.raw().substr(0, 100)));
+                      fmt::format("{0} requires a value of at most {2} for {1}", profile.url(),
+                                  named(node), node.max_value.raw().substr(0, 100)));
     }
     const schema::Strength strength = strength_of(node.binding);
     if (strength != schema::Strength::none) {
@@ -158,9 +158,10 @@ void check_constraints(Context& context, const Frame& frame, const Profile& prof
     for (const auto& [definition, rule] : node.constraints) {
         if (rule && context.spend() && holds(context, frame, spot, *rule) == false) {
             const bool is_error = definition["severity"].equals("error");
-            context.tell(is_error ? Severity::error : Severity::warning, "invariant", spot,
-                         fmt::format("The rule {} of {} is broken: {}", definition["key"].string(),
-                                     profile.url(), definition["human"].string().substr(0, 400)));
+            context.tell(
+                is_error ? Severity::error : Severity::warning, "invariant", spot,
+                fmt::format("The rule {} of {} is violated: {}", definition["key"].string(),
+                            profile.url(), definition["human"].string().substr(0, 400)));
         }
     }
 }
@@ -273,7 +274,7 @@ void check_node(Context& context, const Frame& frame, const Profile& profile, co
         collect(spot, wanted.name, spots);
         if (spots.size() < wanted.min) {
             context.error("structure", spot,
-                          fmt::format("{} demands at least {} of {}, found {}", profile.url(),
+                          fmt::format("{} requires at least {} of {}, found {}", profile.url(),
                                       wanted.min, wanted.name, spots.size()));
         }
         if (spots.size() > wanted.max) {

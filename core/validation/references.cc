@@ -196,7 +196,7 @@ void check_reference(Context& context, const Frame& frame, const Spot& spot) {
         }
     } else if (!text.empty() && !is_absolute(text) && !is_relative_form(text)) {
         context.error("invalid", spot,
-                      fmt::format("A relative reference is Type/id, and not {}", text));
+                      fmt::format("A relative reference must be Type/id, not {}", text));
         return;
     }
     const Target target = resolve(context, frame, reference);
@@ -204,9 +204,10 @@ void check_reference(Context& context, const Frame& frame, const Spot& spot) {
     if (const json::Value stated = spot.value()["type"]) {
         const schema::Type named = schema::find_type(stated.string());
         if (type && named && !type.is_a(named)) {
-            context.error("structure", spot,
-                          fmt::format("The reference says that it leads to a {}, and leads to a {}",
-                                      named.name(), type.name()));
+            context.error(
+                "structure", spot,
+                fmt::format("The reference states that it leads to a {}, but leads to a {}",
+                            named.name(), type.name()));
             return;
         }
         type = type ? type : named;

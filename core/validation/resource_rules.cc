@@ -44,7 +44,7 @@ void check_items(Context& context, json::Value items, std::size_t depth,
         const json::Value conditions = item["enableWhen"];
         if (conditions.size() > 1 && !item["enableBehavior"] && !item["_enableBehavior"]) {
             context.tell(Severity::error, "invariant", item.index(),
-                         "More than one enableWhen demands an enableBehavior (que-12)");
+                         "More than one enableWhen requires an enableBehavior (que-12)");
         }
         for (const json::Value condition : conditions.elements()) {
             const json::Value question = condition["question"];
@@ -52,7 +52,7 @@ void check_items(Context& context, json::Value items, std::size_t depth,
             // R4's text requires a System.Boolean, which an element never is.
             if (condition["operator"].equals("exists") && !condition["answerBoolean"]) {
                 context.tell(Severity::error, "invariant", condition.index(),
-                             "The operator exists goes with answerBoolean (que-7)");
+                             "The operator exists requires answerBoolean (que-7)");
             }
             if (!question.is_string()) {
                 continue;
@@ -63,10 +63,10 @@ void check_items(Context& context, json::Value items, std::size_t depth,
             } else if (found->second.begin >= item.index() &&
                        found->second.begin < item.node().next) {
                 context.tell(Severity::error, "business-rule", question.index(),
-                             "An item's enableWhen asks of no question inside of it");
+                             "An item's enableWhen must not refer to a question inside the item");
             } else if (found->second.begin > item.index()) {
                 context.tell(Severity::warning, "business-rule", question.index(),
-                             "An item's enableWhen asks of a question after it");
+                             "An item's enableWhen refers to a question after the item");
             }
         }
         check_items(context, item["item"], depth + 1, known);
@@ -128,7 +128,7 @@ void check_code_system(Context& context, const Frame& frame) {
         if (count.raw() != std::to_string(actual)) {
             context.tell(
                 Severity::error, "invalid", count.index(),
-                fmt::format("The code system says {} concepts and has {}", count.raw(), actual));
+                fmt::format("The code system states {} concepts but has {}", count.raw(), actual));
         }
     }
     std::unordered_map<std::string, std::string> types;
@@ -192,7 +192,7 @@ void check_include(Context& context, json::Value include) {
     if (!is_absolute(text)) {
         context.tell(
             Severity::error, "invalid", system.index(),
-            fmt::format("The system of a value set's codes is an absolute URI, and not {}", text));
+            fmt::format("The system of a value set's codes must be an absolute URI, not {}", text));
     }
     if (text != kSnomed) {
         return;
@@ -204,7 +204,7 @@ void check_include(Context& context, json::Value include) {
         const std::string code = item["code"].string();
         if (!code.empty() && !is_snomed_code(code)) {
             context.tell_unknown_code(item.index(),
-                                      fmt::format("'{}' is no code of SNOMED CT", code));
+                                      fmt::format("'{}' is not a code of SNOMED CT", code));
         }
     }
     for (const json::Value filter : include["filter"].elements()) {
@@ -212,7 +212,7 @@ void check_include(Context& context, json::Value include) {
             filter["property"].equals("constraint") || filter["property"].equals("expression");
         if (is_expression && !is_constraint(filter["value"].string())) {
             context.tell(Severity::error, "invalid", filter.index(),
-                         "The filter is no expression constraint of SNOMED CT");
+                         "The filter is not an expression constraint of SNOMED CT");
         }
     }
 }
@@ -249,7 +249,7 @@ void check_search_parameter(Context& context, const Frame& frame) {
     const json::Value type = resource["type"];
     if (type.equals("composite") && resource["component"].size() < 2) {
         context.error("business-rule", frame.resource,
-                      "A composite search parameter has two components or more");
+                      "A composite search parameter must have at least two components");
     }
     const std::string_view own = search_type_of(resource["derivedFrom"].string());
     if (!own.empty() && !type.equals(own)) {
@@ -343,7 +343,7 @@ void check_observation(Context& context, const Frame& frame) {
         }
         if (!by_loinc) {
             context.error("structure", child(frame.resource, "code"),
-                          fmt::format("The vital sign demands the LOINC code {}", sign.loinc));
+                          fmt::format("The vital sign requires the LOINC code {}", sign.loinc));
         }
         const std::string url =
             fmt::format("http://hl7.org/fhir/StructureDefinition/{}", sign.profile);

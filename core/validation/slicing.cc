@@ -57,11 +57,11 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
         if (ordered && matched < last) {
             context.error(
                 "structure", spot,
-                fmt::format("{} demands the slices of {} in order", profile.url(), node.name));
+                fmt::format("{} requires the slices of {} in order", profile.url(), node.name));
         }
         if (rules.equals("openAtEnd") && after_open) {
             context.error("structure", spot,
-                          fmt::format("{} demands its slices of {} before all others",
+                          fmt::format("{} requires its slices of {} before all others",
                                       profile.url(), node.name));
         }
         last = std::max(last, matched);
@@ -70,7 +70,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
         const Node& slice = profile.node(node.slices[i]);
         if (counts[i] + shared[i] + untold[i] < slice.min) {
             context.error("structure", parent,
-                          fmt::format("{} demands at least {} of {}:{}, found {}", profile.url(),
+                          fmt::format("{} requires at least {} of {}:{}, found {}", profile.url(),
                                       slice.min, slice.name, slice.slice, counts[i] + shared[i]));
         }
         if (counts[i] > slice.max) {

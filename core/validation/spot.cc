@@ -71,7 +71,7 @@ bool Context::spend(std::uint64_t count) {
         steps_left = 0;
         trial = nullptr;
         tell(Severity::error, "too-costly", 0,
-             "The validation was given up: it takes too many steps");
+             "The validation was stopped: it takes too many steps");
     }
     return false;
 }

@@ -254,7 +254,7 @@ void check_coding(Context& context, const Spot& spot) {
         if (value_set || schema::find_value_set(*code.system)) {
             context.error(
                 "invalid", spot,
-                fmt::format("The system is a value set, and no code system: {}", *code.system));
+                fmt::format("The system is a value set, not a code system: {}", *code.system));
         }
         return;
     }
@@ -264,12 +264,13 @@ void check_coding(Context& context, const Spot& spot) {
 void check_code(Context& context, std::uint32_t node, const Code& code) {
     if (*code.system == kSnomed) {
         if (!is_snomed_code(code.code)) {
-            context.tell_unknown_code(node, fmt::format("'{}' is no code of SNOMED CT", code.code));
+            context.tell_unknown_code(node,
+                                      fmt::format("'{}' is not a code of SNOMED CT", code.code));
         }
         return;
     }
     if (*code.system == fhirpath::kUcum && !fhirpath::is_unit(code.code)) {
-        context.tell_unknown_code(node, fmt::format("'{}' is no code of UCUM", code.code));
+        context.tell_unknown_code(node, fmt::format("'{}' is not a code of UCUM", code.code));
     }
     const auto content = content_of(context, *code.system, code.version);
     const auto number = content ? content->find(code.code) : std::nullopt;
@@ -277,9 +278,10 @@ void check_code(Context& context, std::uint32_t node, const Code& code) {
         context.tell_unknown_code(node,
                                   fmt::format("The code system has no code {}", described(code)));
     } else if (number && !code.display.empty() && !names(*content, *number, code.display)) {
-        context.tell(context.options.refuse_wrong_displays ? Severity::error : Severity::warning,
-                     "invalid", node,
-                     fmt::format("The code {} is not called '{}'", described(code), code.display));
+        context.tell(
+            context.options.refuse_wrong_displays ? Severity::error : Severity::warning, "invalid",
+            node,
+            fmt::format("The display of the code {} is not '{}'", described(code), code.display));
     }
 }
 

@@ -67,9 +67,10 @@ void check_invariants(Context& context, const Frame& frame, const Spot& spot,
             continue;
         }
         if (holds(context, frame, spot, *rule.expression) == false) {
-            context.tell(
-                invariant.is_error() ? Severity::error : Severity::warning, "invariant", spot,
-                fmt::format("The rule {} is broken: {}", invariant.key(), invariant.expression()));
+            context.tell(invariant.is_error() ? Severity::error : Severity::warning, "invariant",
+                         spot,
+                         fmt::format("The rule {} is violated: {}", invariant.key(),
+                                     invariant.expression()));
         }
     }
 }
@@ -80,8 +81,9 @@ void check_content(Context& context, const Spot& spot) {
     const bool has_value = spot.value() && !spot.value().is_object();
     if (!has_value && object.size() == 1 && object["id"] && spot.type != schema::reference_type() &&
         spot.type != schema::extension_type()) {
-        context.error("invariant", spot,
-                      "The rule ele-1 is broken: an element has a value, or more than an id");
+        context.error(
+            "invariant", spot,
+            "The rule ele-1 is violated: an element must have a value, or more than an id");
     }
 }
 

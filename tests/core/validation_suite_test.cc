@@ -157,7 +157,7 @@ TEST(ValidationSuite, FindsFewFaultsInOfficialExamples) {
         if (verdict.valid) {
             continue;
         }
-        if (verdict.first_error.find("canonical URL is absolute") != std::string::npos) {
+        if (verdict.first_error.find("canonical URL must be absolute") != std::string::npos) {
             ++relative_canonicals;
         } else {
             others.push_back(example.filename().string() + ": " + verdict.first_error);
