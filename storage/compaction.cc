@@ -115,7 +115,7 @@ Result<void> SegmentRewrite::copy_frame() {
     const auto frame = decode_frame(source_.substr(0, frames_end_).substr(read_), old_salt_);
     if (!frame) {
         // It is being blanked right now, or it is damaged.
-        return damaged_at(header_.number, read_, "no whole frame");
+        return damaged_at(header_.number, read_, "no intact frame");
     }
     frame_.assign(kFrameHeaderBytes, '\0');
     RecordReader reader(source_, read_, *frame);
@@ -128,7 +128,7 @@ Result<void> SegmentRewrite::copy_frame() {
             break;
         }
         if (next_hint_ == hints_.size() || hints_[next_hint_].offset != reader.offset()) {
-            return damaged_at(header_.number, reader.offset(), "the footer knows no record here");
+            return damaged_at(header_.number, reader.offset(), "the footer lists no record here");
         }
         Hint hint = hints_[next_hint_++];
         const std::size_t at = frame_.size();
@@ -176,7 +176,7 @@ Result<void> SegmentRewrite::flush() {
 Result<std::optional<Segment>> SegmentRewrite::finish() {
     if (next_hint_ != hints_.size()) {
         return Error{Errc::corrupt,
-                     fmt::format("segments/{}: the footer knows more records than there are",
+                     fmt::format("segments/{}: the footer lists more records than there are",
                                  segment_name(header_.number)),
                      {}};
     }

@@ -248,7 +248,7 @@ Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
     const std::uint64_t terms_bytes = term_count * sizeof(std::uint64_t);
     if (kRecordHeaderBytes + terms_bytes + type_bytes + id_bytes + std::uint64_t{body_size} !=
         length) {
-        return corrupt(offset, "record whose parts don't add up");
+        return corrupt(offset, "record whose parts do not add up");
     }
     if (kind == static_cast<std::uint8_t>(RecordKind::request) &&
         body_size + std::size_t{kRecordHeaderBytes} != length) {
@@ -332,7 +332,7 @@ Result<std::optional<Record>> RecordReader::next() {
     while (left_ > 0) {
         --left_;
         if (bytes_.size() < next_ || bytes_.size() - next_ < kRecordHeaderBytes) {
-            return corrupt(next_, "frame with fewer records than it says");
+            return corrupt(next_, "frame with fewer records than it states");
         }
         offset_ = next_;
         const char* in = bytes_.data() + offset_;

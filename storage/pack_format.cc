@@ -30,7 +30,7 @@ struct Free {
 /// Calls `f(row, column)` for each byte of a footer's hints, with its place in rows and in columns. Errors: corrupt.
 template <typename F>
 Result<void> turn(std::string_view footer, F&& f) {
-    const Error wrong{Errc::corrupt, "footer whose parts don't add up", {}};
+    const Error wrong{Errc::corrupt, "footer whose parts do not add up", {}};
     if (footer.size() < kFooterHeaderBytes + kTrailerBytes) {
         return wrong;
     }

@@ -63,7 +63,7 @@ Result<void> PackedSegment::open_parts(const OnDamage& on_damage) {
         end->blocks_end < kSegmentHeaderBytes || end->blocks_end > end_at ||
         end->dictionary_bytes > kPackDictionaryBytesMax || end->footer_packed > bytes_ ||
         end->blocks_end + parts + end->footer_packed != end_at) {
-        return damaged(end_at, "end whose parts don't add up");
+        return damaged(end_at, "end whose parts do not add up");
     }
     if (hash64(file.substr(end->blocks_end, parts), header_.salt) != end->parts_checksum) {
         return damaged(end->blocks_end, "damaged dictionary or table");
@@ -78,11 +78,11 @@ Result<void> PackedSegment::open_parts(const OnDamage& on_damage) {
     dictionary_bytes_ = end->dictionary_bytes;
     const auto dictionary = this->dictionary();
     if (!dictionary || (!dictionary->empty() && !blocks_.set_dictionary(*dictionary))) {
-        return damaged(blocks_end_, "a dictionary that is none");
+        return damaged(blocks_end_, "an invalid dictionary");
     }
     const std::uint64_t sources_at = blocks_end_ + end->dictionary_packed;
     if (!read_sources(file.data() + sources_at, end->sources)) {
-        return damaged(sources_at, "sources that don't ascend");
+        return damaged(sources_at, "sources that do not ascend");
     }
     table_at_ = sources_at + std::uint64_t{end->sources} * kPackSourceBytes;
     table_ = file.data() + table_at_;
@@ -117,13 +117,13 @@ std::string_view PackedSegment::fault_of_table() const {
             here.image_offset + here.image_bytes > frames_end_ ||
             here.image_bytes < kRecordHeaderBytes || here.file_bytes <= kPackChecksumBytes ||
             here.file_offset + here.file_bytes > blocks_end_) {
-            return "table whose blocks don't follow on each other";
+            return "table whose blocks are not contiguous";
         }
         image += here.image_bytes;
         at += here.file_bytes;
     }
     if (image != frames_end_ || at != blocks_end_) {
-        return "table whose blocks are not all";
+        return "table that lacks blocks";
     }
     return {};
 }

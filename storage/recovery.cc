@@ -143,14 +143,14 @@ class Recovery {
         }
         const auto header = decode_segment_header(source.segment.view(), source.name);
         if (!header) {
-            return damaged(source.name, 0, "no whole segment header");
+            return damaged(source.name, 0, "no complete segment header");
         }
         source.segment.header = *header;
         if (header->number != number) {
-            return damaged(source.name, 24, "the header is of another segment");
+            return damaged(source.name, 24, "the header belongs to a different segment");
         }
         if (result_.store_id != 0 && header->store_id != result_.store_id) {
-            return damaged(source.name, 16, "the segment is of another store");
+            return damaged(source.name, 16, "the segment belongs to a different store");
         }
         result_.store_id = header->store_id;
         result_.log_bytes += bytes;
@@ -176,7 +176,7 @@ class Recovery {
                          {}};
         } else {
             if (source.segment.header.number != result_.last_number) {
-                ANNALS_TRY_VOID(damaged(source.name, source.segment.bytes, "no whole footer"));
+                ANNALS_TRY_VOID(damaged(source.name, source.segment.bytes, "no complete footer"));
             }
             // If another process writes, a body may be blanked while its frame is checked.
             do {
@@ -318,11 +318,11 @@ class Recovery {
             return {};
         }
         if (source.scan.witness) {
-            ANNALS_TRY_VOID(damaged(
-                source.name, source.scan.end,
-                fmt::format("no whole frame here, but a later one at offset {} was written when "
-                            "this place was durable",
-                            *source.scan.witness)));
+            ANNALS_TRY_VOID(
+                damaged(source.name, source.scan.end,
+                        fmt::format("no intact frame here, but a later one at offset {} was "
+                                    "written after this place had become durable",
+                                    *source.scan.witness)));
         }
         std::uint64_t from = source.scan.end;
         while (const auto frame =
@@ -348,7 +348,8 @@ class Recovery {
             auto read = reader.next();
             if (!read) {
                 if (read.error().code == Errc::corrupt) {
-                    return damaged(source.name, reader.offset(), "damaged record in a whole frame");
+                    return damaged(source.name, reader.offset(),
+                                   "damaged record in an intact frame");
                 }
                 return Error{read.error().code,
                              fmt::format("segments/{}: {}", source.name, read.error().detail),

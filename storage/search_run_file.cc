@@ -377,7 +377,7 @@ Result<std::shared_ptr<const SearchRun>> SearchRun::read(std::string_view bytes,
         },
         arrays(*run));
     if (!read) {
-        return damaged("an array that doesn't fit in");
+        return damaged("an array that exceeds the file");
     }
     for (std::uint32_t i = 0; i < header.bitmaps; ++i) {
         std::uint32_t size = 0;
@@ -386,17 +386,17 @@ Result<std::shared_ptr<const SearchRun>> SearchRun::read(std::string_view bytes,
         }
         const std::string_view portable = reader.take(size);
         if (!is_sound_bitmap(portable, run->size())) {
-            return damaged("a bitmap that isn't sound");
+            return damaged("an invalid bitmap");
         }
         SearchBitmap bitmap(
             roaring_bitmap_portable_deserialize_safe(portable.data(), portable.size()));
         if (bitmap == nullptr) {
-            return damaged("a bitmap that can't be read");
+            return damaged("an unreadable bitmap");
         }
         run->bitmaps_.push_back(std::move(bitmap));
     }
     if (reader.left() != 0 || !Checker(*run).is_sound()) {
-        return damaged("an array that isn't sound");
+        return damaged("an invalid array");
     }
     run->add_what_is_derived();
     return std::shared_ptr<const SearchRun>(std::move(run));

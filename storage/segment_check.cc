@@ -77,7 +77,7 @@ Result<CheckedSegment> check_segment(FileSystem& fs, const std::string& path,
         }
         const FrameAt frame{segment.end, *header};
         if (header->first_position.value != segment.last_position.value + 1) {
-            return damaged(path, frame.offset, "a frame whose positions don't follow");
+            return damaged(path, frame.offset, "a frame whose positions do not follow");
         }
         ANNALS_TRY(const std::uint64_t versions, count_versions(path, bytes, frame));
         const CheckedFrame checked{.offset = frame.offset,
@@ -93,11 +93,11 @@ Result<CheckedSegment> check_segment(FileSystem& fs, const std::string& path,
         }
     }
     if (going && footer && segment.end != frames_end) {
-        return damaged(path, segment.end, "no whole frame");
+        return damaged(path, segment.end, "no intact frame");
     }
     const std::string_view rest = bytes.substr(segment.end);
     if (going && !footer && rest.find_first_not_of('\0') != std::string_view::npos) {
-        return damaged(path, segment.end, "no whole frame, and no end");
+        return damaged(path, segment.end, "no intact frame, and no end mark");
     }
     segment.checksum = hash64(footer ? segment.file_view() : bytes.substr(0, segment.end));
     return segment;

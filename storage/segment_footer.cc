@@ -183,7 +183,7 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
         kFooterHeaderBytes + type_bytes + records * kHintBytes + terms * sizeof(std::uint64_t) +
                 kTrailerBytes !=
             footer.size()) {
-        return corrupt("footer whose parts don't add up");
+        return corrupt("footer whose parts do not add up");
     }
 
     const char* at = in + kFooterHeaderBytes;
@@ -222,7 +222,7 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
         }
     }
     if (terms_of_hints != terms || versions != reader.versions_) {
-        return corrupt("footer whose hints don't add up");
+        return corrupt("footer whose hints do not add up");
     }
     return reader;
 }

@@ -35,7 +35,7 @@ void LogCheck::begin_segment(std::uint64_t number, const SegmentHeader& header) 
         damage(24, fmt::format("the header is that of segment {}", header_.number));
     }
     if (store_id_ != 0 && header_.store_id != store_id_) {
-        damage(16, "the segment is of another store");
+        damage(16, "the segment belongs to a different store");
     }
     store_id_ = header_.store_id;
     if (header_.first_position.value != next_ && (!lost_ || header_.first_position.value < next_)) {
@@ -95,13 +95,13 @@ void LogCheck::damage_within_frame(std::string_view bytes, std::uint64_t at,
         }
     }
     if (report_.damages.size() == before) {
-        damage(at, "no whole frame" + lost);
+        damage(at, "no intact frame" + lost);
     }
 }
 
 void LogCheck::verify_frame(std::string_view bytes, const FrameAt& frame) {
     if (frame.header.synced_offset > frame.offset) {
-        damage(frame.offset + 40, "frame that was written before what it calls durable");
+        damage(frame.offset + 40, "frame that was written before what it states to be durable");
     }
     if (frame.header.first_position.value != next_) {
         damage(frame.offset + 24, fmt::format("the first position is {}, expected {}",
@@ -161,7 +161,7 @@ void LogCheck::verify_record(const Record& record, std::uint64_t offset, std::ui
     ++next_;
     report_.deletions += record.deletion ? 1 : 0;
     if (!known(record.method)) {
-        damage(offset + 13, "version made by an unknown method");
+        damage(offset + 13, "version with an unknown method");
     }
     if (record.bodiless) {
         if (record.deletion || record.body.find_first_not_of('\0') != std::string_view::npos) {
@@ -231,7 +231,7 @@ void LogCheck::finish() {
     for (const Bodiless& version : bodiless_) {
         if (complete && !index_.link(version.position).erased) {
             set_file(segment_name(version.segment));
-            damage(version.offset, "the body of a version that nothing erased is gone");
+            damage(version.offset, "the body of a version is missing, although nothing erased it");
         }
     }
     report_.bodies_gone = bodiless_.size();

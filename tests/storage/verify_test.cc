@@ -231,7 +231,8 @@ TEST_F(StoredHistory, IsHeldToTheOrderOfItsCommits) {
         return [=](std::string& bytes) { store_le(bytes.data() + offset, value); };
     };
     expect_damage(0, kFrame + 24, "the first position is 9, expected 1", put(kFrame + 24, 9));
-    expect_damage(0, kFrame + 40, "before what it calls durable", put(kFrame + 40, kFrame + 8));
+    expect_damage(0, kFrame + 40, "before what it states to be durable",
+                  put(kFrame + 40, kFrame + 8));
     const std::string bytes = content(files_[0]);
     const std::uint64_t second_frame = kFrame + load_le<std::uint64_t>(bytes.data() + kFrame + 16);
     expect_damage(0, second_frame + 32, "older than the one before", put(second_frame + 32, 7));
@@ -272,7 +273,7 @@ TEST_F(StoredHistory, IsHeldToTheHeadersOfItsSegments) {
     };
     expect_damage(1, 24, "the header is that of segment 7",
                   with([](SegmentHeader& header) { header.number = 7; }));
-    expect_damage(1, 16, "of another store",
+    expect_damage(1, 16, "belongs to a different store",
                   with([](SegmentHeader& header) { ++header.store_id; }));
     expect_damage(1, 32, "the first position is 1, expected",
                   with([](SegmentHeader& header) { header.first_position = {1}; }));
