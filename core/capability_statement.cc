@@ -211,12 +211,11 @@ std::string security_json(const Config& config) {
 
 std::string limits_text(const Config& config) {
     return fmt::format(
-        "Limits: bodies of {} bytes, Bundles of {} entries, pages of {}, requests of {} ms; "
-        "conditional deletions of {}, expansions of {} codes. Fixed: {} included resources a page, "
-        ":iterate {} "
-        "times, $everything without _count {}, patches of {} operations, JSON {} levels deep, URLs "
-        "of {} bytes, "
-        "heads of {} bytes and {} headers, searches of {} parameters.",
+        "Limits: bodies of {} bytes, Bundles of {} entries, pages of {} entries, responses within "
+        "{} ms; conditional deletes of {} resources, expansions of {} codes. Fixed: {} included "
+        "resources per page, :iterate {} times, $everything without _count {} resources, patches "
+        "of {} operations, JSON {} levels deep, URLs of {} bytes, request heads of {} bytes and {} "
+        "headers, searches of {} parameters.",
         config.limits.max_body, config.limits.max_bundle_entries, config.max_page_size,
         config.limits.request_timeout.count(),
         config.conditional_delete == "multiple" ? config.conditional_delete_max : 1,
