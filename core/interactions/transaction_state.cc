@@ -414,6 +414,31 @@ Result<TransactionWrites::Draft> TransactionState::written(std::size_t index) co
     return TransactionWrites::Draft{std::move(document), links_.unknown(of, full_url)};
 }
 
+Result<const Criteria*> TransactionState::criteria_of(const std::string& reference) {
+    for (const References* known : {&references_, &linked_references_}) {
+        if (const auto found = known->find(reference); found != known->end()) {
+            return &found->second;
+        }
+    }
+    bool linked = false;
+    const search::Links links = [&](std::string_view link) {
+        std::optional<std::string> name = links_.named(link);
+        linked = linked || name;
+        return name;
+    };
+    std::vector<Position> unread;
+    Result<Criteria> read = parse_conditional_reference(
+        service_, request_, reference, has_looked(&references_) ? nullptr : &unread, links);
+    if (!unread.empty()) {
+        return later(&references_, {.positions = std::move(unread)});
+    }
+    if (!read) {
+        return std::move(read.error());
+    }
+    References& kept = linked ? linked_references_ : references_;
+    return &kept.emplace(reference, *std::move(read)).first->second;
+}
+
 Result<std::string> TransactionState::resolve(std::string_view reference) {
     std::string text(reference);
     if (const auto known = resolved_.find(text); known != resolved_.end()) {
@@ -425,30 +450,8 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
         in_turn_ = false;
         return later(&turn_, {});
     }
-    auto asked = linked_references_.find(text);
-    if (asked == linked_references_.end()) {
-        asked = references_.find(text);
-    }
-    if (asked == references_.end()) {
-        bool linked = false;
-        const search::Links links = [&](std::string_view link) {
-            std::optional<std::string> name = links_.named(link);
-            linked = linked || name;
-            return name;
-        };
-        std::vector<Position> unread;
-        Result<Criteria> parsed = parse_conditional_reference(
-            service_, request_, reference, has_looked(&references_) ? nullptr : &unread, links);
-        if (!unread.empty()) {
-            return later(&references_, {.positions = std::move(unread)});
-        }
-        if (!parsed) {
-            return std::move(parsed.error());
-        }
-        asked = (linked ? linked_references_ : references_).emplace(text, *std::move(parsed)).first;
-    }
-    const Criteria& criteria = asked->second;
-    Result<std::string> found = find_one(criteria);
+    ANNALS_TRY(const Criteria* const criteria, criteria_of(text));
+    Result<std::string> found = find_one(*criteria);
     if (!found) {
         Error& error = found.error();
         if (error.code == Errc::multiple_matches) {
@@ -463,7 +466,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
                      fmt::format("the conditional reference '{}' matches nothing", reference),
                      {}};
     }
-    std::string name = resource_name(criteria.type, *found);
+    std::string name = resource_name(criteria->type, *found);
     resolved_.emplace(std::move(text), name);
     return name;
 }

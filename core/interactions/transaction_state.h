@@ -171,6 +171,9 @@ class TransactionState {
 
     Result<const Criteria*> criteria_of(const TransactionEntry& entry);
 
+    /// The criteria of a conditional reference, in which links to entries stand for their resources.
+    Result<const Criteria*> criteria_of(const std::string& reference);
+
     /// The resource that an entry writes; links to undecided entries, and conditional ones, are unchanged.
     Result<TransactionWrites::Draft> written(std::size_t index) const;
 
@@ -187,8 +190,8 @@ class TransactionState {
     std::span<const TransactionEntry> entries_;
     const TransactionLinks& links_;
     References& references_;
-    References
-        linked_references_;  ///< of this attempt: their links may stand for something else in the next one
+    /// Those with links, which may stand for something else in the next attempt.
+    References linked_references_;
     std::unordered_map<const TransactionEntry*, Criteria> linked_;  ///< criteria with links
     ScopedView updated_;
     ScopedView removed_;
