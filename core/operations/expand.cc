@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace annals::core {
 
@@ -98,9 +97,8 @@ Result<std::optional<std::uint64_t>> read_page_number(const OperationInput& inpu
     return given;
 }
 
-Result<std::shared_ptr<const ExpandAsked>> read_expand_asked(const Service& service,
-                                                             const Request& request,
-                                                             const Target& target) {
+Result<ExpandAsked> read_expand_asked(const Service& service, const Request& request,
+                                      const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only_beside_resource({"url",
                                                 "valueSet",
@@ -123,61 +121,61 @@ Result<std::shared_ptr<const ExpandAsked>> read_expand_asked(const Service& serv
                                                 "check-system-version",
                                                 "force-system-version",
                                                 "exclude-system"}));
-    auto asked = std::make_shared<ExpandAsked>();
-    asked->codes_max = service.config().limits.max_expansion;
+    ExpandAsked asked;
+    asked.codes_max = service.config().limits.max_expansion;
     ANNALS_TRY(auto meant,
                read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
     if (!meant) {
         return nothing_meant(input);
     }
     ANNALS_TRY_VOID(check_date(input));
-    asked->meant = *std::move(meant);
-    ParametersWriter& echo = asked->echo;
+    asked.meant = *std::move(meant);
+    ParametersWriter& echo = asked.echo;
     ANNALS_TRY(const auto filter, input.text("filter"));
     if (filter) {
-        asked->words = words_of(*filter);
+        asked.words = words_of(*filter);
     }
-    if (!asked->words.empty()) {
+    if (!asked.words.empty()) {
         echo.add_text("filter", "valueString", *filter);
     }
     ANNALS_TRY(const auto date, input.text("date"));
     if (date) {
         echo.add_text("date", "valueDateTime", *date);
     }
-    ANNALS_TRY(asked->count, read_page_number(input, "count", echo));
+    ANNALS_TRY(asked.count, read_page_number(input, "count", echo));
     ANNALS_TRY(const auto offset, read_page_number(input, "offset", echo));
-    asked->offset = offset.value_or(0);
+    asked.offset = offset.value_or(0);
     bool exclude_nested = true;
     bool ignored = false;
-    ANNALS_TRY_VOID(read_flag(input, "activeOnly", asked->active_only, echo));
-    ANNALS_TRY(asked->designation_tokens, input.texts("designation"));
-    for (const std::string& token : asked->designation_tokens) {
+    ANNALS_TRY_VOID(read_flag(input, "activeOnly", asked.active_only, echo));
+    ANNALS_TRY(asked.designation_tokens, input.texts("designation"));
+    for (const std::string& token : asked.designation_tokens) {
         echo.add_text("designation", "valueString", token);
     }
-    asked->designations = !asked->designation_tokens.empty();
-    ANNALS_TRY_VOID(read_flag(input, "includeDesignations", asked->designations, echo));
-    ANNALS_TRY_VOID(read_flag(input, "includeDefinition", asked->definition, echo));
+    asked.designations = !asked.designation_tokens.empty();
+    ANNALS_TRY_VOID(read_flag(input, "includeDesignations", asked.designations, echo));
+    ANNALS_TRY_VOID(read_flag(input, "includeDefinition", asked.definition, echo));
     ANNALS_TRY_VOID(read_flag(input, "excludeNested", exclude_nested, echo));
     ANNALS_TRY_VOID(read_flag(input, "excludeNotForUI", ignored, echo));
     ANNALS_TRY_VOID(read_flag(input, "excludePostCoordinated", ignored, echo));
     // Pages are cut from a list, not a tree.
-    asked->nested = !exclude_nested && !asked->count && asked->offset == 0;
+    asked.nested = !exclude_nested && !asked.count && asked.offset == 0;
     ANNALS_TRY(const auto language, input.text("displayLanguage"));
     if (language) {
-        asked->language = *language;
+        asked.language = *language;
         echo.add_text("displayLanguage", "valueCode", *language);
     }
-    ANNALS_TRY_VOID(read_versions(input, "system-version", asked->versions.preferred, echo));
-    ANNALS_TRY_VOID(read_versions(input, "check-system-version", asked->versions.demanded, echo));
-    ANNALS_TRY_VOID(read_versions(input, "force-system-version", asked->versions.forced, echo));
+    ANNALS_TRY_VOID(read_versions(input, "system-version", asked.versions.preferred, echo));
+    ANNALS_TRY_VOID(read_versions(input, "check-system-version", asked.versions.demanded, echo));
+    ANNALS_TRY_VOID(read_versions(input, "force-system-version", asked.versions.forced, echo));
     ANNALS_TRY(const std::vector<std::string> excluded, input.texts("exclude-system"));
     for (const std::string& text : excluded) {
         const Canonical system = split_canonical(text);
-        asked->excluded_systems.emplace_back(system.version.empty() ? system.url : text);
+        asked.excluded_systems.emplace_back(system.version.empty() ? system.url : text);
         echo.add_text("exclude-system", "valueUri", text);
     }
-    std::sort(asked->excluded_systems.begin(), asked->excluded_systems.end());
-    return std::shared_ptr<const ExpandAsked>(asked);
+    std::sort(asked.excluded_systems.begin(), asked.excluded_systems.end());
+    return asked;
 }
 
 bool has_words(const std::vector<std::string>& words, std::string_view code,

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace annals::core {
 
@@ -66,23 +65,23 @@ struct Lookup {
     }
 };
 
-Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
+Result<Lookup> read_lookup(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"code", "system", "version", "coding", "date", "displayLanguage",
                                 "language", "property"}));
     ANNALS_TRY_VOID(check_date(input));
-    auto lookup = std::make_shared<Lookup>();
+    Lookup lookup;
     ANNALS_TRY(std::vector<GivenCode> codes, read_codes(input, {.concept_name = ""}));
-    lookup->code = std::move(codes.front());
-    if (lookup->code.system.value_or("").empty()) {
+    lookup.code = std::move(codes.front());
+    if (lookup.code.system.value_or("").empty()) {
         return Error{Errc::required, "The system of the code is required", ""};
     }
-    ANNALS_TRY(lookup->properties, input.texts("property"));
-    std::sort(lookup->properties.begin(), lookup->properties.end());
+    ANNALS_TRY(lookup.properties, input.texts("property"));
+    std::sort(lookup.properties.begin(), lookup.properties.end());
     ANNALS_TRY(const auto display_language, input.text("displayLanguage"));
     ANNALS_TRY(const auto language, input.text("language"));  // HAPI's validator uses this name
-    lookup->language = display_language.value_or(language.value_or(""));
-    return std::shared_ptr<const Lookup>(lookup);
+    lookup.language = display_language.value_or(language.value_or(""));
+    return lookup;
 }
 
 void add_property(ParametersWriter& out, std::string_view code, std::string_view type,
@@ -173,34 +172,33 @@ struct Subsumes {
     std::string b;
 };
 
-Result<std::shared_ptr<const Subsumes>> read_subsumes(const Service& service,
-                                                      const Request& request,
-                                                      const Target& target) {
+Result<Subsumes> read_subsumes(const Service& service, const Request& request,
+                               const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"codeA", "codeB", "system", "version", "codingA", "codingB"}));
-    auto subsumes = std::make_shared<Subsumes>();
+    Subsumes subsumes;
     if (target.level == Level::instance_operation) {
-        ANNALS_TRY(subsumes->meant, read_meant(service, target, input, "", "", ""));
+        ANNALS_TRY(subsumes.meant, read_meant(service, target, input, "", "", ""));
     }
     const auto read = [&](std::string_view code, std::string_view coding) {
         return read_codes(input, {.code = code, .coding = coding, .concept_name = ""});
     };
     ANNALS_TRY(const std::vector<GivenCode> a, read("codeA", "codingA"));
     ANNALS_TRY(const std::vector<GivenCode> b, read("codeB", "codingB"));
-    subsumes->a = a.front().code;
-    subsumes->b = b.front().code;
-    subsumes->system = a.front().system.value_or("");
-    subsumes->version = a.front().version.empty() ? b.front().version : a.front().version;
-    if (subsumes->system != b.front().system.value_or("")) {
+    subsumes.a = a.front().code;
+    subsumes.b = b.front().code;
+    subsumes.system = a.front().system.value_or("");
+    subsumes.version = a.front().version.empty() ? b.front().version : a.front().version;
+    if (subsumes.system != b.front().system.value_or("")) {
         return Error{Errc::invalid, "Both codes must be from the same system", ""};
     }
-    if (!b.front().version.empty() && subsumes->version != b.front().version) {
+    if (!b.front().version.empty() && subsumes.version != b.front().version) {
         return Error{Errc::invalid, "Both codes must be from the same version of their system", ""};
     }
-    if (subsumes->system.empty() && !subsumes->meant) {
+    if (subsumes.system.empty() && !subsumes.meant) {
         return Error{Errc::required, "The system of the codes is required", ""};
     }
-    return std::shared_ptr<const Subsumes>(subsumes);
+    return subsumes;
 }
 
 Result<std::string> subsume(Session& session, const Subsumes& asked) {

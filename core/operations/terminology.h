@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace annals::core {
 
@@ -57,16 +58,17 @@ asio::awaitable<void> fetch_definitions(const Service& service, const Request& r
 /// The response to `asked`, or the error in it.
 template <typename Asked>
 asio::awaitable<Response> answer_asked(const Service& service, const Request& request,
-                                       Result<std::shared_ptr<const Asked>> asked,
+                                       Result<Asked> asked,
                                        Result<std::string> (*answer)(terminology::Session& session,
                                                                      const Asked& asked)) {
     if (!asked) {
-        co_return asked.error();
+        co_return std::move(asked.error());
     }
+    // Shared, because the response may be made on another thread, and after the request has ended.
+    const auto shared = std::make_shared<const Asked>(*std::move(asked));
     Response response = co_await make_answer(
-        service, request, [asked = *asked, answer](terminology::Session& session) {
-            return answer(session, *asked);
-        });
+        service, request,
+        [shared, answer](terminology::Session& session) { return answer(session, *shared); });
     co_return response;
 }
 

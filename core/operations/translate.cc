@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <utility>
 
@@ -61,28 +60,27 @@ Result<std::vector<std::string>> maps_known(const Service& service,
     return maps;
 }
 
-Result<std::shared_ptr<const TranslateAsked>> read_translate_asked(const Service& service,
-                                                                   const Request& request,
-                                                                   const Target& target) {
+Result<TranslateAsked> read_translate_asked(const Service& service, const Request& request,
+                                            const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only_beside_resource(
         {"url", "conceptMap", "conceptMapVersion", "code", "system", "version", "source", "coding",
          "codeableConcept", "target", "targetsystem", "dependency", "reverse"}));
-    auto asked = std::make_shared<TranslateAsked>();
-    ANNALS_TRY(asked->meant,
+    TranslateAsked asked;
+    ANNALS_TRY(asked.meant,
                read_meant(service, target, input, "conceptMap", "url", "conceptMapVersion"));
-    ANNALS_TRY(asked->codes, read_codes(input));
-    if (!asked->meant) {
-        ANNALS_TRY(asked->maps, maps_known(service, asked->codes));
+    ANNALS_TRY(asked.codes, read_codes(input));
+    if (!asked.meant) {
+        ANNALS_TRY(asked.maps, maps_known(service, asked.codes));
     }
     for (const auto& [name, into] :
-         {std::pair("source", &asked->source), std::pair("target", &asked->target),
-          std::pair("targetsystem", &asked->target_system)}) {
+         {std::pair("source", &asked.source), std::pair("target", &asked.target),
+          std::pair("targetsystem", &asked.target_system)}) {
         ANNALS_TRY(auto text, input.text(name));
         *into = text.value_or("");
     }
     ANNALS_TRY(const auto reverse, input.boolean("reverse"));
-    asked->reverse = reverse.value_or(false);
+    asked.reverse = reverse.value_or(false);
     for (const json::Value part : input.parts("dependency")) {
         Dependency dependency;
         dependency.element = text_of(part_of(part, "element")).value_or("");
@@ -94,9 +92,9 @@ Result<std::shared_ptr<const TranslateAsked>> read_translate_asked(const Service
         if (dependency.element.empty() || !concept_value) {
             return Error{Errc::required, "A dependency needs an element and a concept", ""};
         }
-        asked->dependencies.push_back(std::move(dependency));
+        asked.dependencies.push_back(std::move(dependency));
     }
-    return std::shared_ptr<const TranslateAsked>(asked);
+    return asked;
 }
 
 /// Whether the request satisfies all dependencies of a target.

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 namespace annals::core {
 
 namespace {
@@ -43,25 +41,24 @@ struct Verdict {
     std::string display;
 };
 
-Result<std::shared_ptr<const ValidateCodeAsked>> read_validate_code_asked(const Service& service,
-                                                                          const Request& request,
-                                                                          const Target& target) {
+Result<ValidateCodeAsked> read_validate_code_asked(const Service& service, const Request& request,
+                                                   const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(check_date(input));
-    auto asked = std::make_shared<ValidateCodeAsked>();
-    asked->of_value_set = resource_type_name(target.type) == "ValueSet";
+    ValidateCodeAsked asked;
+    asked.of_value_set = resource_type_name(target.type) == "ValueSet";
     CodedNames names;
-    if (asked->of_value_set) {
+    if (asked.of_value_set) {
         ANNALS_TRY_VOID(input.only_beside_resource(
             {"url", "valueSet", "valueSetVersion", "code", "system", "systemVersion", "display",
              "coding", "codeableConcept", "abstract", "displayLanguage", "context", "date",
              "inferSystem"}));
         // From R5, where a code without a system is looked up in all systems only if this is set.
         ANNALS_TRY([[maybe_unused]] const auto infers, input.boolean("inferSystem"));
-        ANNALS_TRY(asked->meant,
+        ANNALS_TRY(asked.meant,
                    read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
         names.version = "systemVersion";
-        if (!asked->meant) {
+        if (!asked.meant) {
             return nothing_meant(input);
         }
     } else {
@@ -71,19 +68,19 @@ Result<std::shared_ptr<const ValidateCodeAsked>> read_validate_code_asked(const 
         // At instance level, `version` is that of the code, and is validated with it.
         const std::string_view by_version =
             target.level == Level::instance_operation ? "" : "version";
-        ANNALS_TRY(asked->meant,
+        ANNALS_TRY(asked.meant,
                    read_meant(service, target, input, "codeSystem", "url", by_version));
-        if (!asked->meant) {
-            ANNALS_TRY(asked->meant,
+        if (!asked.meant) {
+            ANNALS_TRY(asked.meant,
                        read_meant(service, target, input, "codeSystem", "system", "version"));
         }
     }
-    ANNALS_TRY(asked->codes, read_codes(input, names));
+    ANNALS_TRY(asked.codes, read_codes(input, names));
     ANNALS_TRY(const auto allowed, input.boolean("abstract"));
-    asked->abstract_allowed = allowed.value_or(false);
+    asked.abstract_allowed = allowed.value_or(false);
     ANNALS_TRY(const auto language, input.text("displayLanguage"));
-    asked->language = language.value_or("");
-    return std::shared_ptr<const ValidateCodeAsked>(asked);
+    asked.language = language.value_or("");
+    return asked;
 }
 
 /// The value set's entry for a code if it has names for it; also looks in the value sets that it includes.
