@@ -1,5 +1,6 @@
 #include "core/operations/expand.h"
 
+#include "core/base/parts.h"
 #include "core/base/random.h"
 #include "core/canonical.h"
 #include "core/operations/designations.h"
@@ -48,14 +49,10 @@ struct ExpandAsked {
 std::vector<std::string> words_of(std::string_view filter) {
     const std::string folded = search::fold(filter);
     std::vector<std::string> words;
-    std::size_t begin = 0;
-    while (begin < folded.size()) {
-        std::size_t end = folded.find(' ', begin);
-        end = end == std::string::npos ? folded.size() : end;
-        if (end > begin) {
-            words.push_back(folded.substr(begin, end - begin));
+    for (std::string_view rest = folded; !rest.empty();) {
+        if (const std::string_view word = take_until(rest, ' '); !word.empty()) {
+            words.emplace_back(word);
         }
-        begin = end + 1;
     }
     return words;
 }
@@ -95,6 +92,22 @@ Result<std::optional<std::uint64_t>> read_page_number(const OperationInput& inpu
         echo.add(name, "valueInteger", fmt::to_string(*given));
     }
     return given;
+}
+
+/// Reads which versions of code systems to use, and which systems to leave out.
+Result<void> read_systems(const OperationInput& input, ExpandAsked& asked) {
+    terminology::Versions& versions = asked.versions;
+    ANNALS_TRY_VOID(read_versions(input, "system-version", versions.preferred, asked.echo));
+    ANNALS_TRY_VOID(read_versions(input, "check-system-version", versions.demanded, asked.echo));
+    ANNALS_TRY_VOID(read_versions(input, "force-system-version", versions.forced, asked.echo));
+    ANNALS_TRY(const std::vector<std::string> excluded, input.texts("exclude-system"));
+    for (const std::string& text : excluded) {
+        const Canonical system = split_canonical(text);
+        asked.excluded_systems.emplace_back(system.version.empty() ? system.url : text);
+        asked.echo.add_text("exclude-system", "valueUri", text);
+    }
+    std::sort(asked.excluded_systems.begin(), asked.excluded_systems.end());
+    return {};
 }
 
 Result<ExpandAsked> read_expand_asked(const Service& service, const Request& request,
@@ -165,16 +178,7 @@ Result<ExpandAsked> read_expand_asked(const Service& service, const Request& req
         asked.language = *language;
         echo.add_text("displayLanguage", "valueCode", *language);
     }
-    ANNALS_TRY_VOID(read_versions(input, "system-version", asked.versions.preferred, echo));
-    ANNALS_TRY_VOID(read_versions(input, "check-system-version", asked.versions.demanded, echo));
-    ANNALS_TRY_VOID(read_versions(input, "force-system-version", asked.versions.forced, echo));
-    ANNALS_TRY(const std::vector<std::string> excluded, input.texts("exclude-system"));
-    for (const std::string& text : excluded) {
-        const Canonical system = split_canonical(text);
-        asked.excluded_systems.emplace_back(system.version.empty() ? system.url : text);
-        echo.add_text("exclude-system", "valueUri", text);
-    }
-    std::sort(asked.excluded_systems.begin(), asked.excluded_systems.end());
+    ANNALS_TRY_VOID(read_systems(input, asked));
     return asked;
 }
 
