@@ -108,12 +108,12 @@ Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort
     return rows;
 }
 
-/// A ConceptMap of these rows, which are in ascending order. Codes without subsuming ones are
-/// left out unless `with_all`.
+/// A ConceptMap of these rows, which are in ascending order. The one to be stored has an id, and also contains codes
+/// without subsuming ones.
 std::string map_json(const ClosureAsked& asked, std::uint64_t version, const std::vector<Row>& rows,
-                     bool with_all, bool with_id) {
+                     bool to_be_stored) {
     std::string out = R"({"resourceType":"ConceptMap")";
-    if (with_id) {
+    if (to_be_stored) {
         out += fmt::format(R"(,"id":"{}")", id_of(asked.name));
     }
     out += fmt::format(R"(,"version":"{}","name":)", version);
@@ -132,7 +132,7 @@ std::string map_json(const ClosureAsked& asked, std::uint64_t version, const std
                                            targets.empty() ? "" : ",", json::quoted(rows[i].above));
                 }
             }
-            if (targets.empty() && !with_all) {
+            if (targets.empty() && !to_be_stored) {
                 continue;
             }
             elements +=
@@ -209,12 +209,12 @@ Result<std::string> grown(terminology::Session& session, const ClosureAsked& ask
     ANNALS_TRY(std::vector<Row> all, rows_of(table, session.effort()));
     ANNALS_TRY(const std::vector<Row> rows, added(session, asked, all));
     if (rows.empty()) {
-        return map_json(asked, table.version, {}, false, false);
+        return map_json(asked, table.version, {}, false);
     }
     all.insert(all.end(), rows.begin(), rows.end());
     std::sort(all.begin(), all.end());
-    body = map_json(asked, table.version + 1, all, true, true);
-    return map_json(asked, table.version + 1, rows, false, false);
+    body = map_json(asked, table.version + 1, all, true);
+    return map_json(asked, table.version + 1, rows, false);
 }
 
 /// The response to a version: what was added after it.
@@ -225,7 +225,7 @@ Result<std::string> since(terminology::Session& session, const ClosureAsked& ask
     std::erase_if(rows, [&](const Row& row) {
         return std::binary_search(before.begin(), before.end(), row);
     });
-    return map_json(asked, table.version, rows, false, false);
+    return map_json(asked, table.version, rows, false);
 }
 
 asio::awaitable<Response> write_table(const Service& service, const Request& request,
@@ -295,7 +295,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         Response done;
         const auto body = std::make_shared<std::string>();
         if (begins) {
-            *body = map_json(*asked, table->version + 1, {}, true, true);
+            *body = map_json(*asked, table->version + 1, {}, true);
         } else {
             done = co_await make_answer(service, request,
                                         [asked, table, body](terminology::Session& session) {
@@ -317,7 +317,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         }
         if (begins) {
             done.body = Body(map_json(
-                *asked, written.etag ? written.etag->value : table->version + 1, {}, false, false));
+                *asked, written.etag ? written.etag->value : table->version + 1, {}, false));
         }
         done.position = written.position;
         co_return done;
