@@ -1,5 +1,6 @@
 #include "core/interactions/vread.h"
 
+#include "core/base/text.h"
 #include "core/interactions/answer.h"
 #include "core/scoped_view.h"
 
@@ -15,20 +16,17 @@ constexpr std::size_t kTold = 64;
 }  // namespace
 
 std::optional<VersionNumber> read_version_number(std::string_view text) noexcept {
-    if (text.empty() || text.size() > 10 || text.front() == '0') {
+    const auto number = parse_number(text);
+    if (!number || *number > kVersionNumberMax || text.front() == '0') {
         return {};
     }
-    std::uint64_t number = 0;
-    for (const char c : text) {
-        if (c < '0' || c > '9') {
-            return {};
-        }
-        number = number * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    if (number > kVersionNumberMax) {
-        return {};
-    }
-    return VersionNumber{number};
+    return VersionNumber{*number};
+}
+
+std::optional<storage::VersionInfo> find_version(const storage::Store& store, TypeId type,
+                                                 std::string_view id, std::string_view text) {
+    const auto number = read_version_number(text);
+    return number ? store.version(type, id, *number) : std::nullopt;
 }
 
 Error no_such_version(TypeId type, std::string_view id, std::string_view version) {
@@ -39,9 +37,7 @@ Error no_such_version(TypeId type, std::string_view id, std::string_view version
 }
 
 Response vread(const Service& service, const Request& request, const Target& target) {
-    const std::optional<VersionNumber> number = read_version_number(target.version);
-    const auto info = number ? service.store().version(target.type, target.id, *number)
-                             : std::optional<storage::VersionInfo>();
+    const auto info = find_version(service.store(), target.type, target.id, target.version);
     if (info && is_held(request)) {
         if (auto later =
                 answer_later(service, request, looked_at(service, request, target.id, *info))) {

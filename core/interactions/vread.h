@@ -20,6 +20,10 @@ Response vread(const Service& service, const Request& request, const Target& tar
 /// The number in a path's [vid]: decimal digits without leading zeros, at least 1.
 std::optional<VersionNumber> read_version_number(std::string_view text) noexcept;
 
+/// The version with the number `text`, as above; none if there is no such version, or `text` is no such number.
+std::optional<storage::VersionInfo> find_version(const storage::Store& store, TypeId type,
+                                                 std::string_view id, std::string_view text);
+
 /// 404: the resource has no such version.
 Error no_such_version(TypeId type, std::string_view id, std::string_view version);
 

@@ -34,15 +34,13 @@ Result<VersionInfo> with_content(const VersionInfo& info) {
 }
 
 /// By number: "3", or as in an ETag: W/"3".
-Result<VersionInfo> find_version(const Service& service, const ScopedView& view, TypeId type,
-                                 std::string_view id, std::string_view text) {
+Result<VersionInfo> find_shown(const Service& service, const ScopedView& view, TypeId type,
+                               std::string_view id, std::string_view text) {
     std::string_view digits = text;
     if (digits.starts_with("W/\"") && digits.ends_with('"') && digits.size() > 4) {
         digits = digits.substr(3, digits.size() - 4);
     }
-    const auto number = read_version_number(digits);
-    const auto info =
-        number ? service.store().version(type, id, *number) : std::optional<VersionInfo>();
+    const auto info = find_version(service.store(), type, id, digits);
     if (!info || !view.shows(*info)) {
         return no_such_version(type, id, text);
     }
@@ -79,7 +77,7 @@ Result<VersionInfo> find_referred(const Service& service, const Request& request
     }
     ANNALS_TRY_VOID(require(service, request, kMayRead, named->first, Extent::part));
     if (const std::string_view version = referred_version(reference); !version.empty()) {
-        return find_version(service, view, named->first, named->second, version);
+        return find_shown(service, view, named->first, named->second, version);
     }
     const auto info = service.store().current(named->first, named->second);
     if (!info || !view.shows(*info)) {
@@ -110,7 +108,7 @@ Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
     }
     Sides sides;
     if (texts[1]) {
-        ANNALS_TRY(sides.to, find_version(service, view, target.type, target.id, *texts[1]));
+        ANNALS_TRY(sides.to, find_shown(service, view, target.type, target.id, *texts[1]));
     } else {
         const auto newest = service.store().current(target.type, target.id);
         if (!newest) {  // Erased since it was found.
@@ -119,7 +117,7 @@ Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
         ANNALS_TRY(sides.to, with_content(*newest));
     }
     if (texts[0]) {
-        ANNALS_TRY(sides.from, find_version(service, view, target.type, target.id, *texts[0]));
+        ANNALS_TRY(sides.from, find_shown(service, view, target.type, target.id, *texts[0]));
     } else {
         ANNALS_TRY(sides.from, find_previous(service, view, target.id, sides.to));
     }

@@ -268,9 +268,7 @@ asio::awaitable<Response> meta_of_instance(const Service& service, const Request
         }
         co_return co_await answer_read_meta(service, request, *newest);
     }
-    const auto number = read_version_number(target.version);
-    const auto info = number ? service.store().version(target.type, target.id, *number)
-                             : std::optional<storage::VersionInfo>();
+    const auto info = find_version(service.store(), target.type, target.id, target.version);
     if (info) {
         co_await fetch_version(service, request, target.id, *info);
     }

@@ -13,17 +13,15 @@ namespace annals::core {
 namespace {
 
 /// The version to restore.
-Result<storage::VersionInfo> find_version(const Service& service, const Request& request,
-                                          const Target& target) {
+Result<storage::VersionInfo> find_wanted(const Service& service, const Request& request,
+                                         const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"version"}));
     ANNALS_TRY(const std::optional<std::string> text, input.text("version"));
     if (!text) {
         return Error{Errc::required, "The parameter version is required", ""};
     }
-    const auto number = read_version_number(*text);
-    const auto info = number ? service.store().version(target.type, target.id, *number)
-                             : std::optional<storage::VersionInfo>();
+    const auto info = find_version(service.store(), target.type, target.id, *text);
     if (!info) {
         return no_such_version(target.type, target.id, *text);
     }
@@ -43,7 +41,7 @@ asio::awaitable<Response> restore_operation(const Service& service, const Reques
     if (!service.store().current(target.type, target.id)) {
         co_return no_such_resource(target.type, target.id);
     }
-    const Result<storage::VersionInfo> found = find_version(service, request, target);
+    const Result<storage::VersionInfo> found = find_wanted(service, request, target);
     if (!found) {
         co_return found.error();
     }
