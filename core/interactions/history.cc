@@ -319,14 +319,12 @@ Response instance_history(const Service& service, const Request& request, const 
 
 asio::awaitable<Response> type_history(const Service& service, const Request& request,
                                        const Target& target) {
-    Response response = co_await answer_many(service, request, target);
-    co_return response;
+    return answer_many(service, request, target);
 }
 
 asio::awaitable<Response> system_history(const Service& service, const Request& request,
                                          const Target& target) {
-    Response response = co_await answer_many(service, request, target);
-    co_return response;
+    return answer_many(service, request, target);
 }
 
 }  // namespace annals::core

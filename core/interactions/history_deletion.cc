@@ -178,16 +178,12 @@ asio::awaitable<Response> delete_version(const Service& service, const Request& 
 
 asio::awaitable<Response> delete_history(const Service& service, const Request& request,
                                          const Target& target) {
-    Response response =
-        co_await answer_deletion(service, request, target, Erase::Scope::all_but_current, {});
-    co_return response;
+    return answer_deletion(service, request, target, Erase::Scope::all_but_current, {});
 }
 
 asio::awaitable<Result<std::uint64_t>> erase_history(const Service& service, const Request& request,
                                                      const Target& target) {
-    Result<std::uint64_t> erased =
-        co_await erase_versions(service, request, target, Erase::Scope::all_but_current, {});
-    co_return erased;
+    return erase_versions(service, request, target, Erase::Scope::all_but_current, {});
 }
 
 }  // namespace annals::core

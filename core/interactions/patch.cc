@@ -48,8 +48,7 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
 
 asio::awaitable<Response> patch_resource(const Service& service, const Request& request,
                                          const Target& target) {
-    Response response = co_await run_patch(service, request, target, nullptr);
-    co_return response;
+    return run_patch(service, request, target, nullptr);
 }
 
 asio::awaitable<Response> conditional_patch(const Service& service, const Request& request,

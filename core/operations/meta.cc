@@ -312,14 +312,12 @@ asio::awaitable<Response> meta_operation(const Service& service, const Request& 
 
 asio::awaitable<Response> meta_add_operation(const Service& service, const Request& request,
                                              const Target& target) {
-    Response response = co_await read_and_change(service, request, target, MetaChange::add);
-    co_return response;
+    return read_and_change(service, request, target, MetaChange::add);
 }
 
 asio::awaitable<Response> meta_delete_operation(const Service& service, const Request& request,
                                                 const Target& target) {
-    Response response = co_await read_and_change(service, request, target, MetaChange::remove);
-    co_return response;
+    return read_and_change(service, request, target, MetaChange::remove);
 }
 
 }  // namespace annals::core

@@ -176,9 +176,7 @@ bool takes(const Operation& operation, const Target& target, HttpMethod method) 
 
 asio::awaitable<Response> run_operation(const Service& service, const Request& request,
                                         const Target& target) {
-    const Operation* const operation = find_operation(target);
-    Response response = co_await operation->handler(service, request, target);
-    co_return response;
+    return find_operation(target)->handler(service, request, target);
 }
 
 }  // namespace annals::core
