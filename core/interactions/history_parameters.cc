@@ -1,6 +1,7 @@
 #include "core/interactions/history_parameters.h"
 
 #include "core/base/text.h"
+#include "core/search/result_parameters.h"
 
 #include <fmt/format.h>
 
@@ -74,7 +75,7 @@ Result<HistoryOrder> read_sort(std::string_view text) {
 // The parameters given, each at most once.
 struct Given {
     std::optional<std::string> count, since, at, sort, offset, cursor;
-    Parameters representation;  // _format, _pretty, _summary, _elements
+    Parameters representation;  // those about the answer: _format and the like
 };
 
 Result<Given> take_parameters(std::string_view query, const Target& target) {
@@ -98,8 +99,7 @@ Result<Given> take_parameters(std::string_view query, const Target& target) {
             given.cursor = std::move(value);
         } else if (name == "_offset" && target.level == Level::instance_history) {
             given.offset = std::move(value);
-        } else if (name == "_format" || name == "_pretty" || name == "_summary" ||
-                   name == "_elements") {
+        } else if (search::is_about_the_answer(name)) {
             given.representation.emplace_back(name, std::move(value));
         } else {
             return invalid(fmt::format("Parameter '{}' is not supported here", name));

@@ -8,6 +8,7 @@
 #include "core/interactions/submitted_resource.h"
 #include "core/operations/input.h"
 #include "core/scoped_view.h"
+#include "core/search/result_parameters.h"
 
 #include <fmt/format.h>
 
@@ -107,7 +108,7 @@ Result<Sent> read_sent(const Request& request) {
     Sent sent;
     ANNALS_TRY(Parameters parameters, parse_query(request.query));
     for (auto& [name, value] : parameters) {
-        if (!is_of_representation(name)) {
+        if (!search::is_about_the_answer(name)) {
             ANNALS_TRY_VOID(take_text(name, std::move(value), sent));
         }
     }

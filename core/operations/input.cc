@@ -4,6 +4,7 @@
 #include "core/interactions/history_parameters.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/submitted_resource.h"
+#include "core/search/result_parameters.h"
 
 #include <fmt/format.h>
 
@@ -79,10 +80,6 @@ Result<void> check_each(json::Value parameters) {
 
 }  // namespace
 
-bool is_of_representation(std::string_view name) noexcept {
-    return name == "_format" || name == "_pretty" || name == "_summary" || name == "_elements";
-}
-
 Result<OperationInput> OperationInput::read(const Request& request) {
     OperationInput input;
     ANNALS_TRY_VOID(input.read_body(request));
@@ -126,7 +123,7 @@ Result<void> OperationInput::read_body(const Request& request) {
     ANNALS_TRY(query_, parse_query(request.query));
     for (const auto& [name, value] : query_) {
         // Clients with auto-completion send the filter of $expand as typed, which is empty at first.
-        if (value.empty() && !is_of_representation(name) && name != "filter") {
+        if (value.empty() && !search::is_about_the_answer(name) && name != "filter") {
             return parameter_fault(name, "has no value");
         }
     }
@@ -267,7 +264,7 @@ Result<std::vector<std::string>> OperationInput::names() const {
     }
     std::vector<std::string> found;
     const auto add = [&](std::string name) {
-        if (!is_of_representation(name)) {
+        if (!search::is_about_the_answer(name)) {
             found.push_back(std::move(name));
         }
     };
@@ -290,7 +287,7 @@ Result<void> OperationInput::none(const Request& request) {
 Result<void> OperationInput::only_beside_resource(
     std::initializer_list<std::string_view> known) const {
     const auto check = [&](std::string_view name) -> Result<void> {
-        if (!is_among(name, known) && !is_of_representation(name)) {
+        if (!is_among(name, known) && !search::is_about_the_answer(name)) {
             return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
         }
         return {};

@@ -94,9 +94,6 @@ class OperationInput {
     bool bare_ = false;
 };
 
-/// Whether a parameter of that name controls the representation of the response: _format, _pretty, _summary, _elements.
-bool is_of_representation(std::string_view name) noexcept;
-
 /// value[x] of a parameter (or of one of its parts); missing if it has none.
 json::Value value_of(json::Value parameter);
 
