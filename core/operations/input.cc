@@ -207,6 +207,14 @@ Result<std::optional<std::uint64_t>> OperationInput::number(std::string_view nam
     return number;
 }
 
+Result<std::optional<std::uint64_t>> OperationInput::positive(std::string_view name) const {
+    ANNALS_TRY(const auto found, number(name));
+    if (found == 0U) {
+        return Error{Errc::invalid, fmt::format("{} must be at least 1", name), ""};
+    }
+    return found;
+}
+
 Result<std::optional<Instant>> OperationInput::instant(std::string_view name) const {
     ANNALS_TRY(const std::optional<std::string> found, text(name));
     if (!found) {

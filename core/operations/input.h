@@ -52,6 +52,9 @@ class OperationInput {
     /// A non-negative integer. Errors: invalid.
     Result<std::optional<std::uint64_t>> number(std::string_view name) const;
 
+    /// The same, but not 0.
+    Result<std::optional<std::uint64_t>> positive(std::string_view name) const;
+
     /// A date, dateTime or instant; for a whole day, month or year its beginning. Errors: invalid.
     Result<std::optional<Instant>> instant(std::string_view name) const;
 

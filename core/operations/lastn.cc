@@ -98,10 +98,7 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
                      fmt::format("There are more than {} parameters", search::kSearchPairsMax), ""};
     }
     LastnAsked asked;
-    ANNALS_TRY(const auto max, input.number("max"));
-    if (max && *max == 0) {
-        return Error{Errc::invalid, "max must be at least 1", ""};
-    }
+    ANNALS_TRY(const auto max, input.positive("max"));
     asked.max = static_cast<std::size_t>(
         std::min<std::uint64_t>(max.value_or(1), service.config().max_page_size));
     asked.url = fmt::format("{}/Observation/$lastn?max={}", request.base_url, asked.max);

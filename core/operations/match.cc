@@ -68,7 +68,7 @@ Result<MatchAsked> read_match_asked(const Service& service, const Request& reque
     ANNALS_TRY_VOID(input.only_beside_resource({"resource", "onlyCertainMatches", "count"}));
     ANNALS_TRY_VOID(input.once({"resource"}));
     ANNALS_TRY(const auto only_certain, input.boolean("onlyCertainMatches"));
-    ANNALS_TRY(const auto count, input.number("count"));
+    ANNALS_TRY(const auto count, input.positive("count"));
     json::Value patient = input.resource("resource");
     patient = patient ? patient : input.bare_resource();
     if (!patient) {
@@ -76,9 +76,6 @@ Result<MatchAsked> read_match_asked(const Service& service, const Request& reque
     }
     if (patient["resourceType"].string() != "Patient") {
         return Error{Errc::invalid, "The parameter resource is not a Patient", ""};
-    }
-    if (count && *count == 0) {
-        return Error{Errc::invalid, "count must be at least 1", ""};
     }
     std::vector<search::QueryPair> criteria = criteria_of(patient);
     if (criteria.empty()) {

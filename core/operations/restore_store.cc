@@ -60,10 +60,7 @@ Result<RestoreAsked> read_restore_asked(const Request& request) {
     ANNALS_TRY_VOID(input.only({"from", "position", "instant"}));
     RestoreAsked asked;
     ANNALS_TRY(asked.name, read_backup_name(input, "from"));
-    ANNALS_TRY(const std::optional<std::uint64_t> position, input.number("position"));
-    if (position == 0U) {
-        return Error{Errc::invalid, "position must be at least 1", ""};
-    }
+    ANNALS_TRY(const std::optional<std::uint64_t> position, input.positive("position"));
     if (position) {
         asked.bound.position = Position{*position};
     }

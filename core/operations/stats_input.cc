@@ -155,10 +155,7 @@ Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max
     if (!include.value_or(false)) {
         return asked;
     }
-    ANNALS_TRY(const auto limit, input.number("limit"));
-    if (limit && *limit == 0) {
-        return Error{Errc::invalid, "limit must be at least 1", ""};
-    }
+    ANNALS_TRY(const auto limit, input.positive("limit"));
     asked.sources_max =
         static_cast<std::size_t>(std::min<std::uint64_t>(limit.value_or(page_max), page_max));
     return asked;
