@@ -43,6 +43,13 @@ Response figures(std::initializer_list<std::pair<std::string_view, std::uint64_t
     return response;
 }
 
+Result<bool> read_dry_run(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"dryRun"}));
+    ANNALS_TRY(const std::optional<bool> dry_run, input.boolean("dryRun"));
+    return dry_run.value_or(false);
+}
+
 /// Computes what compaction could free, and what history cleanup would remove.
 asio::awaitable<Response> foresee(const Service& service, const Request& request) {
     const storage::HistoryLimits limits = *history_limits(service.config());
@@ -86,19 +93,11 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
                            {"deadBytes", progress.dead_bytes}},
                           "done");
     }
-    const Result<OperationInput> input = OperationInput::read(request);
-    if (!input) {
-        co_return input.error();
-    }
-    const Result<void> known = input->only({"dryRun"});
-    if (!known) {
-        co_return known.error();
-    }
-    const Result<std::optional<bool>> dry_run = input->boolean("dryRun");
+    const Result<bool> dry_run = read_dry_run(request);
     if (!dry_run) {
         co_return dry_run.error();
     }
-    if (dry_run->value_or(false)) {
+    if (*dry_run) {
         Response response = co_await foresee(service, request);
         co_return response;
     }

@@ -292,9 +292,7 @@ asio::awaitable<Response> meta_operation(const Service& service, const Request& 
         Response response = co_await read_and_change(service, request, target, MetaChange::add);
         co_return response;
     }
-    const Result<OperationInput> input = OperationInput::read(request);
-    const Result<void> fit = input ? input->only({}) : Result<void>(input.error());
-    if (!fit) {
+    if (const Result<void> fit = OperationInput::none(request); !fit) {
         co_return fit.error();
     }
     if (target.level == Level::instance_operation || target.level == Level::version_operation) {
