@@ -15,18 +15,17 @@ Error invalid_argument(std::string what) {
     return {Errc::invalid, std::move(what), ""};
 }
 
-/// The value with variables replaced; none for a variable without a value.
-Result<std::optional<Value>> resolved(const Value& value, const Variables& variables) {
+/// The value with variables replaced; a variable without a value is null.
+Value resolved(const Value& value, const Variables& variables) {
     if (value.kind == Value::Kind::variable) {
         const auto found = variables.find(value.text);
-        return found == variables.end() ? std::nullopt : std::optional<Value>(found->second);
+        return found == variables.end() ? Value() : found->second;
     }
     Value out = value;
     for (Value& item : out.items) {
-        ANNALS_TRY(std::optional<Value> one, resolved(item, variables));
-        item = one ? *std::move(one) : Value();
+        item = resolved(item, variables);
     }
-    return std::optional<Value>(std::move(out));
+    return out;
 }
 
 Result<std::string> scalar_of(std::string_view name, const Value& value) {
@@ -146,11 +145,10 @@ class Reader {
     Result<Call> run() {
         for (const Argument& argument : selection_.arguments) {
             fault_ = argument.at;
-            ANNALS_TRY(const std::optional<Value> value,
-                       resolved(argument.value, context_.variables));
+            const Value value = resolved(argument.value, context_.variables);
             ANNALS_TRY_VOID(check_name(argument.name));
-            if (value && !value->is_null()) {
-                ANNALS_TRY_VOID(take(argument.name, *value));
+            if (!value.is_null()) {
+                ANNALS_TRY_VOID(take(argument.name, value));
             }
         }
         fault_ = selection_.at;
@@ -340,9 +338,8 @@ class Reader {
                                                 directive.arguments.front().name != "fhirpath")) {
             return invalid_argument("@slice has one argument, path");
         }
-        ANNALS_TRY(const std::optional<Value> value,
-                   resolved(directive.arguments.front().value, context_.variables));
-        ANNALS_TRY(call_.slice, expression_of("path", value.value_or(Value())));
+        const Value path = resolved(directive.arguments.front().value, context_.variables);
+        ANNALS_TRY(call_.slice, expression_of("path", path));
         return {};
     }
 
@@ -390,9 +387,8 @@ Result<bool> is_included(const Selection& selection, const Variables& variables,
         if (directive.arguments.size() != 1 || directive.arguments.front().name != "if") {
             return invalid_argument(fmt::format("@{} has one argument, if", directive.name));
         }
-        ANNALS_TRY(const std::optional<Value> value,
-                   resolved(directive.arguments.front().value, variables));
-        ANNALS_TRY(const bool condition, boolean_of("if", value.value_or(Value())));
+        const Value value = resolved(directive.arguments.front().value, variables);
+        ANNALS_TRY(const bool condition, boolean_of("if", value));
         included = included && condition != skips;
     }
     return included;
