@@ -16,16 +16,6 @@ namespace annals::core {
 
 namespace {
 
-struct Listed {
-    Instant at;
-    storage::VersionInfo info;
-};
-
-/// The later one first.
-bool is_later(const Listed& a, const Listed& b) {
-    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
-}
-
 /// When the reference was made.
 Instant document_made_at(json::Value document, Instant written, const TimeZone* zone) {
     const auto date = search::date_range(document["date"].string(), zone);
@@ -144,18 +134,18 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
     if (!asked) {
         co_return asked.error();
     }
-    std::vector<Listed> documents;
+    std::vector<Made> documents;
     std::map<std::string, std::size_t> newest;  // by kind: its index among them
     const auto parameters = service.indexing().parameters();
     const TakeMatch take = [&](json::Value document, const storage::VersionInfo& info) {
-        const Listed one{document_made_at(document, info.instant, parameters->zone()), info};
+        const Made one{document_made_at(document, info.instant, parameters->zone()), info};
         std::size_t place = documents.size();
         if (asked->newest) {
             place = newest.try_emplace(kind_of(document["type"]), place).first->second;
         }
         if (place == documents.size()) {
             documents.push_back(one);
-        } else if (is_later(one, documents[place])) {
+        } else if (made_later(one, documents[place])) {
             documents[place] = one;
         }
         return Result<void>();
@@ -165,10 +155,10 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
     if (!done) {
         co_return done.error();
     }
-    std::ranges::sort(documents, is_later);
+    std::ranges::sort(documents, made_later);
     SearchBundleContent content;
     content.links.emplace_back("self", asked->url);
-    for (const Listed& document : documents) {
+    for (const Made& document : documents) {
         content.matches.push_back(document.info);
     }
     content.total = content.matches.size();

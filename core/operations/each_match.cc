@@ -21,6 +21,10 @@ Result<void> check_erased(const storage::Store& store, const storage::VersionInf
 
 }  // namespace
 
+bool made_later(const Made& a, const Made& b) {
+    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
+}
+
 asio::awaitable<Result<void>> for_each_match(const Service& service, const Request& request,
                                              TypeId type,
                                              const std::vector<search::QueryPair>& criteria,

@@ -19,6 +19,15 @@ namespace annals::core {
 /// The most resources that are visited.
 inline constexpr std::size_t kMatchesTakenMax = 50'000;
 
+/// A resource and when it was made.
+struct Made {
+    Instant at;
+    storage::VersionInfo info;
+};
+
+/// The later one first.
+bool made_later(const Made& a, const Made& b);
+
 using TakeMatch =
     std::function<Result<void>(json::Value resource, const storage::VersionInfo& info)>;
 

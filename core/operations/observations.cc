@@ -1,6 +1,5 @@
 #include "core/operations/observations.h"
 
-#include "core/operations/each_match.h"
 #include "core/search/ranges.h"
 
 namespace annals::core {
@@ -22,10 +21,6 @@ Instant made_at(json::Value observation, Instant written, const TimeZone* zone) 
 }
 
 }  // namespace
-
-bool made_later(const Made& a, const Made& b) {
-    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
-}
 
 asio::awaitable<Result<void>> for_each_observation(const Service& service, const Request& request,
                                                    const std::vector<search::QueryPair>& criteria,

@@ -6,23 +6,14 @@
 
 #pragma once
 
+#include "core/operations/each_match.h"
 #include "core/search/query.h"
 #include "core/service.h"
-#include "storage/types.h"
 
 #include <functional>
 #include <vector>
 
 namespace annals::core {
-
-/// An observation and when it was made.
-struct Made {
-    Instant at;
-    storage::VersionInfo info;
-};
-
-/// The later one first.
-bool made_later(const Made& a, const Made& b);
 
 using TakeObservation = std::function<Result<void>(json::Value observation, const Made& made)>;
 
