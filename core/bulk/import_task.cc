@@ -4,6 +4,7 @@
 #include "core/base/plain_name.h"
 #include "core/base/resource_types.h"
 #include "core/bulk/ndjson_files.h"
+#include "core/interactions/media_type.h"
 #include "core/interactions/negotiation.h"
 #include "core/operations/input.h"
 
@@ -75,10 +76,8 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
     if (!preference.respond_async) {
         return Error{Errc::invalid, "An import is asynchronous: send Prefer: respond-async", ""};
     }
-    const std::string_view content = request.header("Content-Type").value_or("");
-    std::string_view name = content.substr(0, content.find(';'));
-    name = name.substr(0, name.find_last_not_of(" \t") + 1);
-    if (is_ndjson(name)) {
+    std::string_view content = request.header("Content-Type").value_or("");
+    if (is_ndjson(next_part(content, ';'))) {
         return read_upload(request, preference.lenient, uploads);
     }
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));

@@ -1,5 +1,7 @@
 #include "core/interactions/history_bundle_entry.h"
 
+#include "core/interactions/media_type.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -25,10 +27,7 @@ std::string_view inside_etag(std::string_view etag) noexcept {
     if (etag.starts_with("W/")) {
         etag.remove_prefix(2);
     }
-    if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
-        etag = etag.substr(1, etag.size() - 2);
-    }
-    return etag;
+    return unquoted(etag);
 }
 
 Error bad(Errc code, std::string_view detail) {

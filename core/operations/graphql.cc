@@ -4,6 +4,7 @@
 #include "core/graphql/execute.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/media_type.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/operations/input.h"
@@ -31,9 +32,8 @@ struct Sent {
 };
 
 bool is_graphql(const Request& request) {
-    const std::string_view type = request.header("Content-Type").value_or("");
-    const std::string_view name = type.substr(0, type.find(';'));
-    return equal_ignoring_case(name.substr(0, name.find_last_not_of(" \t") + 1), kGraphqlType);
+    std::string_view type = request.header("Content-Type").value_or("");
+    return equal_ignoring_case(next_part(type, ';'), kGraphqlType);
 }
 
 Error fault(std::string_view name, std::string_view what) {
