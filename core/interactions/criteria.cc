@@ -50,11 +50,9 @@ class Finding {
           criteria_(criteria),
           hard_deletes_(look(service, criteria)),
           snapshot_(service.store()),
-          execution_(snapshot_, criteria.type, criteria.plan) {
-        search::Wanted wanted;
-        wanted.limit = std::max(limit, kMatchesCountedMax) + 1;
-        execution_.want(wanted);
-        limit_ = limit;
+          execution_(snapshot_, criteria.type, criteria.plan),
+          limit_(limit) {
+        execution_.want({.limit = std::max(limit, kMatchesCountedMax) + 1});
     }
 
     Execution& execution() noexcept { return execution_; }
@@ -127,7 +125,7 @@ class Finding {
     std::uint64_t hard_deletes_;  ///< before the snapshot
     Snapshot snapshot_;
     Execution execution_;
-    std::size_t limit_ = 0;
+    std::size_t limit_;
 };
 
 }  // namespace

@@ -70,9 +70,7 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
             continue;
         }
         search::Execution execution(snapshot, type, plan);
-        search::Wanted wanted;
-        wanted.limit = exempt_.size() + limit - names.size();
-        execution.want(wanted);
+        execution.want({.limit = exempt_.size() + limit - names.size()});
         Result<void> done = co_await turns.finish(execution);
         if (!done) {
             co_return std::move(done.error());

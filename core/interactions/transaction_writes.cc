@@ -224,9 +224,7 @@ class TransactionWrites::Stored {
         const Plan asked = search::all_of(std::move(both));
         search::Snapshot snapshot(service_.store());
         search::Execution execution(snapshot, part.type, asked);
-        search::Wanted wanted;
-        wanted.limit = limit;
-        execution.want(wanted);
+        execution.want({.limit = limit});
         // This pace never ends a turn.
         ANNALS_TRY_VOID(execution.advance(search::Pace()));
         const auto found = execution.matches();
