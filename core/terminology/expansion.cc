@@ -57,10 +57,12 @@ class Builder {
     Result<void> include_listed(const Include& part, const CodeSystemPointer& content);
     Result<void> exclude(const Include& part);
     Result<ExpansionPointer> expansion_of(std::string_view canonical);
-    Result<bool> is_in_others(const Include& part, std::size_t skipped, const Code& code);
+    Result<bool> is_in_others(const Include& part, std::optional<std::size_t> from,
+                              const Code& code);
     Result<std::uint32_t> system_number(std::string_view url, std::string_view version,
                                         const CodeSystemPointer& content);
     Result<void> add(Entry entry);
+    Result<void> add_if_in_value_sets(const Include& part, const Entry& entry);
     Result<void> add_from(const Expansion& other, const Entry& entry);
     bool is_open(const Include& part, const CodeSystemPointer& content) const;
 
@@ -177,14 +179,22 @@ Result<void> Builder::include(const Include& part) {
     return include_system(part);
 }
 
-// Whether the code is in all other parts of the intersection, except value set number `skipped`.
-Result<bool> Builder::is_in_others(const Include& part, std::size_t skipped, const Code& code) {
+// Adds an entry of the part's system if the part's value sets contain it, too.
+Result<void> Builder::add_if_in_value_sets(const Include& part, const Entry& entry) {
+    ANNALS_TRY(const bool in, is_in_others(part, std::nullopt, {part.system, entry.code}));
+    return in ? add(entry) : Result<void>();
+}
+
+// Whether the code is in all parts of the intersection besides the one that it is from: value set number `from`; none: the
+// system.
+Result<bool> Builder::is_in_others(const Include& part, std::optional<std::size_t> from,
+                                   const Code& code) {
     Member found = Member::yes;
-    if (skipped != static_cast<std::size_t>(-1)) {
+    if (from) {
         ANNALS_TRY(found, member_of_system(session_, part, code));
     }
     for (std::size_t i = 0; i < part.value_sets.size() && found != Member::no; ++i) {
-        if (i != skipped) {
+        if (i != from) {
             ANNALS_TRY(const Member in, member_of(session_, part.value_sets[i], code));
             found = both(found, in);
         }
@@ -226,11 +236,7 @@ Result<void> Builder::include_listed(const Include& part, const CodeSystemPointe
         if (!passes) {
             continue;
         }
-        ANNALS_TRY(const bool in,
-                   is_in_others(part, static_cast<std::size_t>(-1), {part.system, entry.code}));
-        if (in) {
-            ANNALS_TRY_VOID(add(entry));
-        }
+        ANNALS_TRY_VOID(add_if_in_value_sets(part, entry));
     }
     return {};
 }
@@ -284,11 +290,7 @@ Result<void> Builder::include_system(const Include& part) {
         entry.number = number;
         entry.is_abstract = content->is_abstract(number);
         entry.inactive = content->is_inactive(number);
-        ANNALS_TRY(const bool in,
-                   is_in_others(part, static_cast<std::size_t>(-1), {part.system, entry.code}));
-        if (in) {
-            ANNALS_TRY_VOID(add(entry));
-        }
+        ANNALS_TRY_VOID(add_if_in_value_sets(part, entry));
     }
     return {};
 }
