@@ -1,5 +1,6 @@
 #include "core/access.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/base/digest.h"
 #include "core/base/parts.h"
 #include "core/interactions/search_types.h"
@@ -67,12 +68,8 @@ std::string_view public_name(Access access, Level level) noexcept {
 }
 
 bool may_search_anything(const Principal& principal) {
-    for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
-        if (principal.may_in_part(kMaySearch, TypeId{i})) {
-            return true;
-        }
-    }
-    return false;
+    return std::ranges::any_of(
+        kAllResourceTypes, [&](TypeId type) { return principal.may_in_part(kMaySearch, type); });
 }
 
 /// Whether the request is a conditional create, update, patch or delete, whose answer reveals whether something matches.

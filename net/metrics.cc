@@ -1,5 +1,6 @@
 #include "net/metrics.h"
 
+#include "core/base/all_resource_types.h"
 #include "net/auditor.h"
 #include "net/auth/token_endpoint.h"
 
@@ -150,8 +151,7 @@ void add_store(Page& page, const storage::Store& store) {
     page.single("annals_store_last_position", "gauge", "Newest position in commit order.",
                 store.last_position().value);
     page.family("annals_store_resources", "gauge", "Live resources by type.");
-    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
-        const TypeId type{static_cast<std::uint16_t>(i)};
+    for (const TypeId type : kAllResourceTypes) {
         if (const storage::Totals totals = store.totals(type); totals.versions > 0) {
             page.text += fmt::format("annals_store_resources{{type=\"{}\"}} {}\n",
                                      resource_type_name(type), totals.live);

@@ -1,5 +1,6 @@
 #include "core/bulk/export_scope.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/interactions/references.h"
 #include "core/search/compartments.h"
 #include "core/search/query.h"
@@ -52,9 +53,9 @@ class ScopeFinder {
     Result<ExportScope> run() {
         scope_.warnings = task_.passed_over;
         ANNALS_TRY(scope_.looked_at, check());
-        for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
-            if (scope_.types[i]) {
-                add(TypeId{static_cast<std::uint16_t>(i)});
+        for (const TypeId type : kAllResourceTypes) {
+            if (scope_.types[type.value]) {
+                add(type);
             }
         }
         if (scope_.of_patients) {

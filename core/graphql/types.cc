@@ -1,5 +1,7 @@
 #include "core/graphql/types.h"
 
+#include "core/base/all_resource_types.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -101,8 +103,8 @@ bool is_called(schema::Type type, std::string_view name) {
 const std::vector<schema::Type>& all_resources() {
     static const std::vector<schema::Type> all = [] {
         std::vector<schema::Type> types;
-        for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
-            types.emplace_back(TypeId{i});
+        for (const TypeId type : kAllResourceTypes) {
+            types.emplace_back(type);
         }
         return types;
     }();

@@ -1,6 +1,7 @@
 #include "core/interactions/referrers.h"
 
 #include "core/access.h"
+#include "core/base/all_resource_types.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/turns.h"
 #include "core/scoped_view.h"
@@ -64,8 +65,7 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
     const search::Plan plan = search::carrying(std::move(terms));
     const ScopedView view(service_, request_, kMayRead, "read");
     std::vector<std::string> names;
-    for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
-        const TypeId type{i};
+    for (const TypeId type : kAllResourceTypes) {
         if (store.totals(type).live == 0) {
             continue;
         }

@@ -1,5 +1,6 @@
 #include "core/interactions/search_contained.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/search/terms.h"
 
 #include <fmt/format.h>
@@ -24,8 +25,7 @@ void ContainedSearch::widen(Query& query) {
     }
     containing_ = query.containing;
     query.types.clear();
-    for (std::uint16_t number = 0; number < kResourceTypeCount; ++number) {
-        const TypeId type{number};
+    for (const TypeId type : kAllResourceTypes) {
         std::vector<Plan> parts;
         parts.push_back(search::verified(search::everything(), [this](json::Value resource) {
             return contains_match(resource);

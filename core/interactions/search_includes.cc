@@ -1,6 +1,7 @@
 #include "core/interactions/search_includes.h"
 
 #include "codec/json/resource.h"
+#include "core/base/all_resource_types.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/references.h"
 #include "core/search/canonical_links.h"
@@ -305,9 +306,7 @@ class Includer {
         if (include.source) {
             sources.push_back(*include.source);
         } else {
-            for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-                sources.push_back({type});
-            }
+            sources.assign(kAllResourceTypes.begin(), kAllResourceTypes.end());
         }
         for (const TypeId source : sources) {
             if (keys.empty() || snapshot_.runs(source).runs.empty()) {

@@ -1,5 +1,6 @@
 #include "core/interactions/search_types.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/packages/package.h"
 #include "core/search/compartments.h"
 
@@ -92,9 +93,7 @@ std::vector<TypeId> carried_types(const Query& query) {
             add(*include.source);
         }
         if (include.reverse ? !include.source : include.parameter == nullptr) {
-            for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-                add({type});
-            }
+            std::ranges::for_each(kAllResourceTypes, add);
         } else if (!include.reverse) {
             std::ranges::for_each(search::targets_of(*include.parameter), add);
         }

@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/access.h"
+#include "core/base/all_resource_types.h"
 #include "core/base/text.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/media_type.h"
@@ -38,8 +39,7 @@ std::string scopes_of(const Principal& principal) {
     if (everywhere != 0) {
         scopes = "system/*." + scope_letters(everywhere);
     }
-    for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
-        const TypeId type{i};
+    for (const TypeId type : kAllResourceTypes) {
         if (const std::uint8_t own = permissions_on(principal, type); own != everywhere) {
             scopes += fmt::format("{}system/{}.{}", scopes.empty() ? "" : " ",
                                   resource_type_name(type), scope_letters(own));

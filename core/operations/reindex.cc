@@ -1,5 +1,6 @@
 #include "core/operations/reindex.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/operations/input.h"
 #include "core/operations/parameters_writer.h"
 #include "core/operations/under_way.h"
@@ -20,8 +21,7 @@ using search::Indexing;
 Result<void> take_url(const search::ParameterSet& parameters, const std::string& url,
                       std::vector<TypeId>& types) {
     bool known = false;
-    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
-        const TypeId type{static_cast<std::uint16_t>(i)};
+    for (const TypeId type : kAllResourceTypes) {
         for (const search::Parameter& parameter : parameters.of(type)) {
             if (parameter.url == url) {
                 types.push_back(type);
@@ -56,9 +56,7 @@ Result<std::vector<TypeId>> read_reindexed_types(const Service& service, const R
         ANNALS_TRY_VOID(take_url(*parameters, url, types));
     }
     if (types.empty()) {
-        for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
-            types.push_back(TypeId{static_cast<std::uint16_t>(i)});
-        }
+        types.assign(kAllResourceTypes.begin(), kAllResourceTypes.end());
     }
     std::sort(types.begin(), types.end());
     types.erase(std::unique(types.begin(), types.end()), types.end());

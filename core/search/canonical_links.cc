@@ -1,6 +1,7 @@
 #include "core/search/canonical_links.h"
 
 #include "codec/schema/schema.h"
+#include "core/base/all_resource_types.h"
 #include "core/base/digest.h"
 #include "core/canonical.h"
 
@@ -19,8 +20,8 @@ constexpr std::uint64_t kCanonical = 0x243f6a8885a308d3;
 bool may_be_named(TypeId type) noexcept {
     static const std::array<bool, kResourceTypeCount> kNamed = [] {
         std::array<bool, kResourceTypeCount> named{};
-        for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
-            named[i] = static_cast<bool>(schema::Type(TypeId{i}).find("url"));
+        for (const TypeId type : kAllResourceTypes) {
+            named[type.value] = static_cast<bool>(schema::Type(type).find("url"));
         }
         return named;
     }();

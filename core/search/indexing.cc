@@ -1,5 +1,6 @@
 #include "core/search/indexing.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/base/digest.h"
 #include "core/base/log.h"
 #include "core/base/thread_name.h"
@@ -49,9 +50,8 @@ class BodyExtractor {
 storage::SearchSetup setup_of(std::shared_ptr<const ParameterSet> parameters, std::uint64_t seed,
                               const std::string& base_url) {
     storage::SearchSetup setup;
-    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
-        setup.fingerprints[i] =
-            hash64(base_url, parameters->fingerprint(TypeId{static_cast<std::uint16_t>(i)}));
+    for (const TypeId type : kAllResourceTypes) {
+        setup.fingerprints[type.value] = hash64(base_url, parameters->fingerprint(type));
     }
     setup.last_updated_column = column_of("_lastUpdated");
     setup.identity = [](std::uint64_t key) { return identity(key); };
@@ -137,8 +137,7 @@ struct Indexing::Impl {
         auto set = stored.make({}, &faults);
         if (before != nullptr) {
             std::vector<TypeId> changed;
-            for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
-                const TypeId type{static_cast<std::uint16_t>(i)};
+            for (const TypeId type : kAllResourceTypes) {
                 if (set->fingerprint(type) != before->parameters()->fingerprint(type)) {
                     changed.push_back(type);
                     store.mix_search(type);

@@ -1,5 +1,6 @@
 #include "core/subscriptions/dispatcher.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/base/log.h"
 #include "core/interactions/change_reader.h"
 #include "core/interactions/submitted_resource.h"
@@ -39,13 +40,9 @@ bool is_passing(const Error& error) noexcept {
 
 /// Whether there are search parameters that can't be used yet because stored resources are still being indexed.
 bool has_unready(const search::ParameterSet& parameters) {
-    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
-        const auto of_type = parameters.of(TypeId{static_cast<std::uint16_t>(i)});
-        if (!std::ranges::all_of(of_type, &search::Parameter::ready)) {
-            return true;
-        }
-    }
-    return false;
+    return !std::ranges::all_of(kAllResourceTypes, [&](TypeId type) {
+        return std::ranges::all_of(parameters.of(type), &search::Parameter::ready);
+    });
 }
 
 /// Whether the search parameters of a type that the filter refers to have changed since it was made.
