@@ -1,6 +1,7 @@
 #include "storage/pack_dictionary.h"
 
 #include "core/base/bytes.h"
+#include "core/base/sort_unique.h"
 
 #include <zdict.h>
 
@@ -163,9 +164,7 @@ PackDictionary choose_dictionary(std::span<const PackSample> samples,
         return {};
     }
     dictionary.bytes.resize(made);
-    std::ranges::sort(dictionary.sources);
-    const auto doubled = std::ranges::unique(dictionary.sources);
-    dictionary.sources.erase(doubled.begin(), doubled.end());
+    sort_unique(dictionary.sources);
     return dictionary;
 }
 

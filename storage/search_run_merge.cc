@@ -3,6 +3,7 @@
 // Layer:   storage.
 // Threads: one; the inputs are only read.
 
+#include "core/base/sort_unique.h"
 #include "storage/merge_heads.h"
 #include "storage/search_run_parts.h"
 
@@ -69,9 +70,7 @@ std::vector<std::uint64_t> all_columns(std::span<const Source> sources, ColumnsO
             all.push_back(column.column);
         }
     }
-    std::ranges::sort(all);
-    const auto repeated = std::ranges::unique(all);
-    all.erase(repeated.begin(), repeated.end());
+    sort_unique(all);
     return all;
 }
 

@@ -1,5 +1,7 @@
 #include "core/bulk/export_links.h"
 
+#include "core/base/sort_unique.h"
+
 #include <algorithm>
 
 namespace annals::core {
@@ -46,9 +48,7 @@ void ExportLinks::take(std::span<const search::Match> matches) {
 }
 
 void ExportLinks::make_unique() {
-    std::ranges::sort(referred_to_);
-    const auto rest = std::ranges::unique(referred_to_);
-    referred_to_.erase(rest.begin(), rest.end());
+    sort_unique(referred_to_);
     crowded_ = std::max(kCrowded, referred_to_.size() * 2);
 }
 

@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/base/ids.h"
 #include "core/base/parts.h"
+#include "core/base/sort_unique.h"
 #include "core/bulk/ndjson_files.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
@@ -119,8 +120,7 @@ Result<void> read_types(const OperationInput& input, ExportTask& task) {
         }
     }
     task.no_type = task.types.empty() && !names.empty();
-    std::sort(task.types.begin(), task.types.end());
-    task.types.erase(std::unique(task.types.begin(), task.types.end()), task.types.end());
+    sort_unique(task.types);
     return {};
 }
 

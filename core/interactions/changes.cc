@@ -1,5 +1,6 @@
 #include "core/interactions/changes.h"
 
+#include "core/base/sort_unique.h"
 #include "core/interactions/change_reader.h"
 #include "core/interactions/change_source.h"
 #include "core/interactions/media_type.h"
@@ -124,8 +125,7 @@ Result<ChangesAsked> read_changes_asked(const Service& service, const Request& r
             return invalid_parameter(fmt::format("Unknown parameter '{}'", name));
         }
     }
-    std::ranges::sort(asked.types);
-    asked.types.erase(std::unique(asked.types.begin(), asked.types.end()), asked.types.end());
+    sort_unique(asked.types);
     asked.wait = std::min(asked.wait, config.limits.request_timeout * 4 / 5);
     ANNALS_TRY(asked.events, prefers_events(accept));
     // A browser that reconnects requests the same URL and states here what it has received.

@@ -1,6 +1,7 @@
 #include "core/interactions/transaction_writes.h"
 
 #include "core/base/instant.h"
+#include "core/base/sort_unique.h"
 #include "core/search/canonical_links.h"
 #include "core/search/execute.h"
 #include "core/search/resolution.h"
@@ -158,9 +159,7 @@ Result<std::vector<std::size_t>> TransactionWrites::candidates(TypeId type, OfTy
             found.insert(found.end(), carriers->second.begin(), carriers->second.end());
         }
     }
-    std::ranges::sort(found);
-    const auto doubled = std::ranges::unique(found);
-    found.erase(doubled.begin(), doubled.end());
+    sort_unique(found);
     return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/json/resource.h"
+#include "core/base/sort_unique.h"
 #include "core/base/text.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
@@ -401,8 +402,7 @@ asio::awaitable<Result<std::vector<VersionInfo>>> follow_graph(
     }
     std::vector<TypeId> types;
     append_types(*links, types);
-    std::sort(types.begin(), types.end());
-    types.erase(std::unique(types.begin(), types.end()), types.end());
+    sort_unique(types);
     Result<void> there =
         co_await reach_back(service, service.indexing().parameters(), types, snapshot, turns);
     if (!there) {

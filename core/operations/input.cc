@@ -1,5 +1,6 @@
 #include "core/operations/input.h"
 
+#include "core/base/sort_unique.h"
 #include "core/base/text.h"
 #include "core/interactions/history_parameters.h"
 #include "core/interactions/negotiation.h"
@@ -282,8 +283,7 @@ Result<std::vector<std::string>> OperationInput::names() const {
     for (const json::Value parameter : parameters_.elements()) {
         add(parameter["name"].string());
     }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
+    sort_unique(found);
     return found;
 }
 

@@ -1,13 +1,13 @@
 #include "core/operations/reindex.h"
 
 #include "core/base/all_resource_types.h"
+#include "core/base/sort_unique.h"
 #include "core/operations/input.h"
 #include "core/operations/parameters_writer.h"
 #include "core/operations/under_way.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -58,8 +58,7 @@ Result<std::vector<TypeId>> read_reindexed_types(const Service& service, const R
     if (types.empty()) {
         types.assign(kAllResourceTypes.begin(), kAllResourceTypes.end());
     }
-    std::sort(types.begin(), types.end());
-    types.erase(std::unique(types.begin(), types.end()), types.end());
+    sort_unique(types);
     return types;
 }
 

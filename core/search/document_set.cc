@@ -1,5 +1,7 @@
 #include "core/search/document_set.h"
 
+#include "core/base/sort_unique.h"
+
 #include <algorithm>
 #include <functional>
 
@@ -99,8 +101,7 @@ void DocumentSet::add(const DocumentSet& other) {
 void DocumentSet::seal() {
     if (!dense_ &&
         std::adjacent_find(list_.begin(), list_.end(), std::greater_equal<>()) != list_.end()) {
-        std::sort(list_.begin(), list_.end());
-        list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+        sort_unique(list_);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "core/search/plan.h"
 
+#include "core/base/sort_unique.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,11 +10,6 @@ namespace annals::core::search {
 namespace {
 
 using Kind = Plan::Kind;
-
-void sort_unique(auto& values) {
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-}
 
 Plan of_kind(Kind kind) {
     Plan plan;

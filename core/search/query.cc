@@ -1,5 +1,6 @@
 #include "core/search/query.h"
 
+#include "core/base/sort_unique.h"
 #include "core/search/reading.h"
 #include "core/search/result_parameters.h"
 #include "core/target.h"
@@ -191,8 +192,7 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
     }
     Query query = std::move(reader.query);
     query.others = std::move(reader.reading.others);
-    std::sort(query.others.begin(), query.others.end());
-    query.others.erase(std::unique(query.others.begin(), query.others.end()), query.others.end());
+    sort_unique(query.others);
     if (query.subset.summary != Summary::none && !query.subset.elements.empty()) {
         return invalid("_summary and _elements cannot be combined");
     }

@@ -1,5 +1,6 @@
 #include "core/search/resolution.h"
 
+#include "core/base/sort_unique.h"
 #include "core/search/execute.h"
 #include "storage/search_entries.h"
 
@@ -13,23 +14,18 @@ namespace {
 // The average number of keys in a stretch, which begin with the same bits: keys are hashes.
 constexpr std::size_t kStretch = 8;
 
-void make_unique(std::vector<std::uint64_t>& keys) {
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-}
-
 }  // namespace
 
 void KeySet::add_to(Part& part, std::uint64_t key) {
     part.keys.push_back(key);
     if (part.keys.size() >= part.crowded) {
-        make_unique(part.keys);
+        sort_unique(part.keys);
         part.crowded = std::max(kPartCrowded, part.keys.size() * 2);
     }
 }
 
 void KeySet::divide() {
-    make_unique(keys_);
+    sort_unique(keys_);
     if (keys_.size() < kCrowded / 2) {
         return;
     }
@@ -42,7 +38,7 @@ void KeySet::divide() {
 
 bool KeySet::seal(const Pace& pace) {
     if (parts_.empty()) {
-        make_unique(keys_);
+        sort_unique(keys_);
         keys_.shrink_to_fit();
     } else if (next_part_ == 0) {
         std::size_t size = 0;
@@ -53,7 +49,7 @@ bool KeySet::seal(const Pace& pace) {
     }
     while (next_part_ < parts_.size()) {
         std::vector<std::uint64_t> keys = std::move(parts_[next_part_++].keys);
-        make_unique(keys);
+        sort_unique(keys);
         keys_.insert(keys_.end(), keys.begin(), keys.end());
         if (pace.is_over()) {
             return false;

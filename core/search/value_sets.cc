@@ -1,6 +1,7 @@
 #include "core/search/value_sets.h"
 
 #include "core/base/ids.h"
+#include "core/base/sort_unique.h"
 #include "core/search/reading.h"
 #include "core/terminology/expansion.h"
 #include "core/terminology/worker.h"
@@ -155,9 +156,7 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
                 {(*made)->systems[entry.system].url, std::string(entry.code)});
         }
     }
-    std::sort(expansion.codes.begin(), expansion.codes.end());
-    expansion.codes.erase(std::unique(expansion.codes.begin(), expansion.codes.end()),
-                          expansion.codes.end());
+    sort_unique(expansion.codes);
     expansion.systems = (*made)->open_systems;
     std::sort(expansion.systems.begin(), expansion.systems.end());
     return expansion;

@@ -2,6 +2,7 @@
 
 #include "codec/xml/writer.h"
 #include "core/base/log.h"
+#include "core/base/sort_unique.h"
 #include "core/interactions/change_reader.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/subscriptions/dispatcher.h"
@@ -95,8 +96,7 @@ void Dispatcher::scan_behind(Running& leader, Position visible) {
             types.push_back(running.filter.type);
         }
     }
-    std::ranges::sort(types);
-    types.erase(std::unique(types.begin(), types.end()), types.end());
+    sort_unique(types);
 
     const auto versions = versions_after(service_.store(), types, after, visible, kScannedPerLook);
     matcher_.begin();

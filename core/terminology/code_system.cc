@@ -1,5 +1,6 @@
 #include "core/terminology/code_system.h"
 
+#include "core/base/sort_unique.h"
 #include "core/base/text.h"
 #include "core/terminology/kept.h"
 
@@ -79,8 +80,7 @@ std::string property_text(json::Value property) {
 }
 
 void CodeSystem::Edges::make(std::vector<Edge>& edges, std::size_t concepts) {
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    sort_unique(edges);
     first.assign(concepts + 1, 0);
     others.reserve(edges.size());
     for (const auto& [from, to] : edges) {

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/base/sort_unique.h"
 #include "core/terminology/source.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -45,8 +45,7 @@ class Kept {
     /// `documents`: held by `made` beyond its own `bytes`; each is counted once, even if several entries hold it.
     void keep(const Definition& definition, std::shared_ptr<const T> made, std::size_t bytes,
               std::vector<Definition> documents = {}) {
-        std::ranges::sort(documents);
-        documents.erase(std::unique(documents.begin(), documents.end()), documents.end());
+        sort_unique(documents);
         const std::lock_guard lock(mutex_);
         std::size_t all = bytes;
         for (const Definition& document : documents) {

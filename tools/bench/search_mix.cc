@@ -1,6 +1,7 @@
 #include "tools/bench/search_mix.h"
 
 #include "codec/json/document.h"
+#include "core/base/sort_unique.h"
 #include "core/search/query.h"
 #include "core/target.h"
 #include "tools/commands/http_client.h"
@@ -185,8 +186,7 @@ SearchMix mix_of(const Found& found) {
     using enum ParameterType;
     SearchMix mix;
     const auto add = [&](std::string_view target, ParameterType type, Values values) {
-        std::sort(values.begin(), values.end());
-        values.erase(std::unique(values.begin(), values.end()), values.end());
+        sort_unique(values);
         if (!values.empty()) {
             mix.push_back({target, type, std::move(values)});
         }
