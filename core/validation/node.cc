@@ -1,4 +1,5 @@
 #include "codec/fhirpath/decimal.h"
+#include "codec/fhirpath/temporal.h"
 #include "codec/fhirpath/ucum.h"
 #include "core/validation/context.h"
 #include "core/validation/profile.h"
@@ -11,6 +12,9 @@
 namespace annals::validation {
 
 namespace {
+
+using fhirpath::Decimal;
+using fhirpath::Order;
 
 std::string named(const Node& node) {
     return node.slice.empty() ? node.name : fmt::format("{}:{}", node.name, node.slice);
@@ -43,44 +47,37 @@ std::size_t length_of(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// -1, 0, 1; none if they can't be compared.
-std::optional<int> order(json::Value a, json::Value b) {
+Order order(const Decimal& a, const Decimal& b) {
+    return a < b ? Order::less : b < a ? Order::greater : Order::equal;
+}
+
+/// Unknown if they can't be compared.
+Order order(json::Value a, json::Value b) {
     if (a.is(json::Kind::number) && b.is(json::Kind::number)) {
-        const auto left = fhirpath::Decimal::parse(a.raw());
-        const auto right = fhirpath::Decimal::parse(b.raw());
-        if (!left || !right) {
-            return std::nullopt;
-        }
-        return *left < *right ? -1 : *right < *left ? 1 : 0;
+        const auto left = Decimal::parse(a.raw());
+        const auto right = Decimal::parse(b.raw());
+        return left && right ? order(*left, *right) : Order::unknown;
     }
-    if (a.is_string() && b.is_string()) {
-        const std::string left = a.string();
-        const std::string right = b.string();
-        const auto first = fhirpath::parse_date_time(left);
-        const auto second = fhirpath::parse_date_time(right);
-        if (!first || !second) {
-            const auto early = fhirpath::parse_time(left);
-            const auto late = fhirpath::parse_time(right);
-            if (!early || !late) {
-                return std::nullopt;
-            }
-            const fhirpath::Order found = fhirpath::compare(*early, *late);
-            return found == fhirpath::Order::less ? -1 : found == fhirpath::Order::greater ? 1 : 0;
-        }
-        const fhirpath::Order found = fhirpath::compare(*first, *second);
-        if (found == fhirpath::Order::unknown) {
-            return std::nullopt;
-        }
-        return found == fhirpath::Order::less ? -1 : found == fhirpath::Order::greater ? 1 : 0;
+    if (!a.is_string() || !b.is_string()) {
+        return Order::unknown;
     }
-    return std::nullopt;
+    const std::string left = a.string();
+    const std::string right = b.string();
+    const auto first = fhirpath::parse_date_time(left);
+    const auto second = fhirpath::parse_date_time(right);
+    if (first && second) {
+        return fhirpath::compare(*first, *second);
+    }
+    const auto early = fhirpath::parse_time(left);
+    const auto late = fhirpath::parse_time(right);
+    return early && late ? fhirpath::compare(*early, *late) : Order::unknown;
 }
 
 /// The same for a Quantity and a limit, if their units are equal or can be converted by UCUM. A limit without unit applies to
 /// the number.
-std::optional<int> order_quantities(json::Value quantity, json::Value limit) {
+Order order_quantities(json::Value quantity, json::Value limit) {
     if (quantity["comparator"]) {
-        return std::nullopt;
+        return Order::unknown;
     }
     const json::Value number = quantity["value"];
     const std::string code = limit["code"].string();
@@ -92,18 +89,15 @@ std::optional<int> order_quantities(json::Value quantity, json::Value limit) {
         return order(number, limit["value"]);
     }
     if (!quantity["system"].equals(fhirpath::kUcum) || !limit["system"].equals(fhirpath::kUcum)) {
-        return std::nullopt;
+        return Order::unknown;
     }
     const auto from = fhirpath::parse_unit(quantity["code"].string());
     const auto to = fhirpath::parse_unit(code);
-    const auto value = fhirpath::Decimal::parse(number.raw());
-    const auto bound = fhirpath::Decimal::parse(limit["value"].raw());
+    const auto value = Decimal::parse(number.raw());
+    const auto bound = Decimal::parse(limit["value"].raw());
     const auto converted =
         from && to && value ? fhirpath::convert(*value, *from, *to) : std::nullopt;
-    if (!converted || !bound) {
-        return std::nullopt;
-    }
-    return *converted < *bound ? -1 : *bound < *converted ? 1 : 0;
+    return converted && bound ? order(*converted, *bound) : Order::unknown;
 }
 
 void check_value(Context& context, const Profile& profile, const Node& node, const Spot& spot) {
@@ -130,12 +124,12 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
         return value.is_object() && limit.is_object() ? order_quantities(value, limit)
                                                       : order(value, limit);
     };
-    if (node.min_value && order_to(node.min_value) == -1) {
+    if (node.min_value && order_to(node.min_value) == Order::less) {
         context.error("value", spot,
                       fmt::format("{0} requires a value of at least {2} for {1}", profile.url(),
                                   named(node), node.min_value.raw().substr(0, 100)));
     }
-    if (node.max_value && order_to(node.max_value) == 1) {
+    if (node.max_value && order_to(node.max_value) == Order::greater) {
         context.error("value", spot,
                       fmt::format("{0} requires a value of at most {2} for {1}", profile.url(),
                                   named(node), node.max_value.raw().substr(0, 100)));
