@@ -2,6 +2,7 @@
 
 #include "core/base/base64.h"
 #include "core/base/digest.h"
+#include "core/base/text.h"
 #include "core/definitions.h"
 #include "core/graphql/fhirpath.h"
 #include "core/interactions/as_of.h"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace annals::core::graphql {
@@ -79,15 +79,10 @@ Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
     if (second == std::string::npos) {
         return malformed;
     }
-    const char* const begin = bytes.data();
-    const auto [end, error] = std::from_chars(begin, begin + first, asked.offset);
-    if (error != std::errc() || end != begin + first) {
-        return malformed;
-    }
-    const auto cursor =
-        search::read_cursor(std::string_view(bytes).substr(first + 1, second - first - 1));
-    auto criteria = search::decode_pairs(std::string_view(bytes).substr(second + 1));
-    if (!cursor || !criteria || cursor->snapshot > service_.store().last_position()) {
+    const auto offset = parse_number(bytes.substr(0, first));
+    const auto cursor = search::read_cursor(bytes.substr(first + 1, second - first - 1));
+    auto criteria = search::decode_pairs(bytes.substr(second + 1));
+    if (!offset || !cursor || !criteria || cursor->snapshot > service_.store().last_position()) {
         return malformed;
     }
     const bool known = std::ranges::all_of(*criteria, [&](const search::QueryPair& pair) {
@@ -100,6 +95,7 @@ Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
         return malformed;
     }
     asked.criteria = *std::move(criteria);
+    asked.offset = *offset;
     asked.cursor = *cursor;
     asked.now = cursor->now;
     return {};
