@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,12 +33,12 @@ Result<TypedValue> typed_value(Value part) {
         if (beside) {
             its.erase(0, 1);
         }
-        const schema::Element element = kParameter.find(its);
-        if (!its.starts_with("value") || !element) {
-            if (its.starts_with("value")) {
-                return invalid(fmt::format("'{}' is not a value that Parameters can have", its));
-            }
+        if (!its.starts_with("value")) {
             continue;
+        }
+        const schema::Element element = kParameter.find(its);
+        if (!element) {
+            return invalid(fmt::format("'{}' is not a value that Parameters can have", its));
         }
         if (!name.empty() && name != its) {
             return invalid("a part must have one value");
@@ -101,14 +102,11 @@ Result<PatchValue> build_object(Value part, schema::Type type) {
         ANNALS_TRY(const schema::Type child_type, value_type(child));
         ANNALS_TRY(const schema::Element element, find_element(type, name, child_type));
         ANNALS_TRY(PatchValue value, read_value(child, element.type()));
-        Member* member = nullptr;
-        for (Member& other : members) {
-            if (other.element.base_name() == element.base_name()) {
-                member = &other;
-            }
-        }
-        if (member == nullptr) {
-            member = &members.emplace_back(Member{element, {}});
+        auto member = std::ranges::find_if(members, [&](const Member& other) {
+            return other.element.base_name() == element.base_name();
+        });
+        if (member == members.end()) {
+            member = members.insert(member, Member{element, {}});
         } else if (!element.repeats()) {
             return invalid(fmt::format("'{}' may not occur twice", name));
         }
