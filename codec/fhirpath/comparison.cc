@@ -13,6 +13,10 @@ namespace {
 
 using json::Kind;
 
+Truth truth(bool holds) {
+    return holds ? Truth::yes : Truth::no;
+}
+
 Truth truth(Order order) {
     return order == Order::equal     ? Truth::yes
            : order == Order::unknown ? Truth::unknown
@@ -92,10 +96,9 @@ bool is_date(Item::Kind kind) {
     return kind == Item::Kind::date || kind == Item::Kind::date_time;
 }
 
-// A number as a quantity of unit one, for comparison with quantities.
-Quantity quantity_from(const Item& item) {
-    return item.kind() == Item::Kind::quantity ? item.as_quantity()
-                                               : Quantity{decimal_of(item), "1", false};
+// Dates with or without a time can be compared with each other, times of day only with their like.
+bool are_comparable(Item::Kind a, Item::Kind b) {
+    return is_date(a) ? is_date(b) : a == Item::Kind::time && b == Item::Kind::time;
 }
 
 }  // namespace
@@ -135,35 +138,32 @@ bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
             if (!equal_json(a.sibling(), b.sibling(), false, same)) {
                 return false;
             }
-            out = same ? Truth::yes : Truth::no;
+            out = truth(same);
         }
         return true;
     }
     if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
-        out = x.as_string() == y.as_string() ? Truth::yes : Truth::no;
+        out = truth(x.as_string() == y.as_string());
         return step(x.as_string().size() / 64);
     }
     if (x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer) {
-        out = x.as_integer() == y.as_integer() ? Truth::yes : Truth::no;
+        out = truth(x.as_integer() == y.as_integer());
         return true;
     }
     if (is_number(x) && is_number(y)) {
-        out = decimal_of(x) == decimal_of(y) ? Truth::yes : Truth::no;
+        out = truth(decimal_of(x) == decimal_of(y));
         return true;
     }
     if (x.kind() == Item::Kind::quantity || y.kind() == Item::Kind::quantity) {
-        const bool comparable = (is_number(x) || x.kind() == Item::Kind::quantity) &&
-                                (is_number(y) || y.kind() == Item::Kind::quantity);
+        const bool comparable = is_number_or_quantity(x) && is_number_or_quantity(y);
         // Parsing units is slower than other comparisons.
         if (!step(comparable ? 100 : 1)) {
             return false;
         }
-        out =
-            comparable ? truth(compare_quantities(quantity_from(x), quantity_from(y))) : Truth::no;
+        out = comparable ? truth(compare_quantities(as_quantity(x), as_quantity(y))) : Truth::no;
         return true;
     }
-    if ((is_date(x.kind()) && is_date(y.kind())) ||
-        (x.kind() == Item::Kind::time && y.kind() == Item::Kind::time)) {
+    if (are_comparable(x.kind(), y.kind())) {
         out = truth(fhirpath::compare(x.as_temporal(), y.as_temporal()));
         return true;
     }
@@ -172,17 +172,17 @@ bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
     }
     switch (x.kind()) {
         case Item::Kind::boolean:
-            out = x.as_boolean() == y.as_boolean() ? Truth::yes : Truth::no;
+            out = truth(x.as_boolean() == y.as_boolean());
             return true;
         case Item::Kind::type_info:
-            out = x.type() == y.type() && x.kind_of_ == y.kind_of_ ? Truth::yes : Truth::no;
+            out = truth(x.type() == y.type() && x.kind_of_ == y.kind_of_);
             return true;
         case Item::Kind::element: {
             bool same = false;
             if (!equal_json(x.value(), y.value(), false, same)) {
                 return false;
             }
-            out = same ? Truth::yes : Truth::no;
+            out = truth(same);
             return true;
         }
         default:
@@ -355,9 +355,8 @@ bool Machine::equivalent_items(const Item& a, const Item& b, bool& out) {
     }
     if (is_number(x) && is_number(y)) {
         out = equivalent_decimals(decimal_of(x), decimal_of(y));
-    } else if ((x.kind() == Item::Kind::quantity || is_number(x)) &&
-               (y.kind() == Item::Kind::quantity || is_number(y))) {
-        out = equivalent_quantities(quantity_from(x), quantity_from(y));
+    } else if (is_number_or_quantity(x) && is_number_or_quantity(y)) {
+        out = equivalent_quantities(as_quantity(x), as_quantity(y));
         return step(100);
     } else if (is_temporal(x.kind()) && is_temporal(y.kind())) {
         out = fhirpath::equivalent(x.as_temporal(), y.as_temporal());
@@ -402,14 +401,12 @@ bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
         out = order_of_bytes < 0 ? Order::less : order_of_bytes > 0 ? Order::greater : Order::equal;
         return true;
     }
-    if ((is_date(x.kind()) && is_date(y.kind())) ||
-        (x.kind() == Item::Kind::time && y.kind() == Item::Kind::time)) {
+    if (are_comparable(x.kind(), y.kind())) {
         out = fhirpath::compare(x.as_temporal(), y.as_temporal());
         return true;
     }
-    if ((x.kind() == Item::Kind::quantity || is_number(x)) &&
-        (y.kind() == Item::Kind::quantity || is_number(y))) {
-        out = compare_quantities(quantity_from(x), quantity_from(y));
+    if (is_number_or_quantity(x) && is_number_or_quantity(y)) {
+        out = compare_quantities(as_quantity(x), as_quantity(y));
         return step(100);
     }
     return fail(type_name(x) + " and " + type_name(y) + " cannot be compared");

@@ -46,6 +46,19 @@ std::optional<bool> boolean_of(std::string_view text) {
     return std::ranges::find(kFalse, lower) != kFalse.end() ? std::optional(false) : std::nullopt;
 }
 
+std::optional<Item> boolean_item(const Item& value) {
+    std::optional<bool> result;
+    if (value.kind() == Item::Kind::string) {
+        result = boolean_of(value.as_string());
+    } else if (is_number(value)) {
+        const Decimal number = decimal_of(value);
+        result = number == Decimal(1) ? std::optional(true)
+                 : number.is_zero()   ? std::optional(false)
+                                      : std::nullopt;
+    }
+    return result ? std::optional(Item::boolean(*result)) : std::nullopt;
+}
+
 // A number with a sign, and no exponent.
 std::optional<Decimal> number_of(std::string_view text, bool integral) {
     if (text.starts_with('+')) {
@@ -58,6 +71,56 @@ std::optional<Decimal> number_of(std::string_view text, bool integral) {
         return std::nullopt;
     }
     return Decimal::parse(text);
+}
+
+std::optional<Item> integer_item(const Item& value) {
+    if (value.kind() == Item::Kind::boolean) {
+        return Item::integer(value.as_boolean() ? 1 : 0);
+    }
+    const std::optional<Decimal> number =
+        value.kind() == Item::Kind::string ? number_of(value.as_string(), true) : std::nullopt;
+    const std::optional<std::int64_t> whole = number ? number->integer() : std::nullopt;
+    return whole && *whole <= INT32_MAX && *whole >= INT32_MIN
+               ? std::optional(Item::integer(*whole))
+               : std::nullopt;
+}
+
+std::optional<Item> decimal_item(const Item& value) {
+    switch (value.kind()) {
+        case Item::Kind::boolean:
+            return Item::decimal(Decimal(value.as_boolean() ? 1 : 0));
+        case Item::Kind::integer:
+            return Item::decimal(Decimal(value.as_integer()));
+        case Item::Kind::string: {
+            const std::optional<Decimal> number = number_of(value.as_string(), false);
+            return number ? std::optional(Item::decimal(*number)) : std::nullopt;
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
+// `kind`: date, date_time or time.
+std::optional<Item> temporal_item(const Item& value, Item::Kind kind) {
+    std::optional<Temporal> result;
+    if (value.kind() == Item::Kind::string) {
+        const std::string_view text = value.as_string();
+        result = kind == Item::Kind::time ? parse_time(text) : parse_date_time(text);
+    } else if (is_temporal(value.kind()) && value.kind() != Item::Kind::time &&
+               kind != Item::Kind::time) {
+        result = value.as_temporal();
+    }
+    if (!result) {
+        return std::nullopt;
+    }
+    if (kind == Item::Kind::date) {
+        result->kind = Temporal::Kind::date;
+        result->precision = std::min(result->precision, Temporal::Precision::day);
+        result->zone = Temporal::kNoZone;
+    } else if (kind == Item::Kind::date_time) {
+        result->kind = Temporal::Kind::date_time;
+    }
+    return Item::temporal(*result);
 }
 
 bool is_calendar(std::string_view unit) {
@@ -130,76 +193,25 @@ bool Machine::to_kind(const Item& value, Item::Kind kind, Item& out, bool& prese
         present = true;
         return true;
     }
-    const bool text = value.kind() == Item::Kind::string;
-    switch (kind) {
-        case Item::Kind::string: {
-            scratch_.clear();
-            append_text(scratch_, value);
-            std::string_view kept;
-            if (!keep(scratch_, kept)) {
-                return false;
-            }
-            out = Item::string(kept);
-            present = true;
-            return true;
+    if (kind == Item::Kind::string) {
+        scratch_.clear();
+        append_text(scratch_, value);
+        std::string_view kept;
+        if (!keep(scratch_, kept)) {
+            return false;
         }
-        case Item::Kind::boolean: {
-            std::optional<bool> result;
-            if (text) {
-                result = boolean_of(value.as_string());
-            } else if (value.kind() == Item::Kind::integer || value.kind() == Item::Kind::decimal) {
-                const Decimal number = value.kind() == Item::Kind::integer
-                                           ? Decimal(value.as_integer())
-                                           : value.as_decimal();
-                result = number == Decimal(1) ? std::optional(true)
-                         : number.is_zero()   ? std::optional(false)
-                                              : std::nullopt;
-            }
-            present = result.has_value();
-            out = Item::boolean(result.value_or(false));
-            return true;
-        }
-        case Item::Kind::integer:
-        case Item::Kind::decimal: {
-            std::optional<Decimal> result;
-            if (text) {
-                result = number_of(value.as_string(), kind == Item::Kind::integer);
-            } else if (value.kind() == Item::Kind::boolean) {
-                result = Decimal(value.as_boolean() ? 1 : 0);
-            } else if (value.kind() == Item::Kind::integer) {
-                result = Decimal(value.as_integer());
-            }
-            if (result && kind == Item::Kind::integer) {
-                const std::optional<std::int64_t> whole = result->integer();
-                present = whole && *whole <= INT32_MAX && *whole >= INT32_MIN;
-                out = Item::integer(present ? *whole : 0);
-            } else if (result) {
-                present = true;
-                out = Item::decimal(*result);
-            }
-            return true;
-        }
-        default:
-            break;
+        out = Item::string(kept);
+        present = true;
+        return true;
     }
-    std::optional<Temporal> result;
-    if (text) {
-        const std::string_view string = value.as_string();
-        result = kind == Item::Kind::time ? parse_time(string) : parse_date_time(string);
-    } else if (is_temporal(value.kind()) && value.kind() != Item::Kind::time &&
-               kind != Item::Kind::time) {
-        result = value.as_temporal();
-    }
-    if (result && kind == Item::Kind::date) {
-        result->kind = Temporal::Kind::date;
-        result->precision = std::min(result->precision, Temporal::Precision::day);
-        result->zone = Temporal::kNoZone;
-    } else if (result && kind == Item::Kind::date_time) {
-        result->kind = Temporal::Kind::date_time;
-    }
-    present = result.has_value();
+    const std::optional<Item> converted = kind == Item::Kind::boolean   ? boolean_item(value)
+                                          : kind == Item::Kind::integer ? integer_item(value)
+                                          : kind == Item::Kind::decimal
+                                              ? decimal_item(value)
+                                              : temporal_item(value, kind);
+    present = converted.has_value();
     if (present) {
-        out = Item::temporal(*result);
+        out = *converted;
     }
     return true;
 }
@@ -210,13 +222,9 @@ bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_uni
     std::optional<Quantity> quantity;
     switch (value.kind()) {
         case Item::Kind::quantity:
-            quantity = value.as_quantity();
-            break;
         case Item::Kind::integer:
-            quantity = Quantity{Decimal(value.as_integer()), "1", false};
-            break;
         case Item::Kind::decimal:
-            quantity = Quantity{value.as_decimal(), "1", false};
+            quantity = as_quantity(value);
             break;
         case Item::Kind::boolean:
             quantity = Quantity{Decimal(value.as_boolean() ? 1 : 0), "1", false};

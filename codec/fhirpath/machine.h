@@ -35,6 +35,16 @@ inline Decimal decimal_of(const Item& number) {
                                                 : number.as_decimal();
 }
 
+/// Whether as_quantity() applies.
+inline bool is_number_or_quantity(const Item& item) {
+    return is_number(item) || item.kind() == Item::Kind::quantity;
+}
+
+/// A quantity, or a number as one of unit one. Requires: is_number_or_quantity().
+inline Quantity as_quantity(const Item& item) {
+    return is_number(item) ? Quantity{decimal_of(item), "1", false} : item.as_quantity();
+}
+
 class Machine {
   public:
     Machine();

@@ -150,10 +150,9 @@ bool Machine::arithmetic(const Node& node, Range a, Range b) {
                        x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer);
     }
     const bool has_quantity = x.kind() == Item::Kind::quantity || y.kind() == Item::Kind::quantity;
-    if (has_quantity && (is_number(x) || x.kind() == Item::Kind::quantity) &&
-        (is_number(y) || y.kind() == Item::Kind::quantity)) {
-        const Quantity left = is_number(x) ? Quantity{decimal_of(x), "1", false} : x.as_quantity();
-        const Quantity right = is_number(y) ? Quantity{decimal_of(y), "1", false} : y.as_quantity();
+    if (has_quantity && is_number_or_quantity(x) && is_number_or_quantity(y)) {
+        const Quantity left = as_quantity(x);
+        const Quantity right = as_quantity(y);
         return step(100) && quantities(node, left, right);
     }
     if (node.op == Op::add && x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
