@@ -102,6 +102,11 @@ class Checker {
         return {};
     }
 
+    /// What the member, function or type operator `node` is applied to.
+    Result<Inferred> input_of(const Node& node, const Inferred& context) {
+        return node.a == kNone ? Result<Inferred>(context) : infer(node.a, context);
+    }
+
     Result<Inferred> member(const Node& node, const Inferred& context) {
         const Name& name = program_.names[node.value];
         if (node.a == kNone && name.type) {
@@ -111,10 +116,7 @@ class Checker {
                 }
             }
         }
-        Inferred input = context;
-        if (node.a != kNone) {
-            ANNALS_TRY(input, infer(node.a, context));
-        }
+        ANNALS_TRY(Inferred input, input_of(node, context));
         Inferred result;
         result.open = input.open;
         result.ordered = input.ordered;
@@ -135,10 +137,7 @@ class Checker {
     }
 
     Result<Inferred> type(const Node& node, const Inferred& context) {
-        Inferred input = context;
-        if (node.a != kNone) {
-            ANNALS_TRY(input, infer(node.a, context));
-        }
+        ANNALS_TRY(Inferred input, input_of(node, context));
         const TypeSpecifier& specifier = program_.types[node.value];
         if (!specifier.known) {
             return error(node, "no type " + std::string(specifier.name.substr(0, 60)));
@@ -151,14 +150,47 @@ class Checker {
         return result;
     }
 
-    Result<Inferred> function(const Node& node, const Inferred& context) {
-        Inferred input = context;
-        if (node.a != kNone) {
-            ANNALS_TRY(input, infer(node.a, context));
+    Result<Inferred> argument(const Node& node, std::uint32_t which, const Inferred& scope) {
+        return infer(program_.arguments[node.value + which], scope);
+    }
+
+    /// A function whose arguments are evaluated on each item of `input`.
+    Result<Inferred> iteration(const Node& node, Inferred input) {
+        Inferred item = input;
+        item.ordered = true;
+        Inferred found;
+        for (std::uint32_t i = 0; i < node.count; ++i) {
+            ANNALS_TRY(found, argument(node, i, item));
         }
-        const auto argument = [&](std::uint32_t which, const Inferred& scope) {
-            return infer(program_.arguments[node.value + which], scope);
-        };
+        switch (node.function) {
+            case Function::where:
+                return input;
+            case Function::sort:
+                input.ordered = true;
+                return input;
+            case Function::select:
+                found.ordered = found.ordered && input.ordered;
+                return found;
+            case Function::aggregate:
+                return anything();
+            default:
+                return Inferred();
+        }
+    }
+
+    /// iif().
+    Result<Inferred> alternatives(const Node& node, const Inferred& scope) {
+        ANNALS_TRY_VOID(argument(node, 0, scope));
+        ANNALS_TRY(Inferred result, argument(node, 1, scope));
+        if (node.count > 2) {
+            ANNALS_TRY(const Inferred other, argument(node, 2, scope));
+            result.add(other);
+        }
+        return result;
+    }
+
+    Result<Inferred> function(const Node& node, const Inferred& context) {
+        ANNALS_TRY(Inferred input, input_of(node, context));
         switch (node.function) {
             case Function::first:
             case Function::last:
@@ -176,46 +208,15 @@ class Checker {
             case Function::exists:
             case Function::select:
             case Function::sort:
+            case Function::aggregate:
+                return iteration(node, std::move(input));
             case Function::repeat:
-            case Function::aggregate: {
-                Inferred item = input;
-                item.ordered = true;
-                Inferred found;
-                for (std::uint32_t i = 0; i < node.count; ++i) {
-                    if (node.function == Function::repeat) {
-                        break;  // its results are its input, with other types
-                    }
-                    ANNALS_TRY(found, argument(i, item));
-                }
-                switch (node.function) {
-                    case Function::where:
-                        return input;
-                    case Function::sort:
-                        input.ordered = true;
-                        return input;
-                    case Function::select:
-                        found.ordered = found.ordered && input.ordered;
-                        return found;
-                    case Function::repeat:
-                    case Function::aggregate:
-                        return anything();
-                    default:
-                        return Inferred();
-                }
-            }
-            case Function::iif: {
-                Inferred scope = node.a == kNone ? context : input;
-                ANNALS_TRY_VOID(argument(0, scope));
-                ANNALS_TRY(Inferred result, argument(1, scope));
-                if (node.count > 2) {
-                    ANNALS_TRY(const Inferred other, argument(2, scope));
-                    result.add(other);
-                }
-                return result;
-            }
+                return anything();  // its results are its input, with other types
+            case Function::iif:
+                return alternatives(node, input);
             case Function::union_:
             case Function::combine: {
-                ANNALS_TRY(const Inferred other, argument(0, context));
+                ANNALS_TRY(const Inferred other, argument(node, 0, context));
                 input.add(other);
                 return input;
             }
@@ -225,7 +226,7 @@ class Checker {
                 break;
         }
         for (std::uint32_t i = 0; i < node.count; ++i) {
-            ANNALS_TRY_VOID(argument(i, context));
+            ANNALS_TRY_VOID(argument(node, i, context));
         }
         Inferred result;
         switch (node.function) {
