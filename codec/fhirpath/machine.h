@@ -246,6 +246,8 @@ class Machine {
     // strings.cc
 
     bool on_string(const Node& node, const Scope& scope, Range input);
+    /// A function of a string (`present` is false if there is none) whose arguments are strings.
+    bool with_strings(const Node& node, const Scope& scope, std::string_view text, bool present);
     bool join(const Node& node, const Scope& scope, Range input);
     bool substring(const Node& node, const Scope& scope, std::string_view text);
     bool split(std::string_view text, std::string_view separator);

@@ -425,8 +425,12 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
         case Function::substring:
             return substring(node, scope, text);  // empty if the input is, as an empty string gives
         default:
-            break;
+            return with_strings(node, scope, text, present);
     }
+}
+
+bool Machine::with_strings(const Node& node, const Scope& scope, std::string_view text,
+                           bool present) {
     std::string_view first;
     bool has_first = false;
     if (!string_argument(node, 0, scope, first, has_first)) {
