@@ -68,10 +68,14 @@ void append_characters(std::string& out, std::string_view text) {
     out.append(run, end);
 }
 
+bool is_scalar(json::Value value) noexcept {
+    return value && !value.is(json::Kind::null) && !value.is_array() && !value.is_object();
+}
+
 // Appends ` name="value"` if `value` is a scalar.
 void append_attribute(std::string& out, std::string_view name, json::Value value,
                       std::string& scratch) {
-    if (!value || value.is(json::Kind::null) || value.is_array() || value.is_object()) {
+    if (!is_scalar(value)) {
         return;
     }
     out.append(name);
@@ -85,10 +89,6 @@ void append_attribute(std::string& out, std::string_view name, json::Value value
         append_characters(out, value.raw_string());
     }
     out += '"';
-}
-
-bool is_scalar(json::Value value) noexcept {
-    return value && !value.is(json::Kind::null) && !value.is_array() && !value.is_object();
 }
 
 // The type of the resource `value`, if R4 has it.
