@@ -201,7 +201,7 @@ TEST_F(CopiedBackup, AnInterruptedOneSaysWhatIsGoneWithoutItsErasure) {
         ASSERT_TRUE(verified) << verified.error().detail;
         EXPECT_EQ(report->damages.size(), verified->damages.size());
         for (const Damage& damage : report->damages) {
-            EXPECT_EQ(damage.reason, "the body of a version that nothing erased is gone");
+            EXPECT_EQ(damage.reason, "the body of a version is missing, although nothing erased it");
             ++lacking;
         }
     }
