@@ -49,7 +49,7 @@ TEST(HttpClient, SaysWhyItWaitsAsFarAsAnOutcomeTells) {
     const std::string status = server.url().authority() + ": status 503";
     EXPECT_EQ(said, (std::vector<std::string>{
                         status + ": No space left on device; retrying in 1 ms",
-                        status + "; retrying in 2 ms", status + "; trying again in 4 ms"}));
+                        status + "; retrying in 2 ms", status + "; retrying in 4 ms"}));
 }
 
 TEST(HttpClient, ReadsAgainWhatWasErasedWhileItWasSent) {
