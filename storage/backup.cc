@@ -178,7 +178,7 @@ class Backup {
     /// Chooses the name under which a segment is written, and makes sure it is free.
     Result<void> choose_draft(std::uint64_t number) {
         draft_ = target(number) + ".tmp";
-        return fs_.exists(draft_) ? fs_.remove(draft_) : Result<void>();
+        return remove_if_there(fs_, draft_);
     }
 
     Result<void> take_sealed(std::uint64_t number) {
@@ -240,10 +240,8 @@ class Backup {
         ANNALS_TRY(const CheckedSegment checked, check_segment(fs_, draft_));
         ANNALS_TRY_VOID(fits(number, !taken.sealed, checked));
         ANNALS_TRY_VOID(fs_.rename(draft_, target(number)));
-        if (fs_.exists(draft_)) {
-            // Both are names of one file, which rename() leaves alone.
-            ANNALS_TRY_VOID(fs_.remove(draft_));
-        }
+        // rename() leaves both alone if they are names of one file.
+        ANNALS_TRY_VOID(remove_if_there(fs_, draft_));
         draft_.clear();
         manifest_.parts.push_back({.number = number,
                                    .sealed = checked.sealed,

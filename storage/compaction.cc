@@ -3,6 +3,7 @@
 #include "core/base/random.h"
 #include "storage/pack_dictionary.h"
 #include "storage/segment_writer.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -55,10 +56,7 @@ Result<std::unique_ptr<SegmentRewrite>> SegmentRewrite::begin(FileSystem& fs,
     rewrite->header_.salt = random_u64();
     rewrite->header_.format = packed ? SegmentFormat::packed : SegmentFormat::plain;
     rewrite->footer_.emplace(rewrite->header_.first_position);
-    if (fs.exists(rewrite->draft_)) {
-        ANNALS_TRY_VOID(fs.remove(rewrite->draft_));
-    }
-    ANNALS_TRY(rewrite->file_, fs.open(rewrite->draft_, FileSystem::Mode::create));
+    ANNALS_TRY(rewrite->file_, create_anew(fs, rewrite->draft_));
     rewrite->image_ = kSegmentHeaderBytes;
     if (!packed) {
         rewrite->pending_.resize(kSegmentHeaderBytes);

@@ -183,10 +183,7 @@ Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uin
 /// At every moment one of the two files is the segment, and either is whole.
 Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::string_view bytes) {
     const std::string draft = segments_ + "/copy.tmp";
-    if (fs_.exists(draft)) {
-        ANNALS_TRY_VOID(fs_.remove(draft));
-    }
-    ANNALS_TRY(const auto file, fs_.open(draft, FileSystem::Mode::create));
+    ANNALS_TRY(const auto file, create_anew(fs_, draft));
     if (auto done = write_large(*file, bytes); !done) {
         (void)fs_.remove(draft);
         return done;

@@ -232,10 +232,7 @@ Result<void> ErasureJournal::remove(FileSystem& fs, const std::string& directory
         return {};
     }
     for (std::uint64_t which = 0; which < 2; ++which) {
-        if (const std::string path = fmt::format("{}/{}", directory, path_of(which));
-            fs.exists(path)) {
-            ANNALS_TRY_VOID(fs.remove(path));
-        }
+        ANNALS_TRY_VOID(remove_if_there(fs, fmt::format("{}/{}", directory, path_of(which))));
     }
     return fs.sync_directory(folder);
 }
@@ -331,9 +328,7 @@ Result<bool> break_links(FileSystem& fs, const std::string& segments, std::uint6
         return false;
     }
     const std::string draft = segments + "/copy.tmp";
-    if (fs.exists(draft)) {
-        ANNALS_TRY_VOID(fs.remove(draft));
-    }
+    ANNALS_TRY_VOID(remove_if_there(fs, draft));
     ANNALS_TRY(const std::uint64_t bytes, file->size());
     const auto copy = copy_file(fs, path, draft, bytes);
     if (!copy) {

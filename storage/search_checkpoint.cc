@@ -1,6 +1,7 @@
 #include "storage/search_checkpoint.h"
 
 #include "core/base/text.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -151,11 +152,7 @@ std::unique_lock<std::mutex> SearchCheckpoint::lock_after_forgets() {
 }
 
 Result<void> SearchCheckpoint::write_manifest(const SearchManifest& manifest, bool sync) {
-    const std::string draft = path(kManifestDraft);
-    if (fs_.exists(draft)) {
-        ANNALS_TRY_VOID(fs_.remove(draft));
-    }
-    ANNALS_TRY(const auto file, fs_.open(draft, FileSystem::Mode::create));
+    ANNALS_TRY(const auto file, create_anew(fs_, path(kManifestDraft)));
     ANNALS_TRY_VOID(file->write(0, encode_manifest(manifest)));
     return sync ? file->sync() : Result<void>();
 }
@@ -385,9 +382,7 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
     }
     to_remove_ = files;
     for (const std::uint64_t number : files) {
-        if (const std::string name = path(search_file_name(number)); fs_.exists(name)) {
-            ANNALS_TRY_VOID(fs_.remove(name));
-        }
+        ANNALS_TRY_VOID(remove_if_there(fs_, path(search_file_name(number))));
     }
     ANNALS_TRY_VOID(fs_.sync_directory(folder_));
     to_remove_.clear();

@@ -2,6 +2,7 @@
 
 #include "core/base/random.h"
 #include "core/base/thread_name.h"
+#include "storage/whole_file.h"
 
 #include <algorithm>
 #include <chrono>
@@ -103,10 +104,7 @@ std::unique_ptr<File> SegmentPreparer::fill(std::uint64_t bytes, const std::stop
             path_);  // The log writer then makes its own file and reports its own error.
         return nullptr;
     };
-    if (fs_.exists(path_)) {
-        (void)fs_.remove(path_);
-    }
-    auto created = fs_.open(path_, FileSystem::Mode::create);
+    auto created = create_anew(fs_, path_);
     if (!created) {
         return nullptr;
     }
@@ -250,10 +248,7 @@ Result<void> SegmentWriter::probe(Instant last_instant) {
 /// Tests with a temporary file: an empty segment would be left over if the next commit needs a larger one.
 Result<void> SegmentWriter::try_new_file() {
     const std::string path = directory_ + "/new.tmp";
-    if (fs_.exists(path)) {
-        ANNALS_TRY_VOID(fs_.remove(path));
-    }
-    ANNALS_TRY(std::unique_ptr<File> file, fs_.open(path, FileSystem::Mode::create));
+    ANNALS_TRY(std::unique_ptr<File> file, create_anew(fs_, path));
     auto written = file->write_zeros(0, kProbeBytes);
     if (written) {
         written = file->sync();
@@ -311,10 +306,7 @@ Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std
         return file;
     }
     path = directory_ + "/new.tmp";
-    if (fs_.exists(path)) {
-        ANNALS_TRY_VOID(fs_.remove(path));
-    }
-    ANNALS_TRY(std::unique_ptr<File> file, fs_.open(path, FileSystem::Mode::create));
+    ANNALS_TRY(std::unique_ptr<File> file, create_anew(fs_, path));
     // A nearly full device still has room for a smaller segment.
     while (true) {
         auto made = zeros ? file->write_zeros(0, bytes) : file->allocate(bytes);

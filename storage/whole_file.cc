@@ -30,6 +30,15 @@ Result<std::string> read_whole(FileSystem& fs, const std::string& path, std::uin
     return text;
 }
 
+Result<void> remove_if_there(FileSystem& fs, const std::string& path) {
+    return fs.exists(path) ? fs.remove(path) : Result<void>();
+}
+
+Result<std::unique_ptr<File>> create_anew(FileSystem& fs, const std::string& path) {
+    ANNALS_TRY_VOID(remove_if_there(fs, path));
+    return fs.open(path, FileSystem::Mode::create);
+}
+
 Result<void> replace_file(FileSystem& fs, const std::string& path, std::string_view text) {
     ANNALS_TRY_VOID(replace_and_open(fs, path, text, true));
     return {};
@@ -38,10 +47,7 @@ Result<void> replace_file(FileSystem& fs, const std::string& path, std::string_v
 Result<std::unique_ptr<File>> replace_and_open(FileSystem& fs, const std::string& path,
                                                std::string_view text, bool durable) {
     const std::string draft = path + ".tmp";
-    if (fs.exists(draft)) {
-        ANNALS_TRY_VOID(fs.remove(draft));
-    }
-    ANNALS_TRY(std::unique_ptr<File> file, fs.open(draft, FileSystem::Mode::create));
+    ANNALS_TRY(std::unique_ptr<File> file, create_anew(fs, draft));
     Result<void> replaced = file->write(0, text);
     if (replaced && durable) {
         replaced = file->sync();

@@ -21,6 +21,12 @@ std::string directory_of(const std::string& path);
 /// The contents of the file at `path`. Errors: not_found, io; corrupt (it has more than `bytes_max` bytes).
 Result<std::string> read_whole(FileSystem& fs, const std::string& path, std::uint64_t bytes_max);
 
+/// Removes the file at `path` if there is one. Durability: none before a sync of the directory. Errors: io.
+Result<void> remove_if_there(FileSystem& fs, const std::string& path);
+
+/// Creates the file at `path`, in place of one that an interrupted attempt left there. Errors: no_store, io.
+Result<std::unique_ptr<File>> create_anew(FileSystem& fs, const std::string& path);
+
 /// Replaces the contents of the file at `path` by `text`, or creates it, by way of `PATH.tmp`.
 /// Durability: once it has succeeded. A crash before that leaves the old file or the new one.
 /// Errors:     no_store, io; the file is the old or the new one, and nothing else is left.

@@ -101,10 +101,7 @@ Result<LineWriter> LineWriter::create(const std::string& path, storage::FileSyst
         return Error{Errc::usage, path + " already exists", ""};
     }
     const std::string draft = path + std::string(kPartial);
-    if (files.exists(draft)) {
-        ANNALS_TRY_VOID(files.remove(draft));
-    }
-    ANNALS_TRY(auto file, files.open(draft, storage::FileSystem::Mode::create));
+    ANNALS_TRY(auto file, storage::create_anew(files, draft));
     ANNALS_TRY(const storage::FileFacts facts, files.facts(draft));
     return LineWriter(files, path, std::move(file), facts);
 }

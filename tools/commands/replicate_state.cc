@@ -79,10 +79,7 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
 Result<void> check_state_place(const std::string& path) {
     storage::FileSystem& files = storage::posix_file_system();
     const std::string draft = path + ".tmp";  // the name that replace_file() uses
-    if (files.exists(draft)) {
-        ANNALS_TRY_VOID(files.remove(draft));
-    }
-    ANNALS_TRY_VOID(files.open(draft, storage::FileSystem::Mode::create));
+    ANNALS_TRY_VOID(storage::create_anew(files, draft));
     return files.remove(draft);
 }
 
