@@ -50,13 +50,6 @@ std::string encode(const ErasureJournal::Content& content, std::uint64_t sequenc
     return out;
 }
 
-template <typename T>
-T take(const char*& in) {
-    const T value = load_le<T>(in);
-    in += sizeof(T);
-    return value;
-}
-
 /// The contents of the file; sequence 0 if it isn't whole. Errors: usage (a newer format).
 Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string& path) {
     ErasureJournal::Content content;
@@ -64,19 +57,19 @@ Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string
         !bytes.starts_with(kJournalMagic)) {
         return content;
     }
-    const char* in = bytes.data() + kJournalMagic.size();
-    if (const auto version = take<std::uint32_t>(in); version > kJournalVersion) {
+    std::string_view in = bytes.substr(kJournalMagic.size());
+    if (const auto version = take_le<std::uint32_t>(in); version > kJournalVersion) {
         return Error{
             Errc::usage,
             fmt::format("{}: written in format {}, but this program supports formats up to {}",
                         path, version, kJournalVersion),
             {}};
     }
-    const auto blankings = take<std::uint32_t>(in);
-    const auto sequence = take<std::uint64_t>(in);
-    const auto erases_done = take<std::uint64_t>(in);
-    const auto dead = take<std::uint32_t>(in);
-    in += sizeof(std::uint32_t);
+    const auto blankings = take_le<std::uint32_t>(in);
+    const auto sequence = take_le<std::uint64_t>(in);
+    const auto erases_done = take_le<std::uint64_t>(in);
+    const auto dead = take_le<std::uint32_t>(in);
+    in.remove_prefix(sizeof(std::uint32_t));
     const std::uint64_t size = kJournalHeaderBytes + std::uint64_t{blankings} * kBlankingBytes +
                                std::uint64_t{dead} * kDeadBytes;
     if (size + kJournalChecksumBytes > bytes.size() ||
@@ -87,18 +80,18 @@ Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string
     content.erases_done = erases_done;
     for (std::uint32_t i = 0; i < blankings; ++i) {
         Blanking& blanking = content.blankings.emplace_back();
-        blanking.segment = take<std::uint64_t>(in);
-        blanking.salt = take<std::uint64_t>(in);
-        blanking.frame_offset = take<std::uint64_t>(in);
-        blanking.frame_checksum = take<std::uint64_t>(in);
-        blanking.record_offset = take<std::uint64_t>(in);
-        blanking.record_checksum = take<std::uint64_t>(in);
-        blanking.record_bytes = take<std::uint32_t>(in);
-        blanking.body_bytes = take<std::uint32_t>(in);
+        blanking.segment = take_le<std::uint64_t>(in);
+        blanking.salt = take_le<std::uint64_t>(in);
+        blanking.frame_offset = take_le<std::uint64_t>(in);
+        blanking.frame_checksum = take_le<std::uint64_t>(in);
+        blanking.record_offset = take_le<std::uint64_t>(in);
+        blanking.record_checksum = take_le<std::uint64_t>(in);
+        blanking.record_bytes = take_le<std::uint32_t>(in);
+        blanking.body_bytes = take_le<std::uint32_t>(in);
     }
     for (std::uint32_t i = 0; i < dead; ++i) {
-        const auto segment = take<std::uint64_t>(in);
-        content.dead_bytes[segment] = take<std::uint64_t>(in);
+        const auto segment = take_le<std::uint64_t>(in);
+        content.dead_bytes[segment] = take_le<std::uint64_t>(in);
     }
     return content;
 }

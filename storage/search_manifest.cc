@@ -17,14 +17,6 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) {
     return (bytes + kSearchFileAligned - 1) / kSearchFileAligned * kSearchFileAligned;
 }
 
-/// Takes numbers from the front of bytes whose size was checked.
-template <typename T>
-T take(std::string_view& bytes) {
-    const T value = load_le<T>(bytes.data());
-    bytes.remove_prefix(sizeof(T));
-    return value;
-}
-
 }  // namespace
 
 std::string encode_manifest(const SearchManifest& manifest) {
@@ -64,31 +56,31 @@ Result<SearchManifest> decode_manifest(std::string_view bytes) {
     }
     std::string_view left =
         bytes.substr(kMagic.size(), bytes.size() - kMagic.size() - kChecksumBytes);
-    if (take<std::uint32_t>(left) != kVersion) {
+    if (take_le<std::uint32_t>(left) != kVersion) {
         return unfit("another version of the format");
     }
     SearchManifest manifest;
-    const auto types = take<std::uint32_t>(left);
-    manifest.store_id = take<std::uint64_t>(left);
+    const auto types = take_le<std::uint32_t>(left);
+    manifest.store_id = take_le<std::uint64_t>(left);
     if (load_le<std::uint64_t>(bytes.data() + bytes.size() - kChecksumBytes) !=
         hash64(bytes.substr(0, bytes.size() - kChecksumBytes), manifest.store_id)) {
         return unfit("damaged");
     }
     // What follows was written by encode_manifest(); the checks are for other programs' versions of it.
-    manifest.witness.position = {take<std::uint64_t>(left)};
-    manifest.witness.version = {take<std::uint64_t>(left)};
-    manifest.witness.instant = {take<std::int64_t>(left)};
-    manifest.witness.key = take<std::uint64_t>(left);
+    manifest.witness.position = {take_le<std::uint64_t>(left)};
+    manifest.witness.version = {take_le<std::uint64_t>(left)};
+    manifest.witness.instant = {take_le<std::int64_t>(left)};
+    manifest.witness.key = take_le<std::uint64_t>(left);
     for (std::uint32_t t = 0; t < types; ++t) {
         if (left.size() < kTypeBytes) {
             return unfit("cut");
         }
         SearchManifest::Type entry;
-        entry.fingerprint = take<std::uint64_t>(left);
-        entry.covered = {take<std::uint64_t>(left)};
-        entry.vacuumed_through = {take<std::uint64_t>(left)};
-        const auto runs = take<std::uint32_t>(left);
-        const auto name_bytes = take<std::uint32_t>(left);
+        entry.fingerprint = take_le<std::uint64_t>(left);
+        entry.covered = {take_le<std::uint64_t>(left)};
+        entry.vacuumed_through = {take_le<std::uint64_t>(left)};
+        const auto runs = take_le<std::uint32_t>(left);
+        const auto name_bytes = take_le<std::uint32_t>(left);
         const std::uint64_t padded = aligned(name_bytes);
         if (left.size() < padded + std::uint64_t{runs} * kRunBytes) {
             return unfit("cut");
@@ -100,11 +92,11 @@ Result<SearchManifest> decode_manifest(std::string_view bytes) {
         left.remove_prefix(padded);
         for (std::uint32_t r = 0; r < runs; ++r) {
             SearchManifest::Place place;
-            place.file = take<std::uint64_t>(left);
-            place.offset = take<std::uint64_t>(left);
-            place.bytes = take<std::uint64_t>(left);
-            place.checksum = take<std::uint64_t>(left);
-            place.documents = static_cast<std::uint32_t>(take<std::uint64_t>(left));
+            place.file = take_le<std::uint64_t>(left);
+            place.offset = take_le<std::uint64_t>(left);
+            place.bytes = take_le<std::uint64_t>(left);
+            place.checksum = take_le<std::uint64_t>(left);
+            place.documents = static_cast<std::uint32_t>(take_le<std::uint64_t>(left));
             entry.runs.push_back(place);
         }
         manifest.types[type->value] = std::move(entry);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace annals {
 
@@ -18,6 +19,14 @@ template <typename T>
 T load_le(const char* from) noexcept {
     T value;
     std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+/// Takes a T from the front of `bytes`. Requires: sizeof(T) bytes.
+template <typename T>
+T take_le(std::string_view& bytes) noexcept {
+    const T value = load_le<T>(bytes.data());
+    bytes.remove_prefix(sizeof(T));
     return value;
 }
 
