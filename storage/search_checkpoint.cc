@@ -309,17 +309,9 @@ Result<void> SearchCheckpoint::settle_gathered() {
     synced_there_ = true;
     if (done = fs_.sync_directory(folder_); !done) {
         // The previous checkpoint's files stay, since either may be there after a power cut, but only until the next erasure.
-        for (const SearchManifest::Type& entry : before) {
-            for (const Place& place : entry.runs) {
-                to_remove_.insert(place.file);
-            }
-        }
+        for_each_place(before, [&](const Place& place) { to_remove_.insert(place.file); });
         for (const auto* const types : {&on_disk_, &recent_on_disk_}) {
-            for (const SearchManifest::Type& entry : *types) {
-                for (const Place& place : entry.runs) {
-                    to_remove_.erase(place.file);
-                }
-            }
+            for_each_place(*types, [&](const Place& place) { to_remove_.erase(place.file); });
         }
         return done;
     }
@@ -407,18 +399,15 @@ void SearchCheckpoint::remove_others() {
     std::set<std::string> used;
     std::set<std::pair<std::uint64_t, std::uint64_t>> counted;
     bytes_ = 0;
-    std::vector<const PerType<SearchManifest::Type>*> there{&on_disk_, &recent_on_disk_};
+    const auto use = [&](const Place& place) {
+        used.insert(search_file_name(place.file));
+        last_file_ = std::max(last_file_, place.file);  // An erasure may have removed it.
+        bytes_ += counted.insert({place.file, place.offset}).second ? place.bytes : 0;
+    };
+    for_each_place(on_disk_, use);
+    for_each_place(recent_on_disk_, use);
     if (gathered_) {
-        there.push_back(&gathered_->manifest.types);
-    }
-    for (const auto* const types : there) {
-        for (const SearchManifest::Type& entry : *types) {
-            for (const Place& place : entry.runs) {
-                used.insert(search_file_name(place.file));
-                last_file_ = std::max(last_file_, place.file);  // An erasure may have removed it.
-                bytes_ += counted.insert({place.file, place.offset}).second ? place.bytes : 0;
-            }
-        }
+        for_each_place(gathered_->manifest.types, use);
     }
     if (synced_there_) {
         used.insert(std::string(kSearchManifestName));

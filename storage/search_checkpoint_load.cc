@@ -105,10 +105,8 @@ void SearchCheckpoint::load_types(SearchCheckpointReader::Content& content,
                                   PerType<std::optional<CheckpointedType>>& types) {
     compare(content, fingerprints, next);
     std::set<std::uint64_t> durable;
-    for (std::size_t t = 0; synced != nullptr && t < kResourceTypeCount; ++t) {
-        for (const Place& place : synced->types[t].runs) {
-            durable.insert(place.file);
-        }
+    if (synced != nullptr) {
+        for_each_place(synced->types, [&](const Place& place) { durable.insert(place.file); });
     }
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         const std::string_view name = resource_type_name({static_cast<std::uint16_t>(t)});
@@ -189,12 +187,9 @@ PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader& saved,
         synced_there_ = true;
     }
     packed_documents_ = 0;
-    for (const SearchManifest::Type& entry : on_disk_) {
-        for (const Place& place : entry.runs) {
-            packed_documents_ +=
-                place.documents < options_.own_file_documents ? place.documents : 0;
-        }
-    }
+    for_each_place(on_disk_, [&](const Place& place) {
+        packed_documents_ += place.documents < options_.own_file_documents ? place.documents : 0;
+    });
     if (!options_.read_only) {
         remove_others();
         // As positions advance, what doesn't fit could some day seem to: it must not come back after a power cut.

@@ -55,6 +55,16 @@ struct SearchManifest {
     PerType<Type> types;
 };
 
+/// Calls `see` with the place of each run.
+template <typename See>
+void for_each_place(const PerType<SearchManifest::Type>& types, const See& see) {
+    for (const SearchManifest::Type& type : types) {
+        for (const SearchManifest::Place& place : type.runs) {
+            see(place);
+        }
+    }
+}
+
 /// Parts of a manifest, and runs in files, begin at multiples of this.
 inline constexpr std::size_t kSearchFileAligned = 8;
 
