@@ -104,8 +104,6 @@ class DocumentSet {
     /// A bit for each document; only of a dense set.
     std::span<const std::uint64_t> words() const noexcept { return words_; }
 
-    std::uint32_t universe() const noexcept { return universe_; }
-
   private:
     void become_dense();
 
