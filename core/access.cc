@@ -205,13 +205,13 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
         return {};
     }
     if (request.principal == nullptr) {
-        return Error{Errc::unauthenticated, "", ""};
+        return Error{Errc::unauthenticated};
     }
     const Principal& principal = *request.principal;
     if (!principal.may(permissions, type) &&
         (extent == Extent::all || !principal.may_in_part(permissions, type))) {
         return Error{Errc::insufficient_scope,
-                     fmt::format("The scope {} is needed", scope_text(permissions, type)), ""};
+                     fmt::format("The scope {} is needed", scope_text(permissions, type))};
     }
     return {};
 }
@@ -235,8 +235,7 @@ Result<void> require_search(const Service& service, const Request& request,
 Error beyond_scopes(std::uint8_t permissions, TypeId type) {
     return {Errc::insufficient_scope,
             fmt::format("The scopes do not permit this for this resource; {} would",
-                        scope_text(permissions, type)),
-            ""};
+                        scope_text(permissions, type))};
 }
 
 bool is_public(const Config& config, const Interaction& row, Access access) {
@@ -263,7 +262,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
         return {};
     }
     if (request.principal == nullptr) {
-        return Error{Errc::unauthenticated, "", ""};
+        return Error{Errc::unauthenticated};
     }
     std::optional<TypeId> type;
     if (is_compartment(target.level)) {

@@ -87,7 +87,7 @@ struct Loop::Waiters {
     /// The outcome of a settled ticket. Requires: `mutex` is held.
     Result<void> outcome_of(storage::Ticket ticket) const {
         if (const auto why = dropped.why(ticket)) {
-            return Error{*why, std::string(text_of_failure), {}};
+            return Error{*why, std::string(text_of_failure)};
         }
         return {};
     }

@@ -34,7 +34,7 @@ Result<std::unique_ptr<Loop>> make_loop(storage::Store& store) {
         return std::make_unique<Loop>(store);
     } catch (const std::system_error& refused) {
         return Error{Errc::overloaded,
-                     fmt::format("cannot create an event loop: {}", refused.what()), ""};
+                     fmt::format("cannot create an event loop: {}", refused.what())};
     }
 }
 
@@ -59,7 +59,7 @@ Result<Response> OwnLoop::run(const char* name, Request& request, asio::awaitabl
     }
     request.loop = nullptr;
     if (!response) {
-        return Error{Errc::timeout, "stopped", ""};
+        return Error{Errc::timeout, "stopped"};
     }
     return *std::move(response);
 }

@@ -63,8 +63,7 @@ bool may_say_something(std::string_view query) {
 
 Result<bool> read_pretty(std::string_view value) {
     if (value != "true" && value != "false") {
-        return Error{Errc::invalid, fmt::format("_pretty: '{}' is neither true nor false", value),
-                     ""};
+        return Error{Errc::invalid, fmt::format("_pretty: '{}' is neither true nor false", value)};
     }
     return value == "true";
 }
@@ -81,7 +80,7 @@ Result<void> read_parameters(const Parameters& parameters, const Request& reques
             ANNALS_TRY(out.pretty, read_pretty(value));
         } else if (name == "_summary") {
             if (summary && *summary != value) {
-                return Error{Errc::invalid, "_summary is given more than once", ""};
+                return Error{Errc::invalid, "_summary is given more than once"};
             }
             summary = value;
             ANNALS_TRY(out.subset.summary, read_summary(value));
@@ -91,7 +90,7 @@ Result<void> read_parameters(const Parameters& parameters, const Request& reques
     }
     if (out.subset.summary != Summary::none && !out.subset.elements.empty()) {
         out.subset = {};
-        return Error{Errc::invalid, "_summary and _elements cannot be combined", ""};
+        return Error{Errc::invalid, "_summary and _elements cannot be combined"};
     }
     return {};
 }
@@ -130,10 +129,10 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
     if (!request.body.empty()) {
         if (!is_search_form(request)) {
             return Error{Errc::unsupported_media,
-                         "A search by POST must be application/x-www-form-urlencoded", ""};
+                         "A search by POST must be application/x-www-form-urlencoded"};
         }
         if (request.body.size() > kFormBytesMax) {
-            return Error{Errc::body_too_large, "The parameters of the search are too long", ""};
+            return Error{Errc::body_too_large, "The parameters of the search are too long"};
         }
     }
     converted->query = request.query;
@@ -222,7 +221,7 @@ Result<void> read_representation(const Request& request, const Target& target,
         // The handler of the search or history leaves the entries out.
         out.subset.summary = Summary::none;
         if (!has_count(request, target)) {
-            return Error{Errc::invalid, "_summary=count is for searches and histories", ""};
+            return Error{Errc::invalid, "_summary=count is for searches and histories"};
         }
     }
     return {};

@@ -157,7 +157,7 @@ bool ScopedView::shows(const storage::VersionInfo& info) const {
 Result<storage::StoredVersion> ScopedView::load(const storage::VersionInfo& info) const {
     if (unread_ != nullptr && !service_.store().unread(std::span(&info, 1)).empty()) {
         unread_->push_back(info.position);
-        return Error{Errc::not_found, "what a scope is about is on the device only", ""};
+        return Error{Errc::not_found, "what a scope is about is on the device only"};
     }
     return search::load(service_.store(), service_.definitions().packages().carried(), info);
 }

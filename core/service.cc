@@ -38,7 +38,7 @@ bool writes(const Interaction& row) {
 }
 
 Error is_switched_off() {
-    return {Errc::method_not_allowed, "This interaction is disabled on this server", ""};
+    return {Errc::method_not_allowed, "This interaction is disabled on this server"};
 }
 
 HttpMethod as_dispatched(HttpMethod method) noexcept {
@@ -57,7 +57,7 @@ Response refusal_of(Error error, const Request& request) {
                                                        const Request& request, Error error,
                                                        std::string allow) {
     if (service.guarded() && request.principal == nullptr) {
-        error = {Errc::unauthenticated, "", ""};
+        error = {Errc::unauthenticated};
         allow.clear();
     }
     Response response = refusal_of(error, request);
@@ -198,7 +198,7 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
     const Operation* const operation =
         is_operation(target.level) ? find_operation(target) : nullptr;
     if (is_operation(target.level) && operation == nullptr) {
-        return Error{Errc::invalid, fmt::format("Unknown operation '{}'", target.operation), ""};
+        return Error{Errc::invalid, fmt::format("Unknown operation '{}'", target.operation)};
     }
     if (operation != nullptr && !is_on(*operation, config)) {
         return is_switched_off();
@@ -230,12 +230,12 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
         return is_switched_off();
     }
     if (path_known) {
-        return Error{Errc::method_not_allowed,
-                     fmt::format("{} is not supported here",
-                                 method == HttpMethod::other ? "This method" : method_name(method)),
-                     ""};
+        return Error{
+            Errc::method_not_allowed,
+            fmt::format("{} is not supported here",
+                        method == HttpMethod::other ? "This method" : method_name(method))};
     }
-    return Error{Errc::not_found, "There is nothing at this path", ""};
+    return Error{Errc::not_found, "There is nothing at this path"};
 }
 
 std::optional<Response> refuse_at_head(const Service& service, const Request& request) {

@@ -192,8 +192,7 @@ Result<Summary> read_summary(std::string_view value) {
         }
     }
     return Error{Errc::invalid,
-                 fmt::format("_summary: '{}' is not one of true, text, data, count, false", value),
-                 ""};
+                 fmt::format("_summary: '{}' is not one of true, text, data, count, false", value)};
 }
 
 Result<void> read_elements(std::string_view value, ElementNames& elements) {
@@ -220,12 +219,11 @@ Result<void> read_elements(std::string_view value, ElementNames& elements) {
             return Error{Errc::invalid,
                          fmt::format("_elements: '{}' is not the name of an element of a resource, "
                                      "with or without its type",
-                                     all),
-                         ""};
+                                     all)};
         }
         if (elements.size() == kElementNamesMax) {
             return Error{Errc::invalid,
-                         fmt::format("_elements: more than {} names", kElementNamesMax), ""};
+                         fmt::format("_elements: more than {} names", kElementNamesMax)};
         }
         elements.emplace(type, name);
         if (comma == std::string_view::npos) {

@@ -18,7 +18,7 @@ constexpr std::size_t kSegmentsMax = 5;
 using Segments = std::string_view[kSegmentsMax];
 
 Error unknown_path() {
-    return {Errc::not_found, "There is nothing at this path", ""};
+    return {Errc::not_found, "There is nothing at this path"};
 }
 
 // Splits the path into segments; a path with more than kSegmentsMax or with an empty segment inside is unknown.
@@ -61,7 +61,7 @@ Result<std::string> percent_decode(std::string_view text) {
             const int high = i + 2 < out.size() ? json::hex_value(out[i + 1]) : -1;
             const int low = i + 2 < out.size() ? json::hex_value(out[i + 2]) : -1;
             if (high < 0 || low < 0) {
-                return Error{Errc::invalid, "The query has a malformed percent-escape", ""};
+                return Error{Errc::invalid, "The query has a malformed percent-escape"};
             }
             c = static_cast<char>(high * 16 + low);
             i += 2;
@@ -70,7 +70,7 @@ Result<std::string> percent_decode(std::string_view text) {
     }
     out.resize(size);
     if (!json::is_utf8(out) || out.find('\0') != std::string::npos) {
-        return Error{Errc::invalid, "The query is not valid UTF-8 text", ""};
+        return Error{Errc::invalid, "The query is not valid UTF-8 text"};
     }
     return out;
 }
@@ -210,7 +210,7 @@ Result<Target> parse_target(std::string_view path) {
 
     const std::optional<TypeId> type = find_resource_type(first);
     if (!type) {
-        return Error{Errc::not_found, fmt::format("Unknown resource type '{}'", first), ""};
+        return Error{Errc::not_found, fmt::format("Unknown resource type '{}'", first)};
     }
     target.type = *type;
     if (count == 1) {
@@ -223,7 +223,7 @@ Result<Target> parse_target(std::string_view path) {
     }
     if (!is_resource_id(second)) {
         return Error{Errc::value,
-                     fmt::format("'{}' is not a valid id: 1 to 64 of A-Z a-z 0-9 - .", second), ""};
+                     fmt::format("'{}' is not a valid id: 1 to 64 of A-Z a-z 0-9 - .", second)};
     }
     target.id = second;
     if (count == 2) {

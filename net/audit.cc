@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kRetry{200};
 constexpr std::size_t kTailBytes = 64 << 10;
 
 Error unusable(const std::string& file, const Error& why) {
-    return {Errc::usage, fmt::format("audit.file: {}: {}", file, why.detail), ""};
+    return {Errc::usage, fmt::format("audit.file: {}: {}", file, why.detail)};
 }
 
 /// Whether `file` is directly in `directory`, comparing names only.

@@ -131,7 +131,7 @@ asio::awaitable<void> Connection::serve() {
             }
             const std::span<char> room = reader_.room();
             if (!is_within_memory()) {
-                turn = refuse(Error{Errc::overloaded, "", ""});
+                turn = refuse(Error{Errc::overloaded});
                 continue;
             }
             const Moved moved = tls_ != nullptr
@@ -185,7 +185,7 @@ Connection::Turn Connection::answer_ready() {
                 continue;
             case RequestReader::Step::refused: {
                 const Refusal& refusal = reader_.refusal();
-                return refuse(Error{refusal.code, std::string(refusal.text), ""}, refusal.status);
+                return refuse(Error{refusal.code, std::string(refusal.text)}, refusal.status);
             }
             case RequestReader::Step::request:
                 break;
@@ -206,7 +206,7 @@ std::optional<Connection::Turn> Connection::judge_head() {
     core::Request& head = reader_.head();
     fill_in(head);
     if (overload_) {
-        return refuse(Error{Errc::overloaded, "", ""});
+        return refuse(Error{Errc::overloaded});
     }
     std::optional<core::Response> refusal = refuse_at_head(head);
     if (!refusal) {
@@ -232,7 +232,7 @@ Connection::Turn Connection::answer_request() {
     std::optional<core::Response> response;
     if (enter_root(request)) {
         if (overload_) {
-            return refuse(Error{Errc::overloaded, "", ""});
+            return refuse(Error{Errc::overloaded});
         }
         response = first_answer(request);
         const bool judged = !response && settled_ == nullptr && !waits_for_line_;
@@ -464,7 +464,7 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
 }
 
 void Connection::answer_late() {
-    core::Response response = Error{Errc::timeout, "", ""};
+    core::Response response = Error{Errc::timeout};
     core::represent_error(reader_.request(), response);
     worker_.metrics.answered(reader_.request().method, response.status,
                              microseconds(Clock::now() - request_begin_));

@@ -100,7 +100,7 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
         }
         if (!line_reserved_) {
             core::Response response =
-                Error{Errc::overloaded, "The audit log cannot be written at present", ""};
+                Error{Errc::overloaded, "The audit log cannot be written at present"};
             core::represent_error(request, response);
             return response;
         }
@@ -115,7 +115,7 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
     if (worker_.authenticator) {
         refusal = identify(request, true);
     } else if (is_of_foreign_page(request)) {
-        refusal = Error{Errc::forbidden, "Pages of this origin may not write to this server", ""};
+        refusal = Error{Errc::forbidden, "Pages of this origin may not write to this server"};
         core::represent_error(request, *refusal);
     }
     if (settled_ == nullptr) {
@@ -157,10 +157,8 @@ std::optional<core::Response> Connection::slow_down(const core::Request& request
     worker_.metrics.throttled.add();
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
     core::Response response =
-        Error{Errc::throttled,
-              fmt::format("More than {} requests per second; try again in {} s",
-                          worker_.shared.config.limits.rate, seconds),
-              ""};
+        Error{Errc::throttled, fmt::format("More than {} requests per second; try again in {} s",
+                                           worker_.shared.config.limits.rate, seconds)};
     worker_.shared.throttle.tell(response, *wait);
     core::represent_error(request, response);
     return response;

@@ -123,10 +123,10 @@ Connection::Turn Connection::end_read(asio::error_code ec, std::size_t count) {
         return Turn::read;
     }
     if (expired && overload_) {
-        return refuse(Error{Errc::overloaded, "", ""});
+        return refuse(Error{Errc::overloaded});
     }
     if (expired && reading_ != RequestReader::Phase::idle) {
-        return refuse(Error{Errc::request_timeout, "", ""});
+        return refuse(Error{Errc::request_timeout});
     }
     return Turn::gone;
 }

@@ -59,7 +59,7 @@ Result<void> Connection::judge_websocket(const core::Request& request) const {
     // Browsers let any page open a websocket anywhere, with the certificates and addresses of their user.
     if (request.header("Origin") && worker_.shared.cors.lines(request).empty() &&
         !is_own_origin(request)) {
-        return Error{Errc::forbidden, "Scripts of this origin may not open a WebSocket here", ""};
+        return Error{Errc::forbidden, "Scripts of this origin may not open a WebSocket here"};
     }
     const core::Service& service = worker_.shared.service;
     return core::everybody_may_read(service)
@@ -80,10 +80,9 @@ std::optional<core::Response> Connection::refuse_websocket(const core::Request& 
         return {};
     }
     core::Response response = Error{
-        Errc::invalid,
-        upgrades && version ? "Sec-WebSocket-Key must be 16 bytes in base64"
-                            : "This is a WebSocket endpoint: version 13 of RFC 6455 is required",
-        ""};
+        Errc::invalid, upgrades && version
+                           ? "Sec-WebSocket-Key must be 16 bytes in base64"
+                           : "This is a WebSocket endpoint: version 13 of RFC 6455 is required"};
     core::represent_error(request, response);
     if (!upgrades || !version) {
         response.status = 426;

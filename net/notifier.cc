@@ -53,15 +53,15 @@ void add_header(Sending& sending, const std::string& line) {
 /// The result of the transfer. Redirects are not followed, because the operator has only allowed this endpoint.
 Result<void> outcome_of(const Sending& sending, CURLcode code) {
     if (code == CURLE_WRITE_ERROR && sending.received > kReceiptBytesMax) {
-        return Error{Errc::io, "the response is too long", ""};
+        return Error{Errc::io, "the response is too long"};
     }
     if (code != CURLE_OK) {
-        return Error{Errc::io, curl_easy_strerror(code), ""};
+        return Error{Errc::io, curl_easy_strerror(code)};
     }
     long status = 0;
     curl_easy_getinfo(sending.handle.get(), CURLINFO_RESPONSE_CODE, &status);
     if (status < 200 || status > 299) {
-        return Error{Errc::io, fmt::format("status {}", status), ""};
+        return Error{Errc::io, fmt::format("status {}", status)};
     }
     return {};
 }

@@ -86,12 +86,11 @@ core::Response answer_outside(const Shared& shared, const core::Request& request
     const bool health = request.path == "/healthz";
     const bool ready = request.path == "/readyz";
     if (!health && !ready && request.path != "/metrics") {
-        return Error{Errc::not_found, "there is nothing at this path; FHIR is served below /fhir",
-                     ""};
+        return Error{Errc::not_found, "there is nothing at this path; FHIR is served below /fhir"};
     }
     if (request.method != core::HttpMethod::get && request.method != core::HttpMethod::head) {
         core::Response response =
-            Error{Errc::method_not_allowed, "this page accepts GET and HEAD only", ""};
+            Error{Errc::method_not_allowed, "this page accepts GET and HEAD only"};
         response.allow = "GET, HEAD";
         return response;
     }

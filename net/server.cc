@@ -139,8 +139,7 @@ Result<void> Server::Impl::listen() {
     ANNALS_TRY(const core::ListenAddress address, core::read_listen_address(shared.config.listen));
     const auto failed = [this](const asio::error_code& why) {
         return Error{Errc::usage,
-                     fmt::format("cannot listen on {}: {}", shared.config.listen, why.message()),
-                     ""};
+                     fmt::format("cannot listen on {}: {}", shared.config.listen, why.message())};
     };
     asio::error_code ec;
     asio::ip::tcp::resolver resolver(acceptor->get_executor());

@@ -12,7 +12,7 @@ namespace annals::net {
 namespace {
 
 Error refused(std::string_view why) {
-    return {Errc::invalid, std::string(why), ""};
+    return {Errc::invalid, std::string(why)};
 }
 
 }  // namespace

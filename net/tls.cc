@@ -49,7 +49,7 @@ std::string openssl_reason() {
 }
 
 Error file_error(std::string_view key, const std::string& file) {
-    return {Errc::usage, fmt::format("{}: {}: {}", key, file, openssl_reason()), ""};
+    return {Errc::usage, fmt::format("{}: {}: {}", key, file, openssl_reason())};
 }
 
 /// TLS 1.3 has no signatures for keys on other curves, and TLS 1.2 uses them only with clients that ask for the curve.
@@ -105,7 +105,7 @@ Result<std::shared_ptr<SSL_CTX>> make_context() {
     if (ctx == nullptr || SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
         SSL_CTX_set_cipher_list(ctx, kCiphers12) != 1 ||
         SSL_CTX_set1_groups_list(ctx, kGroups) != 1) {
-        return Error{Errc::usage, fmt::format("tls: {}", openssl_reason()), ""};
+        return Error{Errc::usage, fmt::format("tls: {}", openssl_reason())};
     }
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
@@ -133,7 +133,7 @@ Result<std::shared_ptr<SSL_CTX>> make_again(SSL_CTX* old) {
     SSL_CTX_get0_chain_certs(old, &chain);
     if (SSL_CTX_use_cert_and_key(context.get(), SSL_CTX_get0_certificate(old),
                                  SSL_CTX_get0_privatekey(old), chain, 1) != 1) {
-        return Error{Errc::usage, fmt::format("tls: {}", openssl_reason()), ""};
+        return Error{Errc::usage, fmt::format("tls: {}", openssl_reason())};
     }
     if (SSL_CTX_get_verify_mode(old) != SSL_VERIFY_NONE) {
         SSL_CTX_set1_cert_store(context.get(), SSL_CTX_get_cert_store(old));

@@ -20,12 +20,11 @@ namespace {
 constexpr int kAttemptsMax = 3;
 
 Error usage(std::string detail) {
-    return {Errc::usage, std::move(detail), {}};
+    return {Errc::usage, std::move(detail)};
 }
 
 Error missing(const std::string& segments, std::uint64_t number, std::string_view why) {
-    return {
-        Errc::corrupt, fmt::format("{}/{}: offset 0: {}", segments, segment_name(number), why), {}};
+    return {Errc::corrupt, fmt::format("{}/{}: offset 0: {}", segments, segment_name(number), why)};
 }
 
 class Backup {
@@ -158,7 +157,7 @@ class Backup {
     Result<void> go_on() const {
         return options_.stop && options_.stop()
                    ? Result<void>(
-                         Error{Errc::expired, "the backup was stopped before it was complete", {}})
+                         Error{Errc::expired, "the backup was stopped before it was complete"})
                    : Result<void>();
     }
 
@@ -257,7 +256,7 @@ class Backup {
     /// Checks that a whole segment is the right one.
     Result<void> fits(std::uint64_t number, bool last, const CheckedSegment& checked) {
         const auto wrong = [&](std::string_view why) {
-            return Error{Errc::corrupt, fmt::format("{}: {}", source(number), why), {}};
+            return Error{Errc::corrupt, fmt::format("{}: {}", source(number), why)};
         };
         if (checked.header.number != number || checked.header.store_id != manifest_.store_id) {
             return wrong("the header belongs to a different segment");
@@ -382,9 +381,8 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
     // A torn tail was never acknowledged: it is not taken.
     const SegmentScan scan = scan_segment(view, header);
     if (scan.witness) {
-        return Error{Errc::corrupt,
-                     fmt::format("{}: offset {}: no intact frame, but a later one", path, scan.end),
-                     {}};
+        return Error{Errc::corrupt, fmt::format("{}: offset {}: no intact frame, but a later one",
+                                                path, scan.end)};
     }
     end.offset = scan.end;
     end.position = {header.first_position.value - 1};

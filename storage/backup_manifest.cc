@@ -19,7 +19,7 @@ constexpr std::string_view kFirstWord = "annals-backup ";
 constexpr std::uint64_t kBackupManifestBytesMax = 1 << 30;
 
 Error damaged() {
-    return {Errc::corrupt, fmt::format("{}: damaged", kBackupManifest), {}};
+    return {Errc::corrupt, fmt::format("{}: damaged", kBackupManifest)};
 }
 
 /// Parses a manifest word by word.
@@ -101,8 +101,7 @@ Result<BackupManifest> parse_backup_manifest(std::string_view text) {
         return damaged();
     }
     if (text.starts_with(kFirstWord) && !text.starts_with(kFirstLine)) {
-        return Error{
-            Errc::usage, fmt::format("{}: written by a newer version", kBackupManifest), {}};
+        return Error{Errc::usage, fmt::format("{}: written by a newer version", kBackupManifest)};
     }
     BackupManifest manifest;
     Words words(text.substr(0, end));
@@ -151,8 +150,7 @@ Result<void> check_backup_parts(FileSystem& fs, const std::string& directory,
     const std::string segments = directory + "/segments";
     const auto amiss = [&](std::uint64_t number, std::string_view why) {
         return Error{Errc::corrupt,
-                     fmt::format("{}/{}: the segment {}", segments, segment_name(number), why),
-                     {}};
+                     fmt::format("{}/{}: the segment {}", segments, segment_name(number), why)};
     };
     ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs, segments));
     for (const BackupManifest::Part& part : manifest.parts) {
@@ -182,8 +180,7 @@ Result<void> check_restored(FileSystem& fs, const std::string& directory) {
     }
     return Error{Errc::usage,
                  facts ? directory + ": a store was being restored here and is incomplete"
-                       : facts.error().detail,
-                 {}};
+                       : facts.error().detail};
 }
 
 }  // namespace annals::storage

@@ -175,8 +175,7 @@ Result<std::optional<Segment>> SegmentRewrite::finish() {
     if (next_hint_ != hints_.size()) {
         return Error{Errc::corrupt,
                      fmt::format("segments/{}: the footer lists more records than there are",
-                                 segment_name(header_.number)),
-                     {}};
+                                 segment_name(header_.number))};
     }
     const std::string footer = footer_->build(image_, last_instant_, header_.salt);
     pending_ += packer_ == nullptr ? footer : packer_->finish(footer, sources_);
@@ -192,10 +191,8 @@ Result<std::optional<Segment>> SegmentRewrite::finish() {
         ANNALS_TRY(const std::uint64_t content, segment.packed->content());
         ANNALS_TRY(const std::string unpacked, segment.packed->footer());
         if (content != packer_->content() || unpacked != footer) {
-            return Error{
-                Errc::corrupt,
-                fmt::format("segments/{}: packed, it is another one", segment_name(header_.number)),
-                {}};
+            return Error{Errc::corrupt, fmt::format("segments/{}: packed, it is another one",
+                                                    segment_name(header_.number))};
         }
     }
     ANNALS_TRY_VOID(fs_.rename(draft_, segments_ + "/" + segment_name(header_.number)));

@@ -201,7 +201,7 @@ Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::stri
     }
     if (auto switched = switch_segment(table_, index_, std::move(segment)); !switched) {
         // Damage here can't be ignored: the file being read no longer has the segment's name.
-        return Error{Errc::io, std::move(switched.error().detail), {}};
+        return Error{Errc::io, std::move(switched.error().detail)};
     }
     writer_.add_log_bytes(bytes.size() - old.bytes);
     return {};

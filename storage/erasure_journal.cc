@@ -62,8 +62,7 @@ Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string
         return Error{
             Errc::usage,
             fmt::format("{}: written in format {}, but this program supports formats up to {}",
-                        path, version, kJournalVersion),
-            {}};
+                        path, version, kJournalVersion)};
     }
     const auto blankings = take_le<std::uint32_t>(in);
     const auto sequence = take_le<std::uint64_t>(in);

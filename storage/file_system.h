@@ -77,7 +77,7 @@ class File {
         std::uint64_t bytes, const std::function<bool(const char* mapped)>& verify) const {
         ANNALS_TRY(std::shared_ptr<const char> mapped, map(bytes));
         if (!verify(mapped.get())) {
-            return Error{Errc::corrupt, "the bytes of a file are not those that were written", {}};
+            return Error{Errc::corrupt, "the bytes of a file are not those that were written"};
         }
         return mapped;
     }

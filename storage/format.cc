@@ -28,7 +28,7 @@ std::size_t decimal_digits(std::uint64_t value) noexcept {
 }
 
 Error corrupt(std::uint64_t offset, std::string_view what) {
-    return {Errc::corrupt, fmt::format("offset {}: {}", offset, what), {}};
+    return {Errc::corrupt, fmt::format("offset {}: {}", offset, what)};
 }
 
 }  // namespace
@@ -47,19 +47,18 @@ void encode_segment_header(const SegmentHeader& header, char* out) noexcept {
 
 Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_view path) {
     if (bytes.size() < kSegmentHeaderBytes || !bytes.starts_with(kSegmentMagic)) {
-        return Error{Errc::corrupt, fmt::format("{}: offset 0: no segment header", path), {}};
+        return Error{Errc::corrupt, fmt::format("{}: offset 0: no segment header", path)};
     }
     const char* in = bytes.data();
     const auto version = load_le<std::uint32_t>(in + 8);
     if (version == 0 || load_le<std::uint64_t>(in + 56) != hash64({in, 56})) {
-        return Error{Errc::corrupt, fmt::format("{}: offset 0: damaged segment header", path), {}};
+        return Error{Errc::corrupt, fmt::format("{}: offset 0: damaged segment header", path)};
     }
     if (version > kFormatVersion) {
         return Error{
             Errc::usage,
             fmt::format("{}: written in format {}, but this program supports formats up to {}",
-                        path, version, kFormatVersion),
-            {}};
+                        path, version, kFormatVersion)};
     }
     return SegmentHeader{.format = static_cast<SegmentFormat>(version),
                          .store_id = load_le<std::uint64_t>(in + 16),
@@ -326,8 +325,7 @@ Result<std::optional<Record>> RecordReader::next() {
     if (flags_ != 0) {
         return Error{Errc::usage,
                      fmt::format("offset {}: frame with flags {:#x}, written by a newer program",
-                                 offset_, flags_),
-                     {}};
+                                 offset_, flags_)};
     }
     while (left_ > 0) {
         --left_;
@@ -353,8 +351,7 @@ Result<std::optional<Record>> RecordReader::next() {
             kind != static_cast<std::uint8_t>(RecordKind::erase)) {
             return Error{Errc::usage,
                          fmt::format("offset {}: record of kind {}, written by a newer program",
-                                     offset_, kind),
-                         {}};
+                                     offset_, kind)};
         }
         ANNALS_TRY(Record record, decode_record(bytes_, offset_));
         return std::optional<Record>(record);
@@ -368,8 +365,7 @@ std::string segment_name(std::uint64_t number) {
 
 Error damaged_at(std::uint64_t segment, std::uint64_t offset, std::string_view why) {
     return {Errc::corrupt,
-            fmt::format("segments/{}: offset {}: {}", segment_name(segment), offset, why),
-            {}};
+            fmt::format("segments/{}: offset {}: {}", segment_name(segment), offset, why)};
 }
 
 std::optional<std::uint64_t> parse_segment_name(std::string_view name) noexcept {

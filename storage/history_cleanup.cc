@@ -172,7 +172,7 @@ class Cleanup {
             return {};
         }
         if (submission.status != Status::accepted) {
-            return Error{Errc::no_store, "the log accepts no writes at present", {}};
+            return Error{Errc::no_store, "the log accepts no writes at present"};
         }
         ANNALS_TRY_VOID(store_.wait(submission.ticket));
         for (std::size_t i = 0; i < erases.size(); ++i) {

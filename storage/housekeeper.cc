@@ -120,7 +120,7 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
         compaction_outcome_ = more.error();
         if (compaction_.broken()) {
             // Even if the device was only full: the file being read no longer has the segment's name.
-            outcome_ = Error{Errc::io, more.error().detail, {}};
+            outcome_ = Error{Errc::io, more.error().detail};
             failed_from_ = {done_.value + 1};
             compaction_.end();
             compacting_ = false;

@@ -15,8 +15,7 @@ constexpr std::uint64_t kRewriteBytes = 1 << 20;
 Error unreadable(const LastFile& file, std::uint64_t at) {
     return {Errc::io,
             fmt::format("segments/{}: offset {}: the device cannot read it, or not always",
-                        file.name, at),
-            {}};
+                        file.name, at)};
 }
 
 /// Reads up to kRewriteBytes of `bytes` bytes at `at`.
@@ -26,8 +25,7 @@ Result<void> read_some(const LastFile& file, std::uint64_t at, std::uint64_t byt
     const auto read = file.file.read(at, into);
     if (!read) {
         return Error{read.error().code,
-                     fmt::format("segments/{}: offset {}: {}", file.name, at, read.error().detail),
-                     {}};
+                     fmt::format("segments/{}: offset {}: {}", file.name, at, read.error().detail)};
     }
     if (*read != into.size()) {
         return unreadable(file, at);

@@ -61,7 +61,7 @@ Result<void> LogWriter::stop() {
     }
     // What is acknowledged only after a sync is on the device, whatever failed later.
     if (options_.durability != Durability::commit && sequencer_.state() == WriteState::failed) {
-        return Error{Errc::io, "the most recent writes may not be on the device", {}};
+        return Error{Errc::io, "the most recent writes may not be on the device"};
     }
     return {};
 }
@@ -70,7 +70,7 @@ Result<void> LogWriter::wait(Ticket ticket) {
     std::unique_lock lock(settle_mutex_);
     settled_wake_.wait(lock, [&] { return settled_ >= ticket; });
     if (const auto why = dropped_.why(ticket)) {
-        return Error{*why, "the commit could not be stored", {}};
+        return Error{*why, "the commit could not be stored"};
     }
     return {};
 }
@@ -174,7 +174,7 @@ void LogWriter::write_batch(Batch& batch) {
         };
         SegmentWriter::Need need = grown({}, begin);
         Result<void> done = sequencer_.state() == WriteState::failed
-                                ? Result<void>(Error{Errc::io, "an earlier write failed", {}})
+                                ? Result<void>(Error{Errc::io, "an earlier write failed"})
                                 : segments_.clean();
         if (done) {
             done = segments_.make_room(need, batch.frames[begin].first_position, instant_);

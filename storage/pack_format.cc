@@ -30,7 +30,7 @@ struct Free {
 /// Calls `f(row, column)` for each byte of a footer's hints, with its place in rows and in columns. Errors: corrupt.
 template <typename F>
 Result<void> turn(std::string_view footer, F&& f) {
-    const Error wrong{Errc::corrupt, "footer whose parts do not add up", {}};
+    const Error wrong{Errc::corrupt, "footer whose parts do not add up"};
     if (footer.size() < kFooterHeaderBytes + kTrailerBytes) {
         return wrong;
     }
@@ -76,7 +76,7 @@ Result<PackEnd> read_pack_end(std::string_view file, std::uint64_t salt) {
     const char* in = end.data();
     if (!end.starts_with(kEndMagic) || load_le<std::uint64_t>(in + kCheckedEndBytes) !=
                                            hash64(end.substr(0, kCheckedEndBytes), salt)) {
-        return Error{Errc::corrupt, "damaged end", {}};
+        return Error{Errc::corrupt, "damaged end"};
     }
     return PackEnd{.image_bytes = load_le<std::uint64_t>(in + 8),
                    .frames_end = load_le<std::uint64_t>(in + 16),

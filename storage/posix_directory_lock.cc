@@ -91,7 +91,7 @@ Result<std::unique_ptr<DirectoryLock>> lock_directory(const std::string& directo
     const bool folder_held =
         refused == 0 && ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (refused == EWOULDBLOCK || folder_held) {
-        return Error{Errc::usage, fmt::format("{}: in use by another process", directory), {}};
+        return Error{Errc::usage, fmt::format("{}: in use by another process", directory)};
     }
     if (refused != 0) {
         return os_error("flock", path, refused);
@@ -104,10 +104,8 @@ Result<void> check_place(std::string_view path) {
     const std::shared_lock lock(held.mutex);
     for (const PosixDirectoryLock* const directory : held.all) {
         if (directory->misleads(path)) {
-            return Error{
-                Errc::io,
-                fmt::format("{}: a different directory has this name now", directory->path()),
-                {}};
+            return Error{Errc::io, fmt::format("{}: a different directory has this name now",
+                                               directory->path())};
         }
     }
     return {};

@@ -143,7 +143,7 @@ class PosixFile final : public File {
         // Devices are shared, and not every file system has locks.
         if (::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode) &&
             ::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-            return Error{Errc::usage, "in use by another process", {}};
+            return Error{Errc::usage, "in use by another process"};
         }
         return {};
     }
@@ -189,8 +189,7 @@ class PosixFile final : public File {
         unguard_mapping(begin);
         if (!sound) {
             return Error{Errc::corrupt,
-                         present_path(fd_, path_) + ": the bytes are not those that were written",
-                         {}};
+                         present_path(fd_, path_) + ": the bytes are not those that were written"};
         }
         return mapped;
     }

@@ -107,8 +107,8 @@ class Recovery {
     /// Records damage if the caller wants to go on; otherwise returns it as an error.
     Result<void> damaged(const std::string& name, std::uint64_t offset, std::string_view reason) {
         if (!options_.read_only || !options_.allow_damaged) {
-            return Error{
-                Errc::corrupt, fmt::format("segments/{}: offset {}: {}", name, offset, reason), {}};
+            return Error{Errc::corrupt,
+                         fmt::format("segments/{}: offset {}: {}", name, offset, reason)};
         }
         log_error(fmt::format("segments/{}: offset {}: {}", name, offset, reason));
         report_.damages.push_back({name, offset, std::string(reason)});
@@ -172,8 +172,7 @@ class Recovery {
             source.footer = *std::move(footer);
         } else if (footer.error().code != Errc::corrupt) {
             return Error{footer.error().code,
-                         fmt::format("segments/{}: {}", source.name, footer.error().detail),
-                         {}};
+                         fmt::format("segments/{}: {}", source.name, footer.error().detail)};
         } else {
             if (source.segment.header.number != result_.last_number) {
                 ANNALS_TRY_VOID(damaged(source.name, source.segment.bytes, "no complete footer"));
@@ -352,8 +351,7 @@ class Recovery {
                                    "damaged record in an intact frame");
                 }
                 return Error{read.error().code,
-                             fmt::format("segments/{}: {}", source.name, read.error().detail),
-                             {}};
+                             fmt::format("segments/{}: {}", source.name, read.error().detail)};
             }
             if (!*read) {
                 break;
@@ -363,8 +361,7 @@ class Recovery {
             if (!type) {
                 return Error{Errc::usage,
                              fmt::format("segments/{}: resource type {} is unknown to this program",
-                                         source.name, record.type),
-                             {}};
+                                         source.name, record.type)};
             }
             Hint hint = hint_of(record, *type,
                                 resource_key(source.segment.header.store_id, *type, record.id));

@@ -19,7 +19,7 @@ namespace annals::storage {
 namespace {
 
 Error no_restoration(std::string detail) {
-    return {Errc::usage, std::move(detail), {}};
+    return {Errc::usage, std::move(detail)};
 }
 
 class Restoration {
@@ -34,16 +34,15 @@ class Restoration {
         while (!cut_ && number < numbers_.size()) {
             ++number;
             if (numbers_[number - 1] != number) {
-                return Error{
-                    Errc::corrupt, fmt::format("{}: the segment is missing", source(number)), {}};
+                return Error{Errc::corrupt,
+                             fmt::format("{}: the segment is missing", source(number))};
             }
             ANNALS_TRY_VOID(take(number));
         }
         if (manifest_ && !cut_ && report_.position != manifest_->position) {
             return Error{Errc::corrupt,
                          fmt::format("{}: ends at position {}, but at {} according to the manifest",
-                                     from_, report_.position.value, manifest_->position.value),
-                         {}};
+                                     from_, report_.position.value, manifest_->position.value)};
         }
         if (options_.to_position && !cut_ && report_.position < *options_.to_position) {
             return no_restoration(
@@ -195,19 +194,17 @@ class Restoration {
         if (segment.header.number != number ||
             (number > 1 && segment.header.store_id != store_id_) ||
             segment.header.first_position.value != report_.position.value + 1) {
-            return Error{Errc::corrupt,
-                         fmt::format("{}: does not continue the segment before it", source(number)),
-                         {}};
+            return Error{Errc::corrupt, fmt::format("{}: does not continue the segment before it",
+                                                    source(number))};
         }
         store_id_ = segment.header.store_id;
         if (const auto* part = manifest_ ? manifest_->part(number) : nullptr) {
             if (const std::string why = part->fault(segment.file_view()); !why.empty()) {
-                return Error{
-                    Errc::corrupt, fmt::format("{}: the segment {}", source(number), why), {}};
+                return Error{Errc::corrupt, fmt::format("{}: the segment {}", source(number), why)};
             }
         }
         if (!segment.sealed && number < numbers_.size() && !cut_) {
-            return Error{Errc::corrupt, fmt::format("{}: no complete footer", source(number)), {}};
+            return Error{Errc::corrupt, fmt::format("{}: no complete footer", source(number))};
         }
         if (cut_ && segment.end == kSegmentHeaderBytes && number > 1) {
             return {};  // nothing of it is wanted: the one before is the last
@@ -218,7 +215,7 @@ class Restoration {
         ANNALS_TRY_VOID(write(name, bytes));
         ANNALS_TRY(const CheckedSegment written, check_segment(fs_, name));
         if (written.last_position != segment.last_position || written.end != segment.end) {
-            return Error{Errc::corrupt, fmt::format("{}: differs from what was written", name), {}};
+            return Error{Errc::corrupt, fmt::format("{}: differs from what was written", name)};
         }
         report_.position = segment.last_position;
         report_.instant = std::max(report_.instant, segment.last_instant);

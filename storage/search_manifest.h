@@ -70,7 +70,7 @@ inline constexpr std::size_t kSearchFileAligned = 8;
 
 /// The error for a checkpoint that has to be ignored.
 inline Error unfit(std::string_view why) {
-    return {Errc::corrupt, std::string(why), {}};
+    return {Errc::corrupt, std::string(why)};
 }
 
 std::string encode_manifest(const SearchManifest& manifest);

@@ -24,7 +24,7 @@ struct FileHeader {
 };
 
 Error damaged(std::string detail) {
-    return {Errc::corrupt, "search run: " + std::move(detail), {}};
+    return {Errc::corrupt, "search run: " + std::move(detail)};
 }
 
 /// Takes bytes from the front.

@@ -216,7 +216,7 @@ bool is_resident(std::string_view bytes, const PackedSegment* packed, std::uint6
 }
 
 Error was_erased() {
-    return {Errc::not_found, "the version was erased", {}};
+    return {Errc::not_found, "the version was erased"};
 }
 
 /// The version at `place`.

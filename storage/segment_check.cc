@@ -13,7 +13,7 @@ namespace annals::storage {
 namespace {
 
 Error damaged(const std::string& path, std::uint64_t offset, std::string_view why) {
-    return {Errc::corrupt, fmt::format("{}: offset {}: {}", path, offset, why), {}};
+    return {Errc::corrupt, fmt::format("{}: offset {}: {}", path, offset, why)};
 }
 
 /// Checks the records of a frame, and counts its versions.
@@ -52,7 +52,7 @@ Result<CheckedSegment> check_segment(FileSystem& fs, const std::string& path,
         auto image =
             packed ? (*packed)->image() : Result<std::shared_ptr<const char>>(packed.error());
         if (!image) {
-            return Error{Errc::corrupt, fmt::format("{}: {}", path, image.error().detail), {}};
+            return Error{Errc::corrupt, fmt::format("{}: {}", path, image.error().detail)};
         }
         segment.data = *std::move(image);
         segment.bytes = (*packed)->image_bytes();

@@ -126,7 +126,7 @@ std::string FooterBuilder::build(std::uint64_t offset, Instant last_instant,
 
 Result<FooterReader> FooterReader::open(std::string_view bytes, const SegmentHeader& header) {
     const auto corrupt = [&](std::string_view what) {
-        return Error{Errc::corrupt, fmt::format("offset {}: {}", bytes.size(), what), {}};
+        return Error{Errc::corrupt, fmt::format("offset {}: {}", bytes.size(), what)};
     };
     if (bytes.size() < kSegmentHeaderBytes + kFooterHeaderBytes + kTrailerBytes) {
         return corrupt("too short for a footer");
@@ -156,7 +156,7 @@ Result<FooterReader> FooterReader::open(const Segment& segment) {
 Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t offset,
                                          const SegmentHeader& header) {
     const auto corrupt = [&](std::string_view what) {
-        return Error{Errc::corrupt, fmt::format("offset {}: {}", offset + footer.size(), what), {}};
+        return Error{Errc::corrupt, fmt::format("offset {}: {}", offset + footer.size(), what)};
     };
     const char* trailer = footer.data() + footer.size() - kTrailerBytes;
     if (load_le<std::uint64_t>(trailer) != offset ||
@@ -196,8 +196,8 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
         const std::string_view name(at + 1, length);
         const auto type = find_resource_type(name);
         if (!type) {
-            return Error{
-                Errc::usage, fmt::format("resource type {} is unknown to this program", name), {}};
+            return Error{Errc::usage,
+                         fmt::format("resource type {} is unknown to this program", name)};
         }
         reader.types_.push_back(*type);
         at += 1 + length;

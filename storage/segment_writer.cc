@@ -330,7 +330,7 @@ Result<void> SegmentWriter::give_name(const std::string& path, const std::string
     if (!durable && durable.error().code == Errc::no_store) {
         // It is still empty, and the next attempt makes another. If this one survives a crash, it is an empty last segment.
         if (const auto removed = fs_.remove(name); !removed) {
-            return Error{Errc::io, removed.error().detail, {}};
+            return Error{Errc::io, removed.error().detail};
         }
     }
     return durable;
@@ -339,12 +339,12 @@ Result<void> SegmentWriter::give_name(const std::string& path, const std::string
 Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position first_position,
                                        Instant last_instant) {
     if (next_number_ > SegmentTable::kSlotMax) {
-        return Error{Errc::io, "no segment numbers are left", {}};
+        return Error{Errc::io, "no segment numbers are left"};
     }
     const std::string name = directory_ + "/" + segment_name(next_number_);
     if (fs_.exists(name)) {
         // Renaming would destroy a file that nobody has read.
-        return Error{Errc::io, name + ": there already, though it should be the next segment", {}};
+        return Error{Errc::io, name + ": there already, though it should be the next segment"};
     }
     std::uint64_t bytes = std::max(options_.segment_bytes, padded(least));
     if (zeros) {

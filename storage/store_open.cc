@@ -35,15 +35,14 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
         return Error{
             Errc::usage,
             fmt::format("{}: this is a backup: read it with --read-only, or restore it elsewhere",
-                        directory),
-            {}};
+                        directory)};
     }
     if (fs.exists(segments)) {
         ANNALS_TRY_VOID(check_format(fs, segments));
     } else if (const std::string lost = why_all_are_lost(fs, directory); !lost.empty()) {
         return damaged_at(1, 0, lost);
     } else if (options.read_only) {
-        return Error{Errc::usage, fmt::format("{}: there is no store here", directory), {}};
+        return Error{Errc::usage, fmt::format("{}: there is no store here", directory)};
     }
     if (options.read_only) {
         return {};

@@ -197,7 +197,7 @@ class Verification {
 
         auto footer = FooterReader::open(bytes, *header);
         if (!footer && footer.error().code == Errc::usage) {
-            return Error{Errc::usage, fmt::format("{}: {}", name, footer.error().detail), {}};
+            return Error{Errc::usage, fmt::format("{}: {}", name, footer.error().detail)};
         }
         sealed_ = footer.has_value();
         if (footer) {
@@ -267,7 +267,7 @@ Result<VerifyReport> verify(FileSystem& fs, const std::string& directory,
                             const VerifyProgress& progress) {
     const std::string segments = directory + "/segments";
     if (!fs.exists(segments)) {
-        return Error{Errc::usage, fmt::format("{}: there is no store", directory), {}};
+        return Error{Errc::usage, fmt::format("{}: there is no store", directory)};
     }
     return Verification(fs, segments, progress).run(directory);
 }

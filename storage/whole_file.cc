@@ -22,7 +22,7 @@ Result<std::string> read_whole(FileSystem& fs, const std::string& path, std::uin
     ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
     ANNALS_TRY(const std::uint64_t size, file->size());
     if (size > bytes_max) {
-        return Error{Errc::corrupt, fmt::format("{}: too large", path), {}};
+        return Error{Errc::corrupt, fmt::format("{}: too large", path)};
     }
     std::string text(size, '\0');
     ANNALS_TRY(const std::size_t got, file->read(0, text));
@@ -83,7 +83,7 @@ Result<std::unique_ptr<File>> copy_file(FileSystem& fs, const std::string& from,
         piece.resize(std::min(kPieceBytes, bytes - at));
         ANNALS_TRY(const std::size_t got, source->read(at, piece));
         if (got != piece.size()) {
-            return Error{Errc::corrupt, fmt::format("{}: shorter than it was", from), {}};
+            return Error{Errc::corrupt, fmt::format("{}: shorter than it was", from)};
         }
         ANNALS_TRY_VOID(file->write(at, piece));
         if (go_on) {

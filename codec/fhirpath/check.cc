@@ -89,10 +89,8 @@ class Checker {
 
     Error error(const Node& node, const std::string& what) const {
         const std::string_view before = std::string_view(program_.text).substr(0, node.position);
-        return Error{
-            Errc::invalid,
-            "FHIRPath: " + what + " at character " + std::to_string(character_count(before) + 1),
-            {}};
+        return Error{Errc::invalid, "FHIRPath: " + what + " at character " +
+                                        std::to_string(character_count(before) + 1)};
     }
 
     Result<void> require_order(const Node& node, const Inferred& input) const {

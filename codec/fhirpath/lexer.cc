@@ -17,7 +17,7 @@ Error Lexer::error_at(std::size_t at, std::string_view what) const {
     std::string detail = "FHIRPath: ";
     detail.append(what).append(" at character ");
     detail.append(std::to_string(character_count(text_.substr(0, at)) + 1));
-    return Error{Errc::invalid, std::move(detail), {}};
+    return Error{Errc::invalid, std::move(detail)};
 }
 
 Error Lexer::unexpected() const {

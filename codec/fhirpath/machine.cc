@@ -53,7 +53,7 @@ Result<std::span<const Item>> Machine::run(const Program& program, const Item& i
 }
 
 bool Machine::fail(Errc code, std::string detail) {
-    error_ = Error{code, "FHIRPath: " + std::move(detail), {}};
+    error_ = Error{code, "FHIRPath: " + std::move(detail)};
     return false;
 }
 
@@ -352,7 +352,7 @@ Result<std::optional<bool>> Evaluator::evaluate_boolean(const Expression& expres
         return std::optional<bool>();
     }
     if (items.size() > 1) {
-        return Error{Errc::processing, "FHIRPath: several items where one boolean is expected", {}};
+        return Error{Errc::processing, "FHIRPath: several items where one boolean is expected"};
     }
     SystemStorage storage;
     const std::optional<Item> value = to_system(items[0], storage);

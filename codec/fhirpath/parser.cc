@@ -99,7 +99,7 @@ class Parser {
     }
 
     static Error too_deep() {
-        return Error{Errc::too_costly, "FHIRPath: the expression is nested too deeply", {}};
+        return Error{Errc::too_costly, "FHIRPath: the expression is nested too deeply"};
     }
 
     Result<std::uint32_t> add_literal(const Item& item, std::uint32_t position) {
@@ -466,7 +466,7 @@ Program::~Program() = default;
 
 Result<Expression> Expression::parse(std::string_view text) {
     if (text.size() > kExpressionBytesMax) {
-        return Error{Errc::too_costly, "FHIRPath: the expression is too long", {}};
+        return Error{Errc::too_costly, "FHIRPath: the expression is too long"};
     }
     auto program = std::make_shared<Program>();
     program->text = text;

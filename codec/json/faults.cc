@@ -133,8 +133,7 @@ Error describe(std::string_view text, const Fault& fault) {
     return {
         Errc::invalid,
         fmt::format("invalid JSON at byte {} (line {}, column {}): {}", fault.offset, place.line,
-                    place.column, fault.offset == text.size() ? "unexpected end" : fault.message),
-        {}};
+                    place.column, fault.offset == text.size() ? "unexpected end" : fault.message)};
 }
 
 }  // namespace annals::json

@@ -190,7 +190,7 @@ Result<Document> Parser::parse_resource(std::string_view text) {
 
 Result<Document> Parser::run(std::string_view text, bool checked) {
     if (text.size() > kJsonBytesMax) {
-        return Error{Errc::body_too_large, "a JSON text beyond 4 GiB", {}};
+        return Error{Errc::body_too_large, "a JSON text beyond 4 GiB"};
     }
     if (text.starts_with("\xef\xbb\xbf")) {
         return describe(text, {0, "a byte-order mark"});

@@ -85,7 +85,7 @@ class Application {
     EditTree& tree() noexcept { return elements_.tree(); }
 
   private:
-    static Error invalid(std::string detail) { return {Errc::invalid, std::move(detail), {}}; }
+    static Error invalid(std::string detail) { return {Errc::invalid, std::move(detail)}; }
 
     /// The elements at `path`. Lifetime: until the next call.
     Result<std::span<const Item>> evaluate(std::string_view path) {
@@ -305,7 +305,7 @@ class Application {
 
 Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const Limits& limits) {
     if (!parameters["resourceType"].equals("Parameters")) {
-        return Error{Errc::invalid, "a FHIRPath Patch must be a Parameters resource", {}};
+        return Error{Errc::invalid, "a FHIRPath Patch must be a Parameters resource"};
     }
     const Value list = parameters["parameter"];
     if ((list && !list.is_array()) || list.size() > kPatchOperationsMax) {
@@ -315,7 +315,7 @@ Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const
                      "Parameters.parameter"};
     }
     if (!EditTree::fits(resource) || !EditTree::fits(parameters)) {
-        return Error{Errc::invalid, "the resource is too large to be patched", {}};
+        return Error{Errc::invalid, "the resource is too large to be patched"};
     }
     const std::uint64_t steps =
         std::max(kOperationStepsMin, kEvaluationStepsMax / std::max<std::size_t>(list.size(), 1));
@@ -339,9 +339,8 @@ Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const
         if (number > 0) {
             Result<json::Document> parsed = parser.parse(text);
             if (!parsed) {
-                return fault({Errc::invalid,
-                              "the result of the previous operation is nested too deeply",
-                              {}});
+                return fault(
+                    {Errc::invalid, "the result of the previous operation is nested too deeply"});
             }
             parser.recycle(std::move(document));
             document = *std::move(parsed);
@@ -354,10 +353,10 @@ Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const
         }
         if (application.tree().exhausted() ||
             bytes_parsed / kParsedBytesPerStep > limits.steps_max) {
-            return fault({Errc::invalid, "the patch takes too many steps", {}});
+            return fault({Errc::invalid, "the patch takes too many steps"});
         }
         if (application.tree().too_large()) {
-            return fault({Errc::invalid, "the result is too large", {}});
+            return fault({Errc::invalid, "the result is too large"});
         }
         text = application.tree().render();
         ++number;

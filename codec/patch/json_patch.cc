@@ -304,16 +304,14 @@ class JsonPatch {
 
 Result<std::string> apply_json_patch(Value document, Value patch, const Limits& limits) {
     if (!patch.is_array()) {
-        return Error{Errc::invalid, "a JSON Patch must be an array of operations", ""};
+        return Error{Errc::invalid, "a JSON Patch must be an array of operations"};
     }
     if (patch.size() > kPatchOperationsMax) {
-        return Error{Errc::invalid,
-                     fmt::format("the patch has {} operations, the limit is {}", patch.size(),
-                                 kPatchOperationsMax),
-                     ""};
+        return Error{Errc::invalid, fmt::format("the patch has {} operations, the limit is {}",
+                                                patch.size(), kPatchOperationsMax)};
     }
     if (!EditTree::fits(document) || !EditTree::fits(patch)) {
-        return Error{Errc::invalid, "the document is too large to be patched", ""};
+        return Error{Errc::invalid, "the document is too large to be patched"};
     }
     return JsonPatch(document, patch, limits).apply();
 }

@@ -35,7 +35,7 @@ Value simple_value(Value part) {
 
 Result<Operation> read_operation(Value parameter) {
     if (!parameter["name"].equals("operation")) {
-        return Error{Errc::invalid, "every parameter must have the name 'operation'", {}};
+        return Error{Errc::invalid, "every parameter must have the name 'operation'"};
     }
     Operation operation;
     for (const Value part : parameter["part"].elements()) {
@@ -57,7 +57,7 @@ Result<Operation> read_operation(Value parameter) {
         }
     }
     if (!operation.type.is_string() || !operation.path.is_string()) {
-        return Error{Errc::invalid, "'type' or 'path' is missing or not a string", {}};
+        return Error{Errc::invalid, "'type' or 'path' is missing or not a string"};
     }
     return operation;
 }

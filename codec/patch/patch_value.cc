@@ -13,7 +13,7 @@ namespace {
 using json::Value;
 
 Error invalid(std::string detail) {
-    return {Errc::invalid, std::move(detail), {}};
+    return {Errc::invalid, std::move(detail)};
 }
 
 // The value[x] of a part: valueCode and its _valueCode.

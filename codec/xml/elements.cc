@@ -26,7 +26,7 @@ Result<void> ElementParser::parse(std::string_view text, bool lenient) {
     namespaces_.clear();
     text_ = text;
     if (text.size() > kXmlBytesMax) {
-        return Error{Errc::body_too_large, "XML of more than 4 GB", ""};
+        return Error{Errc::body_too_large, "XML of more than 4 GB"};
     }
     if (const Fault fault = check_characters(text); fault.message != nullptr) {
         return describe(text, fault);

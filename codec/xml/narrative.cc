@@ -315,7 +315,7 @@ Result<Xhtml> read_narrative(std::string_view text) {
 Result<Xhtml> check_narrative(std::string_view text) {
     ANNALS_TRY(Xhtml xhtml, read_narrative(text));
     if (!xhtml.has_content) {
-        return Error{Errc::value, "a narrative must have text or an image (txt-2)", ""};
+        return Error{Errc::value, "a narrative must have text or an image (txt-2)"};
     }
     return xhtml;
 }

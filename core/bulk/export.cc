@@ -20,7 +20,7 @@ Result<ExportTask> read_export(const Service& service, const Request& request, c
     ANNALS_TRY(ExportTask task, read_export_task(service.store(), request, target));
     ANNALS_TRY_VOID(authorise_export(service, request, task));
     if (!read_preference(request).respond_async) {
-        return Error{Errc::invalid, "An export is asynchronous: send Prefer: respond-async", ""};
+        return Error{Errc::invalid, "An export is asynchronous: send Prefer: respond-async"};
     }
     // Errors are reported now and not by the job, which reads all of this again at its own snapshot.
     search::Snapshot snapshot(service.store(),

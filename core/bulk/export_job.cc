@@ -95,7 +95,7 @@ class ExportJob {
         moment_ = take_moment(store_);
         if (task_.as_of) {
             if (*task_.as_of > moment_.position) {
-                return Error{Errc::expired, "The store no longer has this state", ""};
+                return Error{Errc::expired, "The store no longer has this state"};
             }
             moment_ = earlier_moment(store_, *task_.as_of, moment_);
         }

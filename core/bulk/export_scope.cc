@@ -121,8 +121,7 @@ class ScopeFinder {
         for (const std::string& id : task_.patients) {
             const auto info = find(search::patient_type(), id);
             if (!info || info->deletion || (scope_.patients && !scope_.patients->contains(id))) {
-                return Error{Errc::invalid, fmt::format("patient: Patient/{} does not exist", id),
-                             ""};
+                return Error{Errc::invalid, fmt::format("patient: Patient/{} does not exist", id)};
             }
             chosen.insert(id);
         }
@@ -140,7 +139,7 @@ class ScopeFinder {
                 return {};
             }
             return Error{info ? Errc::deleted : Errc::not_found,
-                         fmt::format("Group/{} {}", id, info ? "was deleted" : "is not known"), ""};
+                         fmt::format("Group/{} {}", id, info ? "was deleted" : "is not known")};
         }
         const search::SnapshotResources resources(snapshot_, others_, unread_);
         ANNALS_TRY(const search::StoredDocument group, resources.read(group_type(), id));
@@ -163,7 +162,7 @@ class ScopeFinder {
             }
         }
         if (scope_.patients->size() > kMembersMax) {
-            return Error{Errc::too_costly, "The Group has too many members", ""};
+            return Error{Errc::too_costly, "The Group has too many members"};
         }
         return {};
     }
@@ -187,8 +186,7 @@ class ScopeFinder {
             if (query.types.size() != 1 || about_result) {
                 return Error{Errc::invalid,
                              fmt::format("_typeFilter: '{}' contains more than criteria",
-                                         filter.substr(0, 100)),
-                             ""};
+                                         filter.substr(0, 100))};
             }
             for (const std::string& warning : query.warnings) {
                 scope_.warnings.push_back(fmt::format("_typeFilter: {}", warning));

@@ -73,8 +73,7 @@ Result<void> check_format(const OperationInput& input) {
         return Error{
             Errc::invalid,
             fmt::format("_outputFormat: '{}' is not supported: use application/fhir+ndjson",
-                        format->substr(0, 100)),
-            ""};
+                        format->substr(0, 100))};
     }
     return {};
 }
@@ -82,7 +81,7 @@ Result<void> check_format(const OperationInput& input) {
 // Reports an error, or notes a warning if the client asked for leniency.
 Result<void> pass_over(ExportTask& task, Errc code, std::string detail) {
     if (task.strict) {
-        return Error{code, std::move(detail), ""};
+        return Error{code, std::move(detail)};
     }
     task.passed_over.push_back(std::move(detail));
     return {};
@@ -130,7 +129,7 @@ Result<void> read_filters(const OperationInput& input, ExportTask& task) {
         split_filters(list, task.filters);
     }
     if (task.filters.size() > kFiltersMax) {
-        return Error{Errc::too_costly, "Too many type filters", ""};
+        return Error{Errc::too_costly, "Too many type filters"};
     }
     for (const std::string& filter : task.filters) {
         ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
@@ -138,8 +137,7 @@ Result<void> read_filters(const OperationInput& input, ExportTask& task) {
             !std::binary_search(task.types.begin(), task.types.end(), read.type)) {
             return Error{Errc::invalid,
                          fmt::format("_typeFilter: {} is not among the requested types",
-                                     resource_type_name(read.type)),
-                         ""};
+                                     resource_type_name(read.type))};
         }
     }
     return {};
@@ -152,8 +150,7 @@ Result<void> read_patients(const OperationInput& input, const Request& request, 
     if (task.level == ExportTask::Level::system || request.method != HttpMethod::post) {
         return Error{
             Errc::invalid,
-            "patient is allowed for exports of patients and groups only, in the body of a POST",
-            ""};
+            "patient is allowed for exports of patients and groups only, in the body of a POST"};
     }
     for (const json::Value part : input.parts("patient")) {
         const json::Value value = value_of(part);
@@ -169,13 +166,12 @@ Result<void> read_patients(const OperationInput& input, const Request& request, 
         if (!local || !is_resource_id(id)) {
             return Error{Errc::invalid,
                          fmt::format("patient: '{}' is not a reference to a patient on this server",
-                                     reference.substr(0, 100)),
-                         ""};
+                                     reference.substr(0, 100))};
         }
         task.patients.push_back(id);
     }
     if (task.patients.empty() || task.patients.size() > kPatientsMax) {
-        return Error{Errc::invalid, "patient: there are none, or too many", ""};
+        return Error{Errc::invalid, "patient: there are none, or too many"};
     }
     return {};
 }
@@ -204,10 +200,8 @@ Result<TypeFilter> read_type_filter(std::string_view filter) {
     const std::optional<TypeId> type =
         mark == std::string_view::npos ? std::nullopt : find_resource_type(filter.substr(0, mark));
     if (!type) {
-        return Error{
-            Errc::invalid,
-            fmt::format("_typeFilter: '{}' is not a search of one type", filter.substr(0, 100)),
-            ""};
+        return Error{Errc::invalid, fmt::format("_typeFilter: '{}' is not a search of one type",
+                                                filter.substr(0, 100))};
     }
     return TypeFilter{*type, filter.substr(mark + 1)};
 }
@@ -285,7 +279,7 @@ Result<ExportTask> parse_export_task(std::string_view json) {
         }
     }
     if (!known) {
-        return Error{Errc::corrupt, "the stored request of an export cannot be read", ""};
+        return Error{Errc::corrupt, "the stored request of an export cannot be read"};
     }
     task.group = root["group"].string();
     task.history = root["history"].raw() == "true";

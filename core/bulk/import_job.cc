@@ -109,8 +109,7 @@ class ImportJob {
                 fmt::format("The store ends at position {}, but was at {} when the progress of the "
                             "import was last saved: it was restored to an earlier point, or lost "
                             "its newest writes in a power cut. Import the files again",
-                            store_.last_position().value, position.value),
-                ""};
+                            store_.last_position().value, position.value)};
         }
         taken_.begin(position);
         std::size_t i = 0;
@@ -169,13 +168,13 @@ class ImportJob {
                              : fmt::format("{}/{}", import_folder(service_.config()), input().name);
         auto file = run_.files().open(path, storage::FileSystem::Mode::read);
         if (!file) {
-            return add_error({Errc::not_found, "The file cannot be opened", ""}, 0);
+            return add_error({Errc::not_found, "The file cannot be opened"}, 0);
         }
         ANNALS_TRY(const std::uint64_t size, (*file)->size());
         if (size < offset_) {
             // It must be another file: there is no way to tell where to continue.
             return add_error(
-                {Errc::invalid, "The file has become shorter than the part already read", ""}, 0);
+                {Errc::invalid, "The file has become shorter than the part already read"}, 0);
         }
         LineReader reader(*std::move(file), offset_,
                           service_.config().limits.max_body + kBundleWrapBytes);
@@ -193,12 +192,10 @@ class ImportJob {
             }
             if (line_ == 1 && line.starts_with(kPackedFileMark)) {
                 return add_error(
-                    {Errc::invalid, "The file is compressed with gzip: decompress it first", ""},
-                    0);
+                    {Errc::invalid, "The file is compressed with gzip: decompress it first"}, 0);
             }
             if (reader.too_long()) {
-                ANNALS_TRY_VOID(
-                    add_error({Errc::body_too_large, "The line is too long", ""}, line_));
+                ANNALS_TRY_VOID(add_error({Errc::body_too_large, "The line is too long"}, line_));
             } else if (line.find_first_not_of(" \t") != std::string_view::npos) {
                 ANNALS_TRY_VOID(take(line));
             }

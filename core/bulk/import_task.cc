@@ -20,7 +20,7 @@ constexpr std::string_view kUpload = "upload.ndjson";
 
 Result<void> check_type(const std::string& type) {
     if (!type.empty() && !find_resource_type(type)) {
-        return Error{Errc::invalid, fmt::format("There is no type '{}'", type.substr(0, 100)), ""};
+        return Error{Errc::invalid, fmt::format("There is no type '{}'", type.substr(0, 100))};
     }
     return {};
 }
@@ -33,13 +33,12 @@ Result<ImportTask::Input> read_input(const Service& service, json::Value paramet
     if (!is_plain_name(input.name, kNameCharsMax)) {
         return Error{Errc::invalid,
                      fmt::format("input: '{}' is not the name of a file in the import folder",
-                                 input.name.substr(0, 100)),
-                     ""};
+                                 input.name.substr(0, 100))};
     }
     if (!service.jobs().files().exists(
             fmt::format("{}/{}", import_folder(service.config()), input.name))) {
-        return Error{Errc::not_found, fmt::format("The import folder has no file '{}'", input.name),
-                     ""};
+        return Error{Errc::not_found,
+                     fmt::format("The import folder has no file '{}'", input.name)};
     }
     return input;
 }
@@ -55,7 +54,7 @@ Result<ImportTask> read_upload(const Request& request, bool lenient,
         } else if (name == "keepVersions" && (value == "true" || value == "false")) {
             task.keep_versions = value == "true";
         } else if (!lenient && name != "_format" && name != "_pretty") {
-            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
+            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name)};
         }
     }
     ANNALS_TRY_VOID(check_type(input.type));
@@ -74,7 +73,7 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
                                     std::vector<JobInput>& uploads) {
     const Preference preference = read_preference(request);
     if (!preference.respond_async) {
-        return Error{Errc::invalid, "An import is asynchronous: send Prefer: respond-async", ""};
+        return Error{Errc::invalid, "An import is asynchronous: send Prefer: respond-async"};
     }
     std::string_view content = request.header("Content-Type").value_or("");
     if (is_ndjson(next_part(content, ';'))) {
@@ -88,21 +87,20 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
     if (format && !is_ndjson(*format)) {
         return Error{Errc::invalid,
                      fmt::format("inputFormat: '{}' is not supported: use application/fhir+ndjson",
-                                 format->substr(0, 100)),
-                     ""};
+                                 format->substr(0, 100))};
     }
     ImportTask task;
     ANNALS_TRY(const std::optional<bool> keep, input.boolean("keepVersions"));
     task.keep_versions = keep.value_or(false);
     for (const json::Value parameter : input.parts("input")) {
         if (task.inputs.size() == kInputsMax) {
-            return Error{Errc::too_costly, "Too many files at once", ""};
+            return Error{Errc::too_costly, "Too many files at once"};
         }
         ANNALS_TRY(ImportTask::Input file, read_input(service, parameter));
         task.inputs.push_back(std::move(file));
     }
     if (task.inputs.empty()) {
-        return Error{Errc::required, "input: no file is named", ""};
+        return Error{Errc::required, "input: no file is named"};
     }
     return task;
 }
@@ -128,7 +126,7 @@ Result<ImportTask> parse_import_task(std::string_view json) {
                                .type = input["type"].string(),
                                .uploaded = input["uploaded"].raw() == "true"});
         if (!is_plain_name(task.inputs.back().name, kNameCharsMax)) {
-            return Error{Errc::corrupt, "the stored request of an import names no file", ""};
+            return Error{Errc::corrupt, "the stored request of an import names no file"};
         }
     }
     return task;

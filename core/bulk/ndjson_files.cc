@@ -152,7 +152,7 @@ Result<void> NdjsonFiles::restore(json::Value checkpoint) {
         auto file = run_.files().open(run_.path(kept["name"].string()),
                                       storage::FileSystem::Mode::read_write);
         if (!file) {
-            return Error{Errc::io, std::move(file.error().detail), ""};  // nobody else removes it
+            return Error{Errc::io, std::move(file.error().detail)};  // nobody else removes it
         }
         one.file = *std::move(file);
         ANNALS_TRY_VOID(one.file->resize(one.written));

@@ -248,7 +248,7 @@ bool is_safe_url(std::string_view url) {
 }
 
 Error usage(std::string detail) {
-    return {Errc::usage, std::move(detail), ""};
+    return {Errc::usage, std::move(detail)};
 }
 
 std::string one_line(std::string_view text) {

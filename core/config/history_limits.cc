@@ -25,14 +25,11 @@ Result<storage::HistoryLimits> history_limits(const Config& config) {
             return Error{Errc::usage,
                          fmt::format("history_cleanup_types: \"{}\" is not of the form "
                                      "TYPE=NUMBER, such as Patient=5",
-                                     one_line(entry)),
-                         {}};
+                                     one_line(entry))};
         }
         if (!named.insert(*type).second) {
-            return Error{
-                Errc::usage,
-                fmt::format("history_cleanup_types: {} appears twice", resource_type_name(*type)),
-                {}};
+            return Error{Errc::usage, fmt::format("history_cleanup_types: {} appears twice",
+                                                  resource_type_name(*type))};
         }
         limits.keep[type->value] = *keep;
     }

@@ -12,7 +12,7 @@ namespace annals::core::graphql {
 namespace {
 
 Error invalid_argument(std::string what) {
-    return {Errc::invalid, std::move(what), ""};
+    return {Errc::invalid, std::move(what)};
 }
 
 /// The value with variables replaced; a variable without a value is null.
@@ -170,7 +170,7 @@ class Reader {
     /// Whether there is an argument of that name, even if its value is null.
     Result<void> check_name(std::string_view name) const {
         const Error unknown{Errc::invalid,
-                            fmt::format("'{}' has no argument '{}'", selection_.name, name), ""};
+                            fmt::format("'{}' has no argument '{}'", selection_.name, name)};
         switch (field_.kind) {
             case FieldKind::read:
                 return name == "id" ? Result<void>() : unknown;
@@ -185,7 +185,7 @@ class Reader {
                 break;
         }
         if (field_.is_leaf() || field_.kind != FieldKind::element) {
-            return Error{Errc::invalid, fmt::format("'{}' has no arguments", selection_.name), ""};
+            return Error{Errc::invalid, fmt::format("'{}' has no arguments", selection_.name)};
         }
         if (name == "fhirpath" || name == "_offset" || name == "_count") {
             return {};
@@ -202,15 +202,14 @@ class Reader {
         if (is_cursor(name)) {
             return context_.at_root
                        ? Result<void>()
-                       : Error{Errc::invalid, "A cursor may be given at the root of a query only",
-                               ""};
+                       : Error{Errc::invalid, "A cursor may be given at the root of a query only"};
         }
         if (name == "fhirpath" || !parameter_name(context_.parameters, type(), name).empty()) {
             return {};
         }
         if (search::is_result_parameter(name)) {
             return Error{Errc::not_supported,
-                         fmt::format("The argument '{}' is not supported", name), ""};
+                         fmt::format("The argument '{}' is not supported", name)};
         }
         return unknown;
     }
@@ -293,14 +292,13 @@ class Reader {
     /// Checks that required arguments are present.
     Result<void> check() const {
         if (field_.kind == FieldKind::read && call_.id.empty()) {
-            return Error{Errc::required, fmt::format("'{}' needs the argument id", selection_.name),
-                         ""};
+            return Error{Errc::required,
+                         fmt::format("'{}' needs the argument id", selection_.name)};
         }
         if (is_search() && !context_.at_root && !call_.search.reference) {
             return Error{Errc::required,
                          fmt::format("'{}' inside a resource needs the argument _reference",
-                                     selection_.name),
-                         ""};
+                                     selection_.name)};
         }
         return {};
     }

@@ -93,8 +93,7 @@ Error Execution::too_many(const FieldPlan& field) {
     fault_ = field.selection->at;
     return {Errc::too_costly,
             fmt::format("More than {} resources would be read, or {} searches made", kResourcesMax,
-                        kSearchesMax),
-            ""};
+                        kSearchesMax)};
 }
 
 bool is_the_servers(const Error& error) noexcept {
@@ -103,16 +102,12 @@ bool is_the_servers(const Error& error) noexcept {
 
 Error absent(const FieldPlan& field) {
     if (field.definition.kind == FieldKind::read) {
-        return {Errc::not_found,
-                fmt::format("{}/{} does not exist", field.definition.type.name(),
-                            field.call.id.substr(0, 64)),
-                ""};
+        return {Errc::not_found, fmt::format("{}/{} does not exist", field.definition.type.name(),
+                                             field.call.id.substr(0, 64))};
     }
-    return {Errc::not_found,
-            field.definition.kind == FieldKind::resolved
-                ? "The reference does not lead to a resource on this server"
-                : "A resource that was found cannot be read",
-            ""};
+    return {Errc::not_found, field.definition.kind == FieldKind::resolved
+                                 ? "The reference does not lead to a resource on this server"
+                                 : "A resource that was found cannot be read"};
 }
 
 }  // namespace annals::core::graphql

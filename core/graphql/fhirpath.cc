@@ -45,15 +45,15 @@ Result<bool> passes_filter(const fhirpath::Expression& filter, const fhirpath::I
 
 Result<std::string> text_by(const fhirpath::Expression& expression, const fhirpath::Item& item,
                             json::Value resource, std::uint64_t index) {
-    return evaluated(
-        item, resource, index,
-        [&](const fhirpath::Environment& environment) -> Result<std::string> {
-            ANNALS_TRY(const auto items, evaluator().evaluate(expression, item, environment));
-            if (items.size() > 1) {
-                return Error{Errc::processing, "@slice: the path gives several items", ""};
-            }
-            return items.empty() ? std::string() : fhirpath::to_text(items.front());
-        });
+    return evaluated(item, resource, index,
+                     [&](const fhirpath::Environment& environment) -> Result<std::string> {
+                         ANNALS_TRY(const auto items,
+                                    evaluator().evaluate(expression, item, environment));
+                         if (items.size() > 1) {
+                             return Error{Errc::processing, "@slice: the path gives several items"};
+                         }
+                         return items.empty() ? std::string() : fhirpath::to_text(items.front());
+                     });
 }
 
 }  // namespace annals::core::graphql

@@ -20,7 +20,7 @@ bool is_name_start(char c) noexcept {
 }
 
 Error fault(std::string what) {
-    return {Errc::invalid, std::move(what), ""};
+    return {Errc::invalid, std::move(what)};
 }
 
 Error unexpected(char c) {
@@ -94,8 +94,7 @@ Result<Token> Lexer::next() {
         return Token{Token::Kind::end, "", begin_};
     }
     if (++tokens_ > kTokensMax) {
-        return Error{Errc::too_costly, fmt::format("There are more than {} tokens", kTokensMax),
-                     ""};
+        return Error{Errc::too_costly, fmt::format("There are more than {} tokens", kTokensMax)};
     }
     const char c = peek();
     if (is_name_start(c)) {

@@ -38,8 +38,7 @@ Result<std::uint32_t> Output::add_node(std::uint32_t parent, std::size_t bytes) 
     if (nodes_.size() >= kNodesMax || bytes_ > kAnswerBytesMax) {
         return Error{Errc::too_costly,
                      fmt::format("The response would have more than {} values or {} bytes",
-                                 kNodesMax, kAnswerBytesMax),
-                     ""};
+                                 kNodesMax, kAnswerBytesMax)};
     }
     nodes_.emplace_back().parent = parent;
     return static_cast<std::uint32_t>(nodes_.size() - 1);
@@ -97,9 +96,9 @@ Result<std::uint32_t> Output::add(const Place& place, const FieldPlan& field, bo
         }
     } else if (nodes_[known].type != type.index()) {
         return Error{Errc::processing,
-                     fmt::format("'{}' would have values of different types", key), ""};
+                     fmt::format("'{}' would have values of different types", key)};
     } else if (nodes_[known].kind != Kind::list || !list) {
-        return Error{Errc::processing, fmt::format("'{}' would have several values", key), ""};
+        return Error{Errc::processing, fmt::format("'{}' would have several values", key)};
     }
     return add_item(known);
 }
@@ -135,8 +134,7 @@ Result<void> Output::set_text(std::uint32_t node, std::string_view json) {
     bytes_ += json.size();
     if (bytes_ > kAnswerBytesMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The response would have more than {} bytes", kAnswerBytesMax),
-                     ""};
+                     fmt::format("The response would have more than {} bytes", kAnswerBytesMax)};
     }
     nodes_[node].kind = Kind::text;
     nodes_[node].text = json;
@@ -218,8 +216,7 @@ std::string Output::json() const {
         out += errors_[i];
     }
     if (untold_ > 0) {
-        out += "," +
-               error_json({Errc::processing, fmt::format("{} errors more", untold_), ""}, {}, "");
+        out += "," + error_json({Errc::processing, fmt::format("{} errors more", untold_)}, {}, "");
     }
     return out + (errors_.empty() ? "}" : "]}");
 }

@@ -39,12 +39,12 @@ class Parser {
         const std::string found = token_.kind == Kind::end
                                       ? std::string("the end")
                                       : fmt::format("'{}'", token_.text.substr(0, 50));
-        return {Errc::invalid, fmt::format("{} is expected, not {}", wanted, found), ""};
+        return {Errc::invalid, fmt::format("{} is expected, not {}", wanted, found)};
     }
 
     static Error too_many_definitions() {
         return {Errc::too_costly,
-                fmt::format("There are more than {} definitions", kDefinitionsMax), ""};
+                fmt::format("There are more than {} definitions", kDefinitionsMax)};
     }
 
     /// Consumes the punctuator if it comes next.
@@ -81,7 +81,7 @@ class Parser {
     Result<void> go_deeper() {
         if (++depth_ > kDepthMax) {
             return Error{Errc::too_costly,
-                         fmt::format("It is nested more than {} levels deep", kDepthMax), ""};
+                         fmt::format("It is nested more than {} levels deep", kDepthMax)};
         }
         return {};
     }
@@ -150,7 +150,7 @@ class Parser {
             }
             ANNALS_TRY(const std::vector<Directive> directives, read_directives(true));
             if (!directives.empty()) {
-                return Error{Errc::invalid, "Variables have no directives", ""};
+                return Error{Errc::invalid, "Variables have no directives"};
             }
             if (variables.size() == kDefinitionsMax) {
                 return too_many_definitions();
@@ -241,11 +241,11 @@ class Parser {
                             [&](const Argument& one) { return one.name == argument.name; });
             if (twice) {
                 return Error{Errc::invalid,
-                             fmt::format("The argument '{}' is given twice", argument.name), ""};
+                             fmt::format("The argument '{}' is given twice", argument.name)};
             }
             if (arguments.size() == kArgumentsMax) {
                 return Error{Errc::too_costly,
-                             fmt::format("There are more than {} arguments", kArgumentsMax), ""};
+                             fmt::format("There are more than {} arguments", kArgumentsMax)};
             }
             arguments.push_back(std::move(argument));
         } while (!token_.is(")"));
@@ -345,10 +345,10 @@ Result<Document> parse(std::string_view text, Location& fault) {
     fault = {};
     if (text.size() > kDocumentBytesMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The document has more than {} bytes", kDocumentBytesMax), ""};
+                     fmt::format("The document has more than {} bytes", kDocumentBytesMax)};
     }
     if (!json::is_utf8(text)) {
-        return Error{Errc::invalid, "The document is not UTF-8", ""};
+        return Error{Errc::invalid, "The document is not UTF-8"};
     }
     Parser parser(text);
     Result<Document> document = parser.run();

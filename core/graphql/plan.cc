@@ -152,8 +152,7 @@ Result<std::vector<FieldPlan>*> Planner::find_list(const Selection& selection,
         collecting.fault = selection.at;
         return Error{Errc::invalid,
                      fmt::format("Two different fields are both named '{}'; one needs an alias",
-                                 selection.alias),
-                     ""};
+                                 selection.alias)};
     }
     return &others;
 }
@@ -175,7 +174,7 @@ Result<void> Planner::add(const Selection& selection, Collecting& collecting) {
         return {};
     }
     if (++planned_ > kPlannedMax) {
-        return Error{Errc::too_costly, "Too many fields are selected of too many types", ""};
+        return Error{Errc::too_costly, "Too many fields are selected of too many types"};
     }
     FieldPlan field;
     field.key = selection.alias;

@@ -30,7 +30,7 @@ std::string query_of(const std::vector<search::QueryPair>& criteria) {
 }
 
 Error foreign_cursor() {
-    return {Errc::invalid, "The cursor does not belong to this search", ""};
+    return {Errc::invalid, "The cursor does not belong to this search"};
 }
 
 }  // namespace
@@ -189,8 +189,7 @@ asio::awaitable<Result<FoundPage>> Searcher::list(TypeId type, const SearchCall&
     if (!cut && found->ends_inside) {
         co_return Error{Errc::too_costly,
                         fmt::format("More than {} resources match; use {}Connection for pages",
-                                    most, resource_type_name(type)),
-                        ""};
+                                    most, resource_type_name(type))};
     }
     FoundPage page;
     page.matches = std::move(found->matches);

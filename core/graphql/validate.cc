@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kExpandedDepthMax = 2 * kDepthMax;
 
 Error invalid(std::string what) {
-    return {Errc::invalid, std::move(what), ""};
+    return {Errc::invalid, std::move(what)};
 }
 
 /// Errors of its methods: those of validate().
@@ -49,8 +49,7 @@ class Validator {
             if (++fields_ > kFieldsMax || depth > kExpandedDepthMax) {
                 return Error{Errc::too_costly,
                              fmt::format("More than {} fields are selected, or more than {} levels",
-                                         kFieldsMax, kExpandedDepthMax),
-                             ""};
+                                         kFieldsMax, kExpandedDepthMax)};
             }
             ANNALS_TRY_VOID(check_variables(selection));
             ANNALS_TRY_VOID(is_included(selection, variables_, fault_));
@@ -127,7 +126,7 @@ class Validator {
     Result<void> visit_field(const Selection& selection, const Scope& scope, std::size_t depth,
                              bool at_root) {
         if (selection.name == "__schema" || selection.name == "__type") {
-            return Error{Errc::not_supported, "Introspection is not supported", ""};
+            return Error{Errc::not_supported, "Introspection is not supported"};
         }
         std::vector<FieldDefinition> definitions = definitions_of(scope, selection.name);
         if (definitions.empty()) {
@@ -216,8 +215,7 @@ class Validator {
         }
         if (argument_bytes_ > kArgumentBytesMax) {
             return Error{Errc::too_costly,
-                         fmt::format("The arguments have more than {} bytes", kArgumentBytesMax),
-                         ""};
+                         fmt::format("The arguments have more than {} bytes", kArgumentBytesMax)};
         }
         for (const Value& item : value.items) {
             ANNALS_TRY_VOID(check_variables(item));
@@ -271,7 +269,7 @@ Result<const OperationDefinition*> choose_operation(const Document& document, st
     fault = chosen->at;
     if (chosen->kind != "query") {
         return Error{Errc::not_supported,
-                     fmt::format("Only queries are supported, not {}s", chosen->kind), ""};
+                     fmt::format("Only queries are supported, not {}s", chosen->kind)};
     }
     for (const FragmentDefinition& fragment : document.fragments) {
         if (document.fragment(fragment.name) != &fragment) {

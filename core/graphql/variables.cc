@@ -83,14 +83,14 @@ Result<Variables> read_variables(const OperationDefinition& operation, json::Val
     Variables variables;
     if (given.raw().size() > kVariablesBytesMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The variables have more than {} bytes", kVariablesBytesMax), ""};
+                     fmt::format("The variables have more than {} bytes", kVariablesBytesMax)};
     }
     std::vector<std::string_view> names;
     for (const VariableDefinition& definition : operation.variables) {
         fault = definition.at;
         if (std::find(names.begin(), names.end(), definition.name) != names.end()) {
             return Error{Errc::invalid,
-                         fmt::format("The variable ${} is defined twice", definition.name), ""};
+                         fmt::format("The variable ${} is defined twice", definition.name)};
         }
         names.push_back(definition.name);
         const json::Value found = given[definition.name];
@@ -102,8 +102,7 @@ Result<Variables> read_variables(const OperationDefinition& operation, json::Val
             return Error{
                 Errc::invalid,
                 fmt::format("The variable ${} {}", definition.name,
-                            value.is_null() ? "has no value" : "does not have the declared type"),
-                ""};
+                            value.is_null() ? "has no value" : "does not have the declared type")};
         }
         variables.emplace(definition.name, std::move(value));
     }

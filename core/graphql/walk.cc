@@ -248,7 +248,7 @@ Result<void> Walker::begin_search(const Place& place, FieldPlan& field, const Fo
     if (focus.reference.empty()) {
         return execution_.fail(
             place, field,
-            {Errc::invalid, "Nothing outside a resource refers to its contained resources", ""});
+            {Errc::invalid, "Nothing outside a resource refers to its contained resources"});
     }
     return execution_.begin_search(place, field, focus.reference);
 }

@@ -97,7 +97,7 @@ asio::awaitable<std::optional<storage::Head>> newest_shown(const Service& servic
 }
 
 Error no_such_resource(TypeId type, std::string_view id) {
-    return Error{Errc::not_found, fmt::format("{} does not exist", resource_name(type, id)), ""};
+    return Error{Errc::not_found, fmt::format("{} does not exist", resource_name(type, id))};
 }
 
 Response answer_deleted(const Service& service, std::string_view id,
@@ -108,7 +108,7 @@ Response answer_deleted(const Service& service, std::string_view id,
     if (const auto content = deleted_by(service.store(), deletion, id)) {
         detail += fmt::format("; last content is version {}", content->version.value);
     }
-    Response response = Error{Errc::deleted, std::move(detail), ""};
+    Response response = Error{Errc::deleted, std::move(detail)};
     set_version(response, deletion.version, deletion.instant);
     return response;
 }

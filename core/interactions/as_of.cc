@@ -10,7 +10,7 @@ namespace annals::core {
 namespace {
 
 Error bad_as_of(std::string_view why) {
-    return {Errc::invalid, fmt::format("_asOf: {}", why), ""};
+    return {Errc::invalid, fmt::format("_asOf: {}", why)};
 }
 
 }  // namespace

@@ -176,8 +176,7 @@ class Batch {
             entry.asked, outer_, has_body ? entry.value["resource"].raw() : std::string_view{});
         const auto target = parse_target(entry.asked.path);
         if (target && target->level == Level::root && entry.asked.method == HttpMethod::post) {
-            entry.response =
-                Error{Errc::invalid, "a Bundle cannot be submitted inside a batch", {}};
+            entry.response = Error{Errc::invalid, "a Bundle cannot be submitted inside a batch"};
             return false;
         }
         if (target) {
@@ -230,7 +229,7 @@ class Batch {
         }
         if (turns_.is_late()) {
             // The sender has already been answered with a timeout.
-            entry.response = Error{Errc::timeout, "The batch took too long", {}};
+            entry.response = Error{Errc::timeout, "The batch took too long"};
         } else if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
             entry.response = budget_.error();
         } else if (auto response = handle_plain(service_, entry.request, entry.route)) {

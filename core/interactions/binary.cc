@@ -148,7 +148,7 @@ bool is_binary(const Target& target) noexcept {
 Result<std::string> binary_json(const Request& request, const Target& target) {
     const std::string_view given = request.header("Content-Type").value_or(kUnknownType);
     if (!is_media_type(given)) {
-        return Error{Errc::unsupported_media, "The Content-Type is not a media type", ""};
+        return Error{Errc::unsupported_media, "The Content-Type is not a media type"};
     }
     std::string out = R"({"resourceType":"Binary")";
     if (target.level == Level::instance) {

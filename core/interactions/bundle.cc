@@ -18,7 +18,7 @@ namespace {
 /// but by no more than it takes to wrap a resource of the maximum size.
 Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool oversized) {
     if (!bundle.is_object()) {
-        return Error{Errc::structure, "the body must be a Bundle", {}};
+        return Error{Errc::structure, "the body must be a Bundle"};
     }
     const json::Value resource_type = bundle["resourceType"];
     if (!resource_type) {
@@ -47,7 +47,7 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool o
                      "Bundle.entry"};
     }
     if (oversized && (entry.size() != 1 || type.equals("transaction"))) {
-        return Error{Errc::body_too_large, "the request's body is larger than limits.max_body", {}};
+        return Error{Errc::body_too_large, "the request's body is larger than limits.max_body"};
     }
     if (type.equals("batch")) {
         return BundleType::batch;

@@ -40,7 +40,7 @@ Result<std::optional<std::string>> optional_text(json::Value request, std::strin
         return std::optional<std::string>{};
     }
     if (!value.is_string()) {
-        return Error{Errc::structure, "request." + std::string(name) + " must be a string", {}};
+        return Error{Errc::structure, "request." + std::string(name) + " must be a string"};
     }
     return std::optional<std::string>(value.string());
 }
@@ -53,7 +53,7 @@ Result<void> read_url(std::string url, std::string_view base_url, EntryRequest& 
          rest[base_url.size()] == '?')) {
         rest.remove_prefix(base_url.size());
     } else if (rest.find("://") < rest.find('?')) {
-        return Error{Errc::invalid, "request.url is not below this server's base URL", {}};
+        return Error{Errc::invalid, "request.url is not below this server's base URL"};
     }
     const std::size_t mark = rest.find('?');
     const std::string_view path = rest.substr(0, mark);
@@ -70,8 +70,7 @@ Result<void> read_url(std::string url, std::string_view base_url, EntryRequest& 
 /// Reads the patch of a PATCH entry.
 Result<void> read_patch(json::Value resource, EntryRequest& asked) {
     if (!resource) {
-        return Error{
-            Errc::required, "resource is missing: a Binary with the patch, or Parameters", {}};
+        return Error{Errc::required, "resource is missing: a Binary with the patch, or Parameters"};
     }
     if (!resource["resourceType"].equals("Binary")) {
         asked.patch = resource.raw();
@@ -81,8 +80,8 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
     asked.patch_type = resource["contentType"].string();
     std::optional<std::string> data = decode_base64(resource["data"].string());
     if (asked.patch_type.empty() || !data || data->empty()) {
-        return Error{
-            Errc::value, "the Binary with the patch needs a contentType, and data in base64", {}};
+        return Error{Errc::value,
+                     "the Binary with the patch needs a contentType, and data in base64"};
     }
     asked.patch = *std::move(data);
     Request alone;
@@ -116,31 +115,30 @@ std::string url_of(json::Value entry) {
 
 Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url) {
     if (!entry.is_object()) {
-        return Error{Errc::structure, "the entry must be an object", {}};
+        return Error{Errc::structure, "the entry must be an object"};
     }
     const json::Value request = entry["request"];
     if (!request) {
-        return Error{Errc::required, "request is missing", {}};
+        return Error{Errc::required, "request is missing"};
     }
     if (!request.is_object()) {
-        return Error{Errc::structure, "request must be an object", {}};
+        return Error{Errc::structure, "request must be an object"};
     }
     const json::Value method = request["method"];
     const json::Value said = request["url"];
     std::string url = url_of(entry);
     if (!method || (!said && url.empty())) {
-        return Error{
-            Errc::required, !method ? "request.method is missing" : "request.url is missing", {}};
+        return Error{Errc::required,
+                     !method ? "request.method is missing" : "request.url is missing"};
     }
     if (!method.is_string() || (said && !said.is_string())) {
-        return Error{Errc::structure, "request.method and request.url must be strings", {}};
+        return Error{Errc::structure, "request.method and request.url must be strings"};
     }
 
     EntryRequest asked;
     asked.method = method_named(method);
     if (asked.method == HttpMethod::other) {
-        return Error{
-            Errc::value, "request.method must be GET, HEAD, POST, PUT, PATCH or DELETE", {}};
+        return Error{Errc::value, "request.method must be GET, HEAD, POST, PUT, PATCH or DELETE"};
     }
     ANNALS_TRY_VOID(read_url(std::move(url), base_url, asked));
     ANNALS_TRY(asked.if_match, optional_text(request, "ifMatch"));
@@ -150,7 +148,7 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
     if (since) {
         const auto instant = parse_instant(*since);
         if (!instant) {
-            return Error{Errc::value, "request.ifModifiedSince is not an instant", {}};
+            return Error{Errc::value, "request.ifModifiedSince is not an instant"};
         }
         asked.if_modified_since = *instant;
     }

@@ -89,7 +89,7 @@ Result<BundleTask> parse_task(std::string_view text) {
             return task;
         }
     }
-    return Error{Errc::corrupt, "the stored request of a Bundle cannot be read", ""};
+    return Error{Errc::corrupt, "the stored request of a Bundle cannot be read"};
 }
 
 /// The Bundle as it was sent.
@@ -131,12 +131,11 @@ Result<void> may_begin(const Service& service, const JobRun& run, BundleType typ
                            "applied or nothing, but it is not known which"
                          : fmt::format("The server stopped during the {}: it is not known how many "
                                        "of its entries were applied",
-                                       kTypes[static_cast<std::size_t>(type)]),
-                     ""};
+                                       kTypes[static_cast<std::size_t>(type)])};
     }
     if (service.guarded() && run.order().principal == nullptr) {
         return Error{Errc::processing,
-                     "The server stopped before it began to process the Bundle: send it again", ""};
+                     "The server stopped before it began to process the Bundle: send it again"};
     }
     return {};
 }
@@ -215,7 +214,7 @@ class AuditPlace {
             if (std::shared_ptr<AccessLog> log = run.access_log(); log && log->reserve()) {
                 place.log_ = std::move(log);
             } else if (run.stopping()) {
-                return Error{Errc::timeout, "stopped", ""};
+                return Error{Errc::timeout, "stopped"};
             } else {
                 std::this_thread::sleep_for(kJobStopPause);
             }
@@ -390,7 +389,7 @@ Result<JobResult> bundle_job(const Service& service, JobRun& run) {
             return Error(written.error());
         }
         return Error{Errc::processing,
-                     "The Bundle was processed, but there is no space left for its response", ""};
+                     "The Bundle was processed, but there is no space left for its response"};
     }
     ANNALS_TRY_VOID(run.files().remove(run.path(kBundleFile)));
     return result;

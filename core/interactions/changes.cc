@@ -33,7 +33,7 @@ struct ChangesAsked {
 };
 
 Error invalid_parameter(std::string detail) {
-    return {Errc::invalid, std::move(detail), ""};
+    return {Errc::invalid, std::move(detail)};
 }
 
 /// Whether the media types in `list` prefer events. Errors: not_acceptable.
@@ -52,7 +52,7 @@ Result<bool> prefers_events(std::string_view list) {
     if (lines == 0 && events == 0) {
         return Error{
             Errc::not_acceptable,
-            "The change feed is available as application/fhir+ndjson and text/event-stream", ""};
+            "The change feed is available as application/fhir+ndjson and text/event-stream"};
     }
     return events > lines;
 }
@@ -88,7 +88,7 @@ Result<void> take_types(std::string_view text, std::vector<TypeId>& types) {
 Result<ChangesAsked> read_changes_asked(const Service& service, const Request& request) {
     if (request.inside_bundle) {
         return Error{Errc::not_supported,
-                     "The change feed cannot be requested in an entry of a Bundle", ""};
+                     "The change feed cannot be requested in an entry of a Bundle"};
     }
     const Config& config = service.config();
     ChangesAsked asked;

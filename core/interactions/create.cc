@@ -63,7 +63,7 @@ Result<std::optional<Criteria>> read_conditions(const Service& service, const Re
             continue;
         }
         if (criteria) {
-            return Error{Errc::invalid, "If-None-Exist is given more than once", ""};
+            return Error{Errc::invalid, "If-None-Exist is given more than once"};
         }
         ANNALS_TRY(criteria,
                    parse_if_none_exist(service, request, type, trimmed(header.value), unread));

@@ -183,8 +183,7 @@ Result<Criteria> parse_if_none_exist(const Service& service, const Request& requ
     if (!name.empty() && name != resource_type_name(type)) {
         return Error{Errc::invalid,
                      fmt::format("the criteria are for the type '{}', the request for {}", name,
-                                 resource_type_name(type)),
-                     {}};
+                                 resource_type_name(type))};
     }
     return parse_criteria(service, request, type, text.substr(mark + 1), unread, links);
 }
@@ -210,8 +209,7 @@ Result<void> check_no_criteria(const Request& request, const Target& target) {
                             method_name(method), name,
                             creates
                                 ? "; the criteria of a conditional create belong in If-None-Exist"
-                                : ""),
-                {}};
+                                : "")};
         }
     }
     return {};
@@ -230,7 +228,7 @@ Result<Criteria> parse_conditional_reference(const Service& service, const Reque
     const std::size_t mark = reference.find('?');
     const auto type = find_resource_type(reference.substr(0, mark));
     if (mark == std::string_view::npos || !type) {
-        return Error{Errc::invalid, "not a conditional reference", {}};
+        return Error{Errc::invalid, "not a conditional reference"};
     }
     ANNALS_TRY_VOID(require_search(service, request, *type, Extent::part));
     return parse_criteria(service, request, *type, reference.substr(mark + 1), unread, links);
@@ -270,8 +268,7 @@ Error several_matches(const Criteria& criteria, std::size_t count) {
     return {Errc::multiple_matches,
             fmt::format("the criteria match {}{} {} resources",
                         count > kMatchesCountedMax ? "more than " : "",
-                        std::min(count, kMatchesCountedMax), resource_type_name(criteria.type)),
-            {}};
+                        std::min(count, kMatchesCountedMax), resource_type_name(criteria.type))};
 }
 
 }  // namespace annals::core

@@ -26,7 +26,7 @@ using Status = storage::Submission::Status;
 
 Result<void> check_no_body(const Request& request) {
     if (!request.body.empty()) {
-        return Error{Errc::invalid, "DELETE must not have a body", ""};
+        return Error{Errc::invalid, "DELETE must not have a body"};
     }
     return {};
 }

@@ -76,8 +76,7 @@ AnswerBudget::AnswerBudget(const Config& config) noexcept
 Error AnswerBudget::error() const {
     return {Errc::answer_too_costly,
             fmt::format("The responses inside the Bundle would have more than {} bytes in total",
-                        bytes_max_),
-            ""};
+                        bytes_max_)};
 }
 
 void fit_answer(const Request& request, EntryUse use, AnswerBudget& budget, Response& response) {

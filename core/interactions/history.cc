@@ -29,8 +29,7 @@ Error too_many_versions() {
     return {Errc::too_costly,
             fmt::format("The resource has more than {} versions: too many to select those that the "
                         "scopes permit",
-                        kHeldVersionsMax),
-            ""};
+                        kHeldVersionsMax)};
 }
 
 HistoryOrder reversed(HistoryOrder order) {
@@ -109,8 +108,7 @@ Result<HistoryParameters> read_parameters(const Service& service, const Request&
         return Error{Errc::invalid,
                      fmt::format("_cursor is at position {}, but the store ends at {}: it was "
                                  "restored to an earlier point, or is a different store",
-                                 std::max(edge, cursor.bound).value, newest.value),
-                     ""};
+                                 std::max(edge, cursor.bound).value, newest.value)};
     }
     return parameters;
 }

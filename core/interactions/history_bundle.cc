@@ -147,8 +147,7 @@ class HistoryRun {
                     co_await compare_ignored();
                 }
                 const bool whole = settled && still_there();
-                done = whole ? apply(value, record, wait)
-                             : Result<bool>(Error{Errc::no_store, {}, {}});
+                done = whole ? apply(value, record, wait) : Result<bool>(Error{Errc::no_store});
             }
             if (!done) {
                 co_return done.error();
@@ -158,7 +157,7 @@ class HistoryRun {
                 co_await request_.loop->yield();
                 pace_.begin_turn();
                 if (!still_there()) {
-                    co_return Error{Errc::no_store, {}, {}};
+                    co_return Error{Errc::no_store};
                 }
             }
         }
@@ -357,7 +356,7 @@ class HistoryRun {
         }
         if (submission.status == Submission::Status::no_number) {
             // Only for an entry without a number: others are older than the newest version then, or were refused when read.
-            return refuse(record, {Errc::value, submission_error(submission.status).detail, {}});
+            return refuse(record, {Errc::value, submission_error(submission.status).detail});
         }
         if (submission.status == Submission::Status::busy) {
             wait = submission.ticket;

@@ -37,7 +37,7 @@ std::uint64_t check_of(std::string_view text, const Target& target) {
 }
 
 Error malformed() {
-    return {Errc::invalid, "_cursor does not continue this history", ""};
+    return {Errc::invalid, "_cursor does not continue this history"};
 }
 
 }  // namespace

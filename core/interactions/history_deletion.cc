@@ -25,8 +25,7 @@ Error not_there(const Target& target) {
 Error is_current(const Target& target) {
     return {Errc::still_current,
             fmt::format("Version {} is the current one of {}: delete the resource instead",
-                        target.version, resource_name(target.type, target.id)),
-            ""};
+                        target.version, resource_name(target.type, target.id))};
 }
 
 /// Whether there are versions besides the newest one, a deletion, without which they would come back to life.
@@ -140,7 +139,7 @@ asio::awaitable<Response> answer_deletion(const Service& service, const Request&
                                           const Target& target, Erase::Scope scope,
                                           VersionNumber version) {
     if (!request.body.empty()) {
-        co_return Error{Errc::invalid, "DELETE must not have a body", ""};
+        co_return Error{Errc::invalid, "DELETE must not have a body"};
     }
     const Result<std::uint64_t> erased =
         co_await erase_versions(service, request, target, scope, version);

@@ -27,7 +27,7 @@ constexpr SortName kSorts[] = {
 };
 
 Error invalid(std::string detail) {
-    return {Errc::invalid, std::move(detail), ""};
+    return {Errc::invalid, std::move(detail)};
 }
 
 Error no_natural(std::string_view name, std::string_view text) {

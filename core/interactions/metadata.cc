@@ -16,7 +16,7 @@ Result<bool> is_of_terminology(std::string_view query) {
     bool terminology = false;
     for (const auto& [name, value] : parameters) {
         if (name == "mode" && value != "full" && value != "normative" && value != "terminology") {
-            return Error{Errc::invalid, fmt::format("The mode '{}' does not exist", value), ""};
+            return Error{Errc::invalid, fmt::format("The mode '{}' does not exist", value)};
         }
         terminology = name == "mode" ? value == "terminology" : terminology;
     }
@@ -65,7 +65,7 @@ asio::awaitable<Response> metadata(const Service& service, const Request& reques
 Response openapi(const Service& service, const Request& request, const Target&) {
     if (request.inside_bundle) {
         return Error{Errc::not_supported,
-                     "The OpenAPI document is not a resource; request it by itself", ""};
+                     "The OpenAPI document is not a resource; request it by itself"};
     }
     Response response = answer(service, request, service.descriptions().openapi(request.base_url));
     response.content_type = ContentType::json;

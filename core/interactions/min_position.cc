@@ -30,7 +30,7 @@ std::optional<Position> parse_position(std::string_view text) noexcept {
 asio::awaitable<Result<void>> await_min_position(const Service& service, const Request& request) {
     const std::optional<Position> wanted = parse_position(*request.min_position);
     if (!wanted) {
-        co_return Error{Errc::invalid, "X-Annals-Min-Position is not a position", ""};
+        co_return Error{Errc::invalid, "X-Annals-Min-Position is not a position"};
     }
     const Clock::time_point end =
         Clock::now() + std::min(kWaitMax, service.config().limits.request_timeout / 2);
@@ -49,7 +49,7 @@ asio::awaitable<Result<void>> await_min_position(const Service& service, const R
         }
     }
     if (!is_there(service, *wanted)) {
-        co_return Error{Errc::timeout, "", ""};
+        co_return Error{Errc::timeout};
     }
     co_return Result<void>();
 }

@@ -67,8 +67,7 @@ Error not_acceptable(std::string_view what, std::string_view value) {
     return {Errc::not_acceptable,
             fmt::format("{} '{}' cannot be met: this server returns application/fhir+json and "
                         "application/fhir+xml (FHIR 4.0)",
-                        what, value),
-            ""};
+                        what, value)};
 }
 
 AnswerFormat answer_format(Format format, const MediaMatch& match) {
@@ -164,12 +163,11 @@ Result<void> check_parameters(const MediaType& media) {
     if (!is_r4(media.fhir_version)) {
         return Error{
             Errc::unsupported_media,
-            fmt::format("FHIR version '{}' is not supported: send 4.0", media.fhir_version), ""};
+            fmt::format("FHIR version '{}' is not supported: send 4.0", media.fhir_version)};
     }
     if (!is_utf8_charset(media.charset)) {
         return Error{Errc::unsupported_media,
-                     fmt::format("Character set '{}' is not supported: send UTF-8", media.charset),
-                     ""};
+                     fmt::format("Character set '{}' is not supported: send UTF-8", media.charset)};
     }
     return {};
 }
@@ -180,8 +178,7 @@ Result<void> check_content_type(const Request& request) {
         return Error{Errc::unsupported_media,
                      fmt::format("Content-Type '{}' is not supported here: send "
                                  "application/fhir+json or application/fhir+xml",
-                                 request.header("Content-Type").value_or("")),
-                     ""};
+                                 request.header("Content-Type").value_or(""))};
     }
     return {};
 }

@@ -43,7 +43,7 @@ Result<void> PatchDocument::read(const Request& request) {
     const std::optional<std::string_view> type = request.header("Content-Type");
     if (!type || type->empty()) {
         return Error{Errc::unsupported_media,
-                     fmt::format("PATCH needs a Content-Type: {}", kPatchTypes), ""};
+                     fmt::format("PATCH needs a Content-Type: {}", kPatchTypes)};
     }
     const MediaType media = read_media_type(*type);
     if (equal_ignoring_case(media.name, "application/json-patch+json")) {
@@ -52,15 +52,14 @@ Result<void> PatchDocument::read(const Request& request) {
     } else if (check_content_type(request)) {
         format_ = Format::fhirpath_patch;
     } else {
-        return Error{Errc::unsupported_media, fmt::format("PATCH takes {}", kPatchTypes), ""};
+        return Error{Errc::unsupported_media, fmt::format("PATCH takes {}", kPatchTypes)};
     }
     ANNALS_TRY(document_, thread_parser().parse(request.body));
     if (format_ == Format::fhirpath_patch &&
         !document_.root()["resourceType"].equals("Parameters")) {
         return Error{Errc::invalid,
                      "A FHIRPath Patch must be a Parameters resource; a JSON Patch is "
-                     "application/json-patch+json",
-                     ""};
+                     "application/json-patch+json"};
     }
     return {};
 }

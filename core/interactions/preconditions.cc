@@ -51,7 +51,7 @@ std::optional<std::string_view> take_tag(std::string_view& rest) {
 
 Result<void> read_list(std::string_view rest, std::string_view name, EntityTags& tags) {
     const auto malformed = [&] {
-        return Error{Errc::invalid, fmt::format("{}: malformed entity tag", name), ""};
+        return Error{Errc::invalid, fmt::format("{}: malformed entity tag", name)};
     };
     rest = trimmed(rest);
     if (rest == "*") {
@@ -168,22 +168,18 @@ Result<void> check_preconditions(const Preconditions& required, TypeId type, std
         return Error{
             Errc::precondition,
             fmt::format("If-Match: expected version {}, actual {}", required.match->describe(),
-                        head.exists ? fmt::format("version {}", head.version.value) : "none"),
-            ""};
+                        head.exists ? fmt::format("version {}", head.version.value) : "none")};
     }
     if (required.unmodified_since && head.exists &&
         !is_no_later(head.instant, *required.unmodified_since)) {
         return Error{
             Errc::precondition,
             fmt::format("If-Unmodified-Since: version {} of {} is of {}", head.version.value,
-                        resource_name(type, id), format_instant(head.instant)),
-            ""};
+                        resource_name(type, id), format_instant(head.instant))};
     }
     if (required.none_match && fits(*required.none_match, head)) {
-        return Error{Errc::precondition,
-                     fmt::format("If-None-Match: {} exists as version {}", resource_name(type, id),
-                                 head.version.value),
-                     ""};
+        return Error{Errc::precondition, fmt::format("If-None-Match: {} exists as version {}",
+                                                     resource_name(type, id), head.version.value)};
     }
     return {};
 }

@@ -137,8 +137,7 @@ asio::awaitable<Result<void>> Referrers::check() {
     found->resize(std::min(found->size(), kNamed));
     co_return Error{Errc::conflict,
                     fmt::format("{} is referred to by {}{}", what, fmt::join(*found, ", "),
-                                more ? " and others" : ""),
-                    ""};
+                                more ? " and others" : "")};
 }
 
 void Referrers::guard(std::vector<storage::Guard>& guards) const {

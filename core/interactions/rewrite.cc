@@ -62,9 +62,8 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
         co_return base;
     }
     if (matches->found.empty()) {
-        base.refusal =
-            Error{Errc::not_found,
-                  fmt::format("No {} matches the criteria", resource_type_name(criteria.type)), ""};
+        base.refusal = Error{Errc::not_found, fmt::format("No {} matches the criteria",
+                                                          resource_type_name(criteria.type))};
     } else if (matches->more) {
         base.refusal = several_matches(criteria, matches->count);
     } else if (!ScopedView(service, request, kMayUpdate).shows(matches->found.front().info)) {

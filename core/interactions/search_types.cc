@@ -23,7 +23,7 @@ Result<std::vector<TypeId>> searched_types(const Target& target) {
     }
     if (!search::is_compartment_type(target.type)) {
         return Error{Errc::not_found,
-                     fmt::format("{} has no compartments", resource_type_name(target.type)), ""};
+                     fmt::format("{} has no compartments", resource_type_name(target.type))};
     }
     if (target.member == "*") {
         return search::compartment_members(target.type);
@@ -46,10 +46,10 @@ Result<void> enter_compartment(const storage::Store& store, const search::Parame
         std::optional<search::Plan> inside =
             search::in_compartment(parameters, target.type, key, one.type);
         if (!inside) {
-            return Error{Errc::not_found,
-                         fmt::format("{} resources do not belong to the compartment of a {}",
-                                     resource_type_name(one.type), resource_type_name(target.type)),
-                         ""};
+            return Error{
+                Errc::not_found,
+                fmt::format("{} resources do not belong to the compartment of a {}",
+                            resource_type_name(one.type), resource_type_name(target.type))};
         }
         std::vector<search::Plan> parts;
         parts.push_back(*std::move(inside));

@@ -161,7 +161,7 @@ Result<void> SubmittedResource::parse(const Service& service, const Request& req
         return Error{Errc::invalid, "Parameters resources cannot be stored", "Parameters"};
     }
     if (request.body.empty()) {
-        return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name), ""};
+        return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name)};
     }
     ANNALS_TRY(json::Document document,
                parse_submitted(service.config(), thread_parser(), request.body));

@@ -97,7 +97,7 @@ class TransactionRun {
     }
 
   private:
-    static Error late() { return {Errc::timeout, "The transaction took too long", {}}; }
+    static Error late() { return {Errc::timeout, "The transaction took too long"}; }
 
     /// Sets the fault and its entry. Always returns false.
     bool fail(std::size_t entry, Error error) {
@@ -282,8 +282,7 @@ class TransactionRun {
             if (response.status < 400) {
                 continue;
             }
-            Error refusal =
-                response.failure ? *response.failure : Error{Errc::invalid, "refused", {}};
+            Error refusal = response.failure ? *response.failure : Error{Errc::invalid, "refused"};
             if (!names) {
                 names.emplace(service_.store(), entries_, attempt.state(), request_.base_url);
             }

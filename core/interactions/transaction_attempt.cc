@@ -28,8 +28,7 @@ std::vector<storage::SearchEntries>& spare_entries() {
 }
 
 Error refers_to_nothing(std::string_view name) {
-    return {
-        Errc::conflict, fmt::format("the resource refers to {}, which does not exist", name), {}};
+    return {Errc::conflict, fmt::format("the resource refers to {}, which does not exist", name)};
 }
 
 }  // namespace
@@ -219,10 +218,8 @@ asio::awaitable<std::optional<TransactionFault>> TransactionAttempt::check_refer
         if (held) {
             co_return TransactionFault{
                 deleted_[*held],
-                {Errc::conflict,
-                 fmt::format("{}, which the transaction writes, refers to it",
-                             resource_name(write.type, write.id)),
-                 {}}};
+                {Errc::conflict, fmt::format("{}, which the transaction writes, refers to it",
+                                             resource_name(write.type, write.id))}};
         }
     }
     Result<void> free = co_await referrers_.check();
@@ -292,7 +289,7 @@ TransactionFault TransactionAttempt::fault_of(const storage::Submission& submiss
             return {requirement_entries_[submission.failed],
                     refers_to_nothing(required_names_[submission.failed])};
         case Status::too_large:
-            return {0, {Errc::too_costly, "the transaction is too large to be stored", {}}};
+            return {0, {Errc::too_costly, "the transaction is too large to be stored"}};
         case Status::no_number:
             return {entry_of_write(submission.failed), submission_error(submission.status)};
         default:

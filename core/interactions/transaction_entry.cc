@@ -24,8 +24,7 @@ constexpr std::string_view kResource = "].resource";
 Error not_here(const EntryRequest& asked, std::string_view why) {
     return {Errc::method_not_allowed,
             fmt::format("{} {} is not supported in a transaction{}", method_name(asked.method),
-                        asked.path.empty() ? "/" : asked.path.substr(1), why),
-            {}};
+                        asked.path.empty() ? "/" : asked.path.substr(1), why)};
 }
 
 /// Reads the criteria, and whether any reference in them may be a link to another entry.
@@ -82,7 +81,7 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry,
 Result<void> read_full_url(TransactionEntry& entry) {
     const json::Value full_url = entry.value["fullUrl"];
     if (full_url && !full_url.is_string()) {
-        return Error{Errc::structure, "fullUrl must be a string", {}};
+        return Error{Errc::structure, "fullUrl must be a string"};
     }
     entry.full_url = full_url.string();
     return {};
@@ -97,7 +96,7 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
                            std::vector<Position>* unread) {
     const json::Value resource = entry.value["resource"];
     if (!resource) {
-        return Error{Errc::required, "resource is missing", {}};
+        return Error{Errc::required, "resource is missing"};
     }
     // Made for each entry though rarely needed: fmt::format() takes three times as long.
     std::string prefix;
@@ -113,14 +112,11 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     if (entry.kind == EntryKind::update && !entry.criteria) {
         if (!id) {
             return Error{Errc::required,
-                         fmt::format("the resource has no id, expected '{}'", entry.target.id),
-                         {}};
+                         fmt::format("the resource has no id, expected '{}'", entry.target.id)};
         }
         if (*id != entry.target.id) {
-            return Error{
-                Errc::invalid,
-                fmt::format("the resource's id is '{}', expected '{}'", *id, entry.target.id),
-                {}};
+            return Error{Errc::invalid, fmt::format("the resource's id is '{}', expected '{}'", *id,
+                                                    entry.target.id)};
         }
     }
     if (entry.kind == EntryKind::create || entry.criteria) {
@@ -155,16 +151,14 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
     EntryResource out;
     Result<json::ResourceFacts> facts = json::read_facts(resource);
     if (facts && facts->type != type) {
-        return Error{Errc::invalid,
-                     fmt::format("the resource's type is {}, the URL's {}",
-                                 resource_type_name(facts->type), name),
-                     {}};
+        return Error{Errc::invalid, fmt::format("the resource's type is {}, the URL's {}",
+                                                resource_type_name(facts->type), name)};
     }
     // It reports every fault, read_facts() only the first.
     ANNALS_TRY_VOID(check_resource(service, resource, prefix, unread));
     ANNALS_TRY(out.facts, std::move(facts));
     if (name == "Parameters") {
-        return Error{Errc::invalid, "Parameters resources cannot be stored", {}};
+        return Error{Errc::invalid, "Parameters resources cannot be stored"};
     }
     json::find_references(resource, out.sites);
     return out;

@@ -41,7 +41,7 @@ Result<void> TransactionLinks::add(std::string_view full_url, const std::string&
     }
     const auto [at, added] = names_.try_emplace(full_url, name);
     if (!added && at->second != name) {
-        return Error{Errc::invalid, fmt::format("two entries have the fullUrl '{}'", full_url), {}};
+        return Error{Errc::invalid, fmt::format("two entries have the fullUrl '{}'", full_url)};
     }
     return {};
 }

@@ -68,10 +68,8 @@ Result<void> TransactionState::decide(std::size_t index) {
     std::string name = resource_name(entry.target.type, decision.id);
     const auto [writer, added] = writers_.try_emplace(std::move(name), index);
     if (!added) {
-        return Error{
-            Errc::invalid,
-            fmt::format("{} is written by Bundle.entry[{}] already", writer->first, writer->second),
-            {}};
+        return Error{Errc::invalid, fmt::format("{} is written by Bundle.entry[{}] already",
+                                                writer->first, writer->second)};
     }
     if (decision.action != Action::none) {
         writes_.replace(entry.target.type, decision.id);
@@ -142,14 +140,12 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
         const auto& body_id = entry.resource.facts.id;
         if (matched) {
             if (body_id && *body_id != decision.id) {
-                return Error{
-                    Errc::invalid,
-                    fmt::format("the resource's id is '{}', expected '{}'", *body_id, decision.id),
-                    {}};
+                return Error{Errc::invalid, fmt::format("the resource's id is '{}', expected '{}'",
+                                                        *body_id, decision.id)};
             }
         } else if (body_id) {
             if (!is_resource_id(*body_id)) {
-                return Error{Errc::value, fmt::format("'{}' is not a valid id", *body_id), {}};
+                return Error{Errc::value, fmt::format("'{}' is not a valid id", *body_id)};
             }
             decision.id = *body_id;
             // The fault is not that it doesn't match: decide() reports which entry writes it.
@@ -161,8 +157,7 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
                 torn_ = head.position > looked_;
                 return Error{Errc::conflict,
                              fmt::format("{} exists and does not match the criteria",
-                                         resource_name(type, decision.id)),
-                             {}};
+                                         resource_name(type, decision.id))};
             }
         } else {
             decision.id = entry.new_id;
@@ -184,8 +179,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
         if (decision.id.empty()) {
             torn_ = is_overtaken();
             return Error{Errc::not_found,
-                         fmt::format("no {} matches the criteria", resource_type_name(type)),
-                         {}};
+                         fmt::format("no {} matches the criteria", resource_type_name(type))};
         }
     }
     const std::string name = resource_name(type, decision.id);
@@ -199,7 +193,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     if (head.deletion) {
         torn_ = entry.criteria && head.position > looked_;
-        return Error{Errc::deleted, fmt::format("{} is deleted", name), {}};
+        return Error{Errc::deleted, fmt::format("{} is deleted", name)};
     }
     ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, head));
     if (head.ticket.value != 0) {
@@ -255,10 +249,8 @@ Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDe
     const storage::Head head = head_of(updated_, entry.target.type, decision.id);
     ANNALS_TRY_VOID(check_preconditions(entry.conditions, entry.target.type, decision.id, head));
     if (!head.exists && !creates()) {
-        return Error{Errc::not_found,
-                     fmt::format("{} does not exist, and update_create is off",
-                                 resource_name(entry.target.type, decision.id)),
-                     {}};
+        return Error{Errc::not_found, fmt::format("{} does not exist, and update_create is off",
+                                                  resource_name(entry.target.type, decision.id))};
     }
     decision.expect = head.exists ? Expect::version : Expect::absent;
     decision.expected_version = head.version;
@@ -380,7 +372,7 @@ bool TransactionState::is_overtaken() {
 Error TransactionState::later(const void* asker, Unread unread) {
     ++fetched_[asker];
     unread_ = std::move(unread);
-    return {Errc::internal, "what a transaction looks at is on the device only", {}};
+    return {Errc::internal, "what a transaction looks at is on the device only"};
 }
 
 asio::awaitable<Result<void>> TransactionState::fetch() {
@@ -463,8 +455,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
     if (found->empty()) {
         torn_ = is_overtaken();
         return Error{Errc::not_found,
-                     fmt::format("the conditional reference '{}' matches nothing", reference),
-                     {}};
+                     fmt::format("the conditional reference '{}' matches nothing", reference)};
     }
     std::string name = resource_name(criteria->type, *found);
     resolved_.emplace(std::move(text), name);

@@ -27,10 +27,8 @@ Result<void> decide(bool creates, const Preconditions& conditions, TypeId type, 
                     const Head& head, storage::VersionWrite& write) {
     ANNALS_TRY_VOID(check_preconditions(conditions, type, id, head));
     if (!head.exists && !creates) {
-        return Error{
-            Errc::not_found,
-            fmt::format("{} does not exist, and update_create is off", resource_name(type, id)),
-            ""};
+        return Error{Errc::not_found, fmt::format("{} does not exist, and update_create is off",
+                                                  resource_name(type, id))};
     }
     write.expect = head.exists ? Expect::version : Expect::absent;
     write.expected_version = head.version;
@@ -194,10 +192,8 @@ void write_named(const Service& service, const ScopedView& view, const Precondit
     if (head.exists && !head.deletion) {
         // A version written after the search may match.
         out.again = head.position > as_of;
-        out.refusal = Error{
-            Errc::conflict,
-            fmt::format("{} exists and does not match the criteria", resource_name(type, out.id)),
-            ""};
+        out.refusal = Error{Errc::conflict, fmt::format("{} exists and does not match the criteria",
+                                                        resource_name(type, out.id))};
         return;
     }
     out.refuse_unless(decide(creates(service, view), conditions, type, out.id, head, out.write));

@@ -30,10 +30,8 @@ std::optional<storage::VersionInfo> find_version(const storage::Store& store, Ty
 }
 
 Error no_such_version(TypeId type, std::string_view id, std::string_view version) {
-    return {
-        Errc::not_found,
-        fmt::format("{} has no version '{}'", resource_name(type, id), version.substr(0, kTold)),
-        ""};
+    return {Errc::not_found, fmt::format("{} has no version '{}'", resource_name(type, id),
+                                         version.substr(0, kTold))};
 }
 
 Response vread(const Service& service, const Request& request, const Target& target) {
@@ -59,11 +57,10 @@ Response vread(const Service& service, const Request& request, const Target& tar
         return no_such_version(target.type, target.id, target.version);
     }
     if (info->deletion) {
-        Response response =
-            Error{Errc::deleted,
-                  fmt::format("Version {} of {} is its deletion at {}", info->version.value,
-                              resource_name(target.type, target.id), format_instant(info->instant)),
-                  ""};
+        Response response = Error{
+            Errc::deleted,
+            fmt::format("Version {} of {} is its deletion at {}", info->version.value,
+                        resource_name(target.type, target.id), format_instant(info->instant))};
         set_version(response, info->version, info->instant);
         return response;
     }

@@ -109,26 +109,25 @@ Error submission_error(storage::Submission::Status status) {
     switch (status) {
         case Status::overloaded:
         case Status::busy:
-            return {Errc::overloaded, "", ""};
+            return {Errc::overloaded};
         case Status::too_large:
-            return {Errc::body_too_large, "The resource is too large to be stored", ""};
+            return {Errc::body_too_large, "The resource is too large to be stored"};
         case Status::no_number:
             return {Errc::conflict,
                     fmt::format("The resource's newest version has the number {}, the largest "
                                 "possible: no further version can be written",
-                                kVersionNumberMax),
-                    ""};
+                                kVersionNumberMax)};
         case Status::no_space:
         case Status::failed:
         case Status::read_only:
-            return {Errc::no_store, "", ""};
+            return {Errc::no_store};
         case Status::accepted:
         case Status::expectation_failed:
         case Status::requirement_failed:
         case Status::version_unknown:
             break;
     }
-    return {Errc::internal, "a submission was refused for a reason that its caller left open", ""};
+    return {Errc::internal, "a submission was refused for a reason that its caller left open"};
 }
 
 Result<void> check_nothing_to_write(const Service& service) {
@@ -155,7 +154,7 @@ asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submis
 }
 
 Error too_many_attempts() {
-    return {Errc::overloaded, "", ""};
+    return {Errc::overloaded};
 }
 
 std::string version_url(std::string_view base_url, TypeId type, std::string_view id,

@@ -20,7 +20,7 @@ namespace annals::core {
 namespace {
 
 Error no_such_job() {
-    return {Errc::not_found, "The job does not exist, or has expired", ""};
+    return {Errc::not_found, "The job does not exist, or has expired"};
 }
 
 std::uint8_t permissions_on(const Principal& principal, std::optional<TypeId> type) {
@@ -183,7 +183,7 @@ std::optional<ByteRange> read_range(std::string_view header, std::uint64_t size)
 }
 
 Response refused_range(std::uint64_t size) {
-    Response response = Error{Errc::invalid, "The range is outside the file", ""};
+    Response response = Error{Errc::invalid, "The range is outside the file"};
     response.status = 416;
     response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", size));
     return response;
@@ -284,7 +284,7 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
         co_return view.error();
     }
     if (has_answer(*view)) {
-        co_return Error{Errc::not_found, "The job has no files: request its status", ""};
+        co_return Error{Errc::not_found, "The job has no files: request its status"};
     }
     const auto file = service.jobs().open(target.id, target.member);
     if (!file) {

@@ -56,7 +56,7 @@ struct JobResult {
 
 /// Returned by work that was asked to stop; it is ignored.
 inline Error job_stopped() {
-    return {Errc::timeout, "stopped", ""};
+    return {Errc::timeout, "stopped"};
 }
 
 /// What a job's thread needs: its order, its saved progress, its folder.

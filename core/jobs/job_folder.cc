@@ -40,7 +40,7 @@ class ObjectWriter {
 };
 
 Error damaged(std::string_view what) {
-    return {Errc::corrupt, fmt::format("a job's {} cannot be read", what), ""};
+    return {Errc::corrupt, fmt::format("a job's {} cannot be read", what)};
 }
 
 std::string files_json(const std::vector<JobFile>& files) {
@@ -186,7 +186,7 @@ Result<JobState> read_state(std::string_view text) {
 Result<std::uint64_t> saved_number(json::Value value, std::string_view name) {
     const auto number = parse_number(value.raw());
     if (!number) {
-        return Error{Errc::corrupt, fmt::format("a job's '{}' is not a number", name), ""};
+        return Error{Errc::corrupt, fmt::format("a job's '{}' is not a number", name)};
     }
     return *number;
 }

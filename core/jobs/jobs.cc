@@ -228,7 +228,7 @@ struct Jobs::Impl {
         Result<JobResult> result =
             work_of_kind != nullptr
                 ? work_of_kind(service, run)
-                : Result<JobResult>(Error{Errc::internal, "a job of an unknown kind", ""});
+                : Result<JobResult>(Error{Errc::internal, "a job of an unknown kind"});
         if (!run.stopping() || result) {
             end(job, std::move(result));
         }
@@ -385,20 +385,18 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
     {
         const std::lock_guard lock(impl_->mutex);
         if (impl_->options.read_only) {
-            co_return Error{Errc::no_store, "", ""};
+            co_return Error{Errc::no_store};
         }
         if (impl_->running >= impl_->options.running_max) {
-            co_return Error{Errc::throttled,
-                            fmt::format("{} jobs are in progress; try again later", impl_->running),
-                            ""};
+            co_return Error{Errc::throttled, fmt::format("{} jobs are in progress; try again later",
+                                                         impl_->running)};
         }
         if (impl_->jobs.size() >= impl_->options.kept_max) {
-            co_return Error{Errc::throttled, "Too many jobs are kept: delete some", ""};
+            co_return Error{Errc::throttled, "Too many jobs are kept: delete some"};
         }
         if (impl_->keeps_too_many(job->order.owner)) {
             co_return Error{Errc::throttled,
-                            "You keep as many jobs as remain for all others: delete some of yours",
-                            ""};
+                            "You keep as many jobs as remain for all others: delete some of yours"};
         }
         Result<void> given = impl_->give([impl = impl_.get(), job, inputs = std::move(inputs),
                                           settled] { impl->create(job, inputs, *settled); });
@@ -420,7 +418,7 @@ asio::awaitable<Result<void>> Jobs::remove(Loop& loop, std::string id) {
         const std::lock_guard lock(impl_->mutex);
         const auto found = impl_->jobs.find(id);
         if (found == impl_->jobs.end()) {
-            co_return Error{Errc::not_found, "There is no such job", ""};
+            co_return Error{Errc::not_found, "There is no such job"};
         }
         Result<void> forgotten = impl_->forget(found->second, settled);
         if (!forgotten) {
@@ -452,13 +450,13 @@ Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
     view.retry_after = retry_after(std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::microseconds(now().us - job.begun.us)));
     if (asked && !job.rate.take()) {
-        return Error{Errc::throttled, "Polled too often: observe Retry-After", ""};
+        return Error{Errc::throttled, "Polled too often: observe Retry-After"};
     }
     return std::optional(std::move(view));
 }
 
 Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::string_view name) {
-    const Error missing{Errc::not_found, "The file does not exist", ""};
+    const Error missing{Errc::not_found, "The file does not exist"};
     {
         const std::lock_guard lock(impl_->mutex);
         const auto found = impl_->jobs.find(id);

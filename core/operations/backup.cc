@@ -46,8 +46,7 @@ Error failed(const BackupRun::Status& status) {
         error = {Errc::conflict,
                  fmt::format("'{}' is being read or written, or contains something else, or a "
                              "backup that this store does not continue; see the log",
-                             status.name),
-                 ""};
+                             status.name)};
     } else if (error.code == Errc::not_found) {
         error.code = Errc::io;  // a directory on the device, not a requested backup
     }
@@ -60,16 +59,14 @@ Result<std::string> read_backup_name(const OperationInput& input, std::string_vi
     ANNALS_TRY(const std::optional<std::string> name, input.text(parameter));
     if (!name) {
         return Error{Errc::required,
-                     fmt::format("The parameter '{}' is required: it names the backup", parameter),
-                     ""};
+                     fmt::format("The parameter '{}' is required: it names the backup", parameter)};
     }
     if (!is_plain_name(*name, kBackupNameCharsMax)) {
         return Error{
             Errc::invalid,
             fmt::format(
                 "{}: '{}' is not a valid name: up to 64 of A-Z a-z 0-9 - _ . without a leading .",
-                parameter, *name),
-            ""};
+                parameter, *name)};
     }
     return *name;
 }
@@ -93,7 +90,7 @@ asio::awaitable<Response> backup_operation(const Service& service, const Request
             co_return name.error();
         }
         if (service.store().write_state() == storage::WriteState::read_only) {
-            co_return Error{Errc::no_store, "", ""};
+            co_return Error{Errc::no_store};
         }
         if (const Result<void> begun = run.start(*name); !begun) {
             co_return begun.error();
@@ -105,8 +102,7 @@ asio::awaitable<Response> backup_operation(const Service& service, const Request
     }
     const BackupRun::Status status = run.status();
     if (status.name.empty()) {
-        co_return Error{Errc::not_found, "No backup has been made since the server was started",
-                        ""};
+        co_return Error{Errc::not_found, "No backup has been made since the server was started"};
     }
     if (status.running) {
         co_return being_made(request, status);

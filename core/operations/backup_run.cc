@@ -25,7 +25,7 @@ BackupRun::~BackupRun() {
 Result<void> BackupRun::start(const std::string& name) {
     const std::lock_guard lock(mutex_);
     if (status_.running) {
-        return Error{Errc::conflict, "A backup is already in progress", ""};
+        return Error{Errc::conflict, "A backup is already in progress"};
     }
     if (thread_.joinable()) {
         thread_.join();  // it is about to end
@@ -55,8 +55,7 @@ void BackupRun::run(const std::string& to) {
     const auto end = [this]() -> Result<storage::LogEnd> {
         const std::optional<storage::LogEnd> known = store_.log_end();
         if (!known || known->segment == 0) {
-            return Error{
-                Errc::no_store, "the store accepts no writes, so its end is not known", {}};
+            return Error{Errc::no_store, "the store accepts no writes, so its end is not known"};
         }
         return *known;
     };

@@ -47,7 +47,7 @@ Result<ClosureAsked> read_closure_asked(const Request& request) {
     ClosureAsked asked;
     ANNALS_TRY(const auto name, input.text("name"));
     if (!name || name->empty()) {
-        return Error{Errc::required, "The parameter name is required", ""};
+        return Error{Errc::required, "The parameter name is required"};
     }
     asked.name = *name;
     ANNALS_TRY(asked.version, input.number("version"));
@@ -55,11 +55,11 @@ Result<ClosureAsked> read_closure_asked(const Request& request) {
         asked.concepts.push_back(given_coding(value_of(part)));
         if (asked.concepts.back().code.empty() ||
             asked.concepts.back().system.value_or("").empty()) {
-            return Error{Errc::required, "A concept needs a system and a code", ""};
+            return Error{Errc::required, "A concept needs a system and a code"};
         }
     }
     if (asked.version && !asked.concepts.empty()) {
-        return Error{Errc::invalid, "concept and version cannot be combined", ""};
+        return Error{Errc::invalid, "concept and version cannot be combined"};
     }
     return asked;
 }
@@ -170,8 +170,8 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
         ANNALS_TRY(const auto system, session.code_system(*given.system, given.version));
         const auto number = system ? system->find(given.code) : std::nullopt;
         if (!number) {
-            return Error{Errc::not_found, fmt::format("The code {} is not known", described(given)),
-                         ""};
+            return Error{Errc::not_found,
+                         fmt::format("The code {} is not known", described(given))};
         }
         const Row own{*given.system, std::string(system->code(*number)), ""};
         ANNALS_TRY_VOID(effort.spend(known.size() + system->size() / 64));
@@ -196,7 +196,7 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
         rows.push_back(own);
         if (known.size() > kConceptsMax) {
             return Error{Errc::answer_too_costly,
-                         fmt::format("A closure table has at most {} concepts", kConceptsMax), ""};
+                         fmt::format("A closure table has at most {} concepts", kConceptsMax)};
         }
     }
     std::sort(rows.begin(), rows.end());
@@ -254,7 +254,7 @@ asio::awaitable<Response> answer_version(const Service& service, const Request& 
     const auto info = service.store().version(map_type(), id, version);
     if (version.value != 0 && (!info || info->deletion)) {
         co_return Error{Errc::not_found,
-                        fmt::format("The closure table has no version {}", version.value), ""};
+                        fmt::format("The closure table has no version {}", version.value)};
     }
     const auto then = co_await load_table(service, request, info);
     if (!then) {
@@ -286,7 +286,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         const std::shared_ptr<const Table>& table = *loaded;
         const bool begins = asked->concepts.empty() && !asked->version;
         if (!begins && !table->stored) {
-            co_return Error{Errc::not_found, "The closure table has not been created", ""};
+            co_return Error{Errc::not_found, "The closure table has not been created"};
         }
         if (asked->version) {
             Response response = co_await answer_version(service, request, asked, table, id);
@@ -306,7 +306,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
             }
         }
         if (service.config().read_only) {
-            co_return Error{Errc::no_store, "", ""};
+            co_return Error{Errc::no_store};
         }
         Response written = co_await write_table(service, request, *table, id, *body);
         if (written.status == 412) {
@@ -322,7 +322,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         done.position = written.position;
         co_return done;
     }
-    co_return Error{Errc::overloaded, "", ""};
+    co_return Error{Errc::overloaded};
 }
 
 }  // namespace annals::core

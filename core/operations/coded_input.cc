@@ -28,7 +28,7 @@ Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const Cod
     if ((code ? 1 : 0) + (input.has(names.coding) ? 1 : 0) +
             (input.has(names.concept_name) ? 1 : 0) >
         1) {
-        return Error{Errc::invalid, "The code is given in more than one way", ""};
+        return Error{Errc::invalid, "The code is given in more than one way"};
     }
     if (code) {
         GivenCode given;
@@ -58,20 +58,18 @@ Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const Cod
     }
     if (codes.size() > kCodingsMax) {
         return Error{Errc::invalid,
-                     fmt::format("{} has more than {} codings", names.concept_name, kCodingsMax),
-                     ""};
+                     fmt::format("{} has more than {} codings", names.concept_name, kCodingsMax)};
     }
     if (codes.empty()) {
         return Error{Errc::required,
                      names.concept_name.empty()
                          ? fmt::format("One of {} and {} is required", names.code, names.coding)
                          : fmt::format("One of {}, {} and {} is required", names.code, names.coding,
-                                       names.concept_name),
-                     ""};
+                                       names.concept_name)};
     }
     for (const GivenCode& given : codes) {
         if (given.code.empty()) {
-            return Error{Errc::required, "A code is empty", ""};
+            return Error{Errc::required, "A code is empty"};
         }
     }
     return codes;

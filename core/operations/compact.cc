@@ -19,8 +19,7 @@ constexpr std::uint32_t kResourcesPerTurn = 4096;
 using Progress = storage::CompactionProgress;
 
 Error ended() {
-    return {Errc::no_store, "A device error has stopped compaction until the server is restarted",
-            ""};
+    return {Errc::no_store, "A device error has stopped compaction until the server is restarted"};
 }
 
 Response compacting(const Request& request, const Progress& progress, std::string_view said) {
@@ -102,7 +101,7 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
         co_return response;
     }
     if (store.write_state() != storage::WriteState::ready) {
-        co_return Error{Errc::no_store, "The store accepts no writes at present", ""};
+        co_return Error{Errc::no_store, "The store accepts no writes at present"};
     }
     if (store.compaction().ended) {
         co_return ended();

@@ -26,9 +26,8 @@ struct Sides {
 
 Result<VersionInfo> with_content(const VersionInfo& info) {
     if (info.deletion) {
-        return Error{Errc::invalid,
-                     fmt::format("Version {} is a deletion: it has no content", info.version.value),
-                     ""};
+        return Error{Errc::invalid, fmt::format("Version {} is a deletion: it has no content",
+                                                info.version.value)};
     }
     return info;
 }
@@ -57,10 +56,8 @@ Result<VersionInfo> find_previous(const Service& service, const ScopedView& view
     query.count = 1;
     const storage::HistoryPage page = service.store().history(query);
     if (page.versions.empty() || !view.shows(page.versions.front())) {
-        return Error{Errc::invalid,
-                     fmt::format("{} has no version before {}", resource_name(info.type, id),
-                                 info.version.value),
-                     ""};
+        return Error{Errc::invalid, fmt::format("{} has no version before {}",
+                                                resource_name(info.type, id), info.version.value)};
     }
     return with_content(page.versions.front());
 }
@@ -72,8 +69,7 @@ Result<VersionInfo> find_referred(const Service& service, const Request& request
     if (!named) {
         return Error{Errc::invalid,
                      fmt::format("'{}' is not a reference to a resource on this server",
-                                 reference.substr(0, 200)),
-                     ""};
+                                 reference.substr(0, 200))};
     }
     ANNALS_TRY_VOID(require(service, request, kMayRead, named->first, Extent::part));
     if (const std::string_view version = referred_version(reference); !version.empty()) {
@@ -85,7 +81,7 @@ Result<VersionInfo> find_referred(const Service& service, const Request& request
     }
     if (info->deletion) {
         return Error{Errc::deleted,
-                     fmt::format("{} is deleted", resource_name(named->first, named->second)), ""};
+                     fmt::format("{} is deleted", resource_name(named->first, named->second))};
     }
     return *info;
 }
@@ -100,7 +96,7 @@ Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
         ANNALS_TRY(std::optional<std::string> other, input.text(names[i][1]));
         if (texts[i] && other) {
             return Error{Errc::invalid,
-                         fmt::format("{} and {} are identical", names[i][0], names[i][1]), ""};
+                         fmt::format("{} and {} are identical", names[i][0], names[i][1])};
         }
         if (!texts[i]) {
             texts[i] = std::move(other);
@@ -130,13 +126,13 @@ Result<Sides> sides_of_system(const Service& service, const Request& request,
     ANNALS_TRY(const std::optional<std::string> from, input.text("from"));
     ANNALS_TRY(const std::optional<std::string> to, input.text("to"));
     if (!from || !to) {
-        return Error{Errc::required, "The parameters from and to are required", ""};
+        return Error{Errc::required, "The parameters from and to are required"};
     }
     Sides sides;
     ANNALS_TRY(sides.from, find_referred(service, request, view, *from));
     ANNALS_TRY(sides.to, find_referred(service, request, view, *to));
     if (sides.from.type != sides.to.type) {
-        return Error{Errc::invalid, "from and to have different resource types", ""};
+        return Error{Errc::invalid, "from and to have different resource types"};
     }
     return sides;
 }
@@ -150,7 +146,7 @@ Result<Sides> read_sides(const Service& service, const Request& request, const S
                                 : sides_of_system(service, request, view, input));
     for (const VersionInfo* const side : {&sides.from, &sides.to}) {
         if (!view.shows(*side)) {
-            return Error{Errc::not_found, "One of the versions to compare does not exist", ""};
+            return Error{Errc::not_found, "One of the versions to compare does not exist"};
         }
     }
     sides.meta = meta.value_or(false);

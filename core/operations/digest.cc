@@ -34,7 +34,7 @@ Result<Prefix> read_prefix(const Request& request) {
     }
     const auto bits = parse_number(prefix.text, 16);
     if (!bits || prefix.text.size() > DigestTree::kDigitsMax) {
-        return Error{Errc::invalid, "prefix: up to 16 hexadecimal digits", ""};
+        return Error{Errc::invalid, "prefix: up to 16 hexadecimal digits"};
     }
     prefix.bits = *bits << (4 * (DigestTree::kDigitsMax - prefix.text.size()));
     return prefix;

@@ -39,12 +39,12 @@ struct DocrefAsked {
 Result<std::string> read_patient(const OperationInput& input) {
     ANNALS_TRY(std::optional<std::string> patient, input.text("patient"));
     if (!patient) {
-        return Error{Errc::required, "The parameter patient is required", ""};
+        return Error{Errc::required, "The parameter patient is required"};
     }
     constexpr std::string_view kType = "Patient/";
     patient->erase(0, patient->starts_with(kType) ? kType.size() : 0);
     if (!is_resource_id(*patient)) {
-        return Error{Errc::invalid, "The parameter 'patient' is not the id of a Patient", ""};
+        return Error{Errc::invalid, "The parameter 'patient' is not the id of a Patient"};
     }
     return *std::move(patient);
 }
@@ -76,7 +76,7 @@ Result<std::string> read_type(const OperationInput& input) {
         add(given);
     }
     if (tokens.empty()) {
-        return Error{Errc::invalid, "The parameter 'type' has no code", ""};
+        return Error{Errc::invalid, "The parameter 'type' has no code"};
     }
     return tokens;
 }
@@ -85,8 +85,7 @@ Result<std::string> read_type(const OperationInput& input) {
 Result<search::QueryPair> bound(std::string_view name, std::string_view comparison,
                                 const std::string& date) {
     if (!parse_date_time(date)) {
-        return Error{Errc::invalid, fmt::format("The parameter '{}' is not a date and time", name),
-                     ""};
+        return Error{Errc::invalid, fmt::format("The parameter '{}' is not a date and time", name)};
     }
     return search::QueryPair(
         "_filter", fmt::format("(period {0} {1}) or ((period pr false) and (date {0} {1}))",

@@ -136,18 +136,18 @@ class Document {
         ANNALS_TRY(const std::optional<std::string> as_of, input.text("_asOf"));
         ANNALS_TRY(const std::optional<std::string> graph, input.text("graph"));
         if (graph && graph->empty()) {
-            return Error{Errc::invalid, "The parameter graph is empty", ""};
+            return Error{Errc::invalid, "The parameter graph is empty"};
         }
         graph_ = graph.value_or("");
         ANNALS_TRY_VOID(take_id(id));
         persist_ = persist.value_or(false);
         if (persist_ && request_.method != HttpMethod::post) {
             return Error{Errc::method_not_allowed,
-                         "GET and HEAD change nothing: use POST to store a document", ""};
+                         "GET and HEAD change nothing: use POST to store a document"};
         }
         if (persist_ && request_.inside_bundle) {
-            return Error{Errc::not_supported, "A document cannot be stored by an entry of a Bundle",
-                         ""};
+            return Error{Errc::not_supported,
+                         "A document cannot be stored by an entry of a Bundle"};
         }
         if (persist_) {
             ANNALS_TRY_VOID(require(service_, request_, kMayCreate, bundle_type(), Extent::part));
@@ -165,14 +165,13 @@ class Document {
     Result<void> take_id(const std::optional<std::string>& id) {
         if (target_.level == Level::instance_operation) {
             if (id) {
-                return Error{Errc::invalid, "The Composition is named both by the URL and by id",
-                             ""};
+                return Error{Errc::invalid, "The Composition is named both by the URL and by id"};
             }
             id_ = target_.id;
             return {};
         }
         if (!id) {
-            return Error{Errc::required, "The parameter id is required", ""};
+            return Error{Errc::required, "The parameter id is required"};
         }
         if (is_resource_id(*id)) {
             id_ = *id;
@@ -180,7 +179,7 @@ class Document {
         }
         const auto named = local_reference(*id, request_.base_url);
         if (!named || named->first != target_.type || id->find("/_history/") != std::string::npos) {
-            return Error{Errc::not_supported, "id does not name a Composition on this server", ""};
+            return Error{Errc::not_supported, "id does not name a Composition on this server"};
         }
         id_ = named->second;
         return {};
@@ -196,8 +195,7 @@ class Document {
 
     static Error too_large() {
         return {Errc::answer_too_costly,
-                fmt::format("The document would have more than {} resources", kDocumentEntriesMax),
-                ""};
+                fmt::format("The document would have more than {} resources", kDocumentEntriesMax)};
     }
 
     /// The references whose targets a document of the Composition must have.
@@ -334,7 +332,7 @@ class Document {
         }
         if (*graph == nullptr) {
             co_return Error{Errc::not_computable,
-                            fmt::format("The GraphDefinition '{}' does not exist", graph_), ""};
+                            fmt::format("The GraphDefinition '{}' does not exist", graph_)};
         }
         const std::function<bool(TypeId)> wanted = [this](TypeId one) {
             return may_read(one).has_value();
@@ -363,8 +361,7 @@ class Document {
             if (bytes > service_.config().limits.max_body) {
                 return Error{Errc::answer_too_costly,
                              fmt::format("The document would be larger than {} bytes",
-                                         service_.config().limits.max_body),
-                             ""};
+                                         service_.config().limits.max_body)};
             }
             loaded.push_back(std::move(stored));
         }

@@ -187,7 +187,7 @@ class Follower {
             steps_.pop_front();
             Result<void> taken = co_await take(step);
             if (taken && found_.size() > limit_) {
-                taken = Error{Errc::answer_too_costly, "The graph leads to too many resources", ""};
+                taken = Error{Errc::answer_too_costly, "The graph leads to too many resources"};
             }
             if (taken && turns_.pace().is_over()) {
                 taken = co_await turns_.next();

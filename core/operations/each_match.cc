@@ -63,7 +63,7 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
     }
     if (execution.matches().size() > kMatchesTakenMax) {
         co_return Error{Errc::too_costly,
-                        fmt::format("More than {} resources match", kMatchesTakenMax), ""};
+                        fmt::format("More than {} resources match", kMatchesTakenMax)};
     }
     std::vector<storage::VersionInfo> found;
     for (const search::Match& match : execution.matches()) {

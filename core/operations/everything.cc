@@ -149,7 +149,7 @@ class Everything {
         if (text) {
             if (!parse_date_time(*text)) {
                 return Error{Errc::invalid,
-                             fmt::format("The parameter '{}' is not a date and time", name), ""};
+                             fmt::format("The parameter '{}' is not a date and time", name)};
             }
             out = *text;
             keep(name, *text);
@@ -162,7 +162,7 @@ class Everything {
             const std::string_view name = take_until(list, ',');
             const auto type = find_resource_type(name);
             if (!type) {
-                return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};
+                return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name)};
             }
             // Each resource is compared with all types, so there are no duplicates.
             if (std::ranges::find(types_, *type) == types_.end()) {

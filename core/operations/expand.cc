@@ -64,8 +64,7 @@ Result<void> read_versions(const OperationInput& input, std::string_view name,
     for (const std::string& text : texts) {
         const Canonical canonical = split_canonical(text);
         if (canonical.version.empty()) {
-            return Error{Errc::invalid, fmt::format("{} must be a URL, a bar and a version", name),
-                         ""};
+            return Error{Errc::invalid, fmt::format("{} must be a URL, a bar and a version", name)};
         }
         versions[std::string(canonical.url)] = canonical.version;
         echo.add_text(name, "valueUri", text);

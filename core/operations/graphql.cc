@@ -37,7 +37,7 @@ bool is_graphql(const Request& request) {
 }
 
 Error fault(std::string_view name, std::string_view what) {
-    return {Errc::invalid, fmt::format("{} {}", name, what), ""};
+    return {Errc::invalid, fmt::format("{} {}", name, what)};
 }
 
 Result<void> take_variables(std::string_view text, Sent& sent) {
@@ -122,7 +122,7 @@ Result<Sent> read_sent(const Request& request) {
                                                                   : take_body(body, sent));
     }
     if (!sent.query || sent.query->empty()) {
-        return Error{Errc::required, "The parameter query is required", ""};
+        return Error{Errc::required, "The parameter query is required"};
     }
     if (sent.variables && !sent.variables.is_object() && !sent.variables.is(json::Kind::null)) {
         return fault("variables", "is not a JSON object");

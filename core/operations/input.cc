@@ -28,11 +28,11 @@ std::string primitive_text(json::Value value) {
 }
 
 Error parameter_fault(std::string_view name, std::string_view what) {
-    return {Errc::invalid, fmt::format("The parameter '{}' {}", name, what), ""};
+    return {Errc::invalid, fmt::format("The parameter '{}' {}", name, what)};
 }
 
 Error not_parameters() {
-    return {Errc::invalid, "The body must be a Parameters resource", ""};
+    return {Errc::invalid, "The body must be a Parameters resource"};
 }
 
 /// Checks that it has a name, and exactly one of value[x], resource and parts.
@@ -85,7 +85,7 @@ Result<OperationInput> OperationInput::read(const Request& request) {
     OperationInput input;
     ANNALS_TRY_VOID(input.read_body(request));
     if (input.bare_ && !input.body_.root()["resourceType"].is_string()) {
-        return Error{Errc::invalid, "The body is not a resource: it has no resourceType", ""};
+        return Error{Errc::invalid, "The body is not a resource: it has no resourceType"};
     }
     if (input.bare_ && input.body_.root()["resourceType"].equals("Parameters")) {
         const json::Value parameters = input.body_.root()["parameter"];
@@ -211,7 +211,7 @@ Result<std::optional<std::uint64_t>> OperationInput::number(std::string_view nam
 Result<std::optional<std::uint64_t>> OperationInput::positive(std::string_view name) const {
     ANNALS_TRY(const auto found, number(name));
     if (found == 0U) {
-        return Error{Errc::invalid, fmt::format("{} must be at least 1", name), ""};
+        return Error{Errc::invalid, fmt::format("{} must be at least 1", name)};
     }
     return found;
 }
@@ -296,7 +296,7 @@ Result<void> OperationInput::only_beside_resource(
     std::initializer_list<std::string_view> known) const {
     const auto check = [&](std::string_view name) -> Result<void> {
         if (!is_among(name, known) && !search::is_about_the_answer(name)) {
-            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
+            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name)};
         }
         return {};
     };

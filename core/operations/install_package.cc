@@ -22,11 +22,11 @@ Result<packages::Wanted> read_wanted(const Request& request) {
     ANNALS_TRY(const auto archive, input.text("package"));
     ANNALS_TRY(const auto with_dependencies, input.boolean("includeDependencies"));
     if (!name && !archive) {
-        return Error{Errc::required, "One of name and package is required", ""};
+        return Error{Errc::required, "One of name and package is required"};
     }
     if ((name && !packages::is_package_name(*name)) ||
         (version && !packages::is_package_version(*version))) {
-        return Error{Errc::invalid, "This is not the name of a package", ""};
+        return Error{Errc::invalid, "This is not the name of a package"};
     }
     wanted.name = name.value_or("");
     wanted.version = version.value_or("");
@@ -34,7 +34,7 @@ Result<packages::Wanted> read_wanted(const Request& request) {
     if (archive) {
         wanted.archive = decode_base64(*archive);
         if (!wanted.archive) {
-            return Error{Errc::invalid, "The package is not valid base64", ""};
+            return Error{Errc::invalid, "The package is not valid base64"};
         }
     }
     return wanted;
@@ -63,7 +63,7 @@ asio::awaitable<Response> install_package_operation(const Service& service, cons
         co_return wanted.error();
     }
     if (service.config().read_only) {
-        co_return Error{Errc::no_store, "", ""};
+        co_return Error{Errc::no_store};
     }
     const Definitions& definitions = service.definitions();
     const auto asked = std::make_shared<const packages::Wanted>(*std::move(wanted));

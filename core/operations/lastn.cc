@@ -95,7 +95,7 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
     ANNALS_TRY(const std::vector<std::string> names, input.names());
     if (names.size() > search::kSearchPairsMax) {
         return Error{Errc::too_costly,
-                     fmt::format("There are more than {} parameters", search::kSearchPairsMax), ""};
+                     fmt::format("There are more than {} parameters", search::kSearchPairsMax)};
     }
     LastnAsked asked;
     ANNALS_TRY(const auto max, input.positive("max"));
@@ -110,7 +110,7 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
         }
         const std::string_view parameter = parameter_of(name);
         if (parameters.find(type, parameter) == nullptr) {
-            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
+            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name)};
         }
         says_whose = says_whose || parameter == "patient" || parameter == "subject";
         says_kind = says_kind || parameter.find("code") != std::string_view::npos ||
@@ -122,11 +122,11 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
         }
     }
     if (!says_whose) {
-        return Error{Errc::required, "The parameter patient or subject is required", ""};
+        return Error{Errc::required, "The parameter patient or subject is required"};
     }
     if (!says_kind) {
         return Error{Errc::required,
-                     "The parameter category or a parameter with a code is required", ""};
+                     "The parameter category or a parameter with a code is required"};
     }
     return asked;
 }

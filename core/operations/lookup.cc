@@ -21,7 +21,7 @@ constexpr std::size_t kRelativesMax = 10'000;  // parents or children of a code 
 
 Error unknown_system(std::string_view system) {
     return {Errc::not_found,
-            fmt::format("The code system {} is not known here", system.substr(0, 300)), ""};
+            fmt::format("The code system {} is not known here", system.substr(0, 300))};
 }
 
 Result<CodeSystem::Number> find_code(const CodeSystem& system, std::string_view code) {
@@ -30,11 +30,10 @@ Result<CodeSystem::Number> find_code(const CodeSystem& system, std::string_view 
     }
     if (system.size() == 0) {
         return Error{Errc::not_computable,
-                     fmt::format("The codes of {} are not available", system.url()), ""};
+                     fmt::format("The codes of {} are not available", system.url())};
     }
-    return Error{
-        Errc::not_found,
-        fmt::format("The code system {} has no code '{}'", system.url(), code.substr(0, 200)), ""};
+    return Error{Errc::not_found, fmt::format("The code system {} has no code '{}'", system.url(),
+                                              code.substr(0, 200))};
 }
 
 Result<CodeSystemPointer> find_system(Session& session, std::string_view system,
@@ -74,7 +73,7 @@ Result<Lookup> read_lookup(const Request& request) {
     ANNALS_TRY(std::vector<GivenCode> codes, read_codes(input, {.concept_name = ""}));
     lookup.code = std::move(codes.front());
     if (lookup.code.system.value_or("").empty()) {
-        return Error{Errc::required, "The system of the code is required", ""};
+        return Error{Errc::required, "The system of the code is required"};
     }
     ANNALS_TRY(lookup.properties, input.texts("property"));
     std::sort(lookup.properties.begin(), lookup.properties.end());
@@ -190,13 +189,13 @@ Result<Subsumes> read_subsumes(const Service& service, const Request& request,
     subsumes.system = a.front().system.value_or("");
     subsumes.version = a.front().version.empty() ? b.front().version : a.front().version;
     if (subsumes.system != b.front().system.value_or("")) {
-        return Error{Errc::invalid, "Both codes must be from the same system", ""};
+        return Error{Errc::invalid, "Both codes must be from the same system"};
     }
     if (!b.front().version.empty() && subsumes.version != b.front().version) {
-        return Error{Errc::invalid, "Both codes must be from the same version of their system", ""};
+        return Error{Errc::invalid, "Both codes must be from the same version of their system"};
     }
     if (subsumes.system.empty() && !subsumes.meant) {
-        return Error{Errc::required, "The system of the codes is required", ""};
+        return Error{Errc::required, "The system of the codes is required"};
     }
     return subsumes;
 }
@@ -206,11 +205,11 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
     if (asked.meant) {
         ANNALS_TRY(system, terminology::code_system_of(asked.meant->definition, session.effort()));
         if (!asked.system.empty() && asked.system != system->url()) {
-            return Error{Errc::invalid, "The codes are from a different code system", ""};
+            return Error{Errc::invalid, "The codes are from a different code system"};
         }
         if (!asked.version.empty() && asked.version != system->version()) {
-            return Error{Errc::invalid, "The codes are from a different version of the code system",
-                         ""};
+            return Error{Errc::invalid,
+                         "The codes are from a different version of the code system"};
         }
     } else {
         ANNALS_TRY(system, find_system(session, asked.system, asked.version));

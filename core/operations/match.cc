@@ -72,16 +72,16 @@ Result<MatchAsked> read_match_asked(const Service& service, const Request& reque
     json::Value patient = input.resource("resource");
     patient = patient ? patient : input.bare_resource();
     if (!patient) {
-        return Error{Errc::required, "The parameter resource is required", ""};
+        return Error{Errc::required, "The parameter resource is required"};
     }
     if (patient["resourceType"].string() != "Patient") {
-        return Error{Errc::invalid, "The parameter resource is not a Patient", ""};
+        return Error{Errc::invalid, "The parameter resource is not a Patient"};
     }
     std::vector<search::QueryPair> criteria = criteria_of(patient);
     if (criteria.empty()) {
         return Error{
             Errc::business_rule,
-            "The patient has no identifier, family name, birth date or telecom to match by", ""};
+            "The patient has no identifier, family name, birth date or telecom to match by"};
     }
     const std::uint64_t most = service.config().max_page_size;
     return MatchAsked{

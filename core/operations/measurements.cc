@@ -59,8 +59,7 @@ Result<bool> Measurements::add(json::Value quantity) {
     if (is_new) {
         if (units_.size() == kUnitsMax) {
             return Error{Errc::too_costly,
-                         fmt::format("The values have more than {} different units", kUnitsMax),
-                         ""};
+                         fmt::format("The values have more than {} different units", kUnitsMax)};
         }
         units_.push_back({std::move(unit), {}});
     }

@@ -130,8 +130,7 @@ class MetaScan {
         if (looked_at_ > kResourcesMax) {
             co_return Error{
                 Errc::too_costly,
-                fmt::format("More than {} resources have a profile, tag or label", kResourcesMax),
-                ""};
+                fmt::format("More than {} resources have a profile, tag or label", kResourcesMax)};
         }
         const std::span<const search::Match> matches = execution.matches();
         for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -228,7 +227,7 @@ Result<OperationInput> read_change(const Request& request) {
     ANNALS_TRY_VOID(input.once({"meta"}));
     const std::vector<json::Value> given = input.parts("meta");
     if (given.empty() || !given.front()["valueMeta"].is_object()) {
-        return Error{Errc::required, "The parameter meta (valueMeta) is required", ""};
+        return Error{Errc::required, "The parameter meta (valueMeta) is required"};
     }
     return input;
 }

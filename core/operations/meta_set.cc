@@ -174,7 +174,7 @@ Result<void> MetaUnion::add(json::Value meta) {
     if (profiles_.size() + security_.size() + tags_.size() > kMetaUnionMax) {
         return Error{
             Errc::too_costly,
-            fmt::format("More than {} profiles, tags and labels are in use", kMetaUnionMax), ""};
+            fmt::format("More than {} profiles, tags and labels are in use", kMetaUnionMax)};
     }
     return {};
 }

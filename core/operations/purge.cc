@@ -181,7 +181,7 @@ class Purge {
             if (versions_ > kPurgeVersionsMax) {
                 co_return Error{
                     Errc::too_costly,
-                    fmt::format("More than {} versions would be erased", kPurgeVersionsMax), ""};
+                    fmt::format("More than {} versions would be erased", kPurgeVersionsMax)};
             }
             if (turns_.pace().is_over()) {
                 Result<void> in_time = co_await turns_.next();

@@ -123,8 +123,7 @@ Result<void> PatientVersions::look(const storage::VersionInfo& info) {
     if (++count_ > kPurgeVersionsMax) {
         return Error{Errc::too_costly,
                      fmt::format("More than {} versions refer to {}", kPurgeVersionsMax,
-                                 resource_name(patient_, id_)),
-                     ""};
+                                 resource_name(patient_, id_))};
     }
     return {};
 }

@@ -31,8 +31,7 @@ Result<void> take_url(const search::ParameterSet& parameters, const std::string&
         }
     }
     if (!known) {
-        return Error{Errc::not_found, fmt::format("The search parameter {} does not exist", url),
-                     ""};
+        return Error{Errc::not_found, fmt::format("The search parameter {} does not exist", url)};
     }
     return {};
 }
@@ -48,7 +47,7 @@ Result<std::vector<TypeId>> read_reindexed_types(const Service& service, const R
     for (const std::string& name : names) {
         const auto type = find_resource_type(name);
         if (!type) {
-            return Error{Errc::invalid, fmt::format("'{}' is not a resource type", name), ""};
+            return Error{Errc::invalid, fmt::format("'{}' is not a resource type", name)};
         }
         types.push_back(*type);
     }
@@ -108,7 +107,7 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
         co_return types.error();
     }
     if (!indexing.reindex(*types)) {
-        co_return Error{Errc::conflict, "The store is already being indexed", ""};
+        co_return Error{Errc::conflict, "The store is already being indexed"};
     }
     co_return being_indexed(request, indexing.progress(),
                             fmt::format("{} types are being indexed again", types->size()));

@@ -39,7 +39,7 @@ constexpr std::uint64_t kFailuresLogged = 10;
 constexpr std::chrono::milliseconds kRetryPause{200};
 
 Error server_stopped() {
-    return {Errc::no_store, "the server was stopped", ""};
+    return {Errc::no_store, "the server was stopped"};
 }
 
 void append_entry(std::string& out, const storage::StoredVersion& version) {
@@ -111,28 +111,26 @@ class Restoration {
     Result<void> open() {
         storage::FileSystem& files = storage::posix_file_system();
         if (!files.exists(from_ + "/segments")) {
-            return Error{Errc::not_found, "The backup does not exist", ""};
+            return Error{Errc::not_found, "The backup does not exist"};
         }
         ANNALS_TRY(const auto manifest, storage::read_backup_manifest(files, from_));
         if (files.exists(fmt::format("{}/{}", from_, storage::kBackupPartial)) || !manifest) {
-            return Error{Errc::conflict, "The backup is in progress, or was not finished", ""};
+            return Error{Errc::conflict, "The backup is in progress, or was not finished"};
         }
         auto lock = files.lock(from_);
         if (lock) {
             lock_ = *std::move(lock);
         } else if (lock.error().code == Errc::usage) {
-            return Error{Errc::conflict, "The backup is in progress", ""};
+            return Error{Errc::conflict, "The backup is in progress"};
         }  // otherwise nobody can write there
         if (bound_.position && *bound_.position > manifest->position) {
             return Error{Errc::processing,
-                         fmt::format("The backup ends at position {}", manifest->position.value),
-                         ""};
+                         fmt::format("The backup ends at position {}", manifest->position.value)};
         }
         hooks_.found(manifest->position);
         ANNALS_TRY_VOID(check(files, *manifest));
         if (end_.value == 0 && (bound_.position || bound_.instant)) {
-            return Error{Errc::processing, "The backup contains nothing that was written by then",
-                         ""};
+            return Error{Errc::processing, "The backup contains nothing that was written by then"};
         }
         hooks_.found(end_);
         storage::StoreOptions options;
@@ -141,8 +139,7 @@ class Restoration {
         if (backup_->last_position() != manifest->position) {
             return Error{Errc::corrupt,
                          fmt::format("ends at position {}, and at {} in the manifest",
-                                     backup_->last_position().value, manifest->position.value),
-                         ""};
+                                     backup_->last_position().value, manifest->position.value)};
         }
         return {};
     }
@@ -161,7 +158,7 @@ class Restoration {
                            return true;
                        }));
             if (const std::string why = part.fault(segment.file_view()); !why.empty()) {
-                return Error{Errc::corrupt, fmt::format("{}: the segment {}", path, why), ""};
+                return Error{Errc::corrupt, fmt::format("{}: the segment {}", path, why)};
             }
         }
         return {};
@@ -204,7 +201,7 @@ class Restoration {
                 !response || (response->failure && response->failure->code == Errc::overloaded);
             if (!overloaded) {
                 return response->failure ? *response->failure
-                                         : Error{Errc::internal, "no response to a Bundle", ""};
+                                         : Error{Errc::internal, "no response to a Bundle"};
             }
             std::this_thread::sleep_for(kRetryPause);
         }
@@ -276,7 +273,7 @@ RestoreRun::~RestoreRun() {
 Result<std::uint64_t> RestoreRun::start(const std::string& name, const RestoreBound& bound) {
     const std::lock_guard lock(mutex_);
     if (status_.running) {
-        return Error{Errc::conflict, "A backup is already being restored", ""};
+        return Error{Errc::conflict, "A backup is already being restored"};
     }
     if (thread_.joinable()) {
         thread_.join();  // it is about to end

@@ -45,7 +45,7 @@ Error failed(const RestoreRun::Status& status) {
     Error error = *status.error;
     if (error.code == Errc::usage) {
         error = {Errc::conflict,
-                 fmt::format("'{}' cannot be read by this server; see the log", status.name), ""};
+                 fmt::format("'{}' cannot be read by this server; see the log", status.name)};
     }
     return error;
 }
@@ -74,7 +74,7 @@ asio::awaitable<Response> begin(const Service& service, const Request& request) 
         co_return asked.error();
     }
     if (service.store().write_state() != storage::WriteState::ready) {
-        co_return Error{Errc::no_store, "", ""};
+        co_return Error{Errc::no_store};
     }
     RestoreRun& run = service.restore_run();
     const Result<std::uint64_t> number = run.start(asked->name, asked->bound);
@@ -102,8 +102,8 @@ asio::awaitable<Response> restore_store_operation(const Service& service, const 
     }
     const RestoreRun::Status status = service.restore_run().last_begun();
     if (status.number == 0) {
-        co_return Error{Errc::not_found, "No backup has been restored since the server was started",
-                        ""};
+        co_return Error{Errc::not_found,
+                        "No backup has been restored since the server was started"};
     }
     if (status.running) {
         co_return being_restored(request, status);

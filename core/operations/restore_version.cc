@@ -19,7 +19,7 @@ Result<storage::VersionInfo> find_wanted(const Service& service, const Request& 
     ANNALS_TRY_VOID(input.only({"version"}));
     ANNALS_TRY(const std::optional<std::string> text, input.text("version"));
     if (!text) {
-        return Error{Errc::required, "The parameter version is required", ""};
+        return Error{Errc::required, "The parameter version is required"};
     }
     const auto info = find_version(service.store(), target.type, target.id, *text);
     if (!info) {
@@ -28,8 +28,7 @@ Result<storage::VersionInfo> find_wanted(const Service& service, const Request& 
     if (info->deletion) {
         return Error{Errc::invalid,
                      fmt::format("Version {} of {} is a deletion: it has no content",
-                                 info->version.value, resource_name(target.type, target.id)),
-                     ""};
+                                 info->version.value, resource_name(target.type, target.id))};
     }
     return *info;
 }

@@ -81,7 +81,7 @@ class Collected {
             }
             if (++values_ > kStatsValuesMax) {
                 return Error{Errc::too_costly,
-                             fmt::format("More than {} values match", kStatsValuesMax), ""};
+                             fmt::format("More than {} values match", kStatsValuesMax)};
             }
             of.first = of.first ? std::min(*of.first, at) : at;
             of.last = of.last ? std::max(*of.last, at) : at;
@@ -193,10 +193,9 @@ std::string statistics_json(const StatsInput& asked, const GivenCode& code, cons
 
 Result<void> check_size(const Service& service, const Body& body) {
     const std::uint64_t max = service.config().limits.max_body;
-    return body.size() <= max
-               ? Result<void>()
-               : Error{Errc::answer_too_costly,
-                       fmt::format("The answer would be larger than {} bytes", max), ""};
+    return body.size() <= max ? Result<void>()
+                              : Error{Errc::answer_too_costly,
+                                      fmt::format("The answer would be larger than {} bytes", max)};
 }
 
 /// Appends the sources, the most recent first. Errors: answer_too_costly, corrupt, io.

@@ -24,8 +24,7 @@ Result<std::vector<json::Value>> objects(const OperationInput& input, std::strin
         !std::all_of(found.begin(), found.end(), [](json::Value v) { return v.is_object(); })) {
         return Error{
             Errc::invalid,
-            fmt::format("The parameter {} has parts and must be in a Parameters resource", name),
-            ""};
+            fmt::format("The parameter {} has parts and must be in a Parameters resource", name)};
     }
     return found;
 }
@@ -35,10 +34,10 @@ Result<std::vector<GivenCode>> read_asked_codes(const OperationInput& input) {
     ANNALS_TRY(std::vector<std::string> texts, input.texts("code"));
     ANNALS_TRY(const auto system, input.text("system"));
     if (system && texts.empty()) {
-        return Error{Errc::invalid, "The parameter system needs code", ""};
+        return Error{Errc::invalid, "The parameter system needs code"};
     }
     if (!texts.empty() && !system) {
-        return Error{Errc::required, "The parameter code needs system", ""};
+        return Error{Errc::required, "The parameter code needs system"};
     }
     for (std::string& text : texts) {
         GivenCode given;
@@ -51,15 +50,15 @@ Result<std::vector<GivenCode>> read_asked_codes(const OperationInput& input) {
         codes.push_back(given_coding(coding));
     }
     if (codes.empty()) {
-        return Error{Errc::required, "One of code and coding is required", ""};
+        return Error{Errc::required, "One of code and coding is required"};
     }
     if (codes.size() > kCodesMax) {
-        return Error{Errc::too_costly, fmt::format("There are more than {} codes", kCodesMax), ""};
+        return Error{Errc::too_costly, fmt::format("There are more than {} codes", kCodesMax)};
     }
     std::vector<GivenCode> once;
     for (GivenCode& given : codes) {
         if (given.code.empty()) {
-            return Error{Errc::required, "A code is empty", ""};
+            return Error{Errc::required, "A code is empty"};
         }
         if (std::none_of(once.begin(), once.end(), [&](const GivenCode& other) {
                 return other.code == given.code &&
@@ -78,15 +77,14 @@ Result<std::vector<const StatisticName*>> read_statistics(const OperationInput& 
         const StatisticName* const name = find_statistic(code);
         if (name == nullptr) {
             return Error{Errc::invalid,
-                         fmt::format("The statistic '{}' is not supported", code.substr(0, 200)),
-                         ""};
+                         fmt::format("The statistic '{}' is not supported", code.substr(0, 200))};
         }
         if (std::find(found.begin(), found.end(), name) == found.end()) {
             found.push_back(name);
         }
     }
     if (found.empty()) {
-        return Error{Errc::required, "The parameter statistic is required", ""};
+        return Error{Errc::required, "The parameter statistic is required"};
     }
     return found;
 }
@@ -98,8 +96,7 @@ Result<void> read_duration(std::string_view text, StatsInput& asked) {
         hours->to_double() * kHourUs > static_cast<long double>(end.us)) {
         return Error{Errc::invalid,
                      "duration must be a number of hours greater than 0, and must not reach back "
-                     "before 1970",
-                     ""};
+                     "before 1970"};
     }
     asked.start =
         format_instant({end.us - static_cast<std::int64_t>(hours->to_double() * kHourUs)});
@@ -115,7 +112,7 @@ Result<void> read_period(json::Value period, const TimeZone* zone, StatsInput& a
     if ((asked.start.empty() && asked.end.empty()) || (!asked.start.empty() && !start) ||
         (!asked.end.empty() && !end) || (start && end && start->low > end->high)) {
         return Error{Errc::invalid,
-                     "period is not valid: start and end must be dates, start the earlier one", ""};
+                     "period is not valid: start and end must be dates, start the earlier one"};
     }
     return {};
 }
@@ -124,7 +121,7 @@ Result<void> read_time(const OperationInput& input, const TimeZone* zone, StatsI
     ANNALS_TRY(const auto duration, input.text("duration"));
     ANNALS_TRY(const std::vector<json::Value> periods, objects(input, "period"));
     if (periods.size() + (duration ? 1 : 0) > 1) {
-        return Error{Errc::invalid, "Exactly one of duration and period is required", ""};
+        return Error{Errc::invalid, "Exactly one of duration and period is required"};
     }
     if (duration) {
         return read_duration(*duration, asked);
@@ -142,10 +139,10 @@ Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max
     StatsInput asked;
     ANNALS_TRY(std::optional<std::string> subject, input.text("subject"));
     if (!subject) {
-        return Error{Errc::required, "The parameter subject is required", ""};
+        return Error{Errc::required, "The parameter subject is required"};
     }
     if (subject->find('/') == std::string::npos) {
-        return Error{Errc::invalid, "subject is not a reference such as Patient/1", ""};
+        return Error{Errc::invalid, "subject is not a reference such as Patient/1"};
     }
     asked.subject = *std::move(subject);
     ANNALS_TRY(asked.codes, read_asked_codes(input));

@@ -29,7 +29,7 @@ Result<std::string_view> body_of(const Service& service, const Target& target,
     }
     if (info->deletion) {
         return Error{Errc::deleted,
-                     fmt::format("{} is deleted", resource_name(target.type, target.id)), ""};
+                     fmt::format("{} is deleted", resource_name(target.type, target.id))};
     }
     ANNALS_TRY(const storage::StoredVersion stored, service.store().load(*info));
     pin = stored.pin;
@@ -61,14 +61,12 @@ Result<void> check_named(const OperationInput& input, json::Value at_hand, std::
     if (!canonical.url.empty() && !at_hand["url"].equals(canonical.url)) {
         return Error{Errc::invalid,
                      fmt::format("{} names a different resource than the given one: {}", by_url,
-                                 canonical.url.substr(0, 300)),
-                     ""};
+                                 canonical.url.substr(0, 300))};
     }
     if (!wanted.empty() && !at_hand["version"].equals(wanted)) {
         return Error{Errc::invalid,
                      fmt::format("{} names a different version than the given one: {}",
-                                 version ? by_version : by_url, wanted.substr(0, 100)),
-                     ""};
+                                 version ? by_version : by_url, wanted.substr(0, 100))};
     }
     return {};
 }
@@ -83,9 +81,9 @@ Result<terminology::Definition> own_document(json::Value value) {
 
 Error nothing_meant(const OperationInput& input) {
     if (input.has("context")) {
-        return {Errc::not_computable, "'context' is not supported: name the value set by url", ""};
+        return {Errc::not_computable, "'context' is not supported: name the value set by url"};
     }
-    return {Errc::required, "One of url and valueSet is required", ""};
+    return {Errc::required, "One of url and valueSet is required"};
 }
 
 Result<void> check_date(const OperationInput& input) {
@@ -97,13 +95,13 @@ Result<void> check_date(const OperationInput& input) {
     }
     const Result<InstantRange> range = parse_date_time(*text);
     if (!range) {
-        return Error{Errc::invalid, "The parameter 'date' is not a date and time", ""};
+        return Error{Errc::invalid, "The parameter 'date' is not a date and time"};
     }
     const std::int64_t zone = text->size() <= kDayChars ? kLatestZoneUs : 0;
     if (range->end.us + zone <= now().us) {
         return Error{
             Errc::not_computable,
-            fmt::format("date: only the current definitions are used, not those of {}", *text), ""};
+            fmt::format("date: only the current definitions are used, not those of {}", *text)};
     }
     return {};
 }
@@ -123,7 +121,7 @@ Result<std::optional<Meant>> read_meant(const Service& service, const Target& ta
     if (resource) {
         const std::string_view type = resource_type_name(target.type);
         if (!resource["resourceType"].equals(type)) {
-            return Error{Errc::invalid, fmt::format("A {} is needed", type), ""};
+            return Error{Errc::invalid, fmt::format("A {} is needed", type)};
         }
         ANNALS_TRY(meant.definition, own_document(resource));
         return std::optional(std::move(meant));
@@ -148,8 +146,7 @@ Result<terminology::Definition> find_meant(terminology::Session& session, const 
     if (found == nullptr) {
         return Error{Errc::not_found,
                      fmt::format("The {} {}{}{} is not known here", type, meant.url.substr(0, 300),
-                                 meant.version.empty() ? "" : "|", meant.version.substr(0, 100)),
-                     ""};
+                                 meant.version.empty() ? "" : "|", meant.version.substr(0, 100))};
     }
     return found;
 }

@@ -48,14 +48,14 @@ Result<std::vector<std::string>> maps_known(const Service& service,
     if (!std::all_of(codes.begin(), codes.end(),
                      [](const GivenCode& code) { return code.system && !code.system->empty(); })) {
         return Error{Errc::required,
-                     "One of url and conceptMap is required, or the system of each code", ""};
+                     "One of url and conceptMap is required, or the system of each code"};
     }
     std::vector<std::string> maps =
         service.definitions().canonicals("ConceptMap", kMapsLookedAtMax + 1);
     if (maps.size() > kMapsLookedAtMax) {
-        return Error{Errc::answer_too_costly,
-                     fmt::format("There are more than {} concept maps: name one", kMapsLookedAtMax),
-                     ""};
+        return Error{
+            Errc::answer_too_costly,
+            fmt::format("There are more than {} concept maps: name one", kMapsLookedAtMax)};
     }
     return maps;
 }
@@ -90,7 +90,7 @@ Result<TranslateAsked> read_translate_asked(const Service& service, const Reques
         }
         dependency.text = concept_value["text"].string();
         if (dependency.element.empty() || !concept_value) {
-            return Error{Errc::required, "A dependency needs an element and a concept", ""};
+            return Error{Errc::required, "A dependency needs an element and a concept"};
         }
         asked.dependencies.push_back(std::move(dependency));
     }

@@ -46,7 +46,7 @@ struct UndoAsked {
 };
 
 Error too_many(std::uint64_t positions) {
-    return {Errc::too_costly, fmt::format("More than {} positions at once", positions), ""};
+    return {Errc::too_costly, fmt::format("More than {} positions at once", positions)};
 }
 
 /// The range to search, from the parameters.
@@ -61,8 +61,7 @@ Result<Range> read_range(const storage::Store& store, const OperationInput& inpu
     if (ways != 1 || (to && !from && !request_id)) {
         return Error{
             Errc::required,
-            "One of position, transaction, requestId, or from (with or without to) is required",
-            ""};
+            "One of position, transaction, requestId, or from (with or without to) is required"};
     }
     const std::uint64_t last = store.last_position().value;
     const std::optional<std::uint64_t> one = position ? position : transaction;
@@ -70,7 +69,7 @@ Result<Range> read_range(const storage::Store& store, const OperationInput& inpu
     range.to = one ? *one : to.value_or(last);
     range.from = one ? *one : from.value_or(range.to - std::min(range.to, kUndoSearchedMax) + 1);
     if (range.from == 0 || range.from > range.to || range.to > last) {
-        return Error{Errc::invalid, fmt::format("The positions are 1 to {}", last), ""};
+        return Error{Errc::invalid, fmt::format("The positions are 1 to {}", last)};
     }
     if (transaction) {
         range.from = store.commit_begin(Position{range.from}).value;
@@ -87,7 +86,7 @@ Result<UndoAsked> read_undo_asked(const Service& service, const Request& request
     ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
     if (request_id && (request_id->empty() || request_id->size() > kRequestIdBytesMax)) {
         return Error{Errc::invalid,
-                     fmt::format("requestId must have 1 to {} characters", kRequestIdBytesMax), ""};
+                     fmt::format("requestId must have 1 to {} characters", kRequestIdBytesMax)};
     }
     UndoAsked asked;
     ANNALS_TRY(asked.range, read_range(service.store(), input));
@@ -118,8 +117,7 @@ asio::awaitable<Result<std::vector<Range>>> commits_of(const storage::Store& sto
     if (found.empty()) {
         co_return Error{Errc::not_found,
                         fmt::format("The request {} wrote nothing at positions {} to {}",
-                                    asked.request_id, asked.range.from, asked.range.to),
-                        ""};
+                                    asked.request_id, asked.range.from, asked.range.to)};
     }
     if (positions > kUndoPositionsMax) {
         co_return too_many(kUndoPositionsMax);
@@ -255,9 +253,9 @@ class UndoPlan {
 };
 
 Error conflict(const std::vector<std::string>& conflicts) {
-    Error error{Errc::conflict, conflicts.front(), ""};
+    Error error{Errc::conflict, conflicts.front()};
     for (std::size_t i = 1; i < std::min(conflicts.size(), kConflictsToldMax); ++i) {
-        error.others.push_back({Errc::conflict, conflicts[i], ""});
+        error.others.push_back({Errc::conflict, conflicts[i]});
     }
     return error;
 }
@@ -288,7 +286,7 @@ asio::awaitable<Result<std::string>> transaction_of(const Service& service, Turn
         out += fmt::format(R"("request":{{"method":"{}","url":"{}","ifMatch":"W/\"{}\""}}}})",
                            step.back_to ? "PUT" : "DELETE", step.name, step.now.version.value);
         if (out.size() > service.config().limits.max_body) {
-            co_return Error{Errc::too_costly, "This is too much to revert at once", ""};
+            co_return Error{Errc::too_costly, "This is too much to revert at once"};
         }
     }
     co_return out + "]}";
@@ -353,7 +351,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         co_return asked.error();
     }
     if (service.config().read_only && !asked->dry_run) {
-        co_return Error{Errc::no_store, "", ""};
+        co_return Error{Errc::no_store};
     }
     const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
     Turns turns(*request.loop, end);

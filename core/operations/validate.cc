@@ -33,7 +33,7 @@ constexpr std::size_t kProfilesAskedMax = 20;
 Result<void> take_mode(ValidateAsked& asked, std::string mode) {
     static constexpr std::string_view kModes[] = {"create", "update", "delete", "profile"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
-        return Error{Errc::invalid, fmt::format("The mode '{}' does not exist", mode), ""};
+        return Error{Errc::invalid, fmt::format("The mode '{}' does not exist", mode)};
     }
     asked.mode = std::move(mode);
     return {};
@@ -41,7 +41,7 @@ Result<void> take_mode(ValidateAsked& asked, std::string mode) {
 
 Result<void> take_profile(ValidateAsked& asked, std::string profile) {
     if (profile.empty() || asked.profiles.size() >= kProfilesAskedMax) {
-        return Error{Errc::invalid, "A profile is empty, or there are too many", ""};
+        return Error{Errc::invalid, "A profile is empty, or there are too many"};
     }
     asked.profiles.push_back(std::move(profile));
     return {};
@@ -138,13 +138,12 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
     ValidateAsked asked;
     ANNALS_TRY_VOID(take(input, asked));
     if (asked.mode == "profile" && asked.profiles.empty()) {
-        return Error{Errc::required, "The mode profile requires a profile", ""};
+        return Error{Errc::required, "The mode profile requires a profile"};
     }
     const bool of_instance = asked.mode == "update" || asked.mode == "delete";
     if (of_instance && !stored) {
         return Error{Errc::required,
-                     fmt::format("The mode {} needs an instance: Type/id/$validate", asked.mode),
-                     ""};
+                     fmt::format("The mode {} needs an instance: Type/id/$validate", asked.mode)};
     }
     if (asked.mode == "delete") {
         return Found{.issues = {}, .of_deletion = true};
@@ -163,7 +162,7 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
         pin = version.pin;
         text = version.body;
     } else {
-        return Error{Errc::required, "There is no resource to validate", ""};
+        return Error{Errc::required, "There is no resource to validate"};
     }
     if (text.size() > terminology::Worker::kBytesOnLoop) {
         found.large = std::make_shared<const LargeResource>(std::string(text), asked.profiles);

@@ -111,15 +111,15 @@ bool is_package_version(std::string_view version) {
 Result<void> Package::take_manifest(json::Value manifest) {
     name_ = {manifest["name"].string(), manifest["version"].string()};
     if (!is_package_name(name_.name) || !is_package_version(name_.version)) {
-        return Error{Errc::invalid, "The package's manifest has no valid name and version", ""};
+        return Error{Errc::invalid, "The package's manifest has no valid name and version"};
     }
     if (manifest["dependencies"].size() > kDependenciesMax) {
-        return Error{Errc::answer_too_costly, "The package has too many dependencies", ""};
+        return Error{Errc::answer_too_costly, "The package has too many dependencies"};
     }
     for (const auto [key, value] : manifest["dependencies"].members()) {
         PackageName dependency{key.string(), value.string()};
         if (!is_package_name(dependency.name) || !is_package_version(dependency.version)) {
-            return Error{Errc::invalid, "The package's manifest has an invalid dependency", ""};
+            return Error{Errc::invalid, "The package's manifest has an invalid dependency"};
         }
         dependencies_.push_back(std::move(dependency));
     }
@@ -145,8 +145,7 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
         return Error{
             Errc::invalid,
             fmt::format("The package's file '{}' is not a JSON object{}", json::valid_utf8(file),
-                        document ? std::string() : ": " + document.error().detail),
-            ""};
+                        document ? std::string() : ": " + document.error().detail)};
     }
     const json::Value root = document->root();
     if (file == "package.json") {
@@ -196,7 +195,7 @@ Result<PackagePointer> Package::read(std::string_view archive, const TarballLimi
         return package->take(path, std::move(bytes), parser);
     }));
     if (package->name_.name.empty()) {
-        return Error{Errc::invalid, "The archive has no package/package.json", ""};
+        return Error{Errc::invalid, "The archive has no package/package.json"};
     }
     package->finish_texts();
     package->parsed_.resize(package->resources_.size());

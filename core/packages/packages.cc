@@ -93,7 +93,7 @@ Packages::Packages(storage::FileSystem& files, std::string installed, std::strin
 }
 
 void Packages::miss(const std::string& path, const Error& error) {
-    Error fault{Errc::corrupt, fmt::format("{}: {}", path, error.detail), ""};
+    Error fault{Errc::corrupt, fmt::format("{}: {}", path, error.detail)};
     log_error(fault.detail);
     if (loaded_) {
         loaded_ = std::move(fault);
@@ -260,20 +260,18 @@ std::optional<core::search::Carried::Resource> Packages::read(
 Result<std::string> Packages::read(const std::string& path) const {
     Result<std::string> bytes = storage::read_whole(files_, path, kArchiveBytesMax);
     if (!bytes && bytes.error().code == Errc::corrupt) {
-        return Error{Errc::answer_too_costly, "The package is too large", ""};
+        return Error{Errc::answer_too_costly, "The package is too large"};
     }
     if (!bytes && bytes.error().code == Errc::not_found) {
         // Clients see this error, so it doesn't contain the path.
-        return Error{Errc::not_found, "The package's file does not exist", ""};
+        return Error{Errc::not_found, "The package's file does not exist"};
     }
     return bytes;
 }
 
 Result<PackageName> Packages::offered_name(std::string_view name, std::string_view version) const {
-    const Error missing{Errc::not_found,
-                        fmt::format("The package {}{}{} is not in packages_dir", name,
-                                    version.empty() ? "" : "#", version),
-                        ""};
+    const Error missing{Errc::not_found, fmt::format("The package {}{}{} is not in packages_dir",
+                                                     name, version.empty() ? "" : "#", version)};
     if (!files_.exists(offered_)) {
         return Error(missing);
     }
@@ -306,8 +304,7 @@ Result<Packages::Archive> Packages::fetch(const Wanted& wanted) const {
         !answers(own.version, wanted.version)) {
         return Error{Errc::invalid,
                      fmt::format("The archive contains {}, not {}{}{}", own.text(), wanted.name,
-                                 wanted.version.empty() ? "" : "#", wanted.version),
-                     ""};
+                                 wanted.version.empty() ? "" : "#", wanted.version)};
     }
     return archive;
 }
@@ -326,14 +323,13 @@ Result<void> Packages::take_dependencies(const Package& package,
             continue;
         }
         if (archives.size() >= kPackagesMax) {
-            return Error{Errc::answer_too_costly, "The package has too many dependencies", ""};
+            return Error{Errc::answer_too_costly, "The package has too many dependencies"};
         }
         auto archive = fetch({needed.name, needed.version, std::nullopt, false});
         if (!archive && archive.error().code == Errc::not_found) {
             return Error{Errc::not_computable,
                          fmt::format("{} needs {}, which is not in packages_dir",
-                                     package.name().text(), needed.text()),
-                         ""};
+                                     package.name().text(), needed.text())};
         }
         if (!archive) {
             return std::move(archive.error());
@@ -371,7 +367,7 @@ Result<Installation> Packages::install(const Wanted& wanted) {
     }
     std::vector<PackagePointer> packages = installed();
     if (packages.size() + archives.size() > kPackagesMax) {
-        return Error{Errc::answer_too_costly, "Too many packages are installed", ""};
+        return Error{Errc::answer_too_costly, "Too many packages are installed"};
     }
     Installation done{asked->name(), 0, 0, asked->dependencies()};
     // Dependencies are installed first, so that a crash leaves no package without them.
@@ -387,7 +383,7 @@ Result<Installation> Packages::install(const Wanted& wanted) {
             ANNALS_TRY(const std::string kept, has_file ? read(path) : archive.bytes);
             if (kept != archive.bytes || !is_same(**own, *archive.package)) {
                 return Error{Errc::conflict,
-                             fmt::format("A different {} is already installed", name.text()), ""};
+                             fmt::format("A different {} is already installed", name.text())};
             }
             if (!has_file) {
                 // The file has been removed by someone; the package would be missing after a restart.

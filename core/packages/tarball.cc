@@ -24,7 +24,7 @@ struct Free {
 };
 
 Error bad(std::string what) {
-    return {Errc::invalid, std::move(what), ""};
+    return {Errc::invalid, std::move(what)};
 }
 
 /// Whether the path is relative, doesn't contain "..", and can be printed in a message.
@@ -46,7 +46,7 @@ bool is_safe(std::string_view path) {
 Result<void> check_whole(std::string_view bytes, const TarballLimits& limits) {
     z_stream stream{};
     if (inflateInit2(&stream, 31) != Z_OK) {
-        return Error{Errc::internal, "inflateInit2", ""};
+        return Error{Errc::internal, "inflateInit2"};
     }
     std::vector<Bytef> piece(kPieceBytes);
     std::uint64_t left = 2 * std::uint64_t{limits.bytes_max} + (1 << 20);  // headers and padding
@@ -66,7 +66,7 @@ Result<void> check_whole(std::string_view bytes, const TarballLimits& limits) {
     }
     inflateEnd(&stream);
     if (done == Z_OK) {
-        return Error{Errc::answer_too_costly, "The archive contains too many bytes", ""};
+        return Error{Errc::answer_too_costly, "The archive contains too many bytes"};
     }
     return done == Z_STREAM_END ? Result<void>()
                                 : bad("This is not a gzipped tar archive, or it is damaged");
@@ -85,7 +85,7 @@ Result<std::string> read_file(archive* reader, const TarballLimits& limits,
         }
         bytes.resize(size + static_cast<std::size_t>(got));
         if (bytes.size() > most) {
-            return Error{Errc::answer_too_costly, "The archive contains too many bytes", ""};
+            return Error{Errc::answer_too_costly, "The archive contains too many bytes"};
         }
         if (got == 0) {
             return bytes;
@@ -120,7 +120,7 @@ Result<void> read_tarball(
             return bad(files == 0 ? "This is not a gzipped tar archive" : "The archive is damaged");
         }
         if (++files > limits.files_max) {
-            return Error{Errc::answer_too_costly, "The archive contains too many files", ""};
+            return Error{Errc::answer_too_costly, "The archive contains too many files"};
         }
         const char* const name = archive_entry_pathname(entry);
         const std::string_view path = name == nullptr ? std::string_view() : name;

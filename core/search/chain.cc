@@ -14,16 +14,14 @@ namespace {
 using MaybePlan = std::optional<Plan>;
 
 Error too_deep(std::string_view name) {
-    return {
-        Errc::too_costly,
-        fmt::format("search parameter '{}': a chain has at most {} links", name, kSearchChainMax),
-        {}};
+    return {Errc::too_costly, fmt::format("search parameter '{}': a chain has at most {} links",
+                                          name, kSearchChainMax)};
 }
 
 Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
                      std::string_view modifier, std::string_view value) {
     const auto bad = [&](std::string_view why) {
-        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
+        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why)};
     };
     if (modifier == "missing") {
         if (value != "true" && value != "false") {
@@ -34,8 +32,7 @@ Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
     if (!modifier.empty() && modifier != "not") {
         return Error{Errc::not_supported,
                      fmt::format("search parameter '{}': the modifier ':{}' is not supported", name,
-                                 modifier),
-                     {}};
+                                 modifier)};
     }
     std::vector<Term> terms;
     for (const std::string_view id : split_unescaped(value, ',')) {
@@ -100,21 +97,17 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
     if (!segment.modifier.empty()) {
         return Error{Errc::not_supported,
                      fmt::format("search parameter '{}': the modifier ':{}' is not supported", name,
-                                 segment.modifier),
-                     {}};
+                                 segment.modifier)};
     }
     if (segment.code == kNamedQuery) {
         return Error{Errc::not_supported,
-                     fmt::format("_query: the query '{}' does not exist", shown(value)),
-                     {}};
+                     fmt::format("_query: the query '{}' does not exist", shown(value))};
     }
     ANNALS_TRY_VOID(reading.spend());
     const bool full_text = segment.code == "_text" || segment.code == "_content";
     if (full_text && ++reading.full_texts[type.value] > kFullTextsMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("more than {} texts are searched for in each {}", kFullTextsMax,
-                                 resource_type_name(type)),
-                     {}};
+        return Error{Errc::too_costly, fmt::format("more than {} texts are searched for in each {}",
+                                                   kFullTextsMax, resource_type_name(type))};
     }
     Result<Plan> plan = segment.code == "_filter" ? filter_plan(reading, type, value)
                         : segment.code == "_list" ? list_plan(reading, type, value)
@@ -234,7 +227,7 @@ Result<MaybePlan> has_plan(
         return too_deep(name);
     }
     const auto bad = [&](std::string_view why) {
-        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
+        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why)};
     };
     std::string_view rest = name.substr(std::string_view("_has:").size());
     const std::size_t first = rest.find(':');

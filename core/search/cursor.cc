@@ -54,7 +54,7 @@ std::string check_of(std::string_view bytes) {
 }  // namespace
 
 Error malformed_cursor() {
-    return {Errc::invalid, "_cursor does not continue this search", ""};
+    return {Errc::invalid, "_cursor does not continue this search"};
 }
 
 std::string write_cursor(const Cursor& cursor) {

@@ -55,7 +55,7 @@ void add_keys(const Match& match, KeySet& keys) {
 }  // namespace
 
 Error too_many_matches() {
-    return {Errc::too_costly, "The search matches too much to be evaluated; narrow it down", ""};
+    return {Errc::too_costly, "The search matches too much to be evaluated; narrow it down"};
 }
 
 void add_linked(const Plan& link, const Match& match, KeySet& keys) {

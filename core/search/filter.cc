@@ -40,7 +40,7 @@ class Parser {
 
   private:
     Error fault(std::string_view what) const {
-        return {Errc::invalid, fmt::format("_filter: at character {}: {}", at_ + 1, what), {}};
+        return {Errc::invalid, fmt::format("_filter: at character {}: {}", at_ + 1, what)};
     }
 
     void skip_blanks() {
@@ -83,8 +83,8 @@ class Parser {
 
     Result<Filter> sequence() {
         if (++depth_ > kFilterDepthMax) {
-            return Error{
-                Errc::too_costly, fmt::format("_filter: more than {} levels", kFilterDepthMax), {}};
+            return Error{Errc::too_costly,
+                         fmt::format("_filter: more than {} levels", kFilterDepthMax)};
         }
         Filter filter;
         filter.kind = Filter::Kind::sequence;
@@ -101,8 +101,7 @@ class Parser {
                 ++turns > kFilterDepthMax) {
                 return Error{
                     Errc::too_costly,
-                    fmt::format("_filter: more than {} turns from `and` to `or`", kFilterDepthMax),
-                    {}};
+                    fmt::format("_filter: more than {} turns from `and` to `or`", kFilterDepthMax)};
             }
             filter.conjunctions.push_back(conjunction);
         }
@@ -135,8 +134,8 @@ class Parser {
 
     Result<Filter> test() {
         if (++tests_ > kFilterTestsMax) {
-            return Error{
-                Errc::too_costly, fmt::format("_filter: more than {} tests", kFilterTestsMax), {}};
+            return Error{Errc::too_costly,
+                         fmt::format("_filter: more than {} tests", kFilterTestsMax)};
         }
         Filter filter;
         do {
@@ -144,8 +143,7 @@ class Parser {
             filter.path.push_back(std::move(next));
             if (filter.path.size() > kSearchChainMax) {
                 return Error{Errc::too_costly,
-                             fmt::format("_filter: a path of more than {} names", kSearchChainMax),
-                             {}};
+                             fmt::format("_filter: a path of more than {} names", kSearchChainMax)};
             }
         } while (take('.'));
         if (!filter.path.back().where.empty()) {

@@ -48,8 +48,7 @@ constexpr std::size_t kTextConditions = 50;
 
 Error no_such_operation(const Asked& asked) {
     return {Errc::not_supported,
-            fmt::format("_filter: '{}' does not support this operation", asked.name),
-            {}};
+            fmt::format("_filter: '{}' does not support this operation", asked.name)};
 }
 
 // The candidates that have a text in the parameter's column for which `holds` is true.
@@ -322,8 +321,7 @@ struct Planner {
                           filter.operation == (name == "_list" ? Operation::in : Operation::co);
         if (!fits) {
             return Error{Errc::not_supported,
-                         fmt::format("_filter: '{}' does not support this operation", name),
-                         {}};
+                         fmt::format("_filter: '{}' does not support this operation", name)};
         }
         return criterion_plan(reading, type, name, filter.value);
     }
@@ -331,7 +329,7 @@ struct Planner {
     Result<MaybePlan> id_test(TypeId type, const Filter& filter) {
         const bool negated = filter.operation == Operation::ne;
         if (filter.operation != Operation::eq && !negated) {
-            return Error{Errc::not_supported, "_filter: '_id' supports eq and ne only", {}};
+            return Error{Errc::not_supported, "_filter: '_id' supports eq and ne only"};
         }
         return criterion_plan(reading, type, negated ? "_id:not" : "_id", filter.value);
     }
@@ -344,7 +342,7 @@ Result<Plan> filter_plan(Reading& reading, TypeId type, std::string_view text) {
     Planner planner{reading};
     ANNALS_TRY(MaybePlan plan, planner.plan(type, filter, 0));
     if (!plan) {
-        return Error{Errc::invalid, "_filter: " + planner.unknown, {}};
+        return Error{Errc::invalid, "_filter: " + planner.unknown};
     }
     return *std::move(plan);
 }

@@ -199,8 +199,7 @@ Result<WantedWords> read_wanted(std::string_view name, std::string_view value, s
             if (end == std::string_view::npos) {
                 return Error{
                     Errc::invalid,
-                    fmt::format("search parameter '{}': a quotation mark is not closed", name),
-                    {}};
+                    fmt::format("search parameter '{}': a quotation mark is not closed", name)};
             }
             take(value.substr(1, end - 1));
             value.remove_prefix(end + 1);
@@ -220,8 +219,7 @@ Result<WantedWords> read_wanted(std::string_view name, std::string_view value, s
         return Error{Errc::invalid,
                      fmt::format("search parameter '{}': 1 to {} words or quoted phrases are "
                                  "needed, with AND or OR between them or nothing",
-                                 name, kWordsMax),
-                     {}};
+                                 name, kWordsMax)};
     }
     return wanted;
 }
@@ -244,8 +242,7 @@ Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
     for (const std::string_view alternative : split_unescaped(value, ',')) {
         const auto text = unescape(alternative);
         if (!text) {
-            return Error{
-                Errc::invalid, fmt::format("search parameter '{}': unknown escape", name), {}};
+            return Error{Errc::invalid, fmt::format("search parameter '{}': unknown escape", name)};
         }
         ANNALS_TRY(WantedWords more, read_wanted(name, *text, words));
         std::move(more.begin(), more.end(), std::back_inserter(wanted));

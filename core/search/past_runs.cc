@@ -61,8 +61,7 @@ Result<bool> PastRuns::find_versions(const Pace& pace) {
             return Error{Errc::too_costly,
                          fmt::format("The search index of {} does not reach back that far, and "
                                      "more than {} of them would have to be read",
-                                     resource_type_name(type_), documents_max_),
-                         ""};
+                                     resource_type_name(type_), documents_max_)};
         }
         if (pace.is_over() && next_resource_ < resource_count_) {
             return false;

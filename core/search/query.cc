@@ -15,7 +15,7 @@ namespace annals::core::search {
 namespace {
 
 Error invalid(std::string detail) {
-    return {Errc::invalid, std::move(detail), {}};
+    return {Errc::invalid, std::move(detail)};
 }
 
 std::vector<TypeId> all_types() {
@@ -117,8 +117,7 @@ struct QueryReader {
         if (name.starts_with("_type:")) {
             return Error{Errc::not_supported,
                          fmt::format("search parameter '{}': the modifier ':{}' is not supported",
-                                     name, name.substr(std::string_view("_type:").size())),
-                         {}};
+                                     name, name.substr(std::string_view("_type:").size()))};
         }
         ANNALS_TRY(const bool about_result, take_result_parameter(context, types, pair, query));
         if (about_result && context.conditional) {
@@ -143,8 +142,7 @@ Result<std::vector<QueryPair>> decode_pairs(std::string_view text) {
     const auto ampersands = static_cast<std::size_t>(std::count(text.begin(), text.end(), '&'));
     if (ampersands >= kSearchPairsMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The search has more than {} parameters", kSearchPairsMax),
-                     {}};
+                     fmt::format("The search has more than {} parameters", kSearchPairsMax)};
     }
     return core::parse_query(text);
 }
@@ -167,20 +165,18 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
     QueryReader reader{context};
     if (pairs.size() > kSearchPairsMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The search has more than {} parameters", kSearchPairsMax),
-                     {}};
+                     fmt::format("The search has more than {} parameters", kSearchPairsMax)};
     }
     reader.types = types.empty() ? all_types() : std::move(types);
     for (const auto& [name, value] : pairs) {
         if (name.size() > kSearchNameBytesMax) {
-            return Error{Errc::too_costly,
-                         fmt::format("search parameter '{}...': the name is too long", shown(name)),
-                         {}};
+            return Error{
+                Errc::too_costly,
+                fmt::format("search parameter '{}...': the name is too long", shown(name))};
         }
         if (value.size() > kSearchValueBytesMax) {
             return Error{Errc::too_costly,
-                         fmt::format("search parameter '{}': the value is too long", name),
-                         {}};
+                         fmt::format("search parameter '{}': the value is too long", name)};
         }
         if (name == "_type" && !value.empty()) {
             ANNALS_TRY_VOID(narrow(reader.types, value));

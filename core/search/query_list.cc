@@ -43,17 +43,17 @@ Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
     std::vector<Term> terms;
     for (std::string_view id : split_unescaped(value, ',')) {
         if (id.starts_with('$')) {
-            return Error{Errc::not_supported,
-                         fmt::format("_list: the functional list '{}' is not supported", shown(id)),
-                         {}};
+            return Error{
+                Errc::not_supported,
+                fmt::format("_list: the functional list '{}' is not supported", shown(id))};
         }
         if (const auto local = read_local(id, reading.context.base_url);
             local && local->type == list_type) {
             id = local->id;
         }
         if (!is_resource_id(id)) {
-            return Error{
-                Errc::invalid, fmt::format("_list: '{}' is not the id of a List", shown(id)), {}};
+            return Error{Errc::invalid,
+                         fmt::format("_list: '{}' is not the id of a List", shown(id))};
         }
         ANNALS_TRY_VOID(reading.spend());
         if (!reading.context.view.looks_at(list_type)) {

@@ -87,9 +87,8 @@ Plan in_box(Column column, Place centre, double metres) {
 // location.html#positional: latitude|longitude|distance|units; the last two may be omitted.
 Result<Plan> near_plan(const Asked& asked, std::string_view value) {
     if (asked.parameter.code != "near") {
-        return Error{Errc::not_supported,
-                     "search parameter '" + std::string(asked.name) + "': there is no search by it",
-                     {}};
+        return Error{Errc::not_supported, "search parameter '" + std::string(asked.name) +
+                                              "': there is no search by it"};
     }
     if (!asked.modifier.empty()) {
         return asked.unsupported();

@@ -13,8 +13,7 @@ Result<void> Reading::spend(std::size_t conditions) {
     spent += conditions;
     if (spent > kSearchConditionsMax) {
         return Error{Errc::too_costly,
-                     fmt::format("The search has more than {} conditions", kSearchConditionsMax),
-                     {}};
+                     fmt::format("The search has more than {} conditions", kSearchConditionsMax)};
     }
     return {};
 }
@@ -25,8 +24,7 @@ Result<void> Reading::follow(std::size_t targets) {
         return Error{Errc::too_costly,
                      fmt::format("The search's chains lead to more than {} types, all in all; say "
                                  "which are meant (subject:Patient.name)",
-                                 kSearchTargetsMax),
-                     {}};
+                                 kSearchTargetsMax)};
     }
     return {};
 }
@@ -39,14 +37,13 @@ Plan Reading::linked(TypeId type, Plan plan) {
 }
 
 Error Asked::bad(std::string_view why) const {
-    return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
+    return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why)};
 }
 
 Error Asked::unsupported() const {
     return {
         Errc::not_supported,
-        fmt::format("search parameter '{}': the modifier ':{}' is not supported", name, modifier),
-        {}};
+        fmt::format("search parameter '{}': the modifier ':{}' is not supported", name, modifier)};
 }
 
 ExtractReader::ExtractReader(const QueryContext& context)

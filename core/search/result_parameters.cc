@@ -16,13 +16,13 @@ constexpr std::size_t kSortKeysMax = 20;
 constexpr std::size_t kIncludesMax = 200;
 
 Error invalid(std::string_view name, std::string_view why) {
-    return {Errc::invalid, fmt::format("{}: {}", name, why), {}};
+    return {Errc::invalid, fmt::format("{}: {}", name, why)};
 }
 
 /// Handles something unknown: a warning or, if strict, an error.
 Result<void> pass_over(const QueryContext& context, std::string detail, Query& query) {
     if (context.strict) {
-        return Error{Errc::invalid, std::move(detail), {}};
+        return Error{Errc::invalid, std::move(detail)};
     }
     query.warnings.push_back(std::move(detail));
     return {};
@@ -100,8 +100,7 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
     std::string used;
     for (std::size_t keys = 1;; ++keys) {
         if (keys > kSortKeysMax) {
-            return Error{
-                Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax), {}};
+            return Error{Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax)};
         }
         const std::size_t comma = rest.find(',');
         const std::string_view text = rest.substr(0, comma);
@@ -141,12 +140,11 @@ Result<void> take_include(const QueryContext& context, std::string_view modifier
     include.reverse = pair.first.starts_with("_rev");
     if (!modifier.empty() && modifier != "iterate" && modifier != "recurse") {
         return Error{Errc::not_supported,
-                     fmt::format("{}: the modifier ':{}' is not supported", pair.first, modifier),
-                     {}};
+                     fmt::format("{}: the modifier ':{}' is not supported", pair.first, modifier)};
     }
     include.iterate = !modifier.empty();
     if (query.includes.size() == kIncludesMax) {
-        return Error{Errc::too_costly, fmt::format("more than {} includes", kIncludesMax), {}};
+        return Error{Errc::too_costly, fmt::format("more than {} includes", kIncludesMax)};
     }
     if (pair.second == "*") {
         query.includes.push_back(std::move(include));
@@ -217,7 +215,7 @@ Result<bool> take_result_parameter(const QueryContext& context, const std::vecto
         return false;
     }
     if (!modifier.empty()) {
-        return Error{Errc::not_supported, fmt::format("{}: it has no modifiers", whole), {}};
+        return Error{Errc::not_supported, fmt::format("{}: it has no modifiers", whole)};
     }
     if (name == "_elements") {
         ANNALS_TRY_VOID(read_elements(pair.second, query.subset.elements));

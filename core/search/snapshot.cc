@@ -81,7 +81,7 @@ Result<storage::StoredVersion> load(const storage::Store& store,
 
 Error expired_snapshot() {
     return {Errc::expired,
-            "The store has changed too much since this search began; start the search again", ""};
+            "The store has changed too much since this search began; start the search again"};
 }
 
 void BodyReader::forget() {

@@ -128,7 +128,7 @@ Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info,
         unread_ == nullptr ? store.load(info) : store.load_resident(info);
     if (stored && stored->unread) {
         unread_->push_back(info.position);
-        return Error{Errc::internal, "what a query names is on the device only", {}};
+        return Error{Errc::internal, "what a query names is on the device only"};
     }
     if (!stored) {
         if (stored.error().code == Errc::not_found) {
@@ -138,7 +138,7 @@ Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info,
     }
     if (put_off != nullptr && stored->body.size() > terminology::Worker::kBytesOnLoop) {
         put_off->large = true;
-        return Error{Errc::internal, "what a query names takes long to parse", {}};
+        return Error{Errc::internal, "what a query names takes long to parse"};
     }
     ANNALS_TRY(json::Document document, parser.parse(stored->body));
     return StoredDocument(std::make_shared<const json::Document>(std::move(document)));

@@ -186,9 +186,9 @@ Result<bool> Sorter::advance(const Pace& pace) {
     const bool with_bodies =
         std::ranges::any_of(values_, [](const Values& values) { return reads_bodies(values.by); });
     if (with_bodies && matches_.size() > kSortedBodiesMax) {
-        return Error{Errc::too_costly,
-                     "_sort: too many resources match to be sorted by this; narrow the search down",
-                     ""};
+        return Error{
+            Errc::too_costly,
+            "_sort: too many resources match to be sorted by this; narrow the search down"};
     }
     if (!take_from_index(pace) || (with_bodies && !take_bodies(pace))) {
         return false;

@@ -120,7 +120,7 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
         }
     }
     if (codes.size() > kExpansionMax) {
-        return Error{Errc::too_costly, fmt::format("more than {} codes", kExpansionMax), {}};
+        return Error{Errc::too_costly, fmt::format("more than {} codes", kExpansionMax)};
     }
     return codes;
 }

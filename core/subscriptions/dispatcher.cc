@@ -262,7 +262,7 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     }
     if (!running_.contains(stored.id) && running_.size() >= config.max) {
         return Error{Errc::too_costly,
-                     fmt::format("{} subscriptions are active already", config.max), ""};
+                     fmt::format("{} subscriptions are active already", config.max)};
     }
     if (what.end && *what.end <= now()) {
         ANNALS_TRY_VOID(change_status(service_, stored, SubscriptionStatus::off, ""));
@@ -291,7 +291,7 @@ Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
 Result<Filter> Dispatcher::read_filter(const Subscription& what) const {
     Result<Filter> filter = parse_filter(service_, what.type, what.criteria);
     if (!filter && has_unready(*service_.indexing().parameters())) {
-        return Error{Errc::overloaded, std::move(filter.error().detail), ""};
+        return Error{Errc::overloaded, std::move(filter.error().detail)};
     }
     return filter;
 }

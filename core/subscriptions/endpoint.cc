@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kUrlBytesMax = 2048;
 
 Error malformed(std::string_view why) {
-    return {Errc::value, std::string(why), ""};
+    return {Errc::value, std::string(why)};
 }
 
 bool is_host(std::string_view host) noexcept {

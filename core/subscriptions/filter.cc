@@ -46,7 +46,7 @@ Result<Filter> parse_filter(const Service& service, TypeId type, std::string_vie
     filter.others = std::move(read.others);
     filter.plan = std::move(read.types.front().plan);
     if (terms_in(filter.plan) > kFilterTermsMax) {
-        return Error{Errc::too_costly, "criteria: they expand to too many codes", ""};
+        return Error{Errc::too_costly, "criteria: they expand to too many codes"};
     }
     return filter;
 }

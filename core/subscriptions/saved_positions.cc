@@ -29,15 +29,14 @@ Result<PositionMap> SavedPositions::read() const {
     json::Parser parser;
     const Result<json::Document> document = parser.parse(text);
     if (!document) {
-        return Error{Errc::corrupt, fmt::format("{}: {}", path, document.error().detail), ""};
+        return Error{Errc::corrupt, fmt::format("{}: {}", path, document.error().detail)};
     }
     for (const auto [id, value] : document->root()["positions"].members()) {
         const std::string_view number = value.raw();
         const auto position = parse_number(number);
         if (!position) {
             return Error{Errc::corrupt,
-                         fmt::format("{}: '{}' is not a position", path, number.substr(0, 100)),
-                         ""};
+                         fmt::format("{}: '{}' is not a position", path, number.substr(0, 100))};
         }
         positions.insert_or_assign(id.string(), Position{*position});
     }

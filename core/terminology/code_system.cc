@@ -137,8 +137,7 @@ Result<void> CodeSystem::add(json::Value concepts, std::optional<Number> parent,
         if (concepts_.size() >= kConceptsMax) {
             return Error{
                 Errc::answer_too_costly,
-                fmt::format("The code system {} has more than {} concepts", url_, kConceptsMax),
-                ""};
+                fmt::format("The code system {} has more than {} concepts", url_, kConceptsMax)};
         }
         ANNALS_TRY_VOID(effort.spend());
         const std::string_view text = keep(code);

@@ -32,14 +32,14 @@ class Effort {
     Result<void> spend(std::uint64_t steps = 1) {
         if (steps > steps_left_) {
             exhausted_ = true;
-            return Error{Errc::answer_too_costly, "The response takes too many steps", ""};
+            return Error{Errc::answer_too_costly, "The response takes too many steps"};
         }
         steps_left_ -= steps;
         since_look_ += steps;
         if (since_look_ >= kStepsPerLook) {
             since_look_ = 0;
             if (Clock::now() >= end_ || (stopping_ != nullptr && *stopping_)) {
-                return Error{Errc::timeout, "", ""};
+                return Error{Errc::timeout};
             }
         }
         return {};

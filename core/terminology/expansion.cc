@@ -114,7 +114,7 @@ Result<void> Builder::add(Entry entry) {
     }
     if (made_.entries.size() >= options_.codes_max) {
         return Error{Errc::answer_too_costly,
-                     fmt::format("The value set has more than {} codes", options_.codes_max), ""};
+                     fmt::format("The value set has more than {} codes", options_.codes_max)};
     }
     made_.entries.push_back(entry);
     return {};
@@ -202,8 +202,7 @@ Result<bool> Builder::is_in_others(const Include& part, std::optional<std::size_
     if (found == Member::unknown) {
         return Error{Errc::not_computable,
                      fmt::format("Whether {} is in all parts of the value set cannot be determined",
-                                 code.code.substr(0, 100)),
-                     ""};
+                                 code.code.substr(0, 100))};
     }
     return found == Member::yes;
 }
@@ -365,8 +364,7 @@ Result<void> Builder::exclude(const Include& part) {
             return Error{
                 Errc::not_computable,
                 fmt::format("What is left of {} when codes are excluded cannot be determined",
-                            part.system.empty() ? open.front() : part.system),
-                ""};
+                            part.system.empty() ? open.front() : part.system)};
         }
     }
     std::size_t kept = 0;
@@ -378,8 +376,7 @@ Result<void> Builder::exclude(const Include& part) {
         if (out == Member::unknown) {
             return Error{Errc::not_computable,
                          fmt::format("Whether {} is excluded cannot be determined",
-                                     entry.code.substr(0, 100)),
-                         ""};
+                                     entry.code.substr(0, 100))};
         }
         if (out == Member::no) {
             made_.entries[kept++] = entry;

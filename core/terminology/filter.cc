@@ -56,8 +56,7 @@ Result<Filter> Filter::read(json::Value filter) {
     if (known == kOperators.end() || made.property_.empty()) {
         return Error{Errc::not_computable,
                      fmt::format("The filter '{} {}' of a value set is not supported",
-                                 made.property_.substr(0, 60), op.substr(0, 60)),
-                     ""};
+                                 made.property_.substr(0, 60), op.substr(0, 60))};
     }
     made.operator_ = known->second;
     if (made.operator_ == Operator::in || made.operator_ == Operator::not_in) {
@@ -72,8 +71,7 @@ Result<Filter> Filter::read(json::Value filter) {
         if (made.regex_ == nullptr || !made.regex_->ok()) {
             return Error{Errc::not_computable,
                          fmt::format("The regular expression '{}' of a value set cannot be used",
-                                     made.value_.substr(0, 60)),
-                         ""};
+                                     made.value_.substr(0, 60))};
         }
     }
     return made;

@@ -24,11 +24,10 @@ Within::Within(Session& session, const ValueSet& value_set) : session_(session) 
     const json::Document* const document = value_set.definition().get();
     const auto& within = session.within;
     if (std::find(within.begin(), within.end(), document) != within.end()) {
-        entered_ = Error{
-            Errc::processing,
-            fmt::format("The value set {} includes itself", value_set.root()["url"].string()), ""};
+        entered_ = Error{Errc::processing, fmt::format("The value set {} includes itself",
+                                                       value_set.root()["url"].string())};
     } else if (within.size() >= kValueSetDepthMax) {
-        entered_ = Error{Errc::not_computable, "The value set refers to others too deeply", ""};
+        entered_ = Error{Errc::not_computable, "The value set refers to others too deeply"};
     }
     session.within.push_back(document);
 }

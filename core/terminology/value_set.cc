@@ -45,7 +45,7 @@ Result<ValueSetPointer> ValueSet::make(Definition definition, Effort& effort) {
 
 Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort& effort) {
     if (parts.size() > kIncludesMax) {
-        return Error{Errc::answer_too_costly, "The value set has too many parts", ""};
+        return Error{Errc::answer_too_costly, "The value set has too many parts"};
     }
     for (const json::Value part : parts.elements()) {
         Include include;
@@ -75,7 +75,7 @@ Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort
             ANNALS_TRY(Filter filter, Filter::read(item));
             if (filter.is_regex() && ++regexes_ > kRegexesMax) {
                 return Error{Errc::answer_too_costly,
-                             "The value set has too many regular expressions", ""};
+                             "The value set has too many regular expressions"};
             }
             include.filters.push_back(std::move(filter));
         }

@@ -30,7 +30,7 @@ Worker::~Worker() {
 Result<void> Worker::submit(const std::shared_ptr<Task>& task) {
     const std::lock_guard lock(mutex_);
     if (tasks_.size() >= kTasksMax || stopping_) {
-        return Error{Errc::overloaded, "", ""};
+        return Error{Errc::overloaded};
     }
     if (!thread_.joinable()) {
         ANNALS_TRY(thread_, start_thread("terminology", [this] { work(); }));

@@ -113,14 +113,14 @@ Result<std::shared_ptr<const Profile>> Profile::load(Context& context, std::stri
     const auto seen = context.profiles.find(std::string(url));
     if (seen != context.profiles.end()) {
         if (!seen->second) {
-            return Error{Errc::not_found, fmt::format("{} is not known", url), ""};
+            return Error{Errc::not_found, fmt::format("{} is not known", url)};
         }
         return seen->second;
     }
     std::shared_ptr<const Profile>& known = context.profiles[std::string(url)];
     const Definition definition = find_profile(context.source, url);
     if (!definition) {
-        return Error{Errc::not_found, fmt::format("{} is not known", url), ""};
+        return Error{Errc::not_found, fmt::format("{} is not known", url)};
     }
     const auto before = kept.find(definition.get());
     if (before != kept.end() && before->second->is_current(context.source)) {
@@ -143,9 +143,8 @@ Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Defini
     const std::string type = root["type"].string();
     profile->type_ = schema::find_type(type);
     if (!profile->type_) {
-        return Error{
-            Errc::structure,
-            fmt::format("{} is of the type {}, which R4 does not have", profile->url_, type), ""};
+        return Error{Errc::structure, fmt::format("{} is of the type {}, which R4 does not have",
+                                                  profile->url_, type)};
     }
     const std::string base = root["baseDefinition"].string();
     const json::Value differential = root["differential"]["element"];
@@ -161,7 +160,7 @@ Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Defini
             if (parent->type_ != profile->type_) {
                 return Error{
                     Errc::structure,
-                    fmt::format("{} is derived from a profile of another type", profile->url_), ""};
+                    fmt::format("{} is derived from a profile of another type", profile->url_)};
             }
             profile->nodes_ = parent->nodes_;
             profile->parts_ = parent->parts_;
@@ -178,8 +177,7 @@ Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Defini
     const json::Value elements = from_base ? differential : snapshot;
     if (!elements) {
         return Error{Errc::not_found,
-                     fmt::format("What {} is derived from is not known: {}", profile->url_, base),
-                     ""};
+                     fmt::format("What {} is derived from is not known: {}", profile->url_, base)};
     }
     profile->overlay(elements);
     context.spend(profile->nodes_.size() + profile->names_compared_ / 16);

@@ -58,7 +58,7 @@ StoredDefinitions::Entry StoredDefinitions::read_entry(const Known& known,
                                                        const storage::VersionInfo& info) const {
     Entry entry{info, {}, {}};
     const Result<storage::StoredVersion> stored =
-        info.deletion ? Error{Errc::deleted, "", ""} : store_.load(info);
+        info.deletion ? Error{Errc::deleted} : store_.load(info);
     if (!stored) {
         return entry;  // deleted, or erased in the meantime
     }

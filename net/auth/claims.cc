@@ -100,7 +100,7 @@ Result<std::string> certificate_of(json::Value claims) {
 }  // namespace
 
 Error bad_credentials(std::string_view why) {
-    return {Errc::bad_credentials, std::string(why), ""};
+    return {Errc::bad_credentials, std::string(why)};
 }
 
 Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant now,
@@ -117,7 +117,7 @@ Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant
     }
     const Instant end = expires ? Instant{expires->us + leeway} : *expires_else;
     if (end <= now) {
-        return Error{Errc::credentials_expired, "", ""};
+        return Error{Errc::credentials_expired};
     }
     if ((not_before && not_before->us - leeway > now.us) ||
         (issued && issued->us - leeway > now.us)) {

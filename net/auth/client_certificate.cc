@@ -36,7 +36,7 @@ auto read_pem(const std::string& text) {
 }
 
 Error unusable(std::string_view setting, const std::string& file, std::string_view why) {
-    return {Errc::usage, fmt::format("{}: {}: {}", setting, file, why), ""};
+    return {Errc::usage, fmt::format("{}: {}: {}", setting, file, why)};
 }
 
 }  // namespace

@@ -24,10 +24,8 @@ Result<KeySet> known_keys(const core::TokenClient& client) {
     }
     auto keys = KeySet::read(client.jwks);
     if (!keys) {
-        return Error{Errc::usage,
-                     fmt::format("{}: jwks of the client '{}': {}", kSetting, client.id,
-                                 keys.error().detail),
-                     ""};
+        return Error{Errc::usage, fmt::format("{}: jwks of the client '{}': {}", kSetting,
+                                              client.id, keys.error().detail)};
     }
     return keys;
 }
@@ -40,8 +38,7 @@ Result<std::shared_ptr<KeyFetcher>> start_fetching(const std::string& name, cons
         return std::make_shared<KeyFetcher>(name, url, shown, std::move(take));
     } catch (const std::system_error& refused) {
         return Error{Errc::overloaded,
-                     fmt::format("no thread can be started for the {}: {}", name, refused.what()),
-                     ""};
+                     fmt::format("no thread can be started for the {}: {}", name, refused.what())};
     }
 }
 

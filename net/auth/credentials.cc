@@ -117,8 +117,7 @@ Result<Trusted> Credentials::read() const {
                 Errc::usage,
                 fmt::format(
                     "auth.jwt.hs256_secret_file: {}: the secret must have at least {} bytes",
-                    config_.jwt_hs256_secret_file, kSecretBytesMin),
-                ""};
+                    config_.jwt_hs256_secret_file, kSecretBytesMin)};
         }
     }
     if (config_.takes_tokens() && !config_.introspection.url.empty() &&

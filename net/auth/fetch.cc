@@ -36,7 +36,7 @@ Handle make_handle() {
 }
 
 Error not_set_up() {
-    return {Errc::io, "libcurl cannot be set up", ""};
+    return {Errc::io, "libcurl cannot be set up"};
 }
 
 /// Escapes as in a form: everything except letters, digits and "-._~" as %XX.
@@ -60,18 +60,18 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
     const CURLcode code = curl_easy_perform(curl);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);  // the handle outlives it
     if (code == CURLE_WRITE_ERROR) {
-        return Error{Errc::body_too_large, fmt::format("{}: the response is too long", url), ""};
+        return Error{Errc::body_too_large, fmt::format("{}: the response is too long", url)};
     }
     if (code != CURLE_OK) {
-        return Error{code == CURLE_OPERATION_TIMEDOUT ? Errc::timeout : Errc::io,
-                     fmt::format("{}: {}", url,
-                                 reason.front() != '\0' ? reason.data() : curl_easy_strerror(code)),
-                     ""};
+        return Error{
+            code == CURLE_OPERATION_TIMEDOUT ? Errc::timeout : Errc::io,
+            fmt::format("{}: {}", url,
+                        reason.front() != '\0' ? reason.data() : curl_easy_strerror(code))};
     }
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200) {
-        return Error{Errc::io, fmt::format("{}: status {}", url, status), ""};
+        return Error{Errc::io, fmt::format("{}: status {}", url, status)};
     }
     return text;
 }

@@ -18,7 +18,7 @@ Result<std::string> read_file(std::string_view setting, const std::string& file)
     std::error_code ignored;
     // It is read again after changes, and a pipe's contents would be gone.
     if (std::filesystem::is_fifo(file, ignored)) {
-        return Error{Errc::usage, fmt::format("{}: {}: it is a pipe", setting, file), ""};
+        return Error{Errc::usage, fmt::format("{}: {}: it is a pipe", setting, file)};
     }
     std::ifstream stream(file, std::ios::binary);
     // Some files have no end, such as /dev/zero.
@@ -26,11 +26,10 @@ Result<std::string> read_file(std::string_view setting, const std::string& file)
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(stream.gcount()));
     if (stream.bad() || text.empty()) {
-        return Error{Errc::usage, fmt::format("{}: {}: cannot be read", setting, file), ""};
+        return Error{Errc::usage, fmt::format("{}: {}: cannot be read", setting, file)};
     }
     if (text.size() > kFileBytesMax) {
-        return Error{Errc::usage, fmt::format("{}: {}: it is larger than 1 MiB", setting, file),
-                     ""};
+        return Error{Errc::usage, fmt::format("{}: {}: it is larger than 1 MiB", setting, file)};
     }
     return text;
 }
@@ -41,7 +40,7 @@ Result<std::string> read_secret(std::string_view setting, const std::string& fil
         secret.pop_back();
     }
     if (secret.empty()) {
-        return Error{Errc::usage, fmt::format("{}: {}: it has no secret", setting, file), ""};
+        return Error{Errc::usage, fmt::format("{}: {}: it has no secret", setting, file)};
     }
     return secret;
 }
@@ -50,8 +49,7 @@ Result<KeySet> read_keys(std::string_view setting, const std::string& file) {
     ANNALS_TRY(const std::string text, read_file(setting, file));
     auto keys = KeySet::read(text);
     if (!keys) {
-        return Error{Errc::usage, fmt::format("{}: {}: {}", setting, file, keys.error().detail),
-                     ""};
+        return Error{Errc::usage, fmt::format("{}: {}: {}", setting, file, keys.error().detail)};
     }
     return keys;
 }

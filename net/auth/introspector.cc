@@ -41,7 +41,7 @@ bool is_bearer_token(std::string_view text) {
 }
 
 Error unknown() {
-    return {Errc::overloaded, "Whether the token is valid cannot be determined at present", ""};
+    return {Errc::overloaded, "Whether the token is valid cannot be determined at present"};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void Introspector::set_secret(std::string secret) {
 Result<Claims> Introspector::find_out(std::string_view token, std::string_view address, Instant now,
                                       Settled* later) {
     if (!is_bearer_token(token)) {
-        return Error{Errc::bad_credentials, "The credentials are not a bearer token", ""};
+        return Error{Errc::bad_credentials, "The credentials are not a bearer token"};
     }
     std::string digest = sha256_hex(token);
     const std::lock_guard lock(mutex_);
@@ -103,11 +103,11 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
     }
     if (const auto found = asked_.find(digest); found != asked_.end()) {
         *later = found->second;
-        return Error{Errc::not_found, "", ""};
+        return Error{Errc::not_found};
     }
     // The address first, so that a client that sends made-up tokens does not use up the common rate.
     if (of_addresses_.take(address, Throttle::Clock::now())) {
-        return Error{Errc::throttled, "Too many tokens from this address were not valid", ""};
+        return Error{Errc::throttled, "Too many tokens from this address were not valid"};
     }
     if (waiting_.size() >= kWaitingMax || throttle_.take("", Throttle::Clock::now())) {
         of_addresses_.give_back(address);
@@ -118,7 +118,7 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
     waiting_.push_back({std::string(token), std::move(digest), std::string(address), settled});
     wake_.notify_one();
     *later = settled;
-    return Error{Errc::not_found, "", ""};
+    return Error{Errc::not_found};
 }
 
 void Introspector::run() {
@@ -194,7 +194,7 @@ Result<Introspector::Good> Introspector::ask(const std::string& token, const std
         return warn("the response is not one of RFC 7662");
     }
     if (answer->root()["active"].raw() != "true") {
-        return Error{Errc::bad_credentials, "The token is not active", ""};
+        return Error{Errc::bad_credentials, "The token is not active"};
     }
     const Instant time = now();
     const Instant ask_again = after(time, config_.cache);

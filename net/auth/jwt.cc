@@ -132,7 +132,7 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
         return bad_credentials("The token's kid is not a string");
     }
     if (id && !keys.has(name)) {
-        return Error{Errc::not_found, "The token is signed with an unknown key", ""};
+        return Error{Errc::not_found, "The token is signed with an unknown key"};
     }
     for (const Key& key : keys.keys()) {
         if ((!id || key.id == name) && fits(algorithm, key) &&

@@ -149,14 +149,14 @@ Result<KeySet> KeySet::read(std::string_view text) {
     json::Parser parser;
     const auto document = parser.parse(text);
     if (!document) {
-        return Error{Errc::invalid, "not JSON: " + document.error().detail, ""};
+        return Error{Errc::invalid, "not JSON: " + document.error().detail};
     }
     const json::Value list = document->root()["keys"];
     if (!list.is_array()) {
-        return Error{Errc::invalid, "not a JWK Set: it has no array of keys", ""};
+        return Error{Errc::invalid, "not a JWK Set: it has no array of keys"};
     }
     if (list.size() > kKeysMax) {
-        return Error{Errc::invalid, fmt::format("more than {} keys", kKeysMax), ""};
+        return Error{Errc::invalid, fmt::format("more than {} keys", kKeysMax)};
     }
     KeySet set;
     std::optional<std::string> broken;
@@ -173,7 +173,7 @@ Result<KeySet> KeySet::read(std::string_view text) {
     }
     // It must not prevent the others from being used (RFC 7517, section 5).
     if (set.keys_.empty() && broken) {
-        return Error{Errc::invalid, fmt::format("the key '{}' is not valid", *broken), ""};
+        return Error{Errc::invalid, fmt::format("the key '{}' is not valid", *broken)};
     }
     return set;
 }

@@ -136,12 +136,12 @@ Result<void> Replays::take(const std::string& client, const Assertion& assertion
             "later");
     }
     if (seen.size() >= kOfOneClientMax || count_ >= kAllMax) {
-        return Error{Errc::overloaded, "", ""};
+        return Error{Errc::overloaded};
     }
     if (files_ != nullptr) {
         if (const auto written = append(client, digest, assertion.expires); !written) {
             log_error(fmt::format("{}: {}", path_, written.error().detail));
-            return Error{Errc::overloaded, "", ""};
+            return Error{Errc::overloaded};
         }
     }
     count_ += seen.insert_or_assign(std::move(digest), assertion.expires).second ? 1 : 0;

@@ -122,13 +122,13 @@ std::optional<core::Response> answer_smart_configuration(const core::Config& con
     core::Response response;
     if (!config.auth.takes_tokens()) {
         response = Error{Errc::not_found,
-                         "This server accepts no tokens, so there is no SMART configuration", ""};
+                         "This server accepts no tokens, so there is no SMART configuration"};
         core::represent_error(request, response);
         return response;
     }
     if (request.method != core::HttpMethod::get && request.method != core::HttpMethod::head) {
-        response = Error{Errc::method_not_allowed,
-                         "The SMART configuration accepts GET and HEAD only", ""};
+        response =
+            Error{Errc::method_not_allowed, "The SMART configuration accepts GET and HEAD only"};
         core::represent_error(request, response);
         response.allow = "GET, HEAD";
         return response;

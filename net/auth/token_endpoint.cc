@@ -77,8 +77,7 @@ Result<TokenSigner> read_signer(const Endpoint& config) {
     auto signer = TokenSigner::read(pem);
     if (!signer) {
         return Error{Errc::usage,
-                     fmt::format("{}: {}: {}", kSetting, config.key_file, signer.error().detail),
-                     ""};
+                     fmt::format("{}: {}: {}", kSetting, config.key_file, signer.error().detail)};
     }
     return signer;
 }
@@ -254,7 +253,7 @@ Result<std::string> TokenEndpoint::give(const core::Request& request, Instant no
     if (!claims && claims.error().code == Errc::not_found && later != nullptr) {
         *later = Clients::ask_for_keys(*client);
         if (*later != nullptr) {
-            return Error{Errc::not_found, "", ""};
+            return Error{Errc::not_found};
         }
     }
     if (!claims) {

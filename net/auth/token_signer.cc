@@ -88,13 +88,13 @@ Result<TokenSigner> TokenSigner::of(std::shared_ptr<EVP_PKEY> key) {
     }
     ERR_clear_error();
     if (signer.curve_ == nullptr) {
-        return Error{Errc::invalid, "it has no private key on the curve P-256 or P-384", ""};
+        return Error{Errc::invalid, "it has no private key on the curve P-256 or P-384"};
     }
     const Curve& curve = *signer.curve_;
     const auto x = coordinate(key.get(), OSSL_PKEY_PARAM_EC_PUB_X, curve.field_bytes);
     const auto y = coordinate(key.get(), OSSL_PKEY_PARAM_EC_PUB_Y, curve.field_bytes);
     if (!x || !y) {
-        return Error{Errc::invalid, "its key has no public part", ""};
+        return Error{Errc::invalid, "its key has no public part"};
     }
     // The members that RFC 7638 hashes, in its order.
     const std::string members =
@@ -132,7 +132,7 @@ Result<std::string> TokenSigner::sign(std::string_view type, std::string_view cl
     der.resize(signed_well ? size : 0);
     const auto signature = side_by_side(der, curve_->field_bytes);
     if (!signature) {
-        return Error{Errc::io, "a token could not be signed", ""};
+        return Error{Errc::io, "a token could not be signed"};
     }
     return token + '.' + encode_base64url(*signature);
 }

@@ -146,20 +146,20 @@ Result<std::vector<BundleText>> read_bundles(const std::vector<std::string>& pat
         std::stringstream text;
         text << stream.rdbuf();
         if (!stream) {
-            return Error{Errc::usage, fmt::format("{}: cannot be read", file), ""};
+            return Error{Errc::usage, fmt::format("{}: cannot be read", file)};
         }
         Result<json::Document> document = parser.parse(text.view());
         if (!document) {
-            return Error{Errc::usage, fmt::format("{}: {}", file, document.error().detail), ""};
+            return Error{Errc::usage, fmt::format("{}: {}", file, document.error().detail)};
         }
         const std::size_t entries = document->root()["entry"].size();
         if (!document->root()["resourceType"].equals("Bundle") || entries == 0) {
-            return Error{Errc::usage, fmt::format("{}: is not a Bundle with entries", file), ""};
+            return Error{Errc::usage, fmt::format("{}: is not a Bundle with entries", file)};
         }
         bundles.push_back({text.str(), static_cast<std::uint32_t>(entries)});
     }
     if (bundles.empty()) {
-        return Error{Errc::usage, "--files contains no JSON file", ""};
+        return Error{Errc::usage, "--files contains no JSON file"};
     }
     return bundles;
 }

@@ -42,8 +42,7 @@ Result<tools::HttpReply> ask(tools::HttpClient& client, const Site& site, std::s
 }
 
 Error refused(std::string_view what, const tools::HttpReply& reply) {
-    return {Errc::io, fmt::format("{} was answered {}: {:.300}", what, reply.status, reply.body),
-            ""};
+    return {Errc::io, fmt::format("{} was answered {}: {:.300}", what, reply.status, reply.body)};
 }
 
 Result<Exported> export_once(tools::HttpClient& client, const Site& site) {

@@ -84,7 +84,7 @@ Result<Limits> measure_limits(const Settings& settings) {
     limits.post_latency = better.all();
     limits.post_busy = better.busy;
     if (gets.errors + posts_inline.errors + posts_thread.errors > 0) {
-        return Error{Errc::io, "the bare responder gave a wrong response", ""};
+        return Error{Errc::io, "the bare responder gave a wrong response"};
     }
 
     // Pinned to the server's core, like the log writer that it represents.

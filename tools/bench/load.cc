@@ -53,7 +53,7 @@ class Descriptor {
 };
 
 Error io_error(std::string_view what) {
-    return Error{Errc::io, fmt::format("{}: {}", what, std::strerror(errno)), ""};
+    return Error{Errc::io, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
 Result<int> connect_to(const std::string& host, const std::string& port) {
@@ -61,7 +61,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); failed != 0) {
-        return Error{Errc::io, fmt::format("{}: {}", host, ::gai_strerror(failed)), ""};
+        return Error{Errc::io, fmt::format("{}: {}", host, ::gai_strerror(failed))};
     }
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, ::freeaddrinfo);
     for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
@@ -155,7 +155,7 @@ class Loop {
             }
             const Clock::time_point now = Clock::now();
             if (count <= 0 && idle_.size() < busy_ && now - heard > kSilenceMax) {
-                return Error{Errc::io, "no response for 60 seconds", ""};
+                return Error{Errc::io, "no response for 60 seconds"};
             }
             if (count > 0) {
                 heard = now;
@@ -332,9 +332,9 @@ class Loop {
             return;
         }
         if (received <= 0) {
-            failed_ = received == 0 ? Error{Errc::io, "the server closed a connection", ""}
+            failed_ = received == 0 ? Error{Errc::io, "the server closed a connection"}
                       : errno == EPROTO && connection.tls != nullptr
-                          ? Error{Errc::io, "receiving: " + connection.tls->fault(), ""}
+                          ? Error{Errc::io, "receiving: " + connection.tls->fault()}
                           : io_error("receiving");
             return;
         }
@@ -344,7 +344,7 @@ class Loop {
             case AnswerReader::State::more:
                 return;
             case AnswerReader::State::broken:
-                failed_ = Error{Errc::io, "the server's response is not valid HTTP", ""};
+                failed_ = Error{Errc::io, "the server's response is not valid HTTP"};
                 return;
             case AnswerReader::State::done:
                 return take(connection);

@@ -100,7 +100,7 @@ Result<LoadResult> preload(const Site& site, const Settings& settings,
     ANNALS_TRY(LoadResult load, run_load(options, preloads(site, bodies, settings.preload,
                                                            settings.connections, known)));
     if (known.empty()) {
-        return Error{Errc::io, fmt::format("nothing could be created: {}", load.first_error), ""};
+        return Error{Errc::io, fmt::format("nothing could be created: {}", load.first_error)};
     }
     return load;
 }
@@ -240,7 +240,7 @@ Result<std::uint64_t> fill(const Site& site, const Settings& settings) {
     ANNALS_TRY(const LoadResult load,
                run_load(options, bundle_preload(site, bundles, settings.preload, settings.seed)));
     if (load.errors > 0) {
-        return Error{Errc::io, fmt::format("a bundle was refused: {}", load.first_error), ""};
+        return Error{Errc::io, fmt::format("a bundle was refused: {}", load.first_error)};
     }
     return load.units;
 }

@@ -102,7 +102,7 @@ Result<Process> start_server(const Settings& settings, const std::string& folder
 
 Result<void> stop_server(Process& server) {
     if (const int code = server.stop(); code != 0) {
-        return Error{Errc::io, fmt::format("the server ended with code {}", code), ""};
+        return Error{Errc::io, fmt::format("the server ended with code {}", code)};
     }
     return {};
 }

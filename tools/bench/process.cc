@@ -27,7 +27,7 @@ constexpr auto kStopMax = std::chrono::seconds(30);
 constexpr int kCouldNotStart = 2;  // an exit code of every subcommand
 
 Error process_error(std::string_view what) {
-    return Error{Errc::io, fmt::format("{}: {}", what, std::strerror(errno)), ""};
+    return Error{Errc::io, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
 std::string last_line(const std::string& path) {
@@ -88,7 +88,7 @@ Result<Process> Process::run_self(const std::vector<std::string>& arguments, con
     if (!process) {
         // The log is removed with its folder.
         return Error{process.error().code,
-                     fmt::format("{}: {}", process.error().detail, last_line(log)), ""};
+                     fmt::format("{}: {}", process.error().detail, last_line(log))};
     }
     return process;
 }
@@ -128,7 +128,7 @@ Result<void> Process::wait_until_ready(std::string_view ready) {
         }
         pollfd wait{out_, POLLIN, 0};
         if (std::chrono::steady_clock::now() > give_up) {
-            return Error{Errc::io, "the server did not become ready within 60 seconds", ""};
+            return Error{Errc::io, "the server did not become ready within 60 seconds"};
         }
         if (::poll(&wait, 1, 1000) <= 0) {
             continue;
@@ -138,8 +138,7 @@ Result<void> Process::wait_until_ready(std::string_view ready) {
         if (got <= 0) {
             const int code = stop();
             return Error{code == kCouldNotStart ? Errc::usage : Errc::io,
-                         fmt::format("the server ended with code {} before it was ready", code),
-                         ""};
+                         fmt::format("the server ended with code {} before it was ready", code)};
         }
         said.append(text, static_cast<std::size_t>(got));
     }

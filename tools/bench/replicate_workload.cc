@@ -110,7 +110,7 @@ Result<void> wait_until_caught_up(const Watch& watch) {
         std::this_thread::sleep_for(kTick);
     }
     return Error{Errc::io,
-                 fmt::format("the follower did not catch up within {} s", kCatchUpMax.count()), ""};
+                 fmt::format("the follower did not catch up within {} s", kCatchUpMax.count())};
 }
 
 }  // namespace

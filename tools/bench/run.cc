@@ -76,7 +76,7 @@ Result<Asked> read_workload(const std::string& text, const Settings& settings) {
         for (const Workload& workload : kWorkloads) {
             names.append(", ").append(workload.name);
         }
-        return Error{Errc::usage, fmt::format("unknown workload '{}'; known: {}", name, names), ""};
+        return Error{Errc::usage, fmt::format("unknown workload '{}'; known: {}", name, names)};
     }
     Asked asked{row, row->bundles ? settings.bundle_connections : settings.connections,
                 settings.bundle_entries};
@@ -85,23 +85,19 @@ Result<Asked> read_workload(const std::string& text, const Settings& settings) {
     }
     if (asked.connections == 0 || asked.connections > 10'000) {
         return Error{Errc::usage,
-                     fmt::format("'{}': the number of connections must be from 1 to 10000", text),
-                     ""};
+                     fmt::format("'{}': the number of connections must be from 1 to 10000", text)};
     }
     if (slash != std::string::npos) {
         asked.bundle_entries =
             parse_number(std::string_view(text).substr(0, colon).substr(slash + 1)).value_or(0);
         if (name != "history-apply") {
             return Error{Errc::usage,
-                         fmt::format("'{}': only history-apply/N takes a number of entries", text),
-                         ""};
+                         fmt::format("'{}': only history-apply/N takes a number of entries", text)};
         }
     }
     if (asked.bundle_entries == 0 || asked.bundle_entries > kBundleEntriesMax) {
-        return Error{Errc::usage,
-                     fmt::format("'{}': the number of entries must be from 1 to {}", text,
-                                 kBundleEntriesMax),
-                     ""};
+        return Error{Errc::usage, fmt::format("'{}': the number of entries must be from 1 to {}",
+                                              text, kBundleEntriesMax)};
     }
     return asked;
 }
@@ -140,8 +136,7 @@ Result<void> run_all(const Settings& settings, bool talk, Report& report) {
                 return Error{
                     Errc::usage,
                     fmt::format("{} starts its own servers and cannot be used with --server",
-                                workload),
-                    ""};
+                                workload)};
             }
             all.push_back(asked);
         }

@@ -106,10 +106,8 @@ class Asker {
         for (std::size_t page = 0; page < pages_max && !request.target.empty(); ++page) {
             ANNALS_TRY(const tools::HttpReply reply, client_.send(request));
             if (reply.status != 200) {
-                return Error{Errc::io,
-                             fmt::format("GET {}: {} {}", request.target, reply.status,
-                                         reply.body.substr(0, 300)),
-                             ""};
+                return Error{Errc::io, fmt::format("GET {}: {} {}", request.target, reply.status,
+                                                   reply.body.substr(0, 300))};
             }
             ANNALS_TRY(const json::Document bundle, parser_.parse(reply.body));
             for (const json::Value entry : bundle.root()["entry"].elements()) {
@@ -235,7 +233,7 @@ Result<SearchMix> sample_search_mix(const Site& site) {
         add_text(found.organizations, organization["name"]);
     }));
     if (found.patients.empty()) {
-        return Error{Errc::io, "there are no patients to search for", ""};
+        return Error{Errc::io, "there are no patients to search for"};
     }
     const std::size_t charts = std::min(kChartsMax, found.patients.size());
     for (std::size_t i = 0; i < charts; ++i) {

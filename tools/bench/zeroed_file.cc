@@ -14,7 +14,7 @@ namespace annals::bench {
 Result<ZeroedFile> ZeroedFile::create(const std::string& path, std::uint64_t bytes) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0) {
-        return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+        return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     ZeroedFile file(fd, bytes);
     const std::string zeros(1 << 20, '\0');
@@ -22,11 +22,11 @@ Result<ZeroedFile> ZeroedFile::create(const std::string& path, std::uint64_t byt
         const std::size_t size = std::min<std::uint64_t>(zeros.size(), bytes - at);
         if (::pwrite(fd, zeros.data(), size, static_cast<off_t>(at)) !=
             static_cast<ssize_t>(size)) {
-            return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+            return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno))};
         }
     }
     if (::fsync(fd) != 0) {
-        return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+        return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return file;
 }
@@ -34,7 +34,7 @@ Result<ZeroedFile> ZeroedFile::create(const std::string& path, std::uint64_t byt
 Result<ZeroedFile> ZeroedFile::open(const std::string& path, std::uint64_t bytes) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) {
-        return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+        return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return ZeroedFile(fd, bytes);
 }

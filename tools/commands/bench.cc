@@ -199,16 +199,15 @@ Result<void> settle(Asked& asked) {
         const std::optional<std::vector<std::string>> steps =
             climb(settings.workloads, asked.ladder);
         if (!steps) {
-            return Error{Errc::usage, "--ladder must be numbers of connections separated by commas",
-                         ""};
+            return Error{Errc::usage,
+                         "--ladder must be numbers of connections separated by commas"};
         }
         settings.workloads = *steps;
     }
     if (!settings.server.empty() && (!settings.sets.empty() || settings.server_threads != 0)) {
         return Error{
             Errc::usage,
-            "--set and --server-threads cannot be used with --server, which has its own settings",
-            ""};
+            "--set and --server-threads cannot be used with --server, which has its own settings"};
     }
     if (settings.server.empty()) {
         ANNALS_TRY_VOID(settle_credentials(asked.credentials));
@@ -221,15 +220,14 @@ Result<void> settle(Asked& asked) {
     const std::vector<int> cores = allowed_cores();
     const bool split = cores.size() > 1 && settings.client_threads == 1;
     if (asked.json == kStdout && asked.html == kStdout) {
-        return Error{Errc::usage, "only one of --json and --html can go to stdout", ""};
+        return Error{Errc::usage, "only one of --json and --html can go to stdout"};
     }
     const std::optional<int> on_server = read_core(asked.server_cpu, split ? cores[0] : -1);
     const std::optional<int> on_client = read_core(asked.client_cpu, split ? cores[1] : -1);
     if (!on_server || !on_client) {
         return Error{
             Errc::usage,
-            "--server-cpu and --client-cpu must be the number of an existing core, any or auto",
-            ""};
+            "--server-cpu and --client-cpu must be the number of an existing core, any or auto"};
     }
     settings.server_cpu = *on_server;
     settings.client_cpu = *on_client;
@@ -244,8 +242,7 @@ Result<void> settle(Asked& asked) {
         settings.bundle_connections == 0 || settings.bundle_entries == 0 || settings.preload == 0 ||
         settings.client_threads == 0) {
         return Error{Errc::usage,
-                     "times and numbers must be greater than 0, times and rates at most a million",
-                     ""};
+                     "times and numbers must be greater than 0, times and rates at most a million"};
     }
     return {};
 }
@@ -255,12 +252,11 @@ Result<void> check_places(const Asked& asked) {
     std::error_code error;
     std::filesystem::create_directories(asked.settings.directory, error);
     if (error) {
-        return Error{Errc::usage, fmt::format("{}: {}", asked.settings.directory, error.message()),
-                     ""};
+        return Error{Errc::usage, fmt::format("{}: {}", asked.settings.directory, error.message())};
     }
     for (const std::string* const file : {&asked.json, &asked.html}) {
         if (!file->empty() && !can_be_written(*file)) {
-            return Error{Errc::usage, fmt::format("{}: {}", *file, std::strerror(errno)), ""};
+            return Error{Errc::usage, fmt::format("{}: {}", *file, std::strerror(errno))};
         }
     }
     return {};

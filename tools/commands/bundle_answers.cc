@@ -49,7 +49,7 @@ Result<std::vector<EntryAnswer>> read_answers(json::Parser& parser, std::string_
     auto document = parser.parse(body);
     if (!document || !(*document).root()["resourceType"].equals("Bundle")) {
         return Error{Errc::processing,
-                     "the response is not a Bundle: " + outcome_text(parser, body), ""};
+                     "the response is not a Bundle: " + outcome_text(parser, body)};
     }
     std::vector<EntryAnswer> answers;
     const json::Value entries = document->root()["entry"];

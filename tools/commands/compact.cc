@@ -58,7 +58,7 @@ std::uint64_t sealed_bytes(const storage::Store& store, const std::string& data)
 Result<std::string> run(const Wanted& wanted, const core::Config& config,
                         const storage::HistoryLimits& limits) {
     if (!storage::posix_file_system().exists(wanted.data + "/segments")) {
-        return Error{Errc::usage, wanted.data + ": there is no store here", ""};
+        return Error{Errc::usage, wanted.data + ": there is no store here"};
     }
     ANNALS_TRY_VOID(check_permissions(wanted.data, true));
     storage::StoreOptions options = store_options(config);

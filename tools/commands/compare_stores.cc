@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kBetweenLooks{1};
 Result<std::uint64_t> read_number(std::string_view text, int base) {
     const auto number = parse_number(text, base);
     if (!number) {
-        return Error{Errc::processing, "the response to $digest has an invalid number", ""};
+        return Error{Errc::processing, "the response to $digest has an invalid number"};
     }
     return *number;
 }
@@ -88,8 +88,7 @@ Result<DigestNode> ask(HttpClient& client, const std::string& prefix, const Pati
             return Error{
                 Errc::processing,
                 fmt::format("{}: GET {}: status {}: {}", client.server().authority(),
-                            request.target, reply.status, outcome_text(parser, reply.body)),
-                ""};
+                            request.target, reply.status, outcome_text(parser, reply.body))};
         }
         std::this_thread::sleep_for(patience.first_pause);
     }
@@ -120,7 +119,7 @@ Result<std::string> difference_below(const std::string& prefix, const AskDigest&
         }
     }
     if (!adds_up) {
-        return Error{Errc::processing, "the digests do not add up", ""};
+        return Error{Errc::processing, "the digests do not add up"};
     }
     return difference;
 }
@@ -131,7 +130,7 @@ Result<DigestNode> read_digest(std::string_view body) {
     json::Parser parser;
     const auto document = parser.parse(body);
     if (!document || !document->root()["resourceType"].equals("Parameters")) {
-        return Error{Errc::processing, "the response to $digest is not a Parameters resource", ""};
+        return Error{Errc::processing, "the response to $digest is not a Parameters resource"};
     }
     DigestNode node;
     bool counted = false;
@@ -147,7 +146,7 @@ Result<DigestNode> read_digest(std::string_view body) {
             }
             if (prefix.empty()) {
                 return Error{Errc::processing,
-                             "the response to $digest has a child without a prefix", ""};
+                             "the response to $digest has a child without a prefix"};
             }
             ANNALS_TRY(const std::uint64_t digit,
                        read_number(std::string_view(prefix).substr(prefix.size() - 1), 16));
@@ -163,7 +162,7 @@ Result<DigestNode> read_digest(std::string_view body) {
         }
     }
     if (!counted) {
-        return Error{Errc::processing, "the response to $digest has no digest", ""};
+        return Error{Errc::processing, "the response to $digest has no digest"};
     }
     node.lists = node.versions.size() == node.sum.versions;
     return node;

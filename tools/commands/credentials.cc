@@ -41,13 +41,13 @@ Result<std::string> read_file(const std::string& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file.is_open()) {
-        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     std::string text(kCredentialsBytesMax, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (file.bad()) {  // for a folder, say
-        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return text;
 }
@@ -65,12 +65,12 @@ Result<void> append_file(std::vector<std::string>& headers, const std::string& p
             continue;
         }
         if (!is_header(line)) {
-            return Error{Errc::usage, path + ": a line is not of the form 'Name: value'", ""};
+            return Error{Errc::usage, path + ": a line is not of the form 'Name: value'"};
         }
         headers.push_back(line);
         any = true;
     }
-    return any ? Result<void>() : Error{Errc::usage, path + ": contains no header", ""};
+    return any ? Result<void>() : Error{Errc::usage, path + ": contains no header"};
 }
 
 Result<std::string> token_header(const std::string& path) {
@@ -78,7 +78,7 @@ Result<std::string> token_header(const std::string& path) {
     std::istringstream file(std::move(text));
     std::string token;
     if (!(file >> token) || std::any_of(token.begin(), token.end(), is_control)) {
-        return Error{Errc::usage, path + ": contains no token", ""};
+        return Error{Errc::usage, path + ": contains no token"};
     }
     return "Authorization: Bearer " + token;
 }
@@ -154,7 +154,7 @@ Result<std::string> header_lines(const Credentials& credentials) {
         } else if (is_header(text)) {
             headers.push_back(text);
         } else {
-            return Error{Errc::usage, "a header must be 'Name: value' or @FILE", ""};
+            return Error{Errc::usage, "a header must be 'Name: value' or @FILE"};
         }
     }
     if (!credentials.token_file.empty()) {
@@ -175,7 +175,7 @@ Result<std::shared_ptr<const TlsIdentity>> read_identity(const Credentials& cred
     if (credentials.cert_file.empty()) {
         return credentials.key_file.empty()
                    ? Result<std::shared_ptr<const TlsIdentity>>(nullptr)
-                   : Error{Errc::usage, "a client key needs its certificate as well", ""};
+                   : Error{Errc::usage, "a client key needs its certificate as well"};
     }
     ANNALS_TRY(std::string chain, read_file(credentials.cert_file));
     const PemText certificate{credentials.cert_file, std::move(chain)};

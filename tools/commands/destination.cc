@@ -31,12 +31,12 @@ class ServerDestination : public Destination {
             // Without access, nothing was carried out.
             return client_.sent() && reply.error().code != Errc::usage
                        ? std::move(reply.error())
-                       : Error{Errc::no_store, reply.error().detail, ""};
+                       : Error{Errc::no_store, reply.error().detail};
         }
         // The request was retried until patience ended.
         if (reply->status == 503) {
             json::Parser parser;
-            return Error{Errc::no_store, "503 " + outcome_text(parser, reply->body), ""};
+            return Error{Errc::no_store, "503 " + outcome_text(parser, reply->body)};
         }
         return DestinationReply{reply->status, std::move(reply->body)};
     }

@@ -75,8 +75,7 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, s
         json::Parser parser;
         return Error{Errc::processing,
                      fmt::format("{}: GET {}: status {}: {}", client.server().authority(),
-                                 request.target, reply.status, outcome_text(parser, reply.body)),
-                     ""};
+                                 request.target, reply.status, outcome_text(parser, reply.body))};
     }
     ANNALS_TRY(ChangePage page, read_change_page(std::move(reply)));
     if (page.newest < after) {
@@ -84,15 +83,13 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, s
                      fmt::format("{}: the store ends at position {}, but was read up to {} before: "
                                  "it was restored to an earlier point, or is a different store. "
                                  "Start over, with a new state file and an empty store",
-                                 client.server().authority(), page.newest, after),
-                     ""};
+                                 client.server().authority(), page.newest, after)};
     }
     if (!page.entries.empty() && page.position <= after) {
         return Error{Errc::processing,
                      fmt::format("{}: GET {}: returns what was read before, up to position {}: a "
                                  "cache on the way may be answering",
-                                 client.server().authority(), request.target, page.position),
-                     ""};
+                                 client.server().authority(), request.target, page.position)};
     }
     return page;
 }
@@ -100,8 +97,7 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, s
 }  // namespace
 
 Result<ChangePage> read_change_page(HttpReply reply) {
-    const Error no_page{Errc::processing, "the source's response is not a page of a change feed",
-                        ""};
+    const Error no_page{Errc::processing, "the source's response is not a page of a change feed"};
     const auto position = header_number(reply, "X-Annals-Position");
     const auto newest = header_number(reply, "X-Annals-Last-Position");
     if (!position || !newest) {

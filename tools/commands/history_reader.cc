@@ -203,8 +203,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
     return Error{
         Errc::processing,
         fmt::format("{} does not return its system history version by version and oldest first: {}",
-                    client_.server().text(), refusal),
-        ""};
+                    client_.server().text(), refusal)};
 }
 
 Result<bool> HistoryReader::is_by_position(json::Value bundle) {
@@ -291,10 +290,8 @@ Result<std::string> HistoryReader::next_of(json::Value bundle, const std::string
     } else {
         return next;
     }
-    return Error{Errc::processing,
-                 fmt::format("{}: GET {}: the link to the next page {}",
-                             client_.server().authority(), target, why),
-                 ""};
+    return Error{Errc::processing, fmt::format("{}: GET {}: the link to the next page {}",
+                                               client_.server().authority(), target, why)};
 }
 
 Result<HistoryPage> HistoryReader::read(std::string target) {
@@ -304,24 +301,20 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
     if (reply.status != 200) {
         return Error{reply.status == 400 ? Errc::invalid : Errc::processing,
                      fmt::format("{}: GET {}: status {}: {}", client_.server().authority(), target,
-                                 reply.status, outcome_text(parser_, reply.body)),
-                     ""};
+                                 reply.status, outcome_text(parser_, reply.body))};
     }
     HistoryPage page;
     page.target = target;
     if (!document) {
-        return Error{Errc::processing,
-                     fmt::format("{}: GET {}: {}", client_.server().authority(), target,
-                                 document.error().detail),
-                     ""};
+        return Error{Errc::processing, fmt::format("{}: GET {}: {}", client_.server().authority(),
+                                                   target, document.error().detail)};
     }
     page.document = std::move(*document);
     const json::Value bundle = page.document.root();
     if (!bundle["type"].equals("history")) {
         return Error{Errc::processing,
                      fmt::format("{}: GET {}: the response is not a history Bundle",
-                                 client_.server().authority(), target),
-                     ""};
+                                 client_.server().authority(), target)};
     }
     // If the history was empty at first, its order may show only now.
     const bool newest_first =
@@ -329,8 +322,7 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
     if (newest_first || lacks_version(bundle)) {
         return Error{Errc::processing,
                      fmt::format("{}: GET {}: {}", client_.server().authority(), target,
-                                 newest_first ? kNewestFirst : kLacksVersion),
-                     ""};
+                                 newest_first ? kNewestFirst : kLacksVersion)};
     }
     ANNALS_TRY(page.next, next_of(bundle, asked, target));
     if (const std::string_view total = bundle["total"].raw(); !total.empty()) {

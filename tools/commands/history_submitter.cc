@@ -101,7 +101,7 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
             why = fmt::format("{}: POST{}: status {}: {}", client_.server().authority(), where,
                               reply.status, outcome_text(parser_, reply.body));
             if (!too_slow) {
-                return Error{Errc::processing, why, ""};
+                return Error{Errc::processing, why};
             }
         } else {
             ANNALS_TRY(const auto answers, read_answers(parser_, reply.body));
@@ -109,8 +109,7 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
                 return Error{
                     Errc::processing,
                     fmt::format("{}: {} entries were sent, but {} answered",
-                                client_.server().authority(), entries.size(), answers.size()),
-                    ""};
+                                client_.server().authority(), entries.size(), answers.size())};
             }
             const auto troubled =
                 std::find_if(answers.begin(), answers.end(), [](const EntryAnswer& answer) {
@@ -134,7 +133,7 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
                                                 patience_.give_up_after
                                       : pause > patience_.longest_pause;
         if ((patience_.stop && patience_.stop()) || too_late) {
-            return Error{Errc::io, why, ""};
+            return Error{Errc::io, why};
         }
         patience_.wait(why, wait);
         pause = std::min(pause, patience_.longest_pause) * 2;

@@ -57,8 +57,7 @@ Error socket_error(const ServerUrl& server, std::string_view what, int number) {
     const bool late = would_block(number) || number == ETIMEDOUT;
     return Error{late ? Errc::timeout : Errc::io,
                  fmt::format("{}: {}: {}", server.authority(), what,
-                             late ? "no response in time" : std::strerror(number)),
-                 ""};
+                             late ? "no response in time" : std::strerror(number))};
 }
 
 /// Retry-After in seconds; nothing for a date.
@@ -229,7 +228,7 @@ Result<void> HttpClient::Impl::connect() {
     addrinfo* found = nullptr;
     if (const int code = ::getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found);
         code != 0) {
-        return Error{Errc::io, fmt::format("{}: {}", server.authority(), ::gai_strerror(code)), ""};
+        return Error{Errc::io, fmt::format("{}: {}", server.authority(), ::gai_strerror(code))};
     }
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
     int number = ECONNREFUSED;
@@ -254,7 +253,7 @@ Result<void> HttpClient::Impl::connect() {
                 if (!greeted) {
                     close();
                     return let_in && greeted.error().code == Errc::usage
-                               ? Error{Errc::io, greeted.error().detail, ""}
+                               ? Error{Errc::io, greeted.error().detail}
                                : greeted.error();
                 }
                 tls = *std::move(greeted);
@@ -339,8 +338,7 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
             return Error{
                 Errc::io,
                 fmt::format("{}: the connection was closed before the response was complete",
-                            server.authority()),
-                ""};
+                            server.authority())};
         }
         nothing_came = false;
         const Result<void> taken = parser.take({buffer.get(), static_cast<std::size_t>(got)});
@@ -469,10 +467,8 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
         milliseconds asked{0};
         if (reply && !request.repeatable && is_given_up(*reply)) {
             json::Parser parser;
-            return Error{Errc::timeout,
-                         fmt::format("{}: status 503: {}", impl_->server.authority(),
-                                     outcome_text(parser, reply->body)),
-                         ""};
+            return Error{Errc::timeout, fmt::format("{}: status 503: {}", impl_->server.authority(),
+                                                    outcome_text(parser, reply->body))};
         }
         if (reply) {
             // Any other 503 means that nothing was done (or that a sync failed, after which nothing is until a restart); after other

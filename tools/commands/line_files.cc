@@ -98,7 +98,7 @@ LineWriter::LineWriter(storage::FileSystem& files, std::string path,
 
 Result<LineWriter> LineWriter::create(const std::string& path, storage::FileSystem& files) {
     if (files.exists(path)) {
-        return Error{Errc::usage, path + " already exists", ""};
+        return Error{Errc::usage, path + " already exists"};
     }
     const std::string draft = path + std::string(kPartial);
     ANNALS_TRY(auto file, storage::create_anew(files, draft));
@@ -120,7 +120,7 @@ Result<void> LineWriter::drain() {
         return {};
     }
     if (auto written = file_->write(offset_, buffer_); !written) {
-        return Error{written.error().code, path_ + ": " + written.error().detail, ""};
+        return Error{written.error().code, path_ + ": " + written.error().detail};
     }
     offset_ += buffer_.size();
     buffer_.clear();
@@ -136,7 +136,7 @@ Result<void> LineWriter::publish() {
     const std::string draft = path_ + std::string(kPartial);
     const auto there = files_->facts(draft);
     if (!there || there->device != device_ || there->number != number_) {
-        return Error{Errc::io, draft + ": another process has started to write it as well", ""};
+        return Error{Errc::io, draft + ": another process has started to write it as well"};
     }
     ANNALS_TRY_VOID(files_->rename(draft, path_));
     Result<void> synced = files_->sync_directory(storage::directory_of(path_));
@@ -169,7 +169,7 @@ Result<TextReader> TextReader::open(const std::string& path, bool lines_only) {
     }
     std::FILE* file = std::fopen(path.c_str(), "rb");
     if (file == nullptr) {
-        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return TextReader(path, file, lines_only);
 }
@@ -184,7 +184,7 @@ Result<bool> TextReader::fill() {
     bytes_read_ += got;
     if (got == 0) {
         if (std::ferror(file_.get()) != 0) {
-            return Error{Errc::io, path_ + ": cannot be read", ""};
+            return Error{Errc::io, path_ + ": cannot be read"};
         }
         const bool whole = unpacker_ == nullptr || unpacker_->complete();
         return whole ? Result<bool>(false) : badly_packed("is cut short");
@@ -192,7 +192,7 @@ Result<bool> TextReader::fill() {
     if (begins && buffer_.starts_with(kGzipMark)) {
         unpacker_ = net::make_decoder(net::Coding::gzip);
         if (unpacker_ == nullptr) {
-            return Error{Errc::io, path_ + ": not enough memory to decompress it", ""};
+            return Error{Errc::io, path_ + ": not enough memory to decompress it"};
         }
     }
     if (unpacker_ != nullptr) {
@@ -207,7 +207,7 @@ Result<bool> TextReader::fill() {
 
 Error TextReader::badly_packed(std::string_view how) const {
     return {Errc::corrupt,
-            fmt::format("{}: the gzip data {}, somewhere after line {}", path_, how, line_), ""};
+            fmt::format("{}: the gzip data {}, somewhere after line {}", path_, how, line_)};
 }
 
 Result<bool> TextReader::read_line(std::string& text) {
@@ -287,7 +287,7 @@ Result<bool> TextReader::next(std::string& text) {
 }
 
 Error TextReader::too_large(std::uint64_t line) const {
-    return {Errc::invalid, fmt::format("{}:{}: too large", path_, line), ""};
+    return {Errc::invalid, fmt::format("{}:{}: too large", path_, line)};
 }
 
 }  // namespace annals::tools

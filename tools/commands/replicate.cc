@@ -157,8 +157,7 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
         return Error{Errc::usage,
                      "--since is neither an instant nor a cursor of the source's history by "
                      "_sort=_position: " +
-                         first.error().detail,
-                     ""};
+                         first.error().detail};
     }
     ANNALS_TRY(HistoryPage page, std::move(first));
     // When resumed or following, it is not known how much of the history is left.

@@ -36,7 +36,7 @@ Result<std::unique_ptr<storage::File>> lock_state(const std::string& path) {
         }
     }
     if (file && !(*file)->lock()) {
-        return Error{Errc::usage, path + ": in use by another process", ""};
+        return Error{Errc::usage, path + ": in use by another process"};
     }
     return file;
 }
@@ -50,7 +50,7 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
     ANNALS_TRY(const std::string text, storage::read_whole(files, path, kStateBytesMax));
     std::string_view rest = text;
     if (take_until(rest, '\n') != kFirstLine) {
-        return Error{Errc::usage, path + " is not a state file of annals replicate", ""};
+        return Error{Errc::usage, path + " is not a state file of annals replicate"};
     }
     ReplicateState state;
     while (!rest.empty()) {
@@ -68,10 +68,8 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
         }
     }
     if (state.from != from || state.to != to) {
-        return Error{
-            Errc::usage,
-            fmt::format("{} belongs to the replication from {} to {}", path, state.from, state.to),
-            ""};
+        return Error{Errc::usage, fmt::format("{} belongs to the replication from {} to {}", path,
+                                              state.from, state.to)};
     }
     return std::optional(std::move(state));
 }

@@ -23,19 +23,17 @@ Result<std::string> decoded(std::string_view body, std::string_view coding,
     const auto decoder = named ? net::make_decoder(*named) : nullptr;
     if (decoder == nullptr) {
         return Error{Errc::processing,
-                     fmt::format("the response is encoded ({}), which was not requested", coding),
-                     ""};
+                     fmt::format("the response is encoded ({}), which was not requested", coding)};
     }
     std::string plain;
     const net::Decoder::Step step = decoder->add(body, bytes_max, plain);
     if (step == net::Decoder::Step::too_large) {
         return Error{
             Errc::body_too_large,
-            fmt::format("the response is too large: its body has more than {} bytes", bytes_max),
-            ""};
+            fmt::format("the response is too large: its body has more than {} bytes", bytes_max)};
     }
     if (step == net::Decoder::Step::corrupt || !decoder->complete()) {
-        return Error{Errc::io, fmt::format("the response is not valid {}", coding), ""};
+        return Error{Errc::io, fmt::format("the response is not valid {}", coding)};
     }
     return plain;
 }
@@ -122,14 +120,12 @@ ReplyParser::ReplyParser(const HttpRequest& request)
 Result<void> ReplyParser::take(std::string_view bytes) {
     const llhttp_errno_t code = llhttp_execute(&parser_, bytes.data(), bytes.size());
     if (!too_large_.empty()) {
-        return Error{Errc::body_too_large, fmt::format("the response is too large: {}", too_large_),
-                     ""};
+        return Error{Errc::body_too_large,
+                     fmt::format("the response is too large: {}", too_large_)};
     }
     if (code != HPE_OK && !complete_) {
-        return Error{
-            Errc::io,
-            fmt::format("the response is not valid HTTP: {}", llhttp_get_error_reason(&parser_)),
-            ""};
+        return Error{Errc::io, fmt::format("the response is not valid HTTP: {}",
+                                           llhttp_get_error_reason(&parser_))};
     }
     return {};
 }

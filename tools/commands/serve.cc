@@ -105,7 +105,7 @@ Result<void> try_address(const std::string& listen) {
     const auto found =
         resolver.resolve(address.host, address.port, asio::ip::tcp::resolver::passive, ec);
     if (ec || found.empty()) {
-        return Error{Errc::usage, fmt::format("listen: cannot resolve '{}'", listen), ""};
+        return Error{Errc::usage, fmt::format("listen: cannot resolve '{}'", listen)};
     }
     const asio::ip::tcp::endpoint endpoint = *found.begin();
     asio::ip::tcp::acceptor acceptor(context);
@@ -117,8 +117,7 @@ Result<void> try_address(const std::string& listen) {
         acceptor.bind(endpoint, ec);
     }
     if (ec) {
-        return Error{Errc::usage, fmt::format("listen: cannot bind {}: {}", listen, ec.message()),
-                     ""};
+        return Error{Errc::usage, fmt::format("listen: cannot bind {}: {}", listen, ec.message())};
     }
     return {};
 }

@@ -22,7 +22,7 @@ std::string ServerUrl::text() const {
 
 Result<ServerUrl> parse_server_url(std::string_view text) {
     const auto refuse = [&](std::string_view why) {
-        return Error{Errc::usage, fmt::format("'{}': {}", text, why), ""};
+        return Error{Errc::usage, fmt::format("'{}': {}", text, why)};
     };
     const bool tls = text.starts_with("https://");
     if (!tls && !text.starts_with("http://")) {
@@ -41,7 +41,7 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     if (authority.find('@') != std::string_view::npos) {
         // Without the text: messages go to logs.
         return Error{Errc::usage,
-                     "a server's root must not contain credentials: send them in a header", ""};
+                     "a server's root must not contain credentials: send them in a header"};
     }
     while (path.ends_with('/')) {
         path.remove_suffix(1);
@@ -80,8 +80,7 @@ Result<ServerUrl> server_with(std::string_view text, Credentials credentials) {
     ANNALS_TRY(ServerUrl server, parse_server_url(text));
     if (!server.tls && !credentials.cert_file.empty()) {
         return Error{Errc::usage,
-                     fmt::format("'{}': a client certificate needs TLS, that is https://", text),
-                     ""};
+                     fmt::format("'{}': a client certificate needs TLS, that is https://", text)};
     }
     ANNALS_TRY_VOID(settle_credentials(credentials));
     server.credentials = std::move(credentials);

@@ -30,7 +30,7 @@ bool is_held(const std::string& directory) {
 /// Errors: usage (this process lacks that permission on `path`).
 Result<void> check_allowed(const std::string& path, int mode) {
     if (::access(path.c_str(), mode) != 0 && (errno == EACCES || errno == EROFS)) {
-        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return {};
 }
@@ -137,14 +137,14 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
     storage::FileSystem& files = storage::posix_file_system();
     // Locking creates a file; directories that are not a store stay unchanged.
     if (!files.exists(directory + "/segments")) {
-        return Error{Errc::usage, directory + ": there is no store here", ""};
+        return Error{Errc::usage, directory + ": there is no store here"};
     }
     ANNALS_TRY_VOID(storage::check_restored(files, directory));
     ANNALS_TRY_VOID(check_permissions(directory, false));
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {
         if (is_held(directory)) {
-            return Error{Errc::usage, directory + ": in use by another process", ""};
+            return Error{Errc::usage, directory + ": in use by another process"};
         }
         return std::unique_ptr<storage::DirectoryLock>();
     }
@@ -167,7 +167,7 @@ Result<void> check_writable(const std::string& path) {
 
 Result<void> make_output_directory(const std::string& path) {
     if (const Result<void> made = storage::posix_file_system().make_directory(path); !made) {
-        return Error{Errc::usage, made.error().detail, ""};
+        return Error{Errc::usage, made.error().detail};
     }
     return check_writable(path);
 }

@@ -81,7 +81,7 @@ Bio open_text(const std::string& text) {
 
 Error pem_error(const std::string& path, std::string_view what) {
     ERR_clear_error();
-    return {Errc::usage, fmt::format("{}: {}", path, what), ""};
+    return {Errc::usage, fmt::format("{}: {}", path, what)};
 }
 
 Result<std::vector<std::shared_ptr<X509>>> read_chain(const PemText& pem) {
@@ -166,12 +166,12 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string&
     static SSL_CTX* const context = make_context();
     SSL* const ssl = context == nullptr ? nullptr : SSL_new(context);
     if (ssl == nullptr) {
-        return Error{Errc::io, "TLS cannot be set up", ""};
+        return Error{Errc::io, "TLS cannot be set up"};
     }
     std::unique_ptr<TlsClient> client(new TlsClient(ssl));
     client->shows_ = identity != nullptr;
     if (client->shows_ && !identity->use_for(ssl)) {
-        return Error{Errc::io, "TLS cannot be set up with this certificate", ""};
+        return Error{Errc::io, "TLS cannot be set up with this certificate"};
     }
     SSL_set_app_data(ssl, &client->asked_in_vain_);
     SSL_set_fd(ssl, fd);
@@ -195,17 +195,15 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string&
     }
     if (const long verdict = SSL_get_verify_result(ssl); verdict != X509_V_OK) {
         ERR_clear_error();
-        return Error{Errc::usage,
-                     fmt::format("{}: the server's certificate: {}", host,
-                                 X509_verify_cert_error_string(verdict)),
-                     ""};
+        return Error{Errc::usage, fmt::format("{}: the server's certificate: {}", host,
+                                              X509_verify_cert_error_string(verdict))};
     }
     if (is_timeout(kind)) {
-        return Error{Errc::timeout, fmt::format("{}: the TLS handshake timed out", host), ""};
+        return Error{Errc::timeout, fmt::format("{}: the TLS handshake timed out", host)};
     }
     client->take_fault();
     return Error{client->refused_ ? Errc::usage : Errc::io,
-                 fmt::format("{}: TLS handshake: {}", host, client->fault_), ""};
+                 fmt::format("{}: TLS handshake: {}", host, client->fault_)};
 }
 
 void TlsClient::take_fault() {
