@@ -201,7 +201,8 @@ TEST_F(CopiedBackup, AnInterruptedOneSaysWhatIsGoneWithoutItsErasure) {
         ASSERT_TRUE(verified) << verified.error().detail;
         EXPECT_EQ(report->damages.size(), verified->damages.size());
         for (const Damage& damage : report->damages) {
-            EXPECT_EQ(damage.reason, "the body of a version is missing, although nothing erased it");
+            EXPECT_EQ(damage.reason,
+                      "the body of a version is missing, although nothing erased it");
             ++lacking;
         }
     }
