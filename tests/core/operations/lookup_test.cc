@@ -158,6 +158,17 @@ TEST_F(CodeSystems, AreNoValueSetsOfTheSameUrl) {
     EXPECT_EQ(codes(fmt::format("url={}%7C4.0.1&count=1", kGender)), "male");
 }
 
+TEST_F(CodeSystems, OfCurrenciesAreTheFragmentThatR4Lists) {
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:iso:std:iso:4217&code=EUR&property=x"),
+              "name=ISO4217 display=Euro");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:iso:std:iso:4217&code=CNY&property=x"),
+              "name=ISO4217 display=Renminbi (Chinese) yuan");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:iso:std:iso:4217&code=XCG"), "404 not-found");
+    const Answer all = send("GET", "/ValueSet/$expand?url=http://hl7.org/fhir/ValueSet/currencies");
+    EXPECT_EQ(count(all, R"("system":"urn:iso:std:iso:4217")"), 182U);
+    EXPECT_TRUE(all.says(R"({"name":"fragment","valueUri":"urn:iso:std:iso:4217"})")) << all.body;
+}
+
 TEST_F(CodeSystems, OfTwoCodesAreOneInOneVersion) {
     const auto asked = [&](std::string_view path, std::string_view a, std::string_view b) {
         return said(send("POST", path,
