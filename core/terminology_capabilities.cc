@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/definitions.h"
 #include "core/operations/signatures.h"
+#include "core/terminology/grammar.h"
 
 #include <fmt/format.h>
 
@@ -39,6 +40,7 @@ void append_code_system(std::string& out, const Same& same, bool default_known) 
     out += out.ends_with('[') ? R"({"uri":)" : R"(,{"uri":)";
     json::append_quoted(out, same.front()->url);
     out += R"(,"version":[)";
+    const bool has_grammar = terminology::grammar_of(same.front()->url) != nullptr;
     for (const ListedCodeSystem* const one : told) {
         out += one == told.front() ? "{" : ",{";
         if (!one->version.empty()) {
@@ -47,13 +49,19 @@ void append_code_system(std::string& out, const Same& same, bool default_known) 
             out += ',';
         }
         out += default_known && one == same.front() ? R"("isDefault":true,)" : "";
-        out += R"("compositional":false})";
+        out += has_grammar ? R"("compositional":true})" : R"("compositional":false})";
     }
-    out += R"(],"subsumption":true})";
+    out += has_grammar ? R"(],"subsumption":false})" : R"(],"subsumption":true})";
 }
 
 std::string code_systems(const Definitions& definitions, bool stored) {
-    const std::vector<ListedCodeSystem> systems = definitions.code_systems(stored);
+    std::vector<ListedCodeSystem> systems = definitions.code_systems(stored);
+    for (ListedCodeSystem& one : systems) {
+        one.has_codes = one.has_codes || terminology::grammar_of(one.url) != nullptr;
+    }
+    for (const terminology::Grammar& grammar : terminology::grammars()) {
+        systems.push_back({std::string(grammar.system), "", true});
+    }
     std::map<std::string_view, Same> by_url;
     for (const ListedCodeSystem& one : systems) {
         by_url[one.url].push_back(&one);

@@ -4,6 +4,7 @@
 #include "core/operations/designations.h"
 #include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
+#include "core/terminology/grammar.h"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,8 @@ namespace {
 
 using terminology::CodeSystem;
 using terminology::CodeSystemPointer;
+using terminology::Grammar;
+using terminology::Member;
 using terminology::Session;
 
 constexpr std::size_t kRelativesMax = 10'000;  // parents or children of a code in a response
@@ -22,6 +25,11 @@ constexpr std::size_t kRelativesMax = 10'000;  // parents or children of a code 
 Error unknown_system(std::string_view system) {
     return {Errc::not_found,
             fmt::format("The code system {} is not known here", system.substr(0, 300))};
+}
+
+Error no_such_code(std::string_view system, std::string_view code) {
+    return {Errc::not_found,
+            fmt::format("The code system {} has no code '{}'", system, code.substr(0, 200))};
 }
 
 Result<CodeSystem::Number> find_code(const CodeSystem& system, std::string_view code) {
@@ -32,17 +40,7 @@ Result<CodeSystem::Number> find_code(const CodeSystem& system, std::string_view 
         return Error{Errc::not_computable,
                      fmt::format("The codes of {} are not available", system.url())};
     }
-    return Error{Errc::not_found, fmt::format("The code system {} has no code '{}'", system.url(),
-                                              code.substr(0, 200))};
-}
-
-Result<CodeSystemPointer> find_system(Session& session, std::string_view system,
-                                      std::string_view version) {
-    ANNALS_TRY(CodeSystemPointer found, session.code_system(system, version));
-    if (found == nullptr) {
-        return unknown_system(system);
-    }
-    return found;
+    return no_such_code(system.url(), code);
 }
 
 // ---- $lookup ----
@@ -110,23 +108,20 @@ void add_designation(ParametersWriter& out, json::Value designation) {
     out.add_parts("designation", parts);
 }
 
-Result<std::string> look_up(Session& session, const Lookup& lookup) {
-    ANNALS_TRY(const CodeSystemPointer system,
-               find_system(session, *lookup.code.system, lookup.code.version));
-    ANNALS_TRY(const CodeSystem::Number number, find_code(*system, lookup.code.code));
-    const json::Value item = system->item(number);
+std::string describe(const CodeSystem& system, CodeSystem::Number number, const Lookup& lookup) {
+    const json::Value item = system.item(number);
     ParametersWriter out;
-    const std::string name = system->root()["name"].string();
-    out.add_text("name", "valueString", name.empty() ? std::string(system->url()) : name);
-    if (!system->version().empty()) {
-        out.add_text("version", "valueString", system->version());
+    const std::string name = system.root()["name"].string();
+    out.add_text("name", "valueString", name.empty() ? std::string(system.url()) : name);
+    if (!system.version().empty()) {
+        out.add_text("version", "valueString", system.version());
     }
     const std::string other =
         lookup.language.empty()
             ? std::string()
-            : display_in(lookup.language, {}, item, system->root()["language"].string());
-    const std::string_view display = other.empty() ? system->display(number) : other;
-    out.add_text("display", "valueString", display.empty() ? system->code(number) : display);
+            : display_in(lookup.language, {}, item, system.root()["language"].string());
+    const std::string_view display = other.empty() ? system.display(number) : other;
+    out.add_text("display", "valueString", display.empty() ? system.code(number) : display);
     for (const json::Value designation : item["designation"].elements()) {
         if (designation["value"].is_string() &&
             lookup.wants_designation(designation["language"].string())) {
@@ -138,13 +133,13 @@ Result<std::string> look_up(Session& session, const Lookup& lookup) {
     }
     if (lookup.wants("inactive")) {
         add_property(out, "inactive", "valueBoolean",
-                     system->is_inactive(number) ? "true" : "false");
+                     system.is_inactive(number) ? "true" : "false");
     }
     if (lookup.wants("parent")) {
-        add_relatives(out, "parent", *system, system->parents(number));
+        add_relatives(out, "parent", system, system.parents(number));
     }
     if (lookup.wants("child")) {
-        add_relatives(out, "child", *system, system->children(number));
+        add_relatives(out, "child", system, system.children(number));
     }
     for (const json::Value property : item["property"].elements()) {
         const std::string code = property["code"].string();
@@ -159,6 +154,33 @@ Result<std::string> look_up(Session& session, const Lookup& lookup) {
         }
     }
     return out.resource();
+}
+
+/// What is known about a code that its system does not list: its display is the code itself.
+std::string describe_by_grammar(const Grammar& grammar, std::string_view code) {
+    ParametersWriter out;
+    out.add_text("name", "valueString", grammar.name);
+    out.add_text("display", "valueString", code);
+    return out.resource();
+}
+
+Result<std::string> look_up(Session& session, const Lookup& lookup) {
+    const std::string& url = *lookup.code.system;
+    const std::string& code = lookup.code.code;
+    ANNALS_TRY(const CodeSystemPointer system, session.code_system(url, lookup.code.version));
+    const Grammar* const grammar = terminology::grammar_of(url);
+    if (grammar != nullptr &&
+        (system == nullptr || (!system->is_complete() && !system->find(code)))) {
+        if (grammar->judge(code) != Member::yes) {
+            return no_such_code(url, code);
+        }
+        return describe_by_grammar(*grammar, code);
+    }
+    if (system == nullptr) {
+        return unknown_system(url);
+    }
+    ANNALS_TRY(const CodeSystem::Number number, find_code(*system, code));
+    return describe(*system, number, lookup);
 }
 
 // ---- $subsumes ----
@@ -212,7 +234,10 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
                          "The codes are from a different version of the code system"};
         }
     } else {
-        ANNALS_TRY(system, find_system(session, asked.system, asked.version));
+        ANNALS_TRY(system, session.code_system(asked.system, asked.version));
+        if (system == nullptr) {
+            return unknown_system(asked.system);
+        }
     }
     ANNALS_TRY(const CodeSystem::Number a, find_code(*system, asked.a));
     ANNALS_TRY(const CodeSystem::Number b, find_code(*system, asked.b));

@@ -5,7 +5,7 @@
 #include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
 #include "core/search/fold.h"
-#include "core/terminology/membership.h"
+#include "core/terminology/grammar.h"
 
 #include <fmt/format.h>
 
@@ -147,6 +147,9 @@ Verdict judged(const ValidateCodeAsked& asked, const Known& known, const GivenCo
     Verdict verdict{true, "", known.listed_display};
     if (known.number && verdict.display.empty()) {
         verdict.display = known.system->display(*known.number);
+    } else if (verdict.display.empty() &&
+               terminology::by_grammar(code.system.value_or(""), code.code) == Member::yes) {
+        verdict.display = code.code;
     }
     if (!asked.language.empty()) {
         const std::string own =
@@ -221,33 +224,43 @@ Result<Verdict> in_value_set(Session& session, const ValidateCodeAsked& asked,
     return judged(asked, known, found);
 }
 
-Result<Verdict> in_code_system(const ValidateCodeAsked& asked,
-                               const terminology::CodeSystemPointer& system,
-                               const GivenCode& code) {
-    if (code.system && *code.system != system->url()) {
-        return Verdict{false,
-                       fmt::format("The code {} is from a different system than {}",
-                                   described(code), system->url()),
-                       ""};
+/// `system`: null if only the grammar of `url` may be known.
+Verdict in_code_system(const ValidateCodeAsked& asked, const terminology::CodeSystemPointer& system,
+                       std::string_view url, const GivenCode& code) {
+    if (code.system && *code.system != url) {
+        return Verdict{
+            false,
+            fmt::format("The code {} is from a different system than {}", described(code), url),
+            ""};
     }
-    if (!code.version.empty() && code.version != system->version()) {
+    if (system != nullptr && !code.version.empty() && code.version != system->version()) {
         return Verdict{false,
                        fmt::format("The code {} is from version '{}' of {}, which is not available",
                                    described(code), code.version.substr(0, 200), system->url()),
                        ""};
     }
-    Known known{system, system->find(code.code), {}, {}};
-    if (!known.number) {
-        return Verdict{false,
-                       system->is_complete()
-                           ? fmt::format("The code system {} has no code '{}'", system->url(),
-                                         code.code.substr(0, 200))
-                           : fmt::format("Whether the code system {} has a code '{}' cannot be "
-                                         "determined: not all of it is available",
-                                         system->url(), code.code.substr(0, 200)),
-                       ""};
+    const auto number = system ? system->find(code.code) : std::nullopt;
+    const Member in = number                            ? Member::yes
+                      : system && system->is_complete() ? Member::no
+                                                        : terminology::by_grammar(url, code.code);
+    if (in == Member::yes) {
+        GivenCode own = code;
+        own.system = url;
+        return judged(asked, {system, number, {}, {}}, own);
     }
-    return judged(asked, known, code);
+    if (in == Member::no) {
+        return Verdict{
+            false,
+            fmt::format("The code system {} has no code '{}'", url, code.code.substr(0, 200)), ""};
+    }
+    return Verdict{
+        false,
+        system == nullptr && terminology::grammar_of(url) == nullptr
+            ? fmt::format("The code system '{}' is not known here", url.substr(0, 300))
+            : fmt::format("Whether the code system {} has a code '{}' cannot be determined: not "
+                          "all of it is available",
+                          url, code.code.substr(0, 200)),
+        ""};
 }
 
 Result<Verdict> judge(Session& session, const ValidateCodeAsked& asked, const GivenCode& code,
@@ -258,24 +271,35 @@ Result<Verdict> judge(Session& session, const ValidateCodeAsked& asked, const Gi
     }
     if (definition != nullptr) {
         ANNALS_TRY(const auto system, terminology::code_system_of(definition, session.effort()));
-        return in_code_system(asked, system, code);
+        return in_code_system(asked, system, system->url(), code);
+    }
+    if (asked.meant) {
+        return in_code_system(asked, nullptr, asked.meant->url, code);
     }
     const std::string url = code.system.value_or("");
     ANNALS_TRY(const auto system, session.code_system(url, code.version));
-    if (system == nullptr) {
-        return Verdict{
-            false, fmt::format("The code system '{}' is not known here", url.substr(0, 300)), ""};
+    return in_code_system(asked, system, url, code);
+}
+
+/// The definition that is meant; null if it is that of a code system of which only the grammar is known.
+Result<terminology::Definition> find_asked(Session& session, const ValidateCodeAsked& asked) {
+    if (!asked.meant) {
+        return terminology::Definition();
     }
-    return in_code_system(asked, system, code);
+    if (asked.of_value_set) {
+        return find_meant(session, *asked.meant, "ValueSet");
+    }
+    Result<terminology::Definition> found = find_meant(session, *asked.meant, "CodeSystem");
+    if (!found && found.error().code == Errc::not_found &&
+        terminology::grammar_of(asked.meant->url) != nullptr) {
+        return terminology::Definition();
+    }
+    return found;
 }
 
 Result<std::string> validate_code_answer(Session& session, const ValidateCodeAsked& asked) {
     session.takes_abstract = asked.abstract_allowed;
-    terminology::Definition definition;
-    if (asked.meant) {
-        ANNALS_TRY(definition, find_meant(session, *asked.meant,
-                                          asked.of_value_set ? "ValueSet" : "CodeSystem"));
-    }
+    ANNALS_TRY(const terminology::Definition definition, find_asked(session, asked));
     Verdict verdict;
     for (const GivenCode& code : asked.codes) {
         ANNALS_TRY(Verdict one, judge(session, asked, code, definition));

@@ -1,6 +1,6 @@
 #include "core/terminology/membership.h"
 
-#include "codec/fhirpath/ucum.h"
+#include "core/terminology/grammar.h"
 
 #include <fmt/format.h>
 
@@ -62,9 +62,9 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
     // If a whole system isn't completely available, the part has those of its codes that the other value sets contain.
     const bool open = include.is_whole() && (session.open_systems || !include.value_sets.empty());
     Member otherwise = named || open ? Member::yes : Member::unknown;
-    if (include.is_whole() && include.system == fhirpath::kUcum) {
-        // The units are in no list: the grammar says which there are.
-        otherwise = fhirpath::is_unit(code.code) ? Member::yes : Member::no;
+    if (include.is_whole()) {
+        const Member in = by_grammar(include.system, code.code);
+        otherwise = in == Member::unknown ? otherwise : in;
     }
     if (system == nullptr) {
         return otherwise;

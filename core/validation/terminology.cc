@@ -3,7 +3,7 @@
 #include "codec/fhirpath/ucum.h"
 #include "core/canonical.h"
 #include "core/search/fold.h"
-#include "core/terminology/membership.h"
+#include "core/terminology/grammar.h"
 
 #include <fmt/format.h>
 
@@ -269,8 +269,9 @@ void check_code(Context& context, std::uint32_t node, const Code& code) {
         }
         return;
     }
-    if (*code.system == fhirpath::kUcum && !fhirpath::is_unit(code.code)) {
-        context.tell_unknown_code(node, fmt::format("'{}' is not a code of UCUM", code.code));
+    if (terminology::by_grammar(*code.system, code.code) == terminology::Member::no) {
+        context.tell_unknown_code(node, fmt::format("'{}' is not a code of {}", code.code,
+                                                    terminology::grammar_of(*code.system)->name));
     }
     const auto content = content_of(context, *code.system, code.version);
     const auto number = content ? content->find(code.code) : std::nullopt;

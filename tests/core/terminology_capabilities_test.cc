@@ -2,6 +2,7 @@
 
 #include "core/access.h"
 #include "core/terminology/code_system.h"
+#include "core/terminology/grammar.h"
 #include "core/terminology/r4.h"
 #include "tests/core/statement_fixture.h"
 
@@ -41,7 +42,8 @@ class TerminologyStatement : public Statement {
         const auto document = parser.parse(text);
         for (const json::Value system : document->root()["codeSystem"].elements()) {
             if (system["uri"].equals(url)) {
-                EXPECT_EQ(system["subsumption"].raw(), "true");
+                EXPECT_EQ(system["subsumption"].raw(),
+                          terminology::grammar_of(url) == nullptr ? "true" : "false");
                 return std::string(system["version"].raw());
             }
         }
@@ -92,8 +94,20 @@ TEST_F(TerminologyStatement, NamesTheCodeSystemsOfR4ThatHaveCodes) {
     EXPECT_GT(with_codes, 1000U);
     json::Parser parser;
     const auto document = parser.parse(text);
-    EXPECT_EQ(document->root()["codeSystem"].size(), with_codes);
+    EXPECT_EQ(document->root()["codeSystem"].size(), with_codes + terminology::grammars().size());
     EXPECT_EQ(versions(text, "http://snomed.info/sct"), "");
+}
+
+TEST_F(TerminologyStatement, NamesTheCodeSystemsWithAGrammar) {
+    constexpr std::string_view kUnits = "http://unitsofmeasure.org";
+    for (const std::string_view url :
+         {kUnits, std::string_view("urn:ietf:bcp:13"), std::string_view("urn:ietf:bcp:47")}) {
+        EXPECT_EQ(versions(terminology(), url), R"([{"isDefault":true,"compositional":true}])");
+    }
+    put("u", kUnits, R"(,"version":"2.1","content":"not-present")");
+    const std::string text = terminology();
+    EXPECT_EQ(versions(text, kUnits), R"([{"code":"2.1","isDefault":true,"compositional":true}])");
+    EXPECT_THAT(issues(text), IsEmpty());
 }
 
 TEST_F(TerminologyStatement, NamesWhatIsStoredByItsVersionsAndTheOneThatIsTaken) {

@@ -158,6 +158,33 @@ TEST_F(CodeSystems, AreNoValueSetsOfTheSameUrl) {
     EXPECT_EQ(codes(fmt::format("url={}%7C4.0.1&count=1", kGender)), "male");
 }
 
+TEST_F(CodeSystems, WithAGrammarHaveTheCodesThatFollowIt) {
+    const std::string units = "/CodeSystem/$lookup?system=http://unitsofmeasure.org&code=";
+    for (const bool is_stored : {false, true}) {
+        if (is_stored) {
+            put("CodeSystem/ucum",
+                R"({"resourceType":"CodeSystem","id":"ucum","url":"http://unitsofmeasure.org",
+                "version":"2.1","name":"Units","status":"active","content":"not-present"})");
+        }
+        EXPECT_EQ(get(units + "mg/dL"), "name=UCUM display=mg/dL") << is_stored;
+        EXPECT_EQ(get(units + "mg/dL&version=2.1"), "name=UCUM display=mg/dL") << is_stored;
+        EXPECT_EQ(get(units + "mcg"), "404 not-found") << is_stored;
+        EXPECT_EQ(get("/CodeSystem/$subsumes?system=http://unitsofmeasure.org&codeA=g&codeB=mg"),
+                  is_stored ? "422 not-supported" : "404 not-found");
+    }
+    put("CodeSystem/ucum",
+        R"({"resourceType":"CodeSystem","id":"ucum","url":"http://unitsofmeasure.org",
+        "name":"Units","status":"active","content":"fragment","concept":[
+        {"code":"mg","display":"milligram"}]})");
+    EXPECT_TRUE(send("GET", units + "mg").says("milligram"));
+    EXPECT_EQ(get(units + "kg"), "name=UCUM display=kg");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:47&code=de-CH"),
+              "name=BCP 47 display=de-CH");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:47&code=de_CH"), "404 not-found");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:13&code=text/csv"),
+              "name=BCP 13 display=text/csv");
+}
+
 TEST_F(CodeSystems, OfCurrenciesAreTheFragmentThatR4Lists) {
     EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:iso:std:iso:4217&code=EUR&property=x"),
               "name=ISO4217 display=Euro");

@@ -1,0 +1,71 @@
+#include "core/terminology/grammar.h"
+
+#include "codec/fhirpath/ucum.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+
+namespace annals::terminology {
+
+namespace {
+
+Member judge_unit(std::string_view code) {
+    return fhirpath::is_unit(code) ? Member::yes : Member::no;
+}
+
+// Parameters are not judged: R4 itself has values in them that RFC 2045 would have in quotes (Signature.targetFormat).
+Member judge_media_type(std::string_view code) {
+    static const re2::RE2 kMediaType(R"((?s)([A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/)"
+                                     R"([A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126})[ \t]*(;.*)?)");
+    if (code == "xml" || code == "json" || code == "ttl") {
+        return Member::unknown;  // R4 permits them in CapabilityStatement.format.
+    }
+    return re2::RE2::FullMatch(code, kMediaType) ? Member::yes : Member::no;
+}
+
+Member judge_language(std::string_view code) {
+    static const re2::RE2 kLanguage(
+        "(?i)"
+        "([a-z]{2,3}(-[a-z]{3}){0,3}|[a-z]{4,8})"  // language
+        "(-[a-z]{4})?"                             // script
+        "(-([a-z]{2}|[0-9]{3}))?"                  // region
+        "(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*"     // variants
+        "(-[a-wyz0-9](-[a-z0-9]{2,8})+)*"          // extensions
+        "(-x(-[a-z0-9]{1,8})+)?"                   // private use
+        "|x(-[a-z0-9]{1,8})+"
+        "|en-GB-oed|sgn-(BE-FR|BE-NL|CH-DE)"  // from before the grammar, as the next ones
+        "|i-(ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)");
+    if (!re2::RE2::FullMatch(code, kLanguage)) {
+        return Member::no;
+    }
+    // The grammar permits longer languages, but none has been registered so far.
+    constexpr std::size_t kLanguageChars = 3;
+    return code.substr(0, code.find('-')).size() <= kLanguageChars ? Member::yes : Member::unknown;
+}
+
+constexpr std::array<Grammar, 3> kGrammars{{
+    {fhirpath::kUcum, "UCUM", judge_unit},
+    {"urn:ietf:bcp:13", "BCP 13", judge_media_type},
+    {"urn:ietf:bcp:47", "BCP 47", judge_language},
+}};
+
+}  // namespace
+
+std::span<const Grammar> grammars() {
+    return kGrammars;
+}
+
+const Grammar* grammar_of(std::string_view system) {
+    const auto found = std::find_if(kGrammars.begin(), kGrammars.end(),
+                                    [&](const Grammar& one) { return one.system == system; });
+    return found == kGrammars.end() ? nullptr : &*found;
+}
+
+Member by_grammar(std::string_view system, std::string_view code) {
+    const Grammar* const grammar = grammar_of(system);
+    return grammar == nullptr ? Member::unknown : grammar->judge(code);
+}
+
+}  // namespace annals::terminology

@@ -1,0 +1,32 @@
+// Grammar: code systems whose codes follow a grammar instead of being listed.
+//
+// Layer:   core/terminology.
+// Spec:    UCUM as in codec/fhirpath/ucum.h; RFC 6838 section 4.2 (BCP 13, MIME types); RFC 5646 section 2.1 (BCP 47, languages).
+// Threads: any.
+
+#pragma once
+
+#include "core/terminology/membership.h"
+
+#include <span>
+#include <string_view>
+
+namespace annals::terminology {
+
+struct Grammar {
+    std::string_view system;  ///< the url of the code system
+    std::string_view name;
+    /// Whether a code is one of the system's; unknown if a list would have to decide.
+    Member (*judge)(std::string_view code);
+};
+
+/// All that are known.
+std::span<const Grammar> grammars();
+
+/// That of a code system; null if none is known.
+const Grammar* grammar_of(std::string_view system);
+
+/// Whether the grammar of `system` has the code; unknown if no grammar is known.
+Member by_grammar(std::string_view system, std::string_view code);
+
+}  // namespace annals::terminology

@@ -1,0 +1,135 @@
+// Codes of systems that have a grammar instead of a list, and what that means for bindings.
+
+#include "core/terminology/grammar.h"
+#include "core/terminology/r4.h"
+#include "tests/core/validation_fixture.h"
+
+namespace annals::terminology {
+namespace {
+
+constexpr std::string_view kMediaTypes = "urn:ietf:bcp:13";
+constexpr std::string_view kLanguages = "urn:ietf:bcp:47";
+
+Member in_value_set(std::string_view canonical, const Code& code) {
+    Effort effort(1'000'000);
+    Session session(r4_definitions(), effort);
+    const Result<Member> member = member_of(session, canonical, code);
+    EXPECT_TRUE(member) << (member ? "" : member.error().detail);
+    return member ? *member : Member::unknown;
+}
+
+TEST(Grammars, DecideWhatIsALanguage) {
+    for (const std::string_view tag : {"de",
+                                       "DE",
+                                       "en-US",
+                                       "zh-Hant",
+                                       "zh-cmn-Hans-CN",
+                                       "sl-rozaj-biske-1994",
+                                       "de-CH-1901",
+                                       "es-419",
+                                       "und",
+                                       "qaa-Qaaa-QM-x-southern",
+                                       "en-a-myext-b-another",
+                                       "de-DE-u-co-phonebk",
+                                       "x-whatever",
+                                       "en-x-a",
+                                       "i-klingon",
+                                       "I-Klingon",
+                                       "sgn-be-fr",
+                                       "en-GB-oed",
+                                       "art-lojban",
+                                       "zh-min-nan"}) {
+        EXPECT_EQ(by_grammar(kLanguages, tag), Member::yes) << tag;
+    }
+    for (const std::string_view tag :
+         {"",          "d",        "en_US",       "en-",          "-en",         "en--US",
+          "de-419-DE", "a-DE",     "en-US-",      "de DE",        "i-none",      "x",
+          "en-x",      "en-u",     "en-u-x-a",    "en-abcdefghi", "languagetag", "de\n",
+          "12",        "français", "ar-a-aaa-b-b"}) {
+        EXPECT_EQ(by_grammar(kLanguages, tag), Member::no) << tag;
+    }
+    for (const std::string_view tag : {"engl", "german", "language-US"}) {
+        EXPECT_EQ(by_grammar(kLanguages, tag), Member::unknown) << tag;
+    }
+}
+
+TEST(Grammars, DecideWhatIsAMediaType) {
+    for (const std::string_view type :
+         {"text/plain", "application/fhir+json", "application/vnd.openxmlformats-x.y", "IMAGE/PNG",
+          "text/plain;charset=utf-8", "text/plain; charset=\"a;b\"", "x-a/b",
+          "application/fhir+json;canonicalization=http://hl7.org/fhir/canonicalization/"
+          "json#document"}) {
+        EXPECT_EQ(by_grammar(kMediaTypes, type), Member::yes) << type;
+    }
+    for (const std::string_view type :
+         {"", "text", "text/", "/plain", "text/plain/x", "*/*", "image/*", "text /plain",
+          "text/ plain", "text/plain charset=utf-8", ".a/b", "pdf", "text/pl\u00E4in"}) {
+        EXPECT_EQ(by_grammar(kMediaTypes, type), Member::no) << type;
+    }
+    EXPECT_EQ(by_grammar(kMediaTypes, std::string(127, 'a') + "/b"), Member::yes);
+    EXPECT_EQ(by_grammar(kMediaTypes, std::string(128, 'a') + "/b"), Member::no);
+    // R4 permits these as codes of all media types.
+    for (const std::string_view type : {"xml", "json", "ttl"}) {
+        EXPECT_EQ(by_grammar(kMediaTypes, type), Member::unknown) << type;
+    }
+}
+
+TEST(Grammars, AreOfFewSystems) {
+    EXPECT_EQ(by_grammar("http://unitsofmeasure.org", "mg/dL"), Member::yes);
+    EXPECT_EQ(by_grammar("http://unitsofmeasure.org", "mcg"), Member::no);
+    EXPECT_EQ(by_grammar("http://loinc.org", "1"), Member::unknown);
+    EXPECT_EQ(by_grammar("", "mg"), Member::unknown);
+    EXPECT_EQ(grammar_of("http://loinc.org"), nullptr);
+}
+
+TEST(Membership, InAllLanguagesOrMediaTypesOfR4IsByTheirGrammar) {
+    constexpr std::string_view kAllLanguages = "http://hl7.org/fhir/ValueSet/all-languages";
+    constexpr std::string_view kAllMediaTypes = "http://hl7.org/fhir/ValueSet/mimetypes|4.0.1";
+    for (const Code& code : {Code{kLanguages, "gsw-CH"}, Code{std::nullopt, "gsw-CH"}}) {
+        EXPECT_EQ(in_value_set(kAllLanguages, code), Member::yes);
+    }
+    EXPECT_EQ(in_value_set(kAllLanguages, {kLanguages, "de_DE"}), Member::no);
+    EXPECT_EQ(in_value_set(kAllLanguages, {kLanguages, "german"}), Member::unknown);
+    EXPECT_EQ(in_value_set(kAllLanguages, {kMediaTypes, "de"}), Member::no);
+    EXPECT_EQ(in_value_set(kAllMediaTypes, {std::nullopt, "image/png"}), Member::yes);
+    EXPECT_EQ(in_value_set(kAllMediaTypes, {std::nullopt, "png"}), Member::no);
+    EXPECT_EQ(in_value_set(kAllMediaTypes, {std::nullopt, "xml"}), Member::unknown);
+    // A list is not widened by the grammar.
+    EXPECT_EQ(in_value_set("http://hl7.org/fhir/ValueSet/languages", {kLanguages, "gsw-CH"}),
+              Member::no);
+}
+
+TEST(Membership, InAllCurrenciesIsKnownOfThoseThatR4Lists) {
+    constexpr std::string_view kAll = "http://hl7.org/fhir/ValueSet/currencies|4.0.1";
+    EXPECT_EQ(in_value_set(kAll, {"urn:iso:std:iso:4217", "CHF"}), Member::yes);
+    EXPECT_EQ(in_value_set(kAll, {std::nullopt, "EUR"}), Member::yes);
+    EXPECT_EQ(in_value_set(kAll, {std::nullopt, "XCG"}), Member::unknown) << "newer than R4";
+    EXPECT_EQ(in_value_set(kAll, {"http://other", "EUR"}), Member::no);
+}
+
+TEST(Validation, RequiresMediaTypesWhereR4Does) {
+    const auto issues_of = [](std::string_view resource) {
+        return validation::issues(resource, r4_definitions());
+    };
+    const auto photo = [&](std::string_view type) {
+        return issues_of(fmt::format(
+            R"({{"resourceType":"Patient","photo":[{{"contentType":"{}","data":"YWJj"}}]}})",
+            type));
+    };
+    EXPECT_EQ(photo("image/png"), "");
+    EXPECT_EQ(photo("png"), "error code-invalid Patient.photo[0].contentType\n");
+    EXPECT_EQ(issues_of(R"({"resourceType":"CapabilityStatement","status":"draft","date":"2020",
+        "kind":"requirements","fhirVersion":"4.0.1","description":"d","rest":[{"mode":"server"}],"format":["xml","json",
+        "ttl","application/fhir+json","html"]})"),
+              "error code-invalid CapabilityStatement.format[4]\n");
+    EXPECT_EQ(issues_of(R"({"resourceType":"Patient","language":"german","communication":[
+        {"language":{"coding":[{"system":"urn:ietf:bcp:47","code":"gsw-CH"}]}},
+        {"language":{"coding":[{"system":"urn:ietf:bcp:47","code":"gsw_CH"}]}}]})"),
+              "error code-invalid Patient.communication[1].language.coding[0]\n");
+    EXPECT_EQ(issues_of(R"({"resourceType":"Invoice","status":"draft","totalNet":
+        {"value":1,"currency":"XCG"}})"),
+              "");
+}
+
+}  // namespace
+}  // namespace annals::terminology
