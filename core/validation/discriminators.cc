@@ -149,47 +149,20 @@ Verdict any_fits(const std::vector<Reached>& places, bool is_unknown, const Fits
     return is_unknown ? Verdict::unknown : Verdict::no;
 }
 
-/// Whether `spot` is in the slice according to one discriminator.
-Verdict fits(Context& context, const Frame& frame, const Profile& profile, const Node& slice,
-             json::Value discriminator, const Spot& spot) {
-    const std::string kind = discriminator["type"].string();
-    const std::string path = discriminator["path"].string();
-    const auto steps = discriminator_steps(path);
-    if (!steps) {
-        return Verdict::silent;
-    }
-    if (!context.spend(steps->size() + path.size() / 64)) {
-        return Verdict::unknown;
-    }
-    const auto verdict = [](bool is_in) { return is_in ? Verdict::yes : Verdict::no; };
-    Rule rule;
-    rule.profile = &profile;
-    rule.node = &slice;
-    std::list<Frame> frames;
-    Away away;
-    std::vector<Reached> places{{spot, &frame}};
-    for (const DiscriminatorStep& step : *steps) {
-        const bool is_url = step.kind == DiscriminatorStep::Kind::member && step.text == "url" &&
-                            rule.node != nullptr;
-        if (is_url && rule.profile->find(*rule.node, "url") == nullptr &&
-            rule.node->type == schema::extension_type()) {
-            // The url is given by the profile that the extension slice names.
-            const std::string url = first_profile(*rule.node);
-            if (!url.empty()) {
-                return verdict(!places.empty() && places.front().spot.value()["url"].equals(
-                                                      core::split_canonical(url).url));
-            }
-        }
-        rule = step_rule(context, rule, step);
-        places = step_places(context, places, step, frames, away);
-    }
+Verdict verdict_of(bool is_in) {
+    return is_in ? Verdict::yes : Verdict::no;
+}
+
+/// Whether the elements that a discriminator of that kind leads to are as its slice specifies.
+Verdict judge(Context& context, std::string_view kind, const Rule& rule,
+              const std::vector<Reached>& places, const Away& away) {
     if (kind == "exists") {
         // Discriminates if the element is required or prohibited in the slice; an optional one doesn't.
         const bool is_out = rule.node != nullptr && rule.node->max == 0;
         const bool tells = is_out || (rule.node != nullptr && rule.node->min > 0);
         return !tells         ? Verdict::silent
                : away.content ? Verdict::unknown
-                              : verdict(is_out == places.empty());
+                              : verdict_of(is_out == places.empty());
     }
     const bool by_profile = kind == "profile";
     if ((kind == "type" || by_profile) && !is_said(rule, by_profile)) {
@@ -221,6 +194,41 @@ Verdict fits(Context& context, const Frame& frame, const Profile& profile, const
         is_told = is_told || one.has_value();
     }
     return away.content ? Verdict::unknown : is_told ? Verdict::no : Verdict::silent;
+}
+
+/// Whether `spot` is in the slice according to one discriminator.
+Verdict fits(Context& context, const Frame& frame, const Profile& profile, const Node& slice,
+             json::Value discriminator, const Spot& spot) {
+    const std::string path = discriminator["path"].string();
+    const auto steps = discriminator_steps(path);
+    if (!steps) {
+        return Verdict::silent;
+    }
+    if (!context.spend(steps->size() + path.size() / 64)) {
+        return Verdict::unknown;
+    }
+    Rule rule;
+    rule.profile = &profile;
+    rule.node = &slice;
+    std::list<Frame> frames;
+    Away away;
+    std::vector<Reached> places{{spot, &frame}};
+    for (const DiscriminatorStep& step : *steps) {
+        const bool is_url = step.kind == DiscriminatorStep::Kind::member && step.text == "url" &&
+                            rule.node != nullptr;
+        if (is_url && rule.profile->find(*rule.node, "url") == nullptr &&
+            rule.node->type == schema::extension_type()) {
+            // The url is given by the profile that the extension slice names.
+            const std::string url = first_profile(*rule.node);
+            if (!url.empty()) {
+                return verdict_of(!places.empty() && places.front().spot.value()["url"].equals(
+                                                         core::split_canonical(url).url));
+            }
+        }
+        rule = step_rule(context, rule, step);
+        places = step_places(context, places, step, frames, away);
+    }
+    return judge(context, discriminator["type"].string(), rule, places, away);
 }
 
 /// Whether `spot` is in the slice according to all discriminators; none if it can't be told.
