@@ -1,3 +1,4 @@
+#include "core/base/parts.h"
 #include "core/validation/context.h"
 #include "core/validation/references.h"
 
@@ -5,7 +6,6 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 
 namespace annals::validation {
 
@@ -20,7 +20,7 @@ void check_has_full_url(Context& context, std::string_view bundle, json::Value e
     const bool is_written = bundle.starts_with("batch") || bundle.starts_with("transaction") ||
                             entry["request"]["method"].equals("POST");
     if (resource.is_object() && !entry["_fullUrl"] && !is_written && (refers || is_identified)) {
-        context.tell(Severity::error, "invalid", entry.index(), "The entry has no fullUrl");
+        context.error("invalid", entry, "The entry has no fullUrl");
     }
 }
 
@@ -33,8 +33,7 @@ void check_full_url(Context& context, const Frame& frame, json::Value entry) {
     }
     const std::string text = full_url.string();
     if (!is_absolute(text)) {
-        context.tell(Severity::error, "invalid", full_url.index(),
-                     fmt::format("A fullUrl must be absolute, not {}", text));
+        context.error("invalid", full_url, fmt::format("A fullUrl must be absolute, not {}", text));
         return;
     }
     const Literal literal = parse_literal(text);
@@ -47,17 +46,18 @@ void check_full_url(Context& context, const Frame& frame, json::Value entry) {
         const std::string method = entry["request"]["method"].string();
         const bool is_history = frame.resource.value()["type"].equals("history");
         if (method != "POST" && method != "PUT" && !is_history) {
-            context.tell(Severity::error, "invalid", full_url.index(),
-                         fmt::format("The fullUrl {} is that of a resource on a server, but the "
-                                     "resource has no id",
-                                     text));
+            context.error("invalid", full_url,
+                          fmt::format("The fullUrl {} is that of a resource on a server, but the "
+                                      "resource has no id",
+                                      text));
         }
         return;
     }
     if (id != literal.id || !resource["resourceType"].equals(literal.type_name)) {
-        context.tell(Severity::error, "invalid", full_url.index(),
-                     fmt::format("The fullUrl {} does not end in the resource's type and id: {}/{}",
-                                 text, resource["resourceType"].string(), id));
+        context.error(
+            "invalid", full_url,
+            fmt::format("The fullUrl {} does not end in the resource's type and id: {}/{}", text,
+                        resource["resourceType"].string(), id));
     }
 }
 
@@ -77,29 +77,27 @@ void check_in_bundle(Context& context, const Frame& frame, const Spot& spot) {
     }
 }
 
+/// The same for all references at `path`: "event.detail".
 void check_references_in_bundle(Context& context, const Frame& frame, const Spot& spot,
-                                std::span<const std::string_view> path) {
+                                std::string_view path) {
     if (path.empty()) {
         check_in_bundle(context, frame, spot);
         return;
     }
     std::vector<Spot> found;
-    collect(spot, path.front(), found);
+    collect(spot, take_until(path, '.'), found);
     for (const Spot& inner : found) {
-        check_references_in_bundle(context, frame, inner, path.subspan(1));
+        check_references_in_bundle(context, frame, inner, path);
     }
 }
 
 void check_sections(Context& context, const Frame& frame, const Spot& spot, std::size_t depth) {
-    static constexpr std::string_view kEntry[] = {"entry"};
-    static constexpr std::string_view kAuthor[] = {"author"};
-    static constexpr std::string_view kFocus[] = {"focus"};
     std::vector<Spot> sections;
     collect(spot, "section", sections);
     for (const Spot& section : sections) {
-        check_references_in_bundle(context, frame, section, kEntry);
-        check_references_in_bundle(context, frame, section, kAuthor);
-        check_references_in_bundle(context, frame, section, kFocus);
+        for (const std::string_view path : {"entry", "author", "focus"}) {
+            check_references_in_bundle(context, frame, section, path);
+        }
         if (depth < kJsonDepthMax) {
             check_sections(context, frame, section, depth + 1);
         }
@@ -118,25 +116,13 @@ void check_first_entry(Context& context, const Frame& bundle, std::string_view t
     frame.container = frame.resource;
     frame.outer = &bundle;
     if (type == "document" && frame.resource.type.name() == "Composition") {
-        static constexpr std::string_view kSubject[] = {"subject"};
-        static constexpr std::string_view kEncounter[] = {"encounter"};
-        static constexpr std::string_view kAuthor[] = {"author"};
-        static constexpr std::string_view kCustodian[] = {"custodian"};
-        static constexpr std::string_view kAttester[] = {"attester", "party"};
-        static constexpr std::string_view kDetail[] = {"event", "detail"};
-        for (const std::span<const std::string_view> path :
-             {std::span<const std::string_view>(kSubject),
-              std::span<const std::string_view>(kEncounter),
-              std::span<const std::string_view>(kAuthor),
-              std::span<const std::string_view>(kCustodian),
-              std::span<const std::string_view>(kAttester),
-              std::span<const std::string_view>(kDetail)}) {
+        for (const std::string_view path :
+             {"subject", "encounter", "author", "custodian", "attester.party", "event.detail"}) {
             check_references_in_bundle(context, frame, frame.resource, path);
         }
         check_sections(context, frame, frame.resource, 0);
     } else if (type == "message" && frame.resource.type.name() == "MessageHeader") {
-        static constexpr std::string_view kFocus[] = {"focus"};
-        check_references_in_bundle(context, frame, frame.resource, kFocus);
+        check_references_in_bundle(context, frame, frame.resource, "focus");
     }
 }
 
@@ -148,11 +134,10 @@ void check_search_entry(Context& context, json::Value entry) {
         return;
     }
     if (mode.equals("outcome") && !is_outcome) {
-        context.tell(Severity::error, "invalid", resource.index(),
-                     "An entry with the mode outcome must be an OperationOutcome");
+        context.error("invalid", resource,
+                      "An entry with the mode outcome must be an OperationOutcome");
     } else if (!mode.equals("outcome") && !resource["id"]) {
-        context.tell(Severity::error, "invalid", resource.index(),
-                     "A resource found by a search must have an id");
+        context.error("invalid", resource, "A resource found by a search must have an id");
     }
 }
 
@@ -177,8 +162,7 @@ void check_bundle(Context& context, const Frame& frame) {
                                                      "next", "prev",  "previous"};
         if (std::find(std::begin(kOnce), std::end(kOnce), relation) != std::end(kOnce) &&
             !relations.insert(relation).second) {
-            context.tell(Severity::error, "invalid", link.index(),
-                         fmt::format("There is more than one link {}", relation));
+            context.error("invalid", link, fmt::format("There is more than one link {}", relation));
         }
     }
     if (type == "document" || type == "message") {

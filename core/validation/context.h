@@ -115,6 +115,10 @@ struct Context {
         tell(Severity::error, code, spot, std::move(text));
     }
 
+    void error(std::string_view code, json::Value value, std::string text) {
+        tell(Severity::error, code, value.index(), std::move(text));
+    }
+
     void warn(std::string_view code, const Spot& spot, std::string text) {
         tell(Severity::warning, code, spot, std::move(text));
     }

@@ -2,6 +2,7 @@
 #include "codec/xml/narrative.h"
 #include "core/base/base64.h"
 #include "core/base/digest.h"
+#include "core/base/text.h"
 #include "core/validation/context.h"
 #include "core/validation/references.h"
 #include "core/validation/terminology.h"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 
@@ -53,8 +53,7 @@ void check_hash(Context& context, const Spot& spot) {
     const std::optional<std::string> bytes = decode_base64(data.string());
     const std::optional<std::string> stated = decode_base64(hash.string());
     if (bytes && stated && *stated != sha1(*bytes)) {
-        context.tell(Severity::warning, "value", spot,
-                     "The attachment's hash is not the SHA-1 of its data");
+        context.warn("value", spot, "The attachment's hash is not the SHA-1 of its data");
     }
 }
 
@@ -67,12 +66,9 @@ void check_attachment(Context& context, const Spot& spot) {
     }
     const std::size_t actual =
         data.node().escaped ? decoded_size(data.string()) : decoded_size(data.raw_string());
-    std::uint64_t stated = 0;
-    const std::string_view text = size.raw();
-    std::from_chars(text.data(), text.data() + text.size(), stated);
-    if (stated != actual) {
+    if (parse_number(size.raw()) != actual) {
         context.error("value", spot,
-                      fmt::format("The attachment states {} bytes but has {}", stated, actual));
+                      fmt::format("The attachment states {} bytes but has {}", size.raw(), actual));
     }
 }
 
@@ -133,8 +129,8 @@ void check_system(Context& context, const Spot& spot) {
     }
     const std::string text = system.string();
     if (!text.empty() && !is_absolute(text)) {
-        context.tell(Severity::error, "invalid", system.index(),
-                     fmt::format("A system must be an absolute URI, not {}", text));
+        context.error("invalid", system,
+                      fmt::format("A system must be an absolute URI, not {}", text));
     }
 }
 
@@ -152,8 +148,8 @@ void check_money(Context& context, const Spot& spot) {
     const bool is_code =
         text.size() == 3 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
     if (currency.is_string() && !is_code) {
-        context.tell(Severity::error, "code-invalid", currency.index(),
-                     fmt::format("'{}' is not a code of ISO 4217", text));
+        context.error("code-invalid", currency,
+                      fmt::format("'{}' is not a code of ISO 4217", text));
     }
 }
 

@@ -266,8 +266,8 @@ void check_contained(Context& context, const Frame& frame) {
         const auto inside = std::ranges::upper_bound(to_container, inner.index());
         const bool refers = inside != to_container.end() && *inside < inner.node().next;
         if (!id.empty() && !refers && !named.contains("#" + id)) {
-            context.tell(Severity::error, "invariant", inner.index(),
-                         fmt::format("Nothing refers to the contained resource #{} (dom-3)", id));
+            context.error("invariant", inner,
+                          fmt::format("Nothing refers to the contained resource #{} (dom-3)", id));
         }
     }
 }

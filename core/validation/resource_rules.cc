@@ -43,27 +43,27 @@ void check_items(Context& context, json::Value items, std::size_t depth,
     for (const json::Value item : items.elements()) {
         const json::Value conditions = item["enableWhen"];
         if (conditions.size() > 1 && !item["enableBehavior"] && !item["_enableBehavior"]) {
-            context.tell(Severity::error, "invariant", item.index(),
-                         "More than one enableWhen requires an enableBehavior (que-12)");
+            context.error("invariant", item,
+                          "More than one enableWhen requires an enableBehavior (que-12)");
         }
         for (const json::Value condition : conditions.elements()) {
             const json::Value question = condition["question"];
             const auto found = known.find(question.string());
             // R4's text requires a System.Boolean, which an element never is.
             if (condition["operator"].equals("exists") && !condition["answerBoolean"]) {
-                context.tell(Severity::error, "invariant", condition.index(),
-                             "The operator exists requires answerBoolean (que-7)");
+                context.error("invariant", condition,
+                              "The operator exists requires answerBoolean (que-7)");
             }
             if (!question.is_string()) {
                 continue;
             }
             if (found == known.end()) {
-                context.tell(Severity::error, "business-rule", question.index(),
-                             fmt::format("There is no question {}", question.string()));
+                context.error("business-rule", question,
+                              fmt::format("There is no question {}", question.string()));
             } else if (found->second.begin >= item.index() &&
                        found->second.begin < item.node().next) {
-                context.tell(Severity::error, "business-rule", question.index(),
-                             "An item's enableWhen must not refer to a question inside the item");
+                context.error("business-rule", question,
+                              "An item's enableWhen must not refer to a question inside the item");
             } else if (found->second.begin > item.index()) {
                 context.tell(Severity::warning, "business-rule", question.index(),
                              "An item's enableWhen refers to a question after the item");
@@ -111,8 +111,9 @@ void check_property_values(Context& context, json::Value concepts, std::size_t d
                                   (name.front() | 0x20) == (type->second.front() | 0x20) &&
                                   name.substr(1) == std::string_view(type->second).substr(1);
                 if (!fits) {
-                    context.tell(Severity::error, "business-rule", property.index(),
-                                 fmt::format("The property {} is a {}", type->first, type->second));
+                    context.error(
+                        "business-rule", property,
+                        fmt::format("The property {} is a {}", type->first, type->second));
                 }
             }
         }
@@ -126,8 +127,8 @@ void check_code_system(Context& context, const Frame& frame) {
     if (count && resource["content"].equals("complete") && resource["concept"]) {
         const std::size_t actual = count_concepts(resource["concept"], 0);
         if (count.raw() != std::to_string(actual)) {
-            context.tell(
-                Severity::error, "invalid", count.index(),
+            context.error(
+                "invalid", count,
                 fmt::format("The code system states {} concepts but has {}", count.raw(), actual));
         }
     }
@@ -136,13 +137,13 @@ void check_code_system(Context& context, const Frame& frame) {
     for (const json::Value property : resource["property"].elements()) {
         const std::string code = property["code"].string();
         if (!types.emplace(code, property["type"].string()).second) {
-            context.tell(Severity::error, "business-rule", property.index(),
-                         fmt::format("There is more than one property {}", code));
+            context.error("business-rule", property,
+                          fmt::format("There is more than one property {}", code));
         }
         const std::string uri = property["uri"].string();
         if (!uri.empty() && !uris.insert(uri).second) {
-            context.tell(Severity::error, "business-rule", property.index(),
-                         fmt::format("There is more than one property of the uri {}", uri));
+            context.error("business-rule", property,
+                          fmt::format("There is more than one property of the uri {}", uri));
         }
     }
     check_property_values(context, resource["concept"], 0, types);
@@ -190,8 +191,8 @@ void check_include(Context& context, json::Value include) {
     }
     const std::string text = system.string();
     if (!is_absolute(text)) {
-        context.tell(
-            Severity::error, "invalid", system.index(),
+        context.error(
+            "invalid", system,
             fmt::format("The system of a value set's codes must be an absolute URI, not {}", text));
     }
     if (text != kSnomed) {
@@ -211,8 +212,8 @@ void check_include(Context& context, json::Value include) {
         const bool is_expression =
             filter["property"].equals("constraint") || filter["property"].equals("expression");
         if (is_expression && !is_constraint(filter["value"].string())) {
-            context.tell(Severity::error, "invalid", filter.index(),
-                         "The filter is not an expression constraint of SNOMED CT");
+            context.error("invalid", filter,
+                          "The filter is not an expression constraint of SNOMED CT");
         }
     }
 }
@@ -267,8 +268,8 @@ void check_capability_statement(Context& context, const Frame& frame) {
                 }
                 const std::string_view own = search_type_of(parameter["definition"].string());
                 if (!own.empty() && !parameter["type"].equals(own)) {
-                    context.tell(
-                        Severity::error, "invalid", parameter.index(),
+                    context.error(
+                        "invalid", parameter,
                         fmt::format("{} is of the type {}", parameter["definition"].string(), own));
                 }
             }

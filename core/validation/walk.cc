@@ -14,11 +14,6 @@ namespace annals::validation {
 
 namespace {
 
-/// R4's own invariants, parsed once. Those that other code checks, or that are only advice, have no expression.
-struct InvariantRule {
-    std::optional<fhirpath::Expression> expression;
-};
-
 // ele-1: check_content(). The shape of contained resources: the structure check. ext-1, ref-1, dom-3, txt-1, txt-2:
 // data_types.cc and references.cc, at lower cost. que-7 and que-12 don't express what they mean: resource_rules.cc. dom-6 and
 // con-3 are best practice according to R4, not rules.
@@ -26,22 +21,25 @@ constexpr auto kElsewhere =
     std::to_array<std::string_view>({"ele-1", "ext-1", "ref-1", "dom-2", "dom-3", "dom-4", "dom-5",
                                      "dom-6", "txt-1", "txt-2", "que-7", "que-12", "con-3"});
 
-const std::vector<InvariantRule>& rules() {
-    static const std::vector<InvariantRule> all = [] {
-        std::vector<InvariantRule> made;
+using MaybeRule = std::optional<fhirpath::Expression>;
+
+/// R4's own invariants by their indexes, parsed once; none for those that other code checks, or that are only advice.
+const std::vector<MaybeRule>& rules() {
+    static const std::vector<MaybeRule> all = [] {
+        std::vector<MaybeRule> made;
         const auto add = [&made](schema::Invariant invariant) {
             if (invariant.index() >= made.size()) {
                 made.resize(invariant.index() + std::size_t{1});
             }
-            InvariantRule& rule = made[invariant.index()];
+            MaybeRule& rule = made[invariant.index()];
             const bool elsewhere = std::find(kElsewhere.begin(), kElsewhere.end(),
                                              invariant.key()) != kElsewhere.end();
-            if (rule.expression || elsewhere) {
+            if (rule || elsewhere) {
                 return;
             }
             if (Result<fhirpath::Expression> parsed =
                     fhirpath::Expression::parse(invariant.expression())) {
-                rule.expression = *std::move(parsed);
+                rule = *std::move(parsed);
             }
         };
         for (const schema::Type type : schema::types()) {
@@ -62,11 +60,11 @@ const std::vector<InvariantRule>& rules() {
 void check_invariants(Context& context, const Frame& frame, const Spot& spot,
                       schema::List<schema::Invariant> invariants) {
     for (const schema::Invariant invariant : invariants) {
-        const InvariantRule& rule = rules()[invariant.index()];
-        if (!rule.expression || !context.spend()) {
+        const MaybeRule& rule = rules()[invariant.index()];
+        if (!rule || !context.spend()) {
             continue;
         }
-        if (holds(context, frame, spot, *rule.expression) == false) {
+        if (holds(context, frame, spot, *rule) == false) {
             context.tell(invariant.is_error() ? Severity::error : Severity::warning, "invariant",
                          spot,
                          fmt::format("The rule {} is violated: {}", invariant.key(),
