@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kSegmentMagic = "ANNALSEG";
 constexpr std::uint8_t kFlagDeletion = 1;
 constexpr std::size_t kDecimalMax = 20;
+constexpr std::size_t kIdBytesMax = 64;
 
 std::uint32_t header_check(const char* frame, std::uint64_t salt) noexcept {
     return static_cast<std::uint32_t>(hash64({frame + 8, 44}, salt));
@@ -29,6 +30,12 @@ std::size_t decimal_digits(std::uint64_t value) noexcept {
 
 Error corrupt(std::uint64_t offset, std::string_view what) {
     return {Errc::corrupt, fmt::format("offset {}: {}", offset, what)};
+}
+
+/// Whether a version or an erase is within the format's limits.
+bool is_within_limits(const Record& record) noexcept {
+    return !record.type.empty() && !record.id.empty() && record.id.size() <= kIdBytesMax &&
+           record.terms.size() <= kTermsPerVersionMax;
 }
 
 }  // namespace
@@ -354,6 +361,9 @@ Result<std::optional<Record>> RecordReader::next() {
                                      offset_, kind)};
         }
         ANNALS_TRY(Record record, decode_record(bytes_, offset_));
+        if (!is_within_limits(record)) {
+            return corrupt(offset_, "record that exceeds the limits of the format");
+        }
         return std::optional<Record>(record);
     }
     return std::optional<Record>();

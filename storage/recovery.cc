@@ -123,6 +123,9 @@ class Recovery {
         if (number != expected) {
             ANNALS_TRY_VOID(damaged(segment_name(expected), 0, "the segment is missing"));
         }
+        if (number > SegmentTable::kSlotMax) {
+            return damaged(source.name, 0, "no segment can have this number");
+        }
         result_.last_number = number;
 
         ANNALS_TRY(source.file, fs_.open(segments_ + "/" + source.name,
@@ -234,8 +237,10 @@ class Recovery {
                 resources += source.footer->first_versions();
             } else {
                 for (const FrameAt& frame : source.scan.frames) {
-                    versions += frame.header.record_count;
-                    resources += frame.header.record_count;
+                    const std::uint64_t records = std::min<std::uint64_t>(
+                        frame.header.record_count, frame.header.length / kRecordHeaderBytes);
+                    versions += records;
+                    resources += records;
                 }
             }
         }
@@ -357,6 +362,9 @@ class Recovery {
                 break;
             }
             const Record& record = **read;
+            if (record.version.value > kVersionNumberMax) {
+                return damaged(source.name, reader.offset(), "no version can have this number");
+            }
             const auto type = find_resource_type(record.type);
             if (!type) {
                 return Error{Errc::usage,

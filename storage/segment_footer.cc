@@ -180,6 +180,7 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
     const std::uint64_t records = reader.versions_ + reader.erases_;
     if (!footer.starts_with(kFooterMagic) || reader.versions_ > footer.size() ||
         reader.erases_ > footer.size() || terms > footer.size() ||
+        reader.first_versions_ > reader.versions_ || type_bytes % kAlignment != 0 ||
         kFooterHeaderBytes + type_bytes + records * kHintBytes + terms * sizeof(std::uint64_t) +
                 kTrailerBytes !=
             footer.size()) {
@@ -216,6 +217,12 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
             return corrupt("footer with a hint out of its position");
         }
         versions += kind == RecordKind::version ? 1 : 0;
+        const std::uint64_t begin = std::uint64_t{load_le<std::uint32_t>(hint + 28)} * kAlignment;
+        const auto size = load_le<std::uint32_t>(hint + 36);
+        if (begin < kSegmentHeaderBytes + kFrameHeaderBytes || size < kRecordHeaderBytes ||
+            begin + size > offset) {
+            return corrupt("footer with a hint of a record outside the frames");
+        }
         if (load_le<std::uint16_t>(hint + 40) >= types ||
             (kind != RecordKind::version && kind != RecordKind::erase)) {
             return corrupt("footer with a hint of no type or kind");
