@@ -64,6 +64,22 @@ TEST(Arguments, AreRefusedWithTheUsageLineAndCodeTwo) {
     }
 }
 
+TEST(Arguments, AreRefusedByName) {
+    const auto problem_with = [](const ArgumentList& wrong) {
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(read(wrong).code, kExitUsage);
+        const std::string text = testing::internal::GetCapturedStderr();
+        return text.substr(0, text.find('\n'));
+    };
+    EXPECT_EQ(problem_with({"--to", "x", "--to", "y"}),
+              "annals probe: --to is given more than once");
+    EXPECT_EQ(problem_with({"--to", "x", "--count", "1", "--count", "2"}),
+              "annals probe: --count is given more than once");
+    EXPECT_EQ(problem_with({"--to", "x", "--set", "a=b", "--set", "c=d", "--one", "--two"}),
+              "annals probe: The following argument was not expected: --one");
+    EXPECT_EQ(problem_with({"--to", "x", ""}), "annals probe: THING: must not be empty");
+}
+
 TEST(Arguments, ExplainThemselvesOnStdout) {
     testing::internal::CaptureStdout();
     EXPECT_EQ(read({"--help"}).code, kExitDone);

@@ -15,7 +15,23 @@ struct Arguments::Impl {
     std::string command;
     std::string usage;
     std::string positionals;  ///< as shown in the usage line
+
+    std::string problem_of(const CLI::ParseError& error) const;
 };
+
+/// CLI11 says "At Most 1 required but received 2", and lists unexpected arguments from the last to the first.
+std::string Arguments::Impl::problem_of(const CLI::ParseError& error) const {
+    for (const CLI::Option* const option : app.get_options()) {
+        if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
+            option->get_expected_max() == 1 && option->count() > 1) {
+            return option->get_name() + " is given more than once";
+        }
+    }
+    const std::vector<std::string> left = app.remaining();
+    return dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty()
+               ? "The following argument was not expected: " + left.front()
+               : error.what();
+}
 
 namespace {
 
@@ -74,7 +90,7 @@ void Arguments::texts(const std::string& names, std::vector<std::string>& into,
 
 void Arguments::positionals(const std::string& name, std::vector<std::string>& into,
                             const std::string& help) {
-    impl_->app.add_option(name, into, help);
+    impl_->app.add_option(name, into, help)->check(is_said, "");
     impl_->positionals = " [" + name + "]...";
 }
 
@@ -92,7 +108,7 @@ std::optional<int> Arguments::parse(const ArgumentList& arguments) {
         std::fwrite(help.data(), 1, help.size(), stdout);
         return kExitDone;
     } catch (const CLI::ParseError& error) {
-        return refuse(error.what());
+        return refuse(impl_->problem_of(error));
     }
     return std::nullopt;
 }
