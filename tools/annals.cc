@@ -149,12 +149,15 @@ int run(const ArgumentList& arguments) {
         return kExitUsage;
     }
     const std::string& name = arguments.front();
-    if (name == "--help" || name == "-h" || name == "help") {
-        std::fputs(usage().c_str(), stdout);
-        return kExitDone;
-    }
-    if (name == "--version") {
-        std::puts("annals " ANNALS_VERSION);
+    const bool version = name == "--version";
+    if (version || name == "--help" || name == "-h" || name == "help") {
+        if (arguments.size() > 1) {
+            say_line("annals " + name +
+                     ": The following argument was not expected: " + arguments[1]);
+            say_line(kUsageLine);
+            return kExitUsage;
+        }
+        std::fputs(version ? "annals " ANNALS_VERSION "\n" : usage().c_str(), stdout);
         return kExitDone;
     }
     const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands),

@@ -47,6 +47,7 @@ TEST(CommandLine, SaysItsVersionAndItsCommands) {
 TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
     for (const std::vector<std::string>& wrong :
          {std::vector<std::string>{}, std::vector<std::string>{"unknown"},
+          std::vector<std::string>{"--version", "more"}, std::vector<std::string>{"help", "more"},
           std::vector<std::string>{"serve", "--unknown"}, std::vector<std::string>{"verify"},
           std::vector<std::string>{"export", "--to", "x"}, std::vector<std::string>{"import"},
           std::vector<std::string>{"import", "--server", "ftp://h/fhir"},
