@@ -56,6 +56,17 @@ TEST(Progress, SaysRateShareAndTimeLeftOnceTheTotalIsKnownAndEndsTheLine) {
     EXPECT_TRUE(text.ends_with("\n$")) << text;
 }
 
+TEST(Progress, EndsAtAllOfItAlsoIfTheTotalWasMoreThanThereWas) {
+    const std::string text = on_a_terminal([] {
+        Progress progress("things", 200, false);
+        std::this_thread::sleep_for(std::chrono::milliseconds(250));
+        progress.update(97, 194);
+        progress.finish_whole();
+    });
+    EXPECT_NE(text.find("/s, 97 %, "), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("/s, 100 %\r\n$")) << text;
+}
+
 TEST(Progress, GivesWayToWhatIsSaid) {
     const std::string text = on_a_terminal([] {
         show_passing("7 things");

@@ -71,13 +71,17 @@ Result<std::string> run(const Wanted& wanted, const core::Config& config,
     auto done = std::async(std::launch::async, [&] { return store->wait_compacted(); });
     // In MiB, so that the rate is readable.
     Progress progress("MiB", sealed_bytes(*store, wanted.data), wanted.quiet);
-    while (done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    const auto show = [&] {
         const storage::CompactionProgress now = store->compaction();
         const std::uint64_t bytes = now.bytes_read + now.pack_bytes_read;
         progress.update(bytes >> 20, bytes);
+    };
+    while (done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+        show();
     }
-    progress.finish();
     ANNALS_TRY_VOID(done.get());
+    show();
+    progress.finish_whole();
     const storage::CompactionProgress compacted = store->compaction();
     return fmt::format(
         "history: {} versions of {} resources removed\n"

@@ -118,6 +118,11 @@ void Progress::finish() {
     dirty_ = false;
 }
 
+void Progress::finish_whole() {
+    share_done_ = share_total_;
+    finish();
+}
+
 std::string Progress::line() const {
     const double elapsed = seconds();
     const double rate = elapsed > 0 ? static_cast<double>(units_) / elapsed : 0;

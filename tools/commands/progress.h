@@ -50,6 +50,9 @@ class Progress {
     /// Shows the final figures and ends the line.
     void finish();
 
+    /// The same once everything is done: the total may have been more than there was to do.
+    void finish_whole();
+
     /// Whether update() shows anything.
     bool shown() const noexcept { return shown_; }
 
