@@ -13,11 +13,12 @@
 namespace annals::tools {
 namespace {
 
-/// What `work` writes to stderr if that is a terminal.
-std::string on_a_terminal(const std::function<void()>& work) {
+/// What `work` writes to stderr if that is a terminal with this many columns; 0: it does not say how many.
+std::string on_a_terminal(const std::function<void()>& work, unsigned short columns = 0) {
     int master = -1;
     int slave = -1;
-    if (::openpty(&master, &slave, nullptr, nullptr, nullptr) != 0) {
+    const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+    if (::openpty(&master, &slave, nullptr, nullptr, &size) != 0) {
         return "no terminal to be had";
     }
     const int kept = ::dup(STDERR_FILENO);
@@ -76,10 +77,24 @@ TEST(Progress, GivesWayToWhatIsSaid) {
         clear_passing();
     });
     EXPECT_EQ(text,
-              "\r7 things\x1b[K"
-              "\r\x1b[Kin.ndjson:1: refused\r\n"
+              "\r7 things"
+              "\r        \rin.ndjson:1: refused\r\n"
               "in.ndjson:2: refused\r\n"
-              "\r8 things\x1b[K\r\x1b[K$");
+              "\r8 things\r        \r$");
+}
+
+TEST(Progress, OverwritesALongerLineAndKeepsToOneLineOfTheTerminal) {
+    const std::string text = on_a_terminal(
+        [] {
+            show_passing("12345 things, 9 s left");
+            show_passing("12346 things");
+            clear_passing();
+        },
+        16);
+    EXPECT_EQ(text,
+              "\r12345 things, 9"
+              "\r12346 things   "
+              "\r            \r$");
 }
 
 TEST(Plain, IsOneLineWithoutCommandsForTerminals) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,12 +19,27 @@ constexpr auto kInterval = std::chrono::milliseconds(200);
 
 // Import lanes report lines while the main thread shows the progress.
 std::mutex g_stderr;
-bool g_passing = false;  ///< the next line replaces the one shown
+std::size_t g_passing = 0;  ///< the length of the passing line; 0: none is shown
 std::atomic<bool> g_begun{false};
 
 void write_stderr(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
+}
+
+/// How much fits into a line of the terminal: "\r" does not lead back over the lines of a longer one.
+std::size_t passing_max() {
+    winsize size{};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1
+               ? size.ws_col - 1U
+               : std::string_view::npos;
+}
+
+/// Moves to the start of the passing line, and erases it without a command that simple terminals (TERM=dumb) lack.
+/// Requires: g_stderr is locked.
+std::string erase_passing() {
+    const std::size_t length = std::exchange(g_passing, 0);
+    return length == 0 ? "" : fmt::format("\r{:{}}\r", "", length);
 }
 
 std::string duration_text(double seconds) {
@@ -58,20 +74,20 @@ std::string plain(std::string_view text) {
 void say_line(std::string_view text) {
     const std::string line = plain(text) + '\n';
     const std::lock_guard lock(g_stderr);
-    write_stderr(std::exchange(g_passing, false) ? "\r\x1b[K" + line : line);
+    write_stderr(erase_passing() + line);
 }
 
 void show_passing(std::string_view line) {
     const std::lock_guard lock(g_stderr);
-    g_passing = true;
-    write_stderr(fmt::format("\r{}\x1b[K", line));
+    const std::string_view shown = line.substr(0, passing_max());
+    // Overwritten in place: erased first, it would flicker.
+    write_stderr(fmt::format("\r{:<{}}", shown, g_passing));
+    g_passing = shown.size();
 }
 
 void clear_passing() {
     const std::lock_guard lock(g_stderr);
-    if (std::exchange(g_passing, false)) {
-        write_stderr("\r\x1b[K");
-    }
+    write_stderr(erase_passing());
 }
 
 Progress::Progress(std::string what, std::uint64_t share_total, bool quiet)
