@@ -39,5 +39,13 @@ TEST(ExitCodes, TellWhatWasMetFromWhatCouldNotBeDone) {
     EXPECT_EQ(exit_code_of({Errc::usage, "", ""}), 2);
 }
 
+TEST(StoreAccess, TakesAPathThatNothingCanHaveForAWrongArgument) {
+    const std::string path(5000, 'a');
+    for (const Result<void>& checked : {check_permissions(path, false), check_writable(path)}) {
+        ASSERT_FALSE(checked);
+        EXPECT_EQ(checked.error().code, Errc::usage) << checked.error().detail;
+    }
+}
+
 }  // namespace
 }  // namespace annals::tools

@@ -27,9 +27,10 @@ bool is_held(const std::string& directory) {
     return fd >= 0 && ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// Errors: usage (this process lacks that permission on `path`).
+/// Errors: usage (this process lacks that permission on `path`, or nothing can have that name).
 Result<void> check_allowed(const std::string& path, int mode) {
-    if (::access(path.c_str(), mode) != 0 && (errno == EACCES || errno == EROFS)) {
+    if (::access(path.c_str(), mode) != 0 &&
+        (errno == EACCES || errno == EROFS || errno == ENAMETOOLONG || errno == ELOOP)) {
         return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return {};
