@@ -182,6 +182,36 @@ TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
         std::string::npos);
 }
 
+TEST(Report, GivesNoLatencyWhereThereWasNoResponse) {
+    Report report;
+    report.measurements.emplace_back();
+    report.measurements.back().asked = {workloads().data(), 64, 0};
+    const std::string table = table_of(report);
+    EXPECT_NE(
+        table.find("\nread:64                           0 requests/s             -         - "),
+        std::string::npos)
+        << table;
+    EXPECT_NE(html_of(report).find("<td>-</td><td>-</td><td>-</td><td>-</td>"), std::string::npos);
+    report.measurements.back().load.operations[0].record(1'250'000);
+    EXPECT_EQ(table_of(report).find(" - "), std::string::npos);
+}
+
+TEST(Report, IsAPageForSmallAndDarkScreensAndForPaper) {
+    Report report;
+    report.measurements.emplace_back();
+    report.measurements.back().asked = {workloads().data(), 64, 0};
+    report.measurements.back().limit = 1;
+    const std::string page = html_of(report);
+    for (const char* const part :
+         {R"(<meta name="viewport" content="width=device-width">)",
+          "@media screen and (prefers-color-scheme:dark)", "<thead>", "break-inside:avoid",
+          R"(<div class="wide"><table>)", R"(<table class="bars">)"}) {
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    }
+    const std::string body = page.substr(page.find("</style>"));
+    EXPECT_EQ(body.find('#'), std::string::npos) << "a colour that dark screens can't change";
+}
+
 // The targets that `draws` searches by `parameter` have.
 std::set<std::string> searches_of(const SearchParameter& parameter, int draws) {
     generate::Dice dice(1);

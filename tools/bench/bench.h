@@ -194,6 +194,9 @@ std::string placed(const Settings& settings);
 std::string remarks(const Report& report, const Measurement& measurement);
 std::string duration_text(std::uint64_t nanoseconds);
 
+/// "1.25 ms"; "-" if there was no response.
+std::string quantile_text(const Histogram& latency, double quantile);
+
 /// Runs everything that the settings ask for, limits first, each workload against a fresh server
 /// unless settings.server names one. Reports progress on stderr if `talk`. On failure, `report` has what was
 /// measured before.

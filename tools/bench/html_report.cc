@@ -18,27 +18,45 @@ constexpr double kLeft = 64;
 constexpr double kRight = 26;
 constexpr double kTop = 16;
 constexpr double kBottom = 44;
-constexpr std::string_view kColours[] = {"#1f5fa8", "#c2571a", "#2b8a4b",
-                                         "#8a3fa0", "#b3261e", "#5c6470"};
+/// Classes of the style sheet, which has a colour for each.
+constexpr std::size_t kColours = 6;
 
 constexpr std::string_view kStyle =
-    "body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;max-width:1180px;margin:2em "
+    ":root{color-scheme:light;--text:#1b1f24;--faint:#57606a;--rule:#d8dee4;--axis:#8c959f;"
+    "--grid:#e5e9ee;--bad:#b3261e;--c0:#1f5fa8;--c1:#c2571a;--c2:#2b8a4b;--c3:#8a3fa0;"
+    "--c4:#b3261e;--c5:#5c6470}"
+    "@media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;--text:#e2e6ea;"
+    "--faint:#a2abb5;--rule:#363c44;--axis:#707984;--grid:#2b3037;--bad:#ff8a80;--c0:#6aa9f2;"
+    "--c1:#ef9660;--c2:#62c584;--c3:#c893dd;--c4:#f0837b;--c5:#a6afba}}"
+    ".c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}"
+    ".c4{color:var(--c4)}.c5{color:var(--c5)}"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--text);max-width:1180px;margin:2em "
     "auto;padding:0 1em}"
-    "h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.15em;margin:2em 0 .5em}"
-    "p.facts{color:#57606a;margin:.2em 0}"
-    "table{border-collapse:collapse;width:100%}"
-    "th,td{text-align:right;padding:.25em .7em;border-bottom:1px solid #d8dee4;white-space:nowrap}"
+    "h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.15em;margin:2em 0 .5em;"
+    "break-after:avoid}"
+    "p.facts{color:var(--faint);margin:.2em 0}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%}"
+    "th,td{text-align:right;padding:.25em .7em;white-space:nowrap}"
+    "td{border-top:1px solid var(--rule)}"
     "th:first-child,td:first-child,td.text,th.text{text-align:left}"
-    "th{font-weight:600;border-bottom:2px solid #8c959f}tr.part td{color:#57606a;border:0}"
+    "th{font-weight:600;border-bottom:2px solid var(--axis)}tr{break-inside:avoid}"
+    "tr.part{break-before:avoid}tr.part td{color:var(--faint);border:0}"
     "tr.part "
     "td:first-child{padding-left:2em}td.below{white-space:normal;overflow-wrap:anywhere}td.bad{"
-    "color:#b3261e;font-weight:600}"
+    "color:var(--bad);font-weight:600}"
+    ".bars{max-width:860px}.bars td{border:0}.bars .text{white-space:normal}"
+    ".bars .bar{width:45%}.bars svg{display:block;height:1em}"
+    "svg .all{fill:var(--rule)}svg .some{fill:currentColor}"
     ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(500px,100%),1fr));gap:1."
     "5em}"
-    "figure{margin:0;max-width:640px}figcaption{font-weight:600;margin-bottom:.3em}svg{width:100%;"
-    "height:auto}"
-    "svg text{font:12px system-ui,sans-serif;fill:#57606a}svg .grid{stroke:#e5e9ee}"
-    "svg .axis{stroke:#8c959f}svg .line{fill:none;stroke-width:2}";
+    "figure{margin:0;max-width:640px;break-inside:avoid}"
+    "figcaption{font-weight:600;margin-bottom:.3em}"
+    "svg{width:100%;height:auto;overflow:visible}"
+    "svg text{font:12px system-ui,sans-serif;fill:var(--faint)}svg .grid{stroke:var(--grid)}"
+    "svg .axis{stroke:var(--axis)}svg .line{fill:none;stroke-width:2;stroke:currentColor}"
+    "@media screen and (max-width:600px){th,td{padding:.25em .4em}.bars .bar{width:25%}"
+    "svg text{font-size:17px}}"
+    "@media print{body{max-width:none;margin:0}.wide{overflow:visible}}";
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -89,7 +107,7 @@ class Plot {
 
     std::string svg() const {
         std::string out = fmt::format(
-            R"(<figure><figcaption>{}</figcaption><svg viewBox="0 0 {} {}" role="img">)",
+            R"(<figure><figcaption>{0}</figcaption><svg viewBox="0 0 {1} {2}" role="img" aria-label="{0}">)",
             escaped(title_), kWidth, kHeight + 20 * static_cast<double>(lines_.size()));
         for (const Tick& tick : y_ticks_) {
             out += fmt::format(
@@ -110,8 +128,7 @@ class Plot {
                         kLeft, kTop, kHeight - kBottom, kWidth - kRight,
                         (kLeft + kWidth - kRight) / 2, kHeight - 10, escaped(x_title_));
         for (std::size_t i = 0; i < lines_.size(); ++i) {
-            out += line_svg(lines_[i], kColours[i % std::size(kColours)],
-                            kHeight + 12 + 20 * static_cast<double>(i));
+            out += line_svg(lines_[i], i % kColours, kHeight + 12 + 20 * static_cast<double>(i));
         }
         return out + "</svg></figure>";
     }
@@ -121,7 +138,7 @@ class Plot {
 
     static double y_of(double at) { return kHeight - kBottom - at * (kHeight - kTop - kBottom); }
 
-    static std::string line_svg(const Line& line, std::string_view colour, double legend) {
+    static std::string line_svg(const Line& line, std::size_t colour, double legend) {
         std::string path;
         std::string dots;
         for (const Point& point : line.points) {
@@ -129,13 +146,13 @@ class Plot {
                                 y_of(point.y));
             if (!point.tip.empty()) {
                 dots += fmt::format(
-                    R"(<circle cx="{:.1f}" cy="{:.1f}" r="3.5" fill="{}"><title>{}</title></circle>)",
-                    x_of(point.x), y_of(point.y), colour, escaped(point.tip));
+                    R"(<circle cx="{:.1f}" cy="{:.1f}" r="3.5" fill="currentColor"><title>{}</title></circle>)",
+                    x_of(point.x), y_of(point.y), escaped(point.tip));
             }
         }
         return fmt::format(
-            R"(<path class="line" stroke="{0}" d="{1}"/>{2}<path stroke="{0}" stroke-width="3" )"
-            R"(d="M{3} {4:.1f}h18"/><text x="{5}" y="{6:.1f}">{7}</text>)",
+            R"(<g class="c{0}"><path class="line" d="{1}"/>{2}<path stroke="currentColor" stroke-width="3" )"
+            R"(d="M{3} {4:.1f}h18"/></g><text x="{5}" y="{6:.1f}">{7}</text>)",
             colour, path, dots, kLeft, legend, kLeft + 26, legend + 4, escaped(line.name));
     }
 
@@ -333,10 +350,7 @@ std::string lag_plot(const Measurement& measurement) {
 
 // The best of each workload compared with the machine's limit.
 std::string ratio_plot(const std::vector<Group>& groups) {
-    constexpr double kRow = 26;
-    constexpr double kNames = 190;
     std::string rows;
-    double y = 4;
     for (const Group& group : groups) {
         const Measurement* const best = *std::max_element(
             group.measurements.begin(), group.measurements.end(),
@@ -345,22 +359,18 @@ std::string ratio_plot(const std::vector<Group>& groups) {
             continue;
         }
         const double ratio = best->rate() / best->limit;
-        rows +=
-            fmt::format(R"(<text x="{0}" y="{1:.1f}" text-anchor="end">{2}</text>)"
-                        R"(<rect x="{3}" y="{4:.1f}" width="{5:.1f}" height="16" fill="#dfe6ee"/>)"
-                        R"(<rect x="{3}" y="{4:.1f}" width="{6:.1f}" height="16" fill="{7}"/>)"
-                        R"(<text x="{8:.1f}" y="{1:.1f}">{9:.2f} of {10}</text>)",
-                        kNames - 8, y + 13, escaped(best->asked.name()), kNames, y, 300.0,
-                        300 * std::min(ratio, 1.0), kColours[0], kNames + 308.0, ratio,
-                        escaped(best->limit_name));
-        y += kRow;
+        rows += fmt::format(
+            R"(<tr><td>{}</td><td class="bar"><svg class="c0" viewBox="0 0 100 10" preserveAspectRatio="none">)"
+            R"(<rect class="all" width="100" height="10"/><rect class="some" width="{:.1f}" height="10"/></svg></td>)"
+            R"(<td class="text">{:.2f} of {}</td></tr>)",
+            escaped(best->asked.name()), 100 * std::min(ratio, 1.0), ratio,
+            escaped(best->limit_name));
     }
-    return rows.empty()
-               ? rows
-               : fmt::format(
-                     R"(<h2>Compared with what the machine can do</h2><svg viewBox="0 0 760 {:.0f}" )"
-                     R"(role="img" style="max-width:860px">{}</svg>)",
-                     y, rows);
+    return rows.empty() ? rows
+                        : fmt::format(
+                              "<h2>Compared with what the machine can do</h2>"
+                              R"(<table class="bars">{}</table>)",
+                              rows);
 }
 
 std::string table_row(std::string_view name, double rate, std::string_view unit,
@@ -369,23 +379,22 @@ std::string table_row(std::string_view name, double rate, std::string_view unit,
     return fmt::format(
         R"(<tr{}><td>{}</td><td>{:.0f}</td><td class="text">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>)"
         R"(<td class="text">{}</td><td{}>{}</td></tr>)",
-        part ? R"( class="part")" : "", escaped(name), rate, unit,
-        duration_text(latency.quantile(0.5)), duration_text(latency.quantile(0.9)),
-        duration_text(latency.quantile(0.99)), duration_text(latency.quantile(0.999)),
+        part ? R"( class="part")" : "", escaped(name), rate, unit, quantile_text(latency, 0.5),
+        quantile_text(latency, 0.9), quantile_text(latency, 0.99), quantile_text(latency, 0.999),
         escaped(limit), errors > 0 ? R"( class="bad")" : "", part ? "" : std::to_string(errors));
 }
 
 std::string sync_row(std::string_view name, const Histogram& latency) {
     return fmt::format(
         R"(<tr><td>{}</td><td></td><td></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td></td><td></td></tr>)",
-        name, duration_text(latency.quantile(0.5)), duration_text(latency.quantile(0.9)),
-        duration_text(latency.quantile(0.99)), duration_text(latency.quantile(0.999)));
+        name, quantile_text(latency, 0.5), quantile_text(latency, 0.9),
+        quantile_text(latency, 0.99), quantile_text(latency, 0.999));
 }
 
 std::string table(const Report& report) {
     std::string out =
-        R"(<table><tr><th>workload</th><th>rate</th><th class="text"></th><th>p50</th><th>p90</th><th>p99</th>)"
-        R"(<th>p99.9</th><th class="text">of the limit</th><th>errors</th></tr>)";
+        R"(<div class="wide"><table><thead><tr><th>workload</th><th>rate</th><th class="text"></th><th>p50</th><th>p90</th><th>p99</th>)"
+        R"(<th>p99.9</th><th class="text">of the limit</th><th>errors</th></tr></thead><tbody>)";
     if (report.limits) {
         const Limits& limits = *report.limits;
         out += table_row("bare GET", limits.gets, "requests/s", limits.get_latency, "", 0, false);
@@ -420,7 +429,7 @@ std::string table(const Report& report) {
         out += fmt::format(R"(<tr class="part"><td colspan="9" class="text below">{}</td></tr>)",
                            escaped(below));
     }
-    return out + "</table>";
+    return out + "</tbody></table></div>";
 }
 
 }  // namespace
@@ -428,7 +437,7 @@ std::string table(const Report& report) {
 std::string html_of(const Report& report) {
     const Settings& settings = report.settings;
     std::string out = fmt::format(
-        R"(<!doctype html><html lang="en"><head><meta charset="utf-8"><title>annals bench</title><style>{}</style></head>)"
+        R"(<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>annals bench</title><style>{}</style></head>)"
         R"(<body><h1>annals bench</h1><p class="facts">{}</p>)"
         R"(<p class="facts">{}; {} s each after {} s of warm-up, seed {}</p><h2>Figures</h2>)",
         kStyle, described(report.machine, R"(</p><p class="facts">)"), escaped(placed(settings)),

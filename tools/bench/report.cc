@@ -17,9 +17,8 @@ double microseconds(std::uint64_t nanoseconds) {
 std::string row(std::string_view workload, double rate, std::string_view unit,
                 const Histogram& latency, std::string_view limit_name, double limit) {
     return fmt::format("{:<24} {:>10.0f} {:<14} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", workload,
-                       rate, unit, duration_text(latency.quantile(0.5)),
-                       duration_text(latency.quantile(0.9)), duration_text(latency.quantile(0.99)),
-                       duration_text(latency.quantile(0.999)),
+                       rate, unit, quantile_text(latency, 0.5), quantile_text(latency, 0.9),
+                       quantile_text(latency, 0.99), quantile_text(latency, 0.999),
                        limit > 0 ? fmt::format("{} {:.0f}", limit_name, limit) : "",
                        limit > 0 ? fmt::format("{:.2f}", rate / limit) : "");
 }
@@ -38,11 +37,9 @@ std::string limits_table(const Limits& limits) {
                         fmt::format("  append, {} per sync", kGroupSizes[i]), limits.appends[i]);
     }
     text += fmt::format("{:<24} p50 {}, p99 {}\n", "  sync of 4 KiB",
-                        duration_text(limits.sync_4k.quantile(0.5)),
-                        duration_text(limits.sync_4k.quantile(0.99)));
+                        quantile_text(limits.sync_4k, 0.5), quantile_text(limits.sync_4k, 0.99));
     text += fmt::format("{:<24} p50 {}, p99 {}\n", "  sync of 64 KiB",
-                        duration_text(limits.sync_64k.quantile(0.5)),
-                        duration_text(limits.sync_64k.quantile(0.99)));
+                        quantile_text(limits.sync_64k, 0.5), quantile_text(limits.sync_64k, 0.99));
     return text;
 }
 
@@ -122,6 +119,10 @@ std::string duration_text(std::uint64_t nanoseconds) {
     return us < 1000      ? fmt::format("{:.0f} us", us)
            : us < 100'000 ? fmt::format("{:.2f} ms", us / 1e3)
                           : fmt::format("{:.0f} ms", us / 1e3);
+}
+
+std::string quantile_text(const Histogram& latency, double quantile) {
+    return latency.count() == 0 ? "-" : duration_text(latency.quantile(quantile));
 }
 
 std::string described(const Machine& machine, std::string_view line_end) {
