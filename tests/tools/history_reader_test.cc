@@ -117,6 +117,30 @@ TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
         << unnumbered.error().detail;
 }
 
+TEST(HistoryReader, SeesTheOrderOfInstantsWithMicroseconds) {
+    const auto first_target = [](const std::string& first, const std::string& second) {
+        const auto entry = [](char id, const std::string& fraction) {
+            return fmt::format(
+                R"({{"resource":{{"resourceType":"Patient","id":"{}","meta":{{"versionId":"1","lastUpdated":"2020-01-01T00:00:01{}Z"}}}}}})",
+                id, fraction);
+        };
+        const test::HttpEndpoint endpoint([&](const std::string& request) {
+            return test::HttpEndpoint::Answer{
+                200,
+                fmt::format(
+                    R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{},{}]}})",
+                    target_of(request), entry('a', first), entry('b', second))};
+        });
+        return reader_of(endpoint).first_target({}, 10);
+    };
+    for (const auto& [earlier, later] :
+         {std::pair(".070", ".070003"), std::pair("", ".000001"), std::pair(".070999", ".071")}) {
+        const auto ascending = first_target(earlier, later);
+        EXPECT_TRUE(ascending) << earlier << ' ' << ascending.error().detail;
+        EXPECT_FALSE(first_target(later, earlier)) << earlier;
+    }
+}
+
 TEST(HistoryReader, TakesNoDeletionThatCouldDeleteWhatWasWrittenAfterIt) {
     const std::string deletion =
         R"({"request":{"method":"DELETE","url":"Patient/p1"},"response":{"status":"204","lastModified":"2020-01-01T00:00:02Z"}})";

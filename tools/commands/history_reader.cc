@@ -75,7 +75,7 @@ struct Order {
 
 Order order_of(json::Value bundle) {
     Order order;
-    std::string previous;
+    std::optional<Instant> previous;
     std::map<std::pair<TypeId, std::string>, VersionNumber> newest;
     core::HistoryEntry read;
     for (const json::Value entry : bundle["entry"].elements()) {
@@ -88,10 +88,9 @@ Order order_of(json::Value bundle) {
         if (!instant) {
             continue;
         }
-        const std::string text = format_instant(*instant);
-        order.ascends |= !previous.empty() && text > previous;
-        order.descends |= text < previous;
-        previous = text;
+        order.ascends |= previous && *instant > *previous;
+        order.descends |= previous && *instant < *previous;
+        previous = *instant;
     }
     return order;
 }
