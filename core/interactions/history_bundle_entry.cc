@@ -76,14 +76,20 @@ Result<Parts> read_parts(json::Value entry) {
     Parts parts;
     json::Value request;
     json::Value response;
+    json::Value search;
     using json::Kind;
     ANNALS_TRY_VOID(read_members(entry, [&](std::string_view name, json::Value value) {
         return name == "resource"   ? take(value, Kind::object, parts.resource)
                : name == "fullUrl"  ? take(value, Kind::string, parts.full_url)
                : name == "request"  ? take(value, Kind::object, request)
                : name == "response" ? take(value, Kind::object, response)
+               : name == "search"   ? take(value, Kind::object, search)
                                     : true;
     }));
+    if (search && search["mode"].equals("outcome")) {
+        return bad(Errc::invalid,
+                   "search.mode is outcome: a server's remark on its answer is not a version");
+    }
     ANNALS_TRY_VOID(read_members(request, [&](std::string_view name, json::Value value) {
         return name == "method" ? take(value, Kind::string, parts.method)
                : name == "url"  ? take(value, Kind::string, parts.url)

@@ -41,7 +41,8 @@ struct HistoryEntry {
 /// `resource`, else `request.url`, else `fullUrl`; the version number by `meta.versionId`, else `response.etag`,
 /// else `_history/N` in `fullUrl` or `response.location`; the instant by `meta.lastUpdated`, else
 /// `response.lastModified` (for a deletion the other way round). A deletion has the response status 410 or the
-/// method DELETE. Errors: structure, required, value, invalid; `entry` is meaningless then.
+/// method DELETE. Errors: structure, required, value, invalid (also an entry with search.mode outcome); `entry` is
+/// meaningless then.
 Result<void> read_history_entry(json::Value value, HistoryEntry& entry);
 
 /// The parts of a URL such as "http://a/fhir/Patient/1/_history/2" or "Patient/1".

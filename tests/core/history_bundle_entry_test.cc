@@ -62,6 +62,17 @@ TEST(HistoryBundleEntry, TakesWhatItStoresForTheResourceThatItSays) {
     EXPECT_EQ(server.get("/Patient/2").status, 404);
 }
 
+TEST(HistoryBundleEntry, StoresNoRemarkOfTheServerThatWasAsked) {
+    TestService server;
+    const Json bundle = post_history(
+        server,
+        {R"({"resource":{"resourceType":"OperationOutcome","id":"r","issue":[{"severity":"warning","code":"not-supported"}]},"search":{"mode":"outcome"}})",
+         R"({"search":{"mode":"match"},"resource":)" + version_body("1", 1) + "}"});
+    EXPECT_EQ(bundle.statuses(), "400 201");
+    EXPECT_EQ(bundle.issue(0, "code"), "invalid");
+    EXPECT_EQ(server.store().totals().versions, 1U);
+}
+
 TEST(HistoryBundleEntry, SaysThatAVersionIsBeyondTheLastNumber) {
     TestService server;
     const std::string unnumbered = R"({"resource":{"resourceType":"Patient","id":"1"}})";

@@ -117,7 +117,7 @@ bool gives_newest_first(json::Value bundle) {
 bool lacks_version(json::Value bundle) {
     core::HistoryEntry read;
     for (const json::Value entry : bundle["entry"].elements()) {
-        if (!is_remark(entry) && core::read_history_entry(entry, read) && !read.version) {
+        if (core::read_history_entry(entry, read) && !read.version) {
             return true;
         }
     }
