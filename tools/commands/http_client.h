@@ -6,59 +6,16 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "tools/commands/http_message.h"
+#include "tools/commands/patience.h"
 #include "tools/commands/server_url.h"
 
 #include <chrono>
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace annals::tools {
 
-struct HttpReply {
-    int status = 0;
-    std::string body;
-    std::vector<std::pair<std::string, std::string>> headers;
-
-    /// The first header with that name (in any case).
-    std::optional<std::string_view> header(std::string_view name) const;
-};
-
-struct HttpRequest {
-    std::string method = "GET";
-    std::string target;     ///< path and query, base path included
-    std::string_view body;  ///< Lifetime: until send() returns
-    std::string content_type = "application/fhir+json";
-    std::vector<std::pair<std::string, std::string>> headers;
-    bool repeatable = true;  ///< repeating it does no harm: may be sent again if the reply is lost
-    std::uint64_t reply_bytes_max = 1 << 30;  ///< of the reply's body, which is kept in memory
-
-    /// Checks each reply with status 200: true if it is incomplete. If a proxy speaks HTTP/1.0 to the server, truncated
-    /// replies look complete.
-    std::function<bool(const HttpReply&)> is_cut_off = {};
-};
-
-/// How long send_patiently() keeps trying.
-struct Patience {
-    std::chrono::milliseconds first_pause{100};
-    std::chrono::milliseconds longest_pause{5000};
-    std::chrono::milliseconds longest_wait{30000};   ///< the most that Retry-After may ask for
-    std::chrono::milliseconds give_up_after{60000};  ///< without a single success; negative: never
-    std::function<void(const std::string&)> say;     ///< called with the reason of each wait
-    std::function<bool()> stop;  ///< true ends it early, even while waiting for a reply
-    std::function<bool()> last;  ///< true: no more attempts; a reply in progress is still awaited
-
-    /// Whether there are no more attempts.
-    bool ends() const { return (stop && stop()) || (last && last()); }
-
-    /// Says `why`, and waits for `time` or until ends().
-    void wait(const std::string& why, std::chrono::milliseconds time) const;
-};
+class HttpConnection;
 
 class HttpClient {
   public:
@@ -96,8 +53,7 @@ class HttpClient {
     void close();
 
   private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    std::unique_ptr<HttpConnection> connection_;
 };
 
 }  // namespace annals::tools

@@ -1,12 +1,12 @@
 // ReplyParser: parses an HTTP/1.1 reply from the bytes of a connection as they arrive.
 //
-// Layer:   tools, for HttpClient.
+// Layer:   tools, for HttpConnection.
 // Threads: belongs to one thread.
 
 #pragma once
 
 #include "core/base/result.h"
-#include "tools/commands/http_client.h"
+#include "tools/commands/http_message.h"
 
 #include <llhttp.h>
 
