@@ -274,6 +274,16 @@ TEST_F(ReplicateHistory, BeginsWhereItIsToldWhateverTheStateSays) {
     EXPECT_NE(state().find("_since=2020-01-01\nafter "), std::string::npos) << state();
 }
 
+TEST_F(ReplicateHistory, TakesNothingOfAServerThatIgnoresWhereToBegin) {
+    has_page("12%3A00", {2, 1});  // newest first, whatever was requested
+    const Finished refused = replicate({"--since", "2020-01-01 12:00", "--retry-for", "0"});
+    EXPECT_EQ(refused.exit_code, 2) << refused.output;
+    EXPECT_NE(refused.errors.find("--since is neither an instant nor a cursor"), std::string::npos)
+        << refused.errors;
+    EXPECT_TRUE(taken().empty());
+    EXPECT_EQ(state(), "");
+}
+
 TEST_F(ReplicateHistory, SaysOfAPageThatIsGoneThatItIs) {
     const std::string kept = state_head() + "target /endpoint/_history?page=2\nafter 1\n";
     test::write_whole_file(state_file(), kept);

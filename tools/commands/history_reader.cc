@@ -315,11 +315,12 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
                      fmt::format("{}: GET {}: the response is not a history Bundle",
                                  client_.server().authority(), target)};
     }
-    // If the history was empty at first, its order may show only now.
+    // If the history was empty at first, its order may show only now; or a server does not know the cursor of --since. In
+    // commit order, instants may descend.
     const bool newest_first =
-        target.find("_sort=_lastUpdated") != std::string::npos && gives_newest_first(bundle);
+        target.find("_sort=_position") == std::string::npos && gives_newest_first(bundle);
     if (newest_first || lacks_version(bundle)) {
-        return Error{Errc::processing,
+        return Error{newest_first ? Errc::invalid : Errc::processing,
                      fmt::format("{}: GET {}: {}", client_.server().authority(), target,
                                  newest_first ? kNewestFirst : kLacksVersion)};
     }

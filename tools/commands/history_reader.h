@@ -49,9 +49,9 @@ class HistoryReader {
     Result<std::string> first_target(std::string_view since, std::size_t page_size);
 
     /// Reads one page; its `target` is the one that was requested last.
-    /// Errors: io, timeout (after patience), body_too_large (of a single version), invalid (400: the server doesn't understand the target),
-    ///         processing (the reply is not a history page, an entry doesn't say which version it is, or the next page is this one or was
-    ///         read before). The detail includes the outcome's diagnostics.
+    /// Errors: io, timeout (after patience), body_too_large (of a single version), invalid (400: the server doesn't understand the target,
+    ///         or the page is newest first), processing (the reply is not a history page, an entry doesn't say which version it is, or the
+    ///         next page is this one or was read before). The detail includes the outcome's diagnostics.
     Result<HistoryPage> read(std::string target);
 
     /// The number of versions in the server's history; none if it does not say or refuses `_count=0`. Cheap: no entries.
