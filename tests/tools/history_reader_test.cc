@@ -286,6 +286,14 @@ TEST(HistoryReader, AsksAgainForWhatWasCutOff) {
     EXPECT_EQ(page->entries.size(), 2U);
     EXPECT_EQ(said.size(), 2U);
 
+    std::atomic<bool> empty = true;
+    const test::HttpEndpoint empty_at_first([&](const std::string&) {
+        return test::HttpEndpoint::Answer{200, empty.exchange(false) ? "" : whole};
+    });
+    EXPECT_TRUE(HistoryReader(*parse_server_url(empty_at_first.url()), patience)
+                    .read("/endpoint/_history"));
+    EXPECT_EQ(said.size(), 3U);
+
     patience.give_up_after = std::chrono::milliseconds(0);
     EXPECT_FALSE(
         HistoryReader(*parse_server_url(endpoint.url()), patience).read("/endpoint/_history"));

@@ -250,7 +250,7 @@ Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>
     HttpRequest request;
     request.is_cut_off = [&](const HttpReply& reply) {
         document = parser_.parse(reply.body);
-        return !document && reply.body.starts_with('{');
+        return !document && (reply.body.empty() || reply.body.starts_with('{'));
     };
     while (true) {
         const std::uint64_t count = count_of(target);

@@ -59,8 +59,8 @@ class HistoryReader {
     Result<std::optional<std::uint64_t>> total();
 
   private:
-    /// The reply to `target`, whose `_count` is lowered if the reply is too large, and its parsed document. A reply that begins
-    /// with an object but doesn't parse is requested again, as patience allows.
+    /// The reply to `target`, whose `_count` is lowered if the reply is too large, and its parsed document. An empty reply, or
+    /// one that begins with an object but doesn't parse, is requested again, as patience allows.
     Result<HttpReply> ask(std::string& target, Result<json::Document>& document);
 
     /// Whether the server that returned `bundle` for `_sort=_position` knows that order.
