@@ -109,6 +109,25 @@ TEST(CompressedTransfers, AreMadeByImportAndExportWhenTheyAreTold) {
     EXPECT_NE(decoded(relay.received().front()).find("Observation"), std::string::npos);
 }
 
+TEST(CompressedTransfers, AreGivenUpWhereTheServerRefusesThem) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    RunningServer server(kBinary, directory / "data");
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    const HookReceiver::Answer pass = passes_on_to(server.url());
+    const HookReceiver relay([&](const ReceivedHook& hook, std::size_t number, const auto& send) {
+        return hook.header("content-encoding").empty()
+                   ? pass(hook, number, send)
+                   : std::string("HTTP/1.1 415 -\r\nContent-Length: 0\r\n\r\n");
+    });
+    const Finished imported = annals(
+        {"import", "--server", relay.url() + "/fhir", "--compress", directory / "in.ndjson"});
+    EXPECT_EQ(imported.exit_code, 0) << imported.errors;
+    EXPECT_NE(imported.output.find("imported 4: 0 there already"), std::string::npos);
+    EXPECT_NE(imported.errors.find("compressed bodies are not accepted"), std::string::npos);
+    EXPECT_TRUE(one_line(imported.errors)) << imported.errors;
+}
+
 TEST(CompressedTransfers, AreNotOfWhatNoServerTakesPartIn) {
     const TemporaryDirectory directory;
     import_history(directory / "data");

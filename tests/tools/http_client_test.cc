@@ -160,7 +160,7 @@ TEST(HttpClient, SendsLargeBodiesCompressedWhereItIsTold) {
     const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     ScriptedServer server({{ok, ok}});
     ServerUrl url = server.url();
-    url.compresses = true;
+    url.compression = std::make_shared<Compression>();
     HttpClient client(url);
     const std::string small(1023, 'x');
     const std::string large(1024, 'x');
@@ -181,6 +181,41 @@ TEST(HttpClient, SendsLargeBodiesCompressedWhereItIsTold) {
     std::string plain;
     net::make_decoder(net::Coding::zstd)->add(packed, 1 << 20, plain);
     EXPECT_EQ(plain, large);
+}
+
+TEST(HttpClient, SendsNothingCompressedAnyMoreWhereThatIsRefused) {
+    ScriptedServer server({{whole_reply(415, ""), whole_reply(415, "no"), whole_reply(415, ""),
+                            whole_reply(200, "a"), whole_reply(200, "b")},
+                           {whole_reply(200, "c")}});
+    ServerUrl url = server.url();
+    url.compression = std::make_shared<Compression>();
+    std::vector<std::string> said;
+    Patience patience;
+    patience.say = [&](const std::string& line) { said.push_back(line); };
+    const std::string large(2000, 'x');
+    HttpRequest request = unrepeatable_post();
+    request.body = large;
+    {
+        HttpClient client(url);
+        EXPECT_EQ(client.send_patiently(request, patience)->body, "no");
+        EXPECT_EQ(said.size(), 0U) << "it may be about something else";
+        EXPECT_EQ(client.send_patiently(request, patience)->body, "a");
+        EXPECT_EQ(client.send_patiently(request, patience)->body, "b");
+    }
+    HttpClient other(url);
+    EXPECT_EQ(other.send_patiently(request, patience)->body, "c");
+    EXPECT_EQ(said,
+              (std::vector<std::string>{server.url().authority() +
+                                        ": status 415: compressed bodies are not "
+                                        "accepted, so they are sent uncompressed from now on"}));
+    ASSERT_EQ(server.requests().size(), 6U);
+    for (std::size_t i = 0; i < 6; ++i) {
+        const std::string& sent = server.requests()[i];
+        EXPECT_EQ(sent.find("\r\nContent-Encoding: zstd\r\n") == std::string::npos,
+                  i != 0 && i != 2)
+            << i;
+        EXPECT_EQ(sent.ends_with(large), i != 0 && i != 2) << i;
+    }
 }
 
 TEST(HttpClient, WaitsForASilentServerNoLongerThanSomebodyWantsTo) {

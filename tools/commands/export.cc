@@ -180,12 +180,11 @@ int export_store(const ArgumentList& arguments) {
         return reader.refuse("give either --data or --server");
     }
     if (!options.server.empty()) {
-        auto server = server_with(options.server, options.credentials);
+        auto server = server_with(options.server, options.credentials, options.compresses);
         if (!server) {
             return reader.refuse(server.error().detail);
         }
         options.from = *std::move(server);
-        options.from->compresses = options.compresses;
     } else if (!options.credentials.none()) {
         return reader.refuse(kCredentialsGoWithServer);
     } else if (options.compresses) {

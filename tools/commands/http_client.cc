@@ -110,20 +110,30 @@ void HttpClient::close() {
     connection_->close();
 }
 
-Result<HttpReply> HttpClient::send(const HttpRequest& request) {
+Result<HttpReply> HttpClient::send_body(const HttpRequest& request) {
+    const std::shared_ptr<Compression>& compression = server().compression;
+    if (compression == nullptr || compression->refused ||
+        request.body.size() < kCompressedBytesMin) {
+        return connection_->exchange(request);
+    }
     std::string encoded;
-    std::optional<HttpRequest> smaller;
-    if (server().compresses && request.body.size() >= kCompressedBytesMin) {
-        smaller = compressed(request, encoded);
+    auto reply = connection_->exchange(compressed(request, encoded));
+    if (!reply || reply->status != 415) {
+        return reply;
     }
-    const HttpRequest& sending = smaller ? *smaller : request;
-    auto reply = connection_->exchange(sending);
-    if (reply && reply->status == 401 && server().credentials.in_files()) {
-        ANNALS_TRY(const bool renewed, connection_->renew_credentials());
-        if (renewed) {
-            reply = connection_->exchange(sending);
-        }
+    reply = connection_->exchange(request);
+    const bool taken = reply && reply->status != 415;
+    if (taken && !compression->refused.exchange(true) && connection_->patience().say) {
+        connection_->patience().say(
+            fmt::format("{}: status 415: compressed bodies are not accepted, so they are sent "
+                        "uncompressed from now on",
+                        server().authority()));
     }
+    return reply;
+}
+
+Result<HttpReply> HttpClient::send(const HttpRequest& request) {
+    auto reply = send_body(request);
     // Callers report a reply by its body.
     if (reply && reply->status / 100 == 3) {
         if (const auto location = reply->header("Location")) {

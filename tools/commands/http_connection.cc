@@ -100,12 +100,6 @@ Error HttpConnection::of_server(const Error& error) const {
     return {error.code, fmt::format("{}: {}", server_.authority(), error.detail), ""};
 }
 
-Result<bool> HttpConnection::renew_credentials() {
-    const std::string before = credential_lines_;
-    ANNALS_TRY_VOID(read_credentials());
-    return credential_lines_ != before;
-}
-
 Result<void> HttpConnection::read_credentials() {
     auto lines = header_lines(server_.credentials);
     auto shown = read_identity(server_.credentials);
@@ -195,7 +189,7 @@ std::string HttpConnection::head_of(const HttpRequest& request) const {
     std::string head = fmt::format(
         "{} {} HTTP/1.1\r\nHost: {}\r\nAccept: application/fhir+json\r\nAccept-Encoding: {}\r\n",
         request.method, request.target.empty() ? "/" : request.target, server_.authority(),
-        server_.compresses ? "zstd, gzip" : "identity");
+        server_.compression != nullptr ? "zstd, gzip" : "identity");
     for (const auto& [name, value] : request.headers) {
         head += fmt::format("{}: {}\r\n", name, value);
     }
@@ -284,7 +278,7 @@ Result<HttpReply> HttpConnection::read(const HttpRequest& request, bool& nothing
     return reply;
 }
 
-Result<HttpReply> HttpConnection::exchange(const HttpRequest& request) {
+Result<HttpReply> HttpConnection::exchange_once(const HttpRequest& request) {
     sent_ = false;
     if (fd_ >= 0 && stale()) {
         close();
@@ -315,6 +309,18 @@ Result<HttpReply> HttpConnection::exchange(const HttpRequest& request) {
             if (!reply) {
                 close();
             }
+        }
+    }
+    return reply;
+}
+
+Result<HttpReply> HttpConnection::exchange(const HttpRequest& request) {
+    auto reply = exchange_once(request);
+    if (reply && reply->status == 401 && server_.credentials.in_files()) {
+        const std::string before = credential_lines_;
+        ANNALS_TRY_VOID(read_credentials());
+        if (credential_lines_ != before) {
+            reply = exchange_once(request);
         }
     }
     let_in_ = let_in_ || (reply && reply->status != 401);

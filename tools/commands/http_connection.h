@@ -37,7 +37,9 @@ class HttpConnection {
     /// Sets what ends the waiting for the following requests.
     void set_patience(const Patience& patience) { patience_ = patience; }
 
-    /// Sends one request as it is and reads its reply, as HttpClient::send() describes it, but without its handling of 401.
+    const Patience& patience() const noexcept { return patience_; }
+
+    /// Sends one request as it is and reads its reply, with the credentials and errors that HttpClient::send() describes.
     Result<HttpReply> exchange(const HttpRequest& request);
 
     /// Whether any part of the last request was sent.
@@ -45,9 +47,6 @@ class HttpConnection {
 
     /// Whether the server has answered anything but 401.
     bool let_in() const noexcept { return let_in_; }
-
-    /// Reads the credentials again; whether the headers have changed. Errors: usage.
-    Result<bool> renew_credentials();
 
     void close();
 
@@ -64,6 +63,7 @@ class HttpConnection {
     bool goes_on_connecting(Clock::time_point since) const;
 
     Result<void> read_credentials();
+    Result<HttpReply> exchange_once(const HttpRequest& request);
     Result<void> connect();
     bool connect_to(const addrinfo& address, Clock::time_point begun);
     Result<void> begin_tls(Clock::time_point begun);

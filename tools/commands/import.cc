@@ -228,12 +228,11 @@ int import_files(const ArgumentList& arguments) {
         if (!options.sources.file.empty() || !options.sources.sets.empty()) {
             return reader.refuse("--config and --set need --data: a server has its own settings");
         }
-        auto server = server_with(options.server, options.credentials);
+        auto server = server_with(options.server, options.credentials, options.compresses);
         if (!server) {
             return reader.refuse(server.error().detail);
         }
         options.to = *std::move(server);
-        options.to->compresses = options.compresses;
     } else if (!options.credentials.none()) {
         return reader.refuse(kCredentialsGoWithServer);
     } else if (options.compresses) {

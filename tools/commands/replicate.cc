@@ -278,13 +278,12 @@ int replicate(const ArgumentList& arguments) {
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
-    auto from = server_with(options.from, options.from_credentials);
-    auto to = server_with(options.to, options.to_credentials);
-    for (auto* url : {&from, &to}) {
+    const auto from = server_with(options.from, options.from_credentials, options.compresses);
+    const auto to = server_with(options.to, options.to_credentials, options.compresses);
+    for (const auto* url : {&from, &to}) {
         if (!*url) {
             return reader.refuse(url->error().detail);
         }
-        (*url)->compresses = options.compresses;
     }
     if (from->text() == to->text()) {
         return reader.refuse("--from and --to are the same server");

@@ -76,7 +76,7 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     return url;
 }
 
-Result<ServerUrl> server_with(std::string_view text, Credentials credentials) {
+Result<ServerUrl> server_with(std::string_view text, Credentials credentials, bool compresses) {
     ANNALS_TRY(ServerUrl server, parse_server_url(text));
     if (!server.tls && !credentials.cert_file.empty()) {
         return Error{Errc::usage,
@@ -84,6 +84,7 @@ Result<ServerUrl> server_with(std::string_view text, Credentials credentials) {
     }
     ANNALS_TRY_VOID(settle_credentials(credentials));
     server.credentials = std::move(credentials);
+    server.compression = compresses ? std::make_shared<Compression>() : nullptr;
     return server;
 }
 

@@ -8,6 +8,8 @@
 #include "core/base/result.h"
 #include "tools/commands/credentials.h"
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,14 +18,19 @@ namespace annals::tools {
 /// The message if no server is named.
 inline constexpr const char* kCompressGoesWithServer = "--compress goes with --server";
 
+/// Compression of what is exchanged with a server, by all connections to it.
+struct Compression {
+    std::atomic<bool> refused{false};  ///< the server takes no compressed bodies
+};
+
 /// A server's root: "http://host:port/fhir".
 struct ServerUrl {
     std::string host;
     std::string port;
-    std::string base_path;      ///< "/fhir": no trailing slash, empty for the root
-    bool tls = false;           ///< https
-    Credentials credentials{};  ///< sent with each request; not part of text()
-    bool compresses = false;  ///< bodies are sent compressed, and asked for so; not part of text()
+    std::string base_path;                       ///< "/fhir": no trailing slash, empty for the root
+    bool tls = false;                            ///< https
+    Credentials credentials{};                   ///< sent with each request; not part of text()
+    std::shared_ptr<Compression> compression{};  ///< null: none; not part of text()
 
     /// "host:port" as in the Host header; an IPv6 address in brackets.
     std::string authority() const;
@@ -33,9 +40,10 @@ struct ServerUrl {
 /// Reads a server's root. Errors: usage (neither http:// nor https://, no host, a query).
 Result<ServerUrl> parse_server_url(std::string_view text);
 
-/// The same with credentials, which it settles. Errors: as parse_server_url() and settle_credentials(), and usage (a
-/// certificate for plain HTTP, which can't use it).
-Result<ServerUrl> server_with(std::string_view text, Credentials credentials);
+/// The same with credentials, which it settles, and with compression if it `compresses`. Errors: as parse_server_url() and
+/// settle_credentials(), and usage (a certificate for plain HTTP, which can't use it).
+Result<ServerUrl> server_with(std::string_view text, Credentials credentials,
+                              bool compresses = false);
 
 /// Path and query of `link` (a URL from the server), to be requested on the same connection whatever
 /// name the server gives itself. A relative one is resolved against `asked`, the target that returned it.
