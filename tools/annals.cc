@@ -1,17 +1,7 @@
 // annals: one binary, one table of subcommands.
 
-#include "tools/commands/backup.h"
-#include "tools/commands/bench.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/compact.h"
-#include "tools/commands/export.h"
-#include "tools/commands/generate.h"
-#include "tools/commands/import.h"
 #include "tools/commands/progress.h"
-#include "tools/commands/replicate.h"
-#include "tools/commands/restore.h"
-#include "tools/commands/serve.h"
-#include "tools/commands/verify.h"
 
 #include <fcntl.h>
 #include <pthread.h>

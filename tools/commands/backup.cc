@@ -1,7 +1,9 @@
-#include "tools/commands/backup.h"
+// annals backup: copies a store that is not in use.
 
 #include "storage/backup.h"
+
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/store_access.h"
 

@@ -1,10 +1,13 @@
-#include "tools/commands/bench.h"
+// annals bench: the load tool.
+
+#include "tools/bench/bench.h"
 
 #include "core/base/parts.h"
-#include "tools/bench/bench.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/credentials.h"
 #include "tools/commands/progress.h"
+#include "tools/commands/store_access.h"
 
 #include <fmt/format.h>
 

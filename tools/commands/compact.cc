@@ -1,10 +1,11 @@
-#include "tools/commands/compact.h"
+// annals compact: history cleanup and compaction of a store that no server uses.
 
 #include "core/config/history_limits.h"
 #include "storage/file_system.h"
 #include "storage/format.h"
 #include "storage/history_cleanup.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/store_access.h"
 

@@ -1,8 +1,9 @@
-#include "tools/commands/export.h"
+// annals export: a store's resources or its whole history, as ndjson.
 
 #include "storage/store.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/bundle_answers.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/credentials.h"
 #include "tools/commands/history_line.h"
 #include "tools/commands/history_reader.h"

@@ -1,6 +1,7 @@
-#include "tools/commands/generate.h"
+// annals generate: realistic, seeded, linked clinical data of any size.
 
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/generate/generator.h"
 

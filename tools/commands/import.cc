@@ -1,7 +1,8 @@
-#include "tools/commands/import.h"
+// annals import: reads ndjson and Bundles into a server or directly into a data directory.
 
 #include "core/config/config.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/credentials.h"
 #include "tools/commands/destination.h"
 #include "tools/commands/import_packer.h"

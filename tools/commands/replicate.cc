@@ -1,9 +1,10 @@
-#include "tools/commands/replicate.h"
+// annals replicate: keeps one server's history up to date in another.
 
 #include "core/base/digest.h"
 #include "core/base/instant.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/bundle_answers.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/compare_stores.h"
 #include "tools/commands/credentials.h"
 #include "tools/commands/follow_changes.h"

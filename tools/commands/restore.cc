@@ -1,9 +1,11 @@
-#include "tools/commands/restore.h"
+// annals restore: makes a new store from a backup.
+
+#include "storage/restore.h"
 
 #include "core/base/instant.h"
 #include "core/base/text.h"
-#include "storage/restore.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/store_access.h"
 

@@ -1,4 +1,4 @@
-#include "tools/commands/serve.h"
+// annals serve: the server.
 
 #include "codec/json/document.h"
 #include "core/base/log.h"
@@ -12,6 +12,7 @@
 #include "storage/store.h"
 #include "tools/commands/allocator.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/service_manager.h"
 #include "tools/commands/store_access.h"
 

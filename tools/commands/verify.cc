@@ -1,8 +1,10 @@
-#include "tools/commands/verify.h"
+// annals verify: checks whether a store still is what was written.
+
+#include "storage/verify.h"
 
 #include "storage/file_system.h"
-#include "storage/verify.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/store_access.h"
 
