@@ -30,7 +30,7 @@ bool is_held(const std::string& directory) {
 /// Errors: usage (this process lacks that permission on `path`, or nothing can have that name).
 Result<void> check_allowed(const std::string& path, int mode) {
     if (::access(path.c_str(), mode) != 0 &&
-        (errno == EACCES || errno == EROFS || errno == ENAMETOOLONG || errno == ELOOP)) {
+        (errno == EACCES || errno == EROFS || errno == ENAMETOOLONG)) {
         return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return {};
