@@ -267,6 +267,7 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
           std::vector<std::string>{"export", "--data", data, "--history", "--to", closed},
           std::vector<std::string>{"backup", "--data", data, "--to", closed},
           std::vector<std::string>{"backup", "--data", data, "--to", saved},
+          std::vector<std::string>{"bench", "read", "--smoke", "--directory", closed},
           std::vector<std::string>{"import", "--data", saved, "/dev/null"},
           std::vector<std::string>{"serve", "--data", closed, "--listen", "127.0.0.1:0"},
           std::vector<std::string>{"serve", "--data", saved, "--listen", "127.0.0.1:0"}}) {

@@ -257,6 +257,7 @@ Result<void> check_places(const Asked& asked) {
     if (error) {
         return Error{Errc::usage, fmt::format("{}: {}", asked.settings.directory, error.message())};
     }
+    ANNALS_TRY_VOID(check_writable(asked.settings.directory));
     for (const std::string* const file : {&asked.json, &asked.html}) {
         if (!file->empty() && !can_be_written(*file)) {
             return Error{Errc::usage, fmt::format("{}: {}", *file, std::strerror(errno))};
