@@ -1,7 +1,10 @@
 // The container: built with the README's commands and without a list
 // of packages of its own, and its health check. The systemd unit.
 
+#include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/http_endpoint.h"
+#include "tests/support/temporary_directory.h"
 
 #include <gmock/gmock.h>
 
@@ -12,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -78,16 +82,71 @@ TEST(Containerfile, RunsAsNobodyInParticular) {
     EXPECT_THAT(text, HasSubstr(R"(CMD ["/usr/libexec/annals-health"])"));
 }
 
-TEST(Unit, LetsTheServerAskWhatIsInMemory) {
+/// The values of `key` in the unit.
+std::vector<std::string> unit_values(const std::string& key) {
     std::ifstream file(kSource + "/tools/deploy/annals.service");
-    std::vector<std::string> filters;
+    std::vector<std::string> values;
     for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("SystemCallFilter=")) {
-            filters.push_back(line.substr(line.find('=') + 1));
+        if (line.starts_with(key + "=")) {
+            values.push_back(line.substr(key.size() + 1));
         }
     }
+    return values;
+}
+
+TEST(Unit, LetsTheServerAskWhatIsInMemory) {
     // Without mincore, network threads would read from the device themselves.
-    EXPECT_THAT(filters, ElementsAre("@system-service", "~@privileged", "mincore"));
+    EXPECT_THAT(unit_values("SystemCallFilter"),
+                ElementsAre("@system-service", "~@privileged", "mincore"));
+}
+
+/// The commands with which the page of operations installs the unit, but for those of systemd, with `root` for the root.
+std::string commands_to_install(const std::string& root) {
+    const std::string page = read_whole_file(kSource + "/docs/operations.md");
+    const std::size_t block = page.find("```sh\n", page.find("\n## Under systemd\n"));
+    std::istringstream lines(page.substr(block, page.find("\n```\n", block) - block));
+    std::string commands = "set -e; EDITOR=touch\n";
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+        if (line.starts_with("systemctl ")) {
+            continue;
+        }
+        const std::size_t built = line.find("build/release/annals");
+        if (built != std::string::npos) {
+            line.replace(built, 20, ANNALS_BINARY);
+        }
+        for (const char* folder : {" /usr/", " /etc/"}) {
+            for (std::size_t at = 0; (at = line.find(folder, at)) != std::string::npos; ++at) {
+                line.insert(at + 1, root);
+            }
+        }
+        commands += line + "\n";
+    }
+    return commands;
+}
+
+TEST(Unit, FindsInPlaceWhatItNames) {
+    const TemporaryDirectory root;
+    std::filesystem::create_directories(root / "usr/bin");
+    std::filesystem::create_directories(root / "etc/systemd/system");
+    const Finished installed =
+        run_program("/bin/sh", {"-c", "cd '" + kSource + "'\n" + commands_to_install(root.path())});
+    ASSERT_EQ(installed.exit_code, 0) << installed.errors;
+
+    ASSERT_EQ(unit_values("Documentation").size(), 1U);
+    ASSERT_EQ(unit_values("ExecStart").size(), 1U);
+    const std::string page = unit_values("Documentation").front();
+    ASSERT_TRUE(page.starts_with("file:/")) << page;
+    EXPECT_TRUE(std::filesystem::exists(root.path() + page.substr(5))) << page;
+    std::istringstream command(unit_values("ExecStart").front());
+    std::string program;
+    command >> program;
+    const std::filesystem::perms mode =
+        std::filesystem::status(root.path() + program).permissions();
+    EXPECT_EQ(mode, std::filesystem::perms(0755)) << program;
+    EXPECT_TRUE(std::filesystem::exists(root / "etc/systemd/system/annals.service"));
+    EXPECT_TRUE(std::filesystem::exists(root / "etc/annals/annals.toml"));
 }
 
 int health(const std::string& environment, const std::string& arguments) {
