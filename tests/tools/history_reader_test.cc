@@ -318,16 +318,16 @@ TEST(HistoryReader, AsksForLessWhereThatIsTooLarge) {
 TEST(HistoryReader, AsksForMoreAgainOnceItsPagesAreSmall) {
     const test::HttpEndpoint endpoint([](const std::string& request) {
         const std::string target = target_of(request);
-        const bool large = target.find("page=1") != std::string::npos;
+        const bool large = target.find("at=1") != std::string::npos;
         std::string page = page_of(1, 2, "", target + "0");
         page.append(large ? 60'000 : 0, ' ');
         return test::HttpEndpoint::Answer{200, page};
     });
     HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 50'000, 100'000);
-    auto page = reader.read("/endpoint/_history?_count=4&page=1");
+    auto page = reader.read("/endpoint/_history?_count=4&at=1");
     ASSERT_TRUE(page) << "a single version may have more: " << page.error().detail;
-    EXPECT_EQ(page->next, "/endpoint/_history?_count=1&page=10") << "it was no small page";
-    std::string next = "/endpoint/_history?_count=1&page=2";
+    EXPECT_EQ(page->next, "/endpoint/_history?_count=1&at=10") << "it was no small page";
+    std::string next = "/endpoint/_history?_count=1&at=2";
     for (const int count : {2, 4, 4}) {
         page = reader.read(next);
         ASSERT_TRUE(page) << page.error().detail;
@@ -335,6 +335,22 @@ TEST(HistoryReader, AsksForMoreAgainOnceItsPagesAreSmall) {
             << page->next;
         next = page->next;
     }
+}
+
+TEST(HistoryReader, KeepsTheSizeOfPagesThatAreNumbered) {
+    std::vector<std::string> asked;
+    const test::HttpEndpoint endpoint([&](const std::string& request) {
+        asked.push_back(target_of(request));
+        const bool large = asked.back().find("_count=4") != std::string::npos;
+        std::string page = page_of(1, 2, "", asked.back() + "0");
+        page.append(large ? 60'000 : 0, ' ');
+        return test::HttpEndpoint::Answer{200, page};
+    });
+    HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 50'000, 100'000);
+    const auto page = reader.read("/endpoint/_history?_count=4&_page=1");
+    ASSERT_TRUE(page) << page.error().detail;
+    EXPECT_EQ(page->next, "/endpoint/_history?_count=2&_page=10");
+    EXPECT_EQ(asked.size(), 2U);
 }
 
 TEST(HistoryReader, AsksForNoLessThanOneEntry) {

@@ -330,8 +330,10 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
         std::from_chars(total.data(), total.data() + total.size(), value);
         page.total = value;
     }
+    // A page's number counts pages of this size: with a larger one, versions before that page would be skipped.
+    const bool by_number = page.next.find("page=") != std::string::npos;
     if (const std::uint64_t count = count_of(page.next);
-        halvings_ > 0 && count > 0 && reply.body.size() < page_bytes_max_ / 4) {
+        halvings_ > 0 && count > 0 && !by_number && reply.body.size() < page_bytes_max_ / 4) {
         set_count(page.next, count * 2);
         --halvings_;
     }
