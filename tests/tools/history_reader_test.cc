@@ -202,7 +202,7 @@ TEST(HistoryReader, IsRefusedAtOnceByVersionsThatAreNoNumbers) {
 }
 
 TEST(HistoryReader, AsksForTheOrderOfInstantsHoweverTheOtherIsRefused) {
-    for (const int status : {400, 404, 422}) {
+    for (const int status : {400, 404, 422, 501}) {
         const test::HttpEndpoint endpoint([&](const std::string& request) {
             const std::string target = target_of(request);
             const bool known = target.find("_sort=_lastUpdated") != std::string::npos;

@@ -194,7 +194,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
             }
         } else {
             refusal = fmt::format("status {}: {}", reply.status, outcome_text(parser_, reply.body));
-            if (reply.status / 100 != 4) {
+            if (reply.status / 100 != 4 && reply.status != 501) {
                 break;
             }
         }
