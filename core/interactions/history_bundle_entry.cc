@@ -222,6 +222,9 @@ Result<void> read_instant(const Parts& parts, HistoryEntry& entry) {
 }  // namespace
 
 std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept {
+    if (url.find('?') != std::string_view::npos) {
+        return std::nullopt;  // criteria, which may end in the URL of another resource
+    }
     const auto take_last = [&]() -> std::string_view {
         const std::size_t slash = url.rfind('/');
         const std::string_view last = slash == std::string_view::npos ? url : url.substr(slash + 1);

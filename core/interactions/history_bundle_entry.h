@@ -52,7 +52,7 @@ struct ResourceUrl {
     std::string_view version;  ///< empty: none
 };
 
-/// None if `url` doesn't end in the name of a resource or a version. Lifetime: views point into `url`.
+/// None if `url` doesn't end in the name of a resource or a version, or has criteria. Lifetime: views point into `url`.
 std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept;
 
 }  // namespace annals::core

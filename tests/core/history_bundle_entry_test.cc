@@ -52,6 +52,19 @@ TEST(HistoryBundleEntry, RefusesADeletionThatNamesTwoResources) {
     EXPECT_EQ(server.get("/Patient/3").status, 410);
 }
 
+TEST(HistoryBundleEntry, TakesNoCriteriaForTheResourceInThem) {
+    TestService server;
+    post_history(server, {version_entry("1", 1), version_entry("2", 1)});
+    const std::string criteria = "Observation?subject=http://a/fhir/Patient/1";
+    const Json bundle = post_history(
+        server, {entry_of("DELETE", criteria),
+                 entry_of("DELETE", criteria, {}, R"("fullUrl":"http://a/fhir/Patient/2")"),
+                 entry_of("PUT", criteria, R"({"resourceType":"Patient"})")});
+    EXPECT_EQ(bundle.statuses(), "400 204 400");
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{1});
+    EXPECT_EQ(server.get("/Patient/2").status, 410);
+}
+
 TEST(HistoryBundleEntry, TakesWhatItStoresForTheResourceThatItSays) {
     TestService server;
     const Json bundle =
@@ -200,7 +213,8 @@ TEST(ResourceUrl, IsReadFromItsEnd) {
     EXPECT_EQ(named->version, "2");
     EXPECT_TRUE(parse_resource_url("Patient/1").has_value());
     for (const std::string_view url :
-         {"", "/", "Patient", "Patient/", "Nothing/1", "Patient/_history/1", "urn:uuid:1"}) {
+         {"", "/", "Patient", "Patient/", "Nothing/1", "Patient/_history/1", "urn:uuid:1",
+          "Observation?subject=http://a/fhir/Patient/1"}) {
         EXPECT_FALSE(parse_resource_url(url).has_value()) << url;
     }
 }
