@@ -83,7 +83,7 @@ bool is_conditional(const Request& request, const Target& target) {
 
 bool is_public(const Config& config, std::string_view what) {
     const auto& list = config.auth.public_access;
-    return std::find(list.begin(), list.end(), what) != list.end();
+    return std::ranges::find(list, what) != list.end();
 }
 
 std::optional<Scope> read_scope(std::string_view text) noexcept {
@@ -214,6 +214,12 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
                      fmt::format("The scope {} is needed", scope_text(permissions, type))};
     }
     return {};
+}
+
+Result<void> require_read(const Service& service, const Request& request, TypeId type,
+                          Extent extent) {
+    return everybody_may_read(service) ? Result<void>()
+                                       : require(service, request, kMayRead, type, extent);
 }
 
 Result<void> require_search(const Service& service, const Request& request, TypeId type,

@@ -139,6 +139,11 @@ Result<void> authorise(const Service& service, const Request& request, const Int
 Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,
                      std::optional<TypeId> type, Extent extent = Extent::all);
 
+/// Whether the sender of `request` may read resources of `type`: everybody may if auth.public has "read". Errors: as
+/// authorise().
+Result<void> require_read(const Service& service, const Request& request, TypeId type,
+                          Extent extent);
+
 /// Whether the sender of `request` may see resources of `type` that a search for others reaches by chains or criteria,
 /// or includes. Errors: as authorise().
 Result<void> require_search(const Service& service, const Request& request, TypeId type,

@@ -61,10 +61,8 @@ Result<void> Connection::judge_websocket(const core::Request& request) const {
         !is_own_origin(request)) {
         return Error{Errc::forbidden, "Scripts of this origin may not open a WebSocket here"};
     }
-    const core::Service& service = worker_.shared.service;
-    return core::everybody_may_read(service)
-               ? Result<void>()
-               : core::require(service, request, core::kMayRead, core::subscription_type());
+    return core::require_read(worker_.shared.service, request, core::subscription_type(),
+                              core::Extent::all);
 }
 
 /// Returns none if the connection may become a websocket.

@@ -207,8 +207,7 @@ asio::awaitable<Result<void>> Walker::resolve(json::Value reference, FieldPlan& 
 }
 
 Result<void> Walker::may_read(TypeId type) const {
-    return everybody_may_read(service_) ? Result<void>()
-                                        : require(service_, request_, kMayRead, type, Extent::part);
+    return require_read(service_, request_, type, Extent::part);
 }
 
 asio::awaitable<Result<bool>> Walker::is_readable(std::optional<storage::VersionInfo> info,

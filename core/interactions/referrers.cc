@@ -85,8 +85,7 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
             }
         }
         co_await turns.fetched(referring);
-        const bool readable = everybody_may_read(service_) ||
-                              require(service_, request_, kMayRead, type, Extent::part).has_value();
+        const bool readable = require_read(service_, request_, type, Extent::part).has_value();
         for (const storage::VersionInfo& info : referring) {
             const auto stored = store.load(info);
             if (!stored && stored.error().code != Errc::not_found) {

@@ -188,9 +188,7 @@ class Document {
     static TypeId bundle_type() { return *find_resource_type("Bundle"); }
 
     Result<void> may_read(TypeId type) const {
-        return everybody_may_read(service_)
-                   ? Result<void>()
-                   : require(service_, request_, kMayRead, type, Extent::part);
+        return require_read(service_, request_, type, Extent::part);
     }
 
     static Error too_large() {
@@ -307,9 +305,7 @@ class Document {
     /// Takes what the graph reaches from the Composition.
     asio::awaitable<Result<void>> take_graph(const VersionInfo& composition) {
         const TypeId type = *find_resource_type("GraphDefinition");
-        Result<void> done = everybody_may_read(service_)
-                                ? Result<void>()
-                                : require(service_, request_, kMayRead, type);
+        Result<void> done = require_read(service_, request_, type, Extent::all);
         if (done) {
             const TypeId types[] = {type};
             done = co_await reach_back(service_, service_.indexing().parameters(), types,

@@ -21,9 +21,7 @@ Result<void> check_subscriber(const Service& service, const Request& request, js
     if (!criteria) {
         return {};
     }
-    if (!everybody_may_read(service)) {
-        ANNALS_TRY_VOID(require(service, request, kMayRead, criteria->first));
-    }
+    ANNALS_TRY_VOID(require_read(service, request, criteria->first, Extent::all));
     ANNALS_TRY_VOID(require_search(service, request, criteria->first, Extent::all));
     const ScopedView view(service, request, kMaySearch, "search");
     const Result<Filter> filter =
