@@ -60,9 +60,10 @@ class ScopedView final : public search::View {
     /// or this is_whole().
     storage::Head shown(TypeId type, std::string_view id, const storage::Head& head) const;
 
-    /// The parameters that the plans of of() refer to; a plan is valid as long as these.
-    const std::shared_ptr<const search::ParameterSet>& parameters() const noexcept {
-        return parameters_;
+    /// The parameters that the plans of of() refer to; a plan is valid as long as these. If it is_whole(), its plans refer to
+    /// none, and these are the current ones.
+    std::shared_ptr<const search::ParameterSet> parameters() const {
+        return whole_ ? service_.indexing().parameters() : parameters_;
     }
 
   private:

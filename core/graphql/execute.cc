@@ -197,8 +197,7 @@ asio::awaitable<Result<std::string>> execute(const Service& service, const Reque
         co_return failure_json(variables.error(), fault);
     }
     const ScopedView searched(service, request, kMaySearch, "search");
-    const std::shared_ptr<const search::ParameterSet> parameters =
-        searched.is_whole() ? service.indexing().parameters() : searched.parameters();
+    const std::shared_ptr<const search::ParameterSet> parameters = searched.parameters();
     const Scope root = focus ? Scope{ObjectKind::fhir, {schema::Type(focus->type)}} : Scope();
     const Result<void> valid =
         validate(*document, **operation, root, *variables, *parameters, fault);

@@ -137,7 +137,7 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     Criteria criteria;
     criteria.type = type;
     const ScopedView view(service, request, kMaySearch, "search");
-    criteria.parameters = view.is_whole() ? service.indexing().parameters() : view.parameters();
+    criteria.parameters = view.parameters();
     Snapshot snapshot(service.store());
     const search::SnapshotResources stored(snapshot, service.definitions().carried(), unread);
     search::QueryContext context{.stored = stored,

@@ -49,7 +49,7 @@ class Search {
           request_(request),
           target_(target),
           view_(service, request, kMaySearch, "search"),
-          parameters_(view_.is_whole() ? service.indexing().parameters() : view_.parameters()),
+          parameters_(view_.parameters()),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
     asio::awaitable<Response> run() {

@@ -323,7 +323,7 @@ class Follower {
                                                        unread);
                 const search::QueryContext context{.stored = stored,
                                                    .view = seen,
-                                                   .parameters = service_.indexing().parameters(),
+                                                   .parameters = searched_.parameters(),
                                                    .base_url = std::string(request_.base_url),
                                                    .conditional = true};
                 return search::parse_query(context, {*target.type}, *pairs);

@@ -31,7 +31,7 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
                                              const TakeMatch& take) {
     search::Snapshot snapshot(service.store());
     const ScopedView view(service, request, kMaySearch);
-    const auto parameters = service.indexing().parameters();
+    const auto parameters = view.parameters();
     const Result<search::Query> query =
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
             const search::SnapshotResources stored(snapshot, service.definitions().carried(),

@@ -132,7 +132,7 @@ asio::awaitable<Response> match_operation(const Service& service, const Request&
     const ScopedView view(service, request, kMaySearch);
     const search::QueryContext context{.stored = stored,
                                        .view = view,
-                                       .parameters = service.indexing().parameters(),
+                                       .parameters = view.parameters(),
                                        .base_url = std::string(request.base_url),
                                        .strict = true};
     Turns turns(*request.loop, service.config().limits.request_timeout);
