@@ -51,7 +51,8 @@ Result<std::optional<Position>> find_as_of(const storage::Store& store, std::str
 
 std::optional<storage::VersionInfo> current_as_of(const storage::Store& store, TypeId type,
                                                   std::string_view id, Position position) {
-    auto info = store.current(type, id, position);
+    // To the store, position 0 means everything visible.
+    auto info = position.value == 0 ? std::nullopt : store.current(type, id, position);
     // The store still returns a removed deletion, so that the deleted version does not reappear.
     if (info && !store.at(info->position)) {
         info.reset();

@@ -29,8 +29,8 @@ Result<Position> read_as_of(const storage::Store& store, std::string_view text);
 /// several.
 Result<std::optional<Position>> find_as_of(const storage::Store& store, std::string_view query);
 
-/// The version of a resource that was current at `position`, which may be a deletion; none if there was none, or if it
-/// was a deletion that has been removed from the history since.
+/// The version of a resource that was current at `position`, which may be a deletion; none if there was none (as at position 0),
+/// or if it was a deletion that has been removed from the history since.
 std::optional<storage::VersionInfo> current_as_of(const storage::Store& store, TypeId type,
                                                   std::string_view id, Position position);
 

@@ -61,9 +61,6 @@ Response read(const Service& service, const Request& request, const Target& targ
         }
         as_of = *found;
     }
-    if (as_of && as_of->value == 0) {
-        return no_such_resource(target.type, target.id);
-    }
     const auto info = as_of ? current_as_of(service.store(), target.type, target.id, *as_of)
                             : service.store().current(target.type, target.id,
                                                       request.seen_at.value_or(Position{}));

@@ -77,12 +77,8 @@ class Document {
             }
             co_return refusal;
         }
-        const Position position = snapshot_->position();
-        std::optional<VersionInfo> composition;
-        if (position.value != 0) {
-            composition = as_of_ ? current_as_of(service_.store(), target_.type, id_, position)
-                                 : service_.store().current(target_.type, id_, position);
-        }
+        const std::optional<VersionInfo> composition =
+            current_as_of(service_.store(), target_.type, id_, snapshot_->position());
         if (composition) {
             co_await fetch_version(service_, request_, id_, *composition);
         }
@@ -153,8 +149,8 @@ class Document {
             ANNALS_TRY_VOID(require(service_, request_, kMayCreate, bundle_type(), Extent::part));
         }
         if (as_of) {
-            ANNALS_TRY(as_of_, read_as_of(service_.store(), *as_of));
-            snapshot_.emplace(service_.store(), *as_of_);
+            ANNALS_TRY(const Position position, read_as_of(service_.store(), *as_of));
+            snapshot_.emplace(service_.store(), position);
         } else {
             snapshot_.emplace(service_.store());
         }
@@ -407,7 +403,6 @@ class Document {
     std::string id_;
     bool persist_ = false;
     std::string graph_;  // empty: none
-    std::optional<Position> as_of_;
     std::optional<search::Snapshot> snapshot_;
     std::vector<VersionInfo> versions_;  // in the order of the document
     std::unordered_set<std::uint64_t> positions_;

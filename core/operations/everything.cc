@@ -204,10 +204,8 @@ class Everything {
             return {};
         }
         const auto info =
-            as_of_
-                ? current_as_of(service_.store(), target_.type, target_.id, snapshot_->position())
-                : service_.store().current(target_.type, target_.id, snapshot_->position());
-        if (!info || snapshot_->position().value == 0 || !read_.shows(*info)) {
+            current_as_of(service_.store(), target_.type, target_.id, snapshot_->position());
+        if (!info || !read_.shows(*info)) {
             return no_such_resource(target_.type, target_.id);
         }
         if (info->deletion) {

@@ -163,14 +163,11 @@ asio::awaitable<Response> graphql_operation(const Service& service, const Reques
     search::Snapshot snapshot(service.store(), *position);
     std::optional<storage::VersionInfo> focus;
     if (target.level == Level::instance_operation) {
-        focus = sent->as_of
-                    ? current_as_of(service.store(), target.type, target.id, snapshot.position())
-                    : service.store().current(target.type, target.id, snapshot.position());
+        focus = current_as_of(service.store(), target.type, target.id, snapshot.position());
         if (focus) {
             co_await fetch_version(service, request, target.id, *focus);
         }
-        if (!focus || snapshot.position().value == 0 ||
-            !ScopedView(service, request, kMayRead).shows(*focus)) {
+        if (!focus || !ScopedView(service, request, kMayRead).shows(*focus)) {
             co_return no_such_resource(target.type, target.id);
         }
         if (focus->deletion) {
