@@ -76,13 +76,13 @@ class Links {
         add(relation, "_cursor=" + write_cursor(cursor, target_));
     }
 
-    std::vector<std::pair<std::string_view, std::string>> take() { return std::move(links_); }
+    std::vector<BundleLink> take() { return std::move(links_); }
 
   private:
     const Target& target_;
     std::string root_;
     std::string query_;
-    std::vector<std::pair<std::string_view, std::string>> links_;
+    std::vector<BundleLink> links_;
 };
 
 void add_self(Links& links, const HistoryParameters& parameters) {
@@ -201,36 +201,6 @@ class Page {
     storage::HistoryQuery query_;
 };
 
-asio::awaitable<Response> answer_many(const Service& service, const Request& request,
-                                      const Target& target) {
-    Result<HistoryParameters> parameters = read_parameters(service, request, target);
-    if (!parameters) {
-        co_return parameters.error();
-    }
-    const Page page(service, request, target, *parameters);
-    const ScopedView view(service, request, kMaySearch, "history");
-    Turns turns(*request.loop, service.config().limits.request_timeout);
-    if (view.is_whole() && !parameters->cursor.at) {
-        storage::HistoryWalk walk = service.store().walk_history(page.query());
-        while (!walk.advance(kVersionsPerTurn)) {
-            const Result<void> in_time = co_await turns.next();
-            if (!in_time) {
-                co_return in_time.error();
-            }
-        }
-        co_await request.loop->fetched(walk.page().versions);
-        const bool counted = page.query().since.has_value();
-        co_return page.answer(std::move(walk.page()), counted);
-    }
-    ShownHistory shown(service.store(), view, page.query(), parameters->cursor.at);
-    const Result<void> done = co_await turns.finish(shown);
-    if (!done) {
-        co_return done.error();
-    }
-    co_await request.loop->fetched(shown.page().versions);
-    co_return page.answer(std::move(shown.page()), true);
-}
-
 // Whether any version of a resource is shown; `newest` is its newest one. Errors: too_costly.
 Result<bool> shows_any(const storage::Store& store, const ScopedView& view, const Target& target,
                        const VersionInfo& newest) {
@@ -247,6 +217,32 @@ Result<bool> shows_any(const storage::Store& store, const ScopedView& view, cons
     ShownHistory shown(store, view, query);
     ANNALS_TRY(const bool done, shown.advance(search::Pace()));
     return done && shown.page().total > 0;
+}
+
+// The version that was current at `_at`, if the view shows it.
+Response answer_at(const Service& service, const Request& request, const Target& target,
+                   const HistoryParameters& parameters, const ScopedView& view) {
+    HistoryPageContent content;
+    Links links(request, target, parameters);
+    add_self(links, parameters);
+    content.links = links.take();
+    const auto info = service.store().current_at(target.type, target.id, *parameters.cursor.at);
+    if (info && !view.is_whole()) {
+        if (auto later =
+                answer_later(service, request, looked_at(service, request, target.id, *info))) {
+            return *std::move(later);
+        }
+    }
+    if (info && view.shows(*info)) {
+        content.total = 1;
+        if (parameters.count > 0 && parameters.offset == 0) {
+            content.versions.push_back(*info);
+        }
+    }
+    if (auto later = answer_later(service, request, content.versions)) {
+        return *std::move(later);
+    }
+    return answer_history(service, request.base_url, std::move(content));
 }
 
 }  // namespace
@@ -275,54 +271,53 @@ Response instance_history(const Service& service, const Request& request, const 
     if (!*known) {
         return no_such_resource(target.type, target.id);
     }
-    if (!parameters->cursor.at) {
-        const Page page(service, request, target, *parameters);
-        if (view.is_whole()) {
-            storage::HistoryPage found = service.store().history(page.query());
-            if (auto later = answer_later(service, request, found.versions)) {
-                return *std::move(later);
-            }
-            return page.answer(std::move(found), false);
-        }
-        ShownHistory shown(service.store(), view, page.query());
-        static_cast<void>(shown.advance(search::Pace()));  // never ends the turn
-        if (auto later = answer_later(service, request, shown.page().versions)) {
+    if (parameters->cursor.at) {
+        return answer_at(service, request, target, *parameters, view);
+    }
+    const Page page(service, request, target, *parameters);
+    if (view.is_whole()) {
+        storage::HistoryPage found = service.store().history(page.query());
+        if (auto later = answer_later(service, request, found.versions)) {
             return *std::move(later);
         }
-        return page.answer(std::move(shown.page()), true);
+        return page.answer(std::move(found), false);
     }
-
-    HistoryPageContent content;
-    Links links(request, target, *parameters);
-    add_self(links, *parameters);
-    content.links = links.take();
-    const auto info = service.store().current_at(target.type, target.id, *parameters->cursor.at);
-    if (info && !view.is_whole()) {
-        if (auto later =
-                answer_later(service, request, looked_at(service, request, target.id, *info))) {
-            return *std::move(later);
-        }
-    }
-    if (info && view.shows(*info)) {
-        content.total = 1;
-        if (parameters->count > 0 && parameters->offset == 0) {
-            content.versions.push_back(*info);
-        }
-    }
-    if (auto later = answer_later(service, request, content.versions)) {
+    ShownHistory shown(service.store(), view, page.query());
+    static_cast<void>(shown.advance(search::Pace()));  // never ends the turn
+    if (auto later = answer_later(service, request, shown.page().versions)) {
         return *std::move(later);
     }
-    return answer_history(service, request.base_url, std::move(content));
+    return page.answer(std::move(shown.page()), true);
 }
 
-asio::awaitable<Response> type_history(const Service& service, const Request& request,
-                                       const Target& target) {
-    return answer_many(service, request, target);
-}
-
-asio::awaitable<Response> system_history(const Service& service, const Request& request,
-                                         const Target& target) {
-    return answer_many(service, request, target);
+asio::awaitable<Response> history_of_many(const Service& service, const Request& request,
+                                          const Target& target) {
+    Result<HistoryParameters> parameters = read_parameters(service, request, target);
+    if (!parameters) {
+        co_return parameters.error();
+    }
+    const Page page(service, request, target, *parameters);
+    const ScopedView view(service, request, kMaySearch, "history");
+    Turns turns(*request.loop, service.config().limits.request_timeout);
+    if (view.is_whole() && !parameters->cursor.at) {
+        storage::HistoryWalk walk = service.store().walk_history(page.query());
+        while (!walk.advance(kVersionsPerTurn)) {
+            const Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return in_time.error();
+            }
+        }
+        co_await request.loop->fetched(walk.page().versions);
+        const bool counted = page.query().since.has_value();
+        co_return page.answer(std::move(walk.page()), counted);
+    }
+    ShownHistory shown(service.store(), view, page.query(), parameters->cursor.at);
+    const Result<void> done = co_await turns.finish(shown);
+    if (!done) {
+        co_return done.error();
+    }
+    co_await request.loop->fetched(shown.page().versions);
+    co_return page.answer(std::move(shown.page()), true);
 }
 
 }  // namespace annals::core

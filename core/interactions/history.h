@@ -15,12 +15,8 @@ namespace annals::core {
 /// 200 with a history Bundle; 400 (parameters); 404 (the resource never existed or was removed).
 Response instance_history(const Service& service, const Request& request, const Target& target);
 
-/// 200 with a history Bundle; 400 (parameters).
-asio::awaitable<Response> type_history(const Service& service, const Request& request,
-                                       const Target& target);
-
-/// 200 with a history Bundle; 400 (parameters).
-asio::awaitable<Response> system_history(const Service& service, const Request& request,
-                                         const Target& target);
+/// The history of a type or of the system: 200 with a history Bundle; 400 (parameters).
+asio::awaitable<Response> history_of_many(const Service& service, const Request& request,
+                                          const Target& target);
 
 }  // namespace annals::core

@@ -1,7 +1,6 @@
 #include "core/interactions/history_page.h"
 
 #include "core/base/log.h"
-#include "core/interactions/bundle_stream.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>

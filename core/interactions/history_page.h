@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/exchange.h"
+#include "core/interactions/bundle_stream.h"
 #include "core/service.h"
 #include "storage/types.h"
 
@@ -14,7 +15,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -22,7 +22,7 @@ namespace annals::core {
 /// The contents of a page.
 struct HistoryPageContent {
     std::uint64_t total = 0;
-    std::vector<std::pair<std::string_view, std::string>> links;  ///< relation (static text), URL
+    std::vector<BundleLink> links;
     std::vector<storage::VersionInfo> versions;
 };
 
