@@ -58,22 +58,22 @@ Result<void> read_list(std::string_view rest, std::string_view name, EntityTags&
         tags.any = true;
         return {};
     }
-    while (true) {
+    bool any = false;
+    do {
+        // Empty elements are ignored (RFC 9110 section 5.6.1.2), but there must be another one.
+        rest.remove_prefix(std::min(rest.find_first_not_of(", \t"), rest.size()));
+        if (any && rest.empty()) {
+            return {};
+        }
         const std::optional<std::string_view> tag = take_tag(rest);
         if (!tag) {
             return malformed();
         }
         tags.opaque.push_back(*tag);
+        any = true;
         rest = trimmed(rest);
-        if (rest.empty()) {
-            return {};
-        }
-        if (rest.front() != ',') {
-            return malformed();
-        }
-        rest.remove_prefix(1);
-        rest = trimmed(rest);
-    }
+    } while (rest.starts_with(','));
+    return rest.empty() ? Result<void>() : malformed();
 }
 
 // All headers `name` of the request as one list; none if there is no such header. Errors: invalid (a malformed tag).
@@ -119,12 +119,7 @@ bool may_keep_another(const Request& request) {
 
 bool EntityTags::names(VersionNumber version) const {
     const std::string number = std::to_string(version.value);
-    for (const std::string_view tag : opaque) {
-        if (tag == number) {
-            return true;
-        }
-    }
-    return false;
+    return std::ranges::find(opaque, std::string_view(number)) != opaque.end();
 }
 
 std::string EntityTags::describe() const {

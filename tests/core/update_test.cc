@@ -90,8 +90,11 @@ TEST_F(Update, ComparesIfMatchWithTheCurrentVersion) {
              {R"(W/"2)", 400, "If-Match"},
              {R"(abc)", 400, "If-Match"},
              {R"(W/"2" W/"1")", 400, "If-Match"},
-             {R"(W/"2",)", 400, "If-Match"},
-             {"", 400, "If-Match"}}) {
+             {R"(,)", 400, "If-Match"},
+             {"", 400, "If-Match"},
+             // RFC 9110 section 5.6.1.2: empty elements of a list are ignored.
+             {R"(W/"2",)", 200, ""},
+             {R"(, W/"1", ,W/"2")", 200, ""}}) {
         const std::string id = std::to_string(++number);
         ASSERT_EQ(put_patient(id), 201);
         ASSERT_EQ(put_patient(id), 200);
