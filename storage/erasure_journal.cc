@@ -108,7 +108,7 @@ bool fits(const Blanking& blanking, std::uint64_t bytes, std::string_view segmen
     }
     // Only the header was read, so its length may be anything.
     const std::uint64_t length =
-        std::min(load_le<std::uint64_t>(frame_header.data() + 16), bytes - blanking.frame_offset);
+        std::min(read_frame_header(frame_header.data()).length, bytes - blanking.frame_offset);
     const std::uint64_t before = blanking.record_offset - blanking.frame_offset;
     return before <= length && blanking.record_bytes <= length - before;
 }

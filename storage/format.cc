@@ -87,6 +87,15 @@ void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) no
     store_le(frame, hash64({frame + 8, header.length - 8}, salt));
 }
 
+FrameHeader read_frame_header(const char* frame) noexcept {
+    return {.length = load_le<std::uint64_t>(frame + 16),
+            .first_position = {load_le<std::uint64_t>(frame + 24)},
+            .instant = {load_le<std::int64_t>(frame + 32)},
+            .synced_offset = load_le<std::uint64_t>(frame + 40),
+            .record_count = load_le<std::uint32_t>(frame + 48),
+            .flags = load_le<std::uint32_t>(frame + 12)};
+}
+
 bool is_frame_header(std::string_view bytes, std::uint64_t salt) noexcept {
     const char* in = bytes.data();
     return bytes.size() >= kFrameHeaderBytes && load_le<std::uint32_t>(in + 8) == kFrameMagic &&
@@ -94,16 +103,10 @@ bool is_frame_header(std::string_view bytes, std::uint64_t salt) noexcept {
 }
 
 std::optional<FrameHeader> peek_frame(std::string_view bytes, std::uint64_t salt) noexcept {
-    const char* in = bytes.data();
     if (!is_frame_header(bytes, salt)) {
         return std::nullopt;
     }
-    const FrameHeader header{.length = load_le<std::uint64_t>(in + 16),
-                             .first_position = {load_le<std::uint64_t>(in + 24)},
-                             .instant = {load_le<std::int64_t>(in + 32)},
-                             .synced_offset = load_le<std::uint64_t>(in + 40),
-                             .record_count = load_le<std::uint32_t>(in + 48),
-                             .flags = load_le<std::uint32_t>(in + 12)};
+    const FrameHeader header = read_frame_header(bytes.data());
     if (header.length < kFrameHeaderBytes || header.length > bytes.size() ||
         header.length % kAlignment != 0) {
         return std::nullopt;
@@ -292,11 +295,7 @@ std::uint64_t restore_checksums(char* bytes, std::uint64_t at, std::uint64_t end
                                 std::uint64_t salt) noexcept {
     while (end - at >= kFrameHeaderBytes) {
         char* const frame = bytes + at;
-        const FrameHeader header{.length = load_le<std::uint64_t>(frame + 16),
-                                 .first_position = {load_le<std::uint64_t>(frame + 24)},
-                                 .instant = {load_le<std::int64_t>(frame + 32)},
-                                 .synced_offset = load_le<std::uint64_t>(frame + 40),
-                                 .record_count = load_le<std::uint32_t>(frame + 48)};
+        const FrameHeader header = read_frame_header(frame);
         if (load_le<std::uint32_t>(frame + 8) != kFrameMagic || header.length < kFrameHeaderBytes ||
             header.length > end - at || header.length % kAlignment != 0) {
             break;

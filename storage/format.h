@@ -67,6 +67,9 @@ struct FrameHeader {
 /// Requires: header.length readable and writable bytes.
 void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) noexcept;
 
+/// What the header of a frame at `frame` says. Requires: kFrameHeaderBytes readable bytes.
+FrameHeader read_frame_header(const char* frame) noexcept;
+
 /// Whether `bytes`, at least kFrameHeaderBytes, begin with a frame header whose short checksum is right.
 bool is_frame_header(std::string_view bytes, std::uint64_t salt) noexcept;
 

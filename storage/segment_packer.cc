@@ -37,7 +37,7 @@ void SegmentPacker::end_block() {
 }
 
 void SegmentPacker::add_frame(std::string_view frame) {
-    const auto records = load_le<std::uint32_t>(frame.data() + 48);
+    const std::uint32_t records = read_frame_header(frame.data()).record_count;
     std::size_t begin = 0;
     std::size_t at = kFrameHeaderBytes;
     for (std::uint32_t i = 0; i < records; ++i) {

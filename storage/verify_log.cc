@@ -78,14 +78,10 @@ void LogCheck::damage_within_frame(std::string_view bytes, std::uint64_t at,
     const std::size_t before = report_.damages.size();
     if (bytes.size() - at >= kFrameHeaderBytes &&
         load_le<std::uint32_t>(bytes.data() + at + 8) == kFrameMagic) {
-        const FrameHeader claimed{
-            .length = std::min(load_le<std::uint64_t>(bytes.data() + at + 16), bytes.size() - at),
-            .first_position = {},
-            .instant = {},
-            .synced_offset = 0,
-            .record_count = load_le<std::uint32_t>(bytes.data() + at + 48)};
+        const FrameHeader claimed = read_frame_header(bytes.data() + at);
+        const std::uint64_t end = at + std::min(claimed.length, bytes.size() - at);
         std::uint64_t record = at + kFrameHeaderBytes;
-        for (std::uint32_t i = 0; i < claimed.record_count && record < at + claimed.length; ++i) {
+        for (std::uint32_t i = 0; i < claimed.record_count && record < end; ++i) {
             if (!decode_record(bytes, record)) {
                 damage(record,
                        "damaged record of the frame at offset " + std::to_string(at) + lost);
