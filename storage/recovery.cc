@@ -270,50 +270,58 @@ class Recovery {
         }
         loaded_number_ = header.number;
         result_.last_instant = std::max(result_.last_instant, header.last_instant);
-        begin_segment();
+        record_end_ = 0;
         source.slot = table_.insert(source.segment);
-        if (source.footer) {
-            source.footer->for_each([&](const Hint& hint) { feed(hint, source.slot); });
-            result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
-            if (last && !options_.read_only) {
-                // A packed segment was durable before it got its name. Any other is rewritten in full, since its frames need
-                // not have been synced before its footer.
-                ANNALS_TRY_VOID(make_durable(
-                    {source.name, *source.file},
-                    source.segment.packed == nullptr ? kSegmentHeaderBytes : source.segment.bytes,
-                    source.segment.bytes, WasDurable::yes));
-            }
+        const bool goes_on = last && !options_.read_only;
+        return source.footer ? load_sealed(source, goes_on) : load_unsealed(source, goes_on);
+    }
+
+    /// `goes_on`: the log is continued after this segment.
+    Result<void> load_sealed(const RecoveredSegment& source, bool goes_on) {
+        source.footer->for_each([&](const Hint& hint) { feed(hint, source.slot); });
+        result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
+        if (!goes_on) {
             return {};
         }
+        // A packed segment was durable before it got its name. Any other is rewritten in full, since its frames need
+        // not have been synced before its footer.
+        return make_durable(
+            {source.name, *source.file},
+            source.segment.packed == nullptr ? kSegmentHeaderBytes : source.segment.bytes,
+            source.segment.bytes, WasDurable::yes);
+    }
 
+    /// `goes_on`: the log is continued in this segment.
+    Result<void> load_unsealed(RecoveredSegment& source, bool goes_on) {
+        const SegmentHeader& header = source.segment.header;
+        const SegmentScan& scan = source.scan;
         FooterBuilder builder(header.first_position);
-        if (last && !options_.read_only) {
-            ANNALS_TRY_VOID(
-                check_end({source.name, *source.file}, source.segment, source.scan.end));
+        if (!goes_on) {
+            return load_frames(source, builder);
         }
+        const LastFile file{source.name, *source.file};
+        ANNALS_TRY_VOID(check_end(file, source.segment, scan.end));
         ANNALS_TRY_VOID(load_frames(source, builder));
-        if (last && !options_.read_only) {
-            const LastFile file{source.name, *source.file};
-            ANNALS_TRY_VOID(cut_tail(file, source.scan));
-            report_.torn_bytes_cut += source.scan.garbage_end - source.scan.end;
-            const auto& frames = source.scan.frames;
-            if (!frames.empty()) {
-                ANNALS_TRY_VOID(make_durable(file, frames.back().header.synced_offset,
-                                             source.scan.end, WasDurable::perhaps));
-            }
-            result_.open.emplace(
-                OpenSegment{.header = header,
-                            .slot = source.slot,
-                            .file = std::move(source.file),
-                            .end = source.scan.end,
-                            .bytes = source.segment.bytes,
-                            .footer = std::move(builder),
-                            .marked = !frames.empty() && frames.back().header.record_count == 0});
+        ANNALS_TRY_VOID(cut_tail(file, scan));
+        report_.torn_bytes_cut += scan.garbage_end - scan.end;
+        bool marked = false;
+        if (!scan.frames.empty()) {
+            const FrameHeader& newest = scan.frames.back().header;
+            ANNALS_TRY_VOID(
+                make_durable(file, newest.synced_offset, scan.end, WasDurable::perhaps));
+            marked = newest.record_count == 0;
         }
+        result_.open.emplace(OpenSegment{.header = header,
+                                         .slot = source.slot,
+                                         .file = std::move(source.file),
+                                         .end = scan.end,
+                                         .bytes = source.segment.bytes,
+                                         .footer = std::move(builder),
+                                         .marked = marked});
         return {};
     }
 
-    Result<void> load_frames(RecoveredSegment& source, FooterBuilder& builder) {
+    Result<void> load_frames(const RecoveredSegment& source, FooterBuilder& builder) {
         for (const FrameAt& frame : source.scan.frames) {
             ANNALS_TRY_VOID(load_frame(source, frame, builder));
         }
@@ -382,8 +390,6 @@ class Recovery {
         result_.last_instant = std::max(result_.last_instant, frame.header.instant);
         return {};
     }
-
-    void begin_segment() { record_end_ = 0; }
 
     void feed(const Hint& hint, std::uint32_t segment) {
         // Within a frame records are adjacent; between frames there is a header.
