@@ -187,51 +187,55 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
         return corrupt("footer whose parts do not add up");
     }
 
-    const char* at = in + kFooterHeaderBytes;
-    const char* table_end = at + type_bytes;
+    std::string_view table = footer.substr(kFooterHeaderBytes, type_bytes);
     for (std::uint32_t i = 0; i < types; ++i) {
-        const std::size_t length = at < table_end ? static_cast<std::uint8_t>(*at) : 0;
-        if (length == 0 || static_cast<std::size_t>(table_end - at) <= length) {
+        const std::size_t length = table.empty() ? 0 : static_cast<std::uint8_t>(table.front());
+        if (length == 0 || table.size() <= length) {
             return corrupt("footer with a broken type table");
         }
-        const std::string_view name(at + 1, length);
+        const std::string_view name = table.substr(1, length);
         const auto type = find_resource_type(name);
         if (!type) {
             return Error{Errc::usage,
                          fmt::format("resource type {} is unknown to this program", name)};
         }
         reader.types_.push_back(*type);
-        at += 1 + length;
+        table.remove_prefix(1 + length);
     }
-    reader.hints_ = table_end;
-    const char* terms_at = table_end + records * kHintBytes;
+    reader.hints_ = in + kFooterHeaderBytes + type_bytes;
+    const char* terms_at = reader.hints_ + records * kHintBytes;
     reader.terms_ = {reinterpret_cast<const std::uint64_t*>(terms_at), terms};
+    if (const std::string_view fault = reader.fault_of_hints(); !fault.empty()) {
+        return corrupt(fault);
+    }
+    return reader;
+}
 
-    std::uint64_t terms_of_hints = 0;
+/// What is wrong with the hints; empty: nothing.
+std::string_view FooterReader::fault_of_hints() const {
+    std::uint64_t terms = 0;
     std::uint64_t versions = 0;
-    for (std::uint64_t i = 0; i < records; ++i) {
-        const char* hint = reader.hints_ + i * kHintBytes;
-        terms_of_hints += load_le<std::uint16_t>(hint + 42);
+    for (std::uint64_t i = 0; i < versions_ + erases_; ++i) {
+        const char* hint = hints_ + i * kHintBytes;
+        terms += load_le<std::uint16_t>(hint + 42);
         const auto kind = static_cast<RecordKind>(hint[44]);
         if (kind == RecordKind::version && load_le<std::uint32_t>(hint + 32) != versions) {
-            return corrupt("footer with a hint out of its position");
+            return "footer with a hint out of its position";
         }
         versions += kind == RecordKind::version ? 1 : 0;
         const std::uint64_t begin = std::uint64_t{load_le<std::uint32_t>(hint + 28)} * kAlignment;
         const auto size = load_le<std::uint32_t>(hint + 36);
         if (begin < kSegmentHeaderBytes + kFrameHeaderBytes || size < kRecordHeaderBytes ||
-            begin + size > offset) {
-            return corrupt("footer with a hint of a record outside the frames");
+            begin + size > offset_) {
+            return "footer with a hint of a record outside the frames";
         }
-        if (load_le<std::uint16_t>(hint + 40) >= types ||
+        if (load_le<std::uint16_t>(hint + 40) >= types_.size() ||
             (kind != RecordKind::version && kind != RecordKind::erase)) {
-            return corrupt("footer with a hint of no type or kind");
+            return "footer with a hint of no type or kind";
         }
     }
-    if (terms_of_hints != terms || versions != reader.versions_) {
-        return corrupt("footer whose hints do not add up");
-    }
-    return reader;
+    return terms == terms_.size() && versions == versions_ ? std::string_view()
+                                                           : "footer whose hints do not add up";
 }
 
 Hint FooterReader::at(std::uint64_t index, std::size_t terms_before) const noexcept {

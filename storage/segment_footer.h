@@ -124,6 +124,7 @@ class FooterReader {
     FooterReader() = default;
     static Result<FooterReader> parse(std::string_view footer, std::uint64_t offset,
                                       const SegmentHeader& header);
+    std::string_view fault_of_hints() const;
     Hint at(std::uint64_t index, std::size_t terms_before) const noexcept;
 
     Position first_position_;
