@@ -249,58 +249,64 @@ std::vector<Location> Eraser::places_of(std::span<const Position> erased) const 
 std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
     const std::vector<Location> places = places_of(erased);
     std::vector<Blanking> blankings;
-    for (std::size_t at = 0; at < places.size();) {
-        const Segment* segment = table_.find(places[at].segment);
-        const Location& first = places[at];
-        if (segment == nullptr || segment->packed != nullptr) {
-            ++at;
-            continue;
-        }
-        const std::string_view bytes = segment->view();
-        const auto frame_offset = frame_around(bytes, first.offset, segment->header.salt);
-        if (!frame_offset) {
-            note_damage(*segment, first.offset);
-            ++at;
-            continue;
-        }
-        const auto header = peek_frame(bytes.substr(*frame_offset), segment->header.salt);
-        std::string frame(bytes.substr(*frame_offset, header->length));
-        const auto checksum = [&] {
-            return hash64(std::string_view(frame).substr(8), segment->header.salt);
-        };
-        // A frame that is damaged elsewhere stays damaged: its checksum must not become right.
-        const bool whole = load_le<std::uint64_t>(frame.data()) == checksum();
-        const std::size_t begin = blankings.size();
-        for (; at < places.size() && places[at].segment == first.segment &&
-               places[at].offset < *frame_offset + header->length;
-             ++at) {
-            const auto record = decode_record(bytes, places[at].offset);
-            if (!record) {
-                note_damage(*segment, places[at].offset);
-                continue;
-            }
-            if (record->body.empty() || record->bodiless) {
-                continue;
-            }
-            const std::uint64_t inside = places[at].offset - *frame_offset;
-            blank_record(frame, inside);
-            blankings.push_back({.segment = segment->header.number,
-                                 .salt = segment->header.salt,
-                                 .frame_offset = *frame_offset,
-                                 .frame_checksum = load_le<std::uint64_t>(frame.data()),
-                                 .record_offset = places[at].offset,
-                                 .record_checksum = load_le<std::uint64_t>(frame.data() + inside),
-                                 .record_bytes = load_le<std::uint32_t>(frame.data() + inside + 8),
-                                 .body_bytes = static_cast<std::uint32_t>(record->body.size())});
-        }
-        if (whole && begin < blankings.size()) {
-            const std::uint64_t right = checksum();
-            for (std::size_t i = begin; i < blankings.size(); ++i) {
-                blankings[i].frame_checksum = right;
-            }
-        }
+    for (std::span<const Location> left(places); !left.empty();) {
+        const Segment* segment = table_.find(left.front().segment);
+        const bool plain = segment != nullptr && segment->packed == nullptr;
+        left = left.subspan(plain ? plan_frame(*segment, left, blankings) : 1);
     }
     return blankings;
+}
+
+/// Plans those of `places`, the first of which is in `segment`, that are in the frame of the first, and returns how many these
+/// are.
+std::size_t Eraser::plan_frame(const Segment& segment, std::span<const Location> places,
+                               std::vector<Blanking>& blankings) {
+    const std::string_view bytes = segment.view();
+    const Location& first = places.front();
+    const auto frame_offset = frame_around(bytes, first.offset, segment.header.salt);
+    if (!frame_offset) {
+        note_damage(segment, first.offset);
+        return 1;
+    }
+    const auto header = peek_frame(bytes.substr(*frame_offset), segment.header.salt);
+    std::string frame(bytes.substr(*frame_offset, header->length));
+    const auto checksum = [&] {
+        return hash64(std::string_view(frame).substr(8), segment.header.salt);
+    };
+    // A frame that is damaged elsewhere stays damaged: its checksum must not become right.
+    const bool whole = load_le<std::uint64_t>(frame.data()) == checksum();
+    const std::size_t begin = blankings.size();
+    std::size_t count = 0;
+    for (; count < places.size() && places[count].segment == first.segment &&
+           places[count].offset < *frame_offset + header->length;
+         ++count) {
+        const std::uint64_t offset = places[count].offset;
+        const auto record = decode_record(bytes, offset);
+        if (!record) {
+            note_damage(segment, offset);
+            continue;
+        }
+        if (record->body.empty() || record->bodiless) {
+            continue;
+        }
+        const std::uint64_t inside = offset - *frame_offset;
+        blank_record(frame, inside);
+        blankings.push_back({.segment = segment.header.number,
+                             .salt = segment.header.salt,
+                             .frame_offset = *frame_offset,
+                             .frame_checksum = load_le<std::uint64_t>(frame.data()),
+                             .record_offset = offset,
+                             .record_checksum = load_le<std::uint64_t>(frame.data() + inside),
+                             .record_bytes = load_le<std::uint32_t>(frame.data() + inside + 8),
+                             .body_bytes = static_cast<std::uint32_t>(record->body.size())});
+    }
+    if (whole && begin < blankings.size()) {
+        const std::uint64_t right = checksum();
+        for (Blanking& blanking : std::span(blankings).subspan(begin)) {
+            blanking.frame_checksum = right;
+        }
+    }
+    return count;
 }
 
 /// Lets answers under way finish: waits for readers that found a version before it was erased.

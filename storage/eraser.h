@@ -69,6 +69,8 @@ class Eraser {
 
     std::vector<Location> places_of(std::span<const Position> erased) const;
     std::vector<Blanking> plan(std::span<const Position> erased);
+    std::size_t plan_frame(const Segment& segment, std::span<const Location> places,
+                           std::vector<Blanking>& blankings);
     Result<std::uint64_t> blank_packed(std::span<const Position> erased);
     void note_damage(const Segment& segment, std::uint64_t offset);
     Result<void> replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records);
