@@ -324,6 +324,32 @@ class Backup {
     std::uint64_t total_ = 0;
 };
 
+/// The end of the open segment `number`: that of its whole frames. A torn tail was never acknowledged: it is not taken.
+Result<LogEnd> end_of_open(std::uint64_t number, std::string_view bytes,
+                           const SegmentHeader& header, const std::string& path) {
+    const SegmentScan scan = scan_segment(bytes, header);
+    if (scan.witness) {
+        return Error{Errc::corrupt, fmt::format("{}: offset {}: no intact frame, but a later one",
+                                                path, scan.end)};
+    }
+    LogEnd end{.segment = number,
+               .offset = scan.end,
+               .position = {header.first_position.value - 1},
+               .instant = header.last_instant};
+    for (const FrameAt& frame : scan.frames) {
+        RecordReader reader(bytes, frame.offset, frame.header);
+        while (true) {
+            ANNALS_TRY(const auto record, reader.next());
+            if (!record) {
+                break;
+            }
+            end.position.value += record->kind == RecordKind::version ? 1 : 0;
+        }
+        end.instant = std::max(end.instant, frame.header.instant);
+    }
+    return end;
+}
+
 }  // namespace
 
 Result<BackupReport> back_up(FileSystem& fs, const std::string& from, const std::string& to,
@@ -360,9 +386,8 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
             return missing(segments, number, "the segment is missing");
         }
     }
-    LogEnd end;
-    end.segment = numbers.back();
-    const std::string path = segments + "/" + segment_name(end.segment);
+    const std::uint64_t last = numbers.back();
+    const std::string path = segments + "/" + segment_name(last);
     ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
     ANNALS_TRY(const std::uint64_t bytes, file->size());
     ANNALS_TRY(const auto data, file->map(bytes));
@@ -374,31 +399,11 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
         const std::string lost =
             why_more_are_lost(fs, directory, header.store_id, sealed.last_position);
         if (!lost.empty()) {
-            return missing(segments, end.segment + 1, lost);
+            return missing(segments, last + 1, lost);
         }
-        return LogEnd{end.segment, sealed.end, sealed.last_position, sealed.last_instant};
+        return LogEnd{last, sealed.end, sealed.last_position, sealed.last_instant};
     }
-    // A torn tail was never acknowledged: it is not taken.
-    const SegmentScan scan = scan_segment(view, header);
-    if (scan.witness) {
-        return Error{Errc::corrupt, fmt::format("{}: offset {}: no intact frame, but a later one",
-                                                path, scan.end)};
-    }
-    end.offset = scan.end;
-    end.position = {header.first_position.value - 1};
-    end.instant = header.last_instant;
-    for (const FrameAt& frame : scan.frames) {
-        RecordReader reader(view, frame.offset, frame.header);
-        while (true) {
-            ANNALS_TRY(const auto record, reader.next());
-            if (!record) {
-                break;
-            }
-            end.position.value += record->kind == RecordKind::version ? 1 : 0;
-        }
-        end.instant = std::max(end.instant, frame.header.instant);
-    }
-    return end;
+    return end_of_open(last, view, header, path);
 }
 
 }  // namespace annals::storage
