@@ -243,7 +243,7 @@ Result<std::shared_ptr<const char>> PackedSegment::image(const OnDamage& on_dama
     std::uint64_t at = kSegmentHeaderBytes;
     std::uint64_t index = 0;
     while ((at = restore_checksums(out, at, frames_end_, header_.salt)) < frames_end_) {
-        if (whole && !on_damage) {
+        if (!on_damage) {
             return damaged(block(block_of(at)).file_offset, "no frame here");
         }
         if (whole) {
