@@ -32,10 +32,6 @@ struct Credentials {
     bool none() const;
 };
 
-/// The message if no server is named.
-inline constexpr const char* kCredentialsGoWithServer =
-    "--header, --token-file, --cert and --key need --server";
-
 /// Declares `--header`, `--token-file`, `--cert` and `--key`; with `side` "from": `--from-header` and so on.
 void declare_credentials(Arguments& arguments, const std::string& side, Credentials& into);
 

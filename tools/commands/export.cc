@@ -177,27 +177,19 @@ int export_store(const ArgumentList& arguments) {
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
-    if (options.data.empty() == options.server.empty()) {
-        return reader.refuse("give either --data or --server");
+    auto server =
+        server_unless(options.data, options.server, options.credentials, options.compresses);
+    if (!server) {
+        return reader.refuse(server.error().detail);
     }
-    if (!options.server.empty()) {
-        auto server = server_with(options.server, options.credentials, options.compresses);
-        if (!server) {
-            return reader.refuse(server.error().detail);
-        }
-        options.from = *std::move(server);
-    } else if (!options.credentials.none()) {
-        return reader.refuse(kCredentialsGoWithServer);
-    } else if (options.compresses) {
-        return reader.refuse(kCompressGoesWithServer);
-    }
-    if (!options.server.empty() && options.base_url != kBaseUrl) {
+    options.from = *std::move(server);
+    if (options.from && options.base_url != kBaseUrl) {
         return reader.refuse("--base-url needs --data: a server states its own base URL");
     }
-    if (!options.server.empty() && !options.history) {
+    if (options.from && !options.history) {
         return reader.refuse("--server exports history only: add --history");
     }
-    if (options.server.empty() && !is_root(options.base_url)) {
+    if (!options.from && !is_root(options.base_url)) {
         return reader.refuse("--base-url must be a server's root, such as http://HOST/fhir");
     }
     while (options.base_url.ends_with('/')) {
@@ -206,7 +198,7 @@ int export_store(const ArgumentList& arguments) {
     Exported exported;
     if (auto done = run(options, exported); !done) {
         // A server that refuses or fails midway had been reached: the start did not fail.
-        const bool ran = !options.server.empty() && done.error().code != Errc::usage;
+        const bool ran = options.from && done.error().code != Errc::usage;
         return fail(done.error().detail, ran ? kExitFaults : exit_code_of(done.error()));
     }
     std::fprintf(stdout, "exported %llu %s to %s\n",

@@ -222,22 +222,14 @@ int import_files(const ArgumentList& arguments) {
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
-    if (options.data.empty() == options.server.empty()) {
-        return reader.refuse("give either --data or --server");
+    auto server =
+        server_unless(options.data, options.server, options.credentials, options.compresses);
+    if (!server) {
+        return reader.refuse(server.error().detail);
     }
-    if (!options.server.empty()) {
-        if (!options.sources.file.empty() || !options.sources.sets.empty()) {
-            return reader.refuse("--config and --set need --data: a server has its own settings");
-        }
-        auto server = server_with(options.server, options.credentials, options.compresses);
-        if (!server) {
-            return reader.refuse(server.error().detail);
-        }
-        options.to = *std::move(server);
-    } else if (!options.credentials.none()) {
-        return reader.refuse(kCredentialsGoWithServer);
-    } else if (options.compresses) {
-        return reader.refuse(kCompressGoesWithServer);
+    options.to = *std::move(server);
+    if (options.to && (!options.sources.file.empty() || !options.sources.sets.empty())) {
+        return reader.refuse("--config and --set need --data: a server has its own settings");
     }
     if (options.connections == 0 || options.connections > 256) {
         return reader.refuse("--connections must be a number from 1 to 256");

@@ -88,6 +88,24 @@ Result<ServerUrl> server_with(std::string_view text, Credentials credentials, bo
     return server;
 }
 
+Result<std::optional<ServerUrl>> server_unless(const std::string& data, const std::string& server,
+                                               Credentials credentials, bool compresses) {
+    if (data.empty() == server.empty()) {
+        return Error{Errc::usage, "give either --data or --server"};
+    }
+    if (server.empty() && !credentials.none()) {
+        return Error{Errc::usage, "--header, --token-file, --cert and --key need --server"};
+    }
+    if (server.empty() && compresses) {
+        return Error{Errc::usage, "--compress goes with --server"};
+    }
+    if (server.empty()) {
+        return std::optional<ServerUrl>();
+    }
+    ANNALS_TRY(ServerUrl url, server_with(server, std::move(credentials), compresses));
+    return std::optional(std::move(url));
+}
+
 std::string request_target(std::string_view link, std::string_view asked) {
     const std::size_t scheme = link.find("://");
     if (scheme != std::string_view::npos && link.find_first_of("/?#") == scheme + 1) {

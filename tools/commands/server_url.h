@@ -10,13 +10,11 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace annals::tools {
-
-/// The message if no server is named.
-inline constexpr const char* kCompressGoesWithServer = "--compress goes with --server";
 
 /// Compression of what is exchanged with a server, by all connections to it.
 struct Compression {
@@ -44,6 +42,11 @@ Result<ServerUrl> parse_server_url(std::string_view text);
 /// settle_credentials(), and usage (a certificate for plain HTTP, which can't use it).
 Result<ServerUrl> server_with(std::string_view text, Credentials credentials,
                               bool compresses = false);
+
+/// The server of a command that takes `--data` or `--server`; nothing if `data` is given. Errors: usage (not exactly one of them
+/// is given, or `data` with what goes with a server), and as server_with().
+Result<std::optional<ServerUrl>> server_unless(const std::string& data, const std::string& server,
+                                               Credentials credentials, bool compresses);
 
 /// Path and query of `link` (a URL from the server), to be requested on the same connection whatever
 /// name the server gives itself. A relative one is resolved against `asked`, the target that returned it.
