@@ -20,6 +20,10 @@ namespace {
 
 struct Request {
     generate::Options options;
+    std::string form = "transaction";
+    std::string size;
+    std::string from = "2015-01-01T00:00:00Z";
+    std::string until = "2025-01-01T00:00:00Z";
     std::string to = "-";
     bool quiet = false;
 };
@@ -176,73 +180,83 @@ int run(const Request& request) {
     return kExitDone;
 }
 
-}  // namespace
-
-int run_generate(const ArgumentList& arguments) {
-    Request request;
-    std::string form = "transaction";
-    std::string size;
-    std::string from = "2015-01-01T00:00:00Z";
-    std::string until = "2025-01-01T00:00:00Z";
-    Arguments declared("generate",
-                       "Generates realistic, seeded, linked clinical data of any size.");
+void declare(Arguments& declared, Request& request) {
     declared.number("--patients", request.options.patients,
                     "stop after this many patients (default: 100 if there is no other limit)");
     declared.number("--versions", request.options.versions,
                     "stop after this many versions (with --form history) or resources");
     declared.text(
-        "--size", size,
+        "--size", request.size,
         "stop after this much output: bytes, or a number and kB, MB, GB, KiB, MiB or GiB");
     declared.number("--seed", request.options.seed, "seed; the same seed gives the same bytes");
-    declared.text("--form", form,
+    declared.text("--form", request.form,
                   "transaction: one bundle per patient; history: bundles of versions, oldest "
                   "first; ndjson: one resource per line");
     declared.number("--bundle-entries", request.options.bundle_entries,
                     "entries per history bundle");
     declared.text("--to", request.to,
                   "folder for the output, one file per bundle; -: stdout, one bundle per line");
-    declared.text("--from", from, "lastUpdated of the first version of a history");
-    declared.text("--until", until, "approximate lastUpdated of the last version");
+    declared.text("--from", request.from, "lastUpdated of the first version of a history");
+    declared.text("--until", request.until, "approximate lastUpdated of the last version");
     declared.flag("-q,--quiet", request.quiet, "show neither progress nor a summary");
     declared.footer("annals generate --patients 1000 | annals import --data DIR -");
+}
+
+/// Turns the command line's options into those of the generator. Errors: usage.
+Result<void> settle(const Arguments& declared, Request& request) {
+    generate::Options& options = request.options;
+    if (request.form == "transaction") {
+        options.form = generate::Form::transaction;
+    } else if (request.form == "history") {
+        options.form = generate::Form::history;
+    } else if (request.form == "ndjson") {
+        options.form = generate::Form::resources;
+    } else {
+        return Error{Errc::usage, "--form must be transaction, history or ndjson"};
+    }
+    if (!request.size.empty()) {
+        const std::optional<std::uint64_t> bytes = parse_size(request.size);
+        if (!bytes || *bytes == 0) {
+            return Error{
+                Errc::usage,
+                "--size must be a number of bytes, or a number and kB, MB, GB, KiB, MiB or GiB"};
+        }
+        options.bytes = *bytes;
+    }
+    const Result<Instant> first = parse_instant(request.from);
+    const Result<Instant> last = parse_instant(request.until);
+    if (!first || !last || *last <= *first || *first < Instant{}) {
+        return Error{
+            Errc::usage,
+            "--from and --until must be instants such as 2020-01-01T00:00:00Z, not before 1970, "
+            "and --from the earlier one"};
+    }
+    options.from = *first;
+    options.until = *last;
+    if (declared.given("--bundle-entries") && options.form != generate::Form::history) {
+        return Error{Errc::usage, "--bundle-entries goes with --form history"};
+    }
+    if (options.bundle_entries == 0) {
+        return Error{Errc::usage, "--bundle-entries must be at least 1"};
+    }
+    if (options.patients == 0 && options.versions == 0 && options.bytes == 0) {
+        options.patients = 100;
+    }
+    return {};
+}
+
+}  // namespace
+
+int run_generate(const ArgumentList& arguments) {
+    Request request;
+    Arguments declared("generate",
+                       "Generates realistic, seeded, linked clinical data of any size.");
+    declare(declared, request);
     if (const std::optional<int> code = declared.parse(arguments)) {
         return *code;
     }
-    if (form == "transaction") {
-        request.options.form = generate::Form::transaction;
-    } else if (form == "history") {
-        request.options.form = generate::Form::history;
-    } else if (form == "ndjson") {
-        request.options.form = generate::Form::resources;
-    } else {
-        return declared.refuse("--form must be transaction, history or ndjson");
-    }
-    if (!size.empty()) {
-        const std::optional<std::uint64_t> bytes = parse_size(size);
-        if (!bytes || *bytes == 0) {
-            return declared.refuse(
-                "--size must be a number of bytes, or a number and kB, MB, GB, KiB, MiB or GiB");
-        }
-        request.options.bytes = *bytes;
-    }
-    const Result<Instant> first = parse_instant(from);
-    const Result<Instant> last = parse_instant(until);
-    if (!first || !last || *last <= *first || *first < Instant{}) {
-        return declared.refuse(
-            "--from and --until must be instants such as 2020-01-01T00:00:00Z, not before 1970, "
-            "and --from the earlier one");
-    }
-    request.options.from = *first;
-    request.options.until = *last;
-    if (declared.given("--bundle-entries") && request.options.form != generate::Form::history) {
-        return declared.refuse("--bundle-entries goes with --form history");
-    }
-    if (request.options.bundle_entries == 0) {
-        return declared.refuse("--bundle-entries must be at least 1");
-    }
-    if (request.options.patients == 0 && request.options.versions == 0 &&
-        request.options.bytes == 0) {
-        request.options.patients = 100;
+    if (const Result<void> settled = settle(declared, request); !settled) {
+        return declared.refuse(settled.error().detail);
     }
     return run(request);
 }

@@ -44,6 +44,8 @@ std::atomic<bool> g_stop{false};
 struct ReplicateOptions {
     std::string from;
     std::string to;
+    ServerUrl source{};  ///< the parsed `from`
+    ServerUrl target{};  ///< the parsed `to`
     Credentials from_credentials;
     Credentials to_credentials;
     std::string since;
@@ -125,10 +127,10 @@ Result<void> await_news(HistoryReader& reader, milliseconds& poll,
     return {};
 }
 
-Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const ServerUrl& to,
-                 ReplicateState& state, ReplicateCounts& counts) {
+Result<void> run(const ReplicateOptions& options, ReplicateState& state, ReplicateCounts& counts) {
     const Patience patience = make_patience(options);
-    HistorySubmitter submitter(to, patience);
+    const ServerUrl& from = options.source;
+    HistorySubmitter submitter(options.target, patience);
     if (state.target.empty() && options.follow && options.since.empty()) {
         ANNALS_TRY(const bool feeds, has_change_feed(from, patience));
         state.target = feeds ? change_target(0) : "";
@@ -208,8 +210,8 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
     }
 }
 
-int verify_replica(const ReplicateOptions& options, const ServerUrl& from, const ServerUrl& to) {
-    const auto compared = compare_stores(from, to, make_patience(options));
+int verify_replica(const ReplicateOptions& options) {
+    const auto compared = compare_stores(options.source, options.target, make_patience(options));
     if (!compared) {
         return fail(compared.error().detail, kExitFaults);
     }
@@ -251,12 +253,7 @@ int tell(const ReplicateOptions& options, const ReplicateState& state,
     return counts.conflicts + counts.refused > 0 ? kExitFaults : kExitDone;
 }
 
-}  // namespace
-
-int replicate(const ArgumentList& arguments) {
-    ReplicateOptions options;
-    Arguments reader("replicate",
-                     "Copies one server's history to another, continuing where it left off.");
+void declare(Arguments& reader, ReplicateOptions& options) {
     reader.required_text("--from", options.from,
                          "root of the server to read: http://HOST:PORT/fhir");
     reader.required_text("--to", options.to, "root of the server to write to");
@@ -276,41 +273,55 @@ int replicate(const ArgumentList& arguments) {
     reader.number("--retry-for", options.retry_seconds,
                   "give up after this many seconds without a response (with --follow: never)");
     reader.flag("-q,--quiet", options.quiet, "show no progress");
-    if (const auto exit_code = reader.parse(arguments)) {
-        return *exit_code;
-    }
-    const auto from = server_with(options.from, options.from_credentials, options.compresses);
-    const auto to = server_with(options.to, options.to_credentials, options.compresses);
-    for (const auto* url : {&from, &to}) {
-        if (!*url) {
-            return reader.refuse(url->error().detail);
-        }
-    }
-    if (from->text() == to->text()) {
-        return reader.refuse("--from and --to are the same server");
+}
+
+/// Checks the options, and completes them. Errors: usage.
+Result<void> settle(const Arguments& reader, ReplicateOptions& options) {
+    ANNALS_TRY(options.source,
+               server_with(options.from, options.from_credentials, options.compresses));
+    ANNALS_TRY(options.target, server_with(options.to, options.to_credentials, options.compresses));
+    const std::string from = options.source.text();
+    const std::string to = options.target.text();
+    if (from == to) {
+        return Error{Errc::usage, "--from and --to are the same server"};
     }
     if (options.page_size == 0) {
-        return reader.refuse("--page must be at least 1");
+        return Error{Errc::usage, "--page must be at least 1"};
     }
     if (options.retry_seconds > kRetrySecondsMax) {
-        return reader.refuse(fmt::format("--retry-for must be at most {}", kRetrySecondsMax));
+        return Error{Errc::usage, fmt::format("--retry-for must be at most {}", kRetrySecondsMax)};
     }
     if (options.verify && (options.follow || !options.since.empty() ||
                            !options.state_file.empty() || reader.given("--page"))) {
-        return reader.refuse(
-            "--verify compares everything and changes nothing: it cannot be combined with "
-            "--follow, --since, --state or --page");
+        return Error{Errc::usage,
+                     "--verify compares everything and changes nothing: it cannot be combined with "
+                     "--follow, --since, --state or --page"};
+    }
+    if (options.state_file.empty()) {
+        options.state_file = fmt::format("annals-replicate-{:016x}.state", hash64(from + " " + to));
+    }
+    return {};
+}
+
+}  // namespace
+
+int replicate(const ArgumentList& arguments) {
+    ReplicateOptions options;
+    Arguments reader("replicate",
+                     "Copies one server's history to another, continuing where it left off.");
+    declare(reader, options);
+    if (const auto exit_code = reader.parse(arguments)) {
+        return *exit_code;
+    }
+    if (const auto settled = settle(reader, options); !settled) {
+        return reader.refuse(settled.error().detail);
     }
     if (options.verify) {
-        return verify_replica(options, *from, *to);
+        return verify_replica(options);
     }
     ReplicateState state;
-    state.from = from->text();
-    state.to = to->text();
-    if (options.state_file.empty()) {
-        options.state_file =
-            fmt::format("annals-replicate-{:016x}.state", hash64(state.from + " " + state.to));
-    }
+    state.from = options.source.text();
+    state.to = options.target.text();
     const auto lock = lock_state(options.state_file);
     if (!lock) {
         return fail("--state: " + lock.error().detail, kExitUsage);
@@ -329,7 +340,7 @@ int replicate(const ArgumentList& arguments) {
     std::signal(SIGINT, [](int) { g_stop = true; });
     std::signal(SIGTERM, [](int) { g_stop = true; });
     ReplicateCounts counts;
-    const auto done = run(options, *from, *to, state, counts);
+    const auto done = run(options, state, counts);
     if (!done && done.error().code == Errc::usage && counts.sent == 0) {
         return reader.refuse(done.error().detail);
     }

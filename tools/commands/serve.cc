@@ -182,6 +182,30 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     return config;
 }
 
+/// What can be checked before the store is opened. Errors: usage.
+Result<void> check_start(const core::Config& config) {
+    ANNALS_TRY_VOID(try_address(config.listen));
+    ANNALS_TRY_VOID(net::Server::check(config));
+    ANNALS_TRY_VOID(check_permissions(config.data, !config.read_only));
+    ANNALS_TRY_VOID(check_package_permissions(config));
+    return check_subscription_permissions(config);
+}
+
+void warn_of(const core::Config& config) {
+    if (config.tls.cert_file.empty() && !core::is_loopback(config)) {
+        log_warning(
+            fmt::format("listening on {} without TLS: everything, including credentials, can be "
+                        "read on the network",
+                        config.listen));
+    }
+    if (config.limits.max_body > config.limits.max_memory / 2) {
+        log_warning(fmt::format(
+            "limits.max_body: with limits.max_memory = {}, bodies of more than {} bytes may be "
+            "refused every time (503): each takes up to twice its size while it is read",
+            config.limits.max_memory, config.limits.max_memory / 2));
+    }
+}
+
 }  // namespace
 
 int serve(const ArgumentList& arguments) {
@@ -195,34 +219,10 @@ int serve(const ArgumentList& arguments) {
     }
     const sigset_t signals = block_signals();
     std::optional<EndsAtOnce> starting(std::in_place, signals);
-    if (auto free = try_address(config->listen); !free) {
-        return fail(free.error().detail, kExitUsage);
-    }
-
-    if (auto usable = net::Server::check(*config); !usable) {
+    if (auto usable = check_start(*config); !usable) {
         return fail(usable.error().detail, kExitUsage);
     }
-    if (config->tls.cert_file.empty() && !core::is_loopback(*config)) {
-        log_warning(
-            fmt::format("listening on {} without TLS: everything, including credentials, can be "
-                        "read on the network",
-                        config->listen));
-    }
-
-    if (config->limits.max_body > config->limits.max_memory / 2) {
-        log_warning(fmt::format(
-            "limits.max_body: with limits.max_memory = {}, bodies of more than {} bytes may be "
-            "refused every time (503): each takes up to twice its size while it is read",
-            config->limits.max_memory, config->limits.max_memory / 2));
-    }
-
-    for (const Result<void>& allowed :
-         {check_permissions(config->data, !config->read_only), check_package_permissions(*config),
-          check_subscription_permissions(*config)}) {
-        if (!allowed) {
-            return fail(allowed.error().detail, exit_code_of(allowed.error()));
-        }
-    }
+    warn_of(*config);
     storage::OpenReport report;
     auto store = storage::Store::open(storage::posix_file_system(), config->data,
                                       store_options(*config), &report);
