@@ -107,10 +107,6 @@ Progress::~Progress() {
     finish();
 }
 
-double Progress::seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-}
-
 void Progress::update(std::uint64_t units, std::uint64_t share_done) {
     units_ = units;
     share_done_ = share_done;
@@ -140,7 +136,8 @@ void Progress::finish_whole() {
 }
 
 std::string Progress::line() const {
-    const double elapsed = seconds();
+    const double elapsed =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
     const double rate = elapsed > 0 ? static_cast<double>(units_) / elapsed : 0;
     std::string line = fmt::format("{} {}, {:.0f}/s", units_, what_, rate);
     if (share_total_ > 0) {

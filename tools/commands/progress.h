@@ -56,10 +56,6 @@ class Progress {
     /// Whether update() shows anything.
     bool shown() const noexcept { return shown_; }
 
-    std::uint64_t units() const noexcept { return units_; }
-
-    double seconds() const;
-
   private:
     std::string line() const;
 
