@@ -177,28 +177,9 @@ void ImportLane::submit(Pack pack) {
             return submit_halves(std::move(pack));
         }
         if (reply->status == 200) {
-            const auto answers = read_answers(parser_, reply->body);
-            if (!answers) {
-                return give_up(pack, answers.error().detail);
-            }
-            const bool whole = pack.kind == Pack::Kind::whole;
-            if (answers->size() != (whole ? pack.parts : pack.entries.size())) {
-                const std::string why = "the response has a different number of entries";
-                return whole ? report_.refused(first, why + "; it may have been stored")
-                             : give_up(pack, why);
-            }
-            std::vector<Pack::Entry> again = judge(pack, *answers);
-            if (again.empty()) {
+            trouble = take_answers(pack, reply->body);
+            if (trouble.empty()) {
                 return;
-            }
-            const auto cause =
-                std::find_if(answers->begin(), answers->end(),
-                             [](const EntryAnswer& entry) { return passing(entry.status); });
-            trouble = fmt::format("{} entries were not accepted: {} {}", again.size(),
-                                  cause->status, cause->diagnostics);
-            // History is repeated as a whole: an entry must not overtake an older one.
-            if (!history) {
-                pack.entries = std::move(again);
             }
         } else if (passing(reply->status) || too_slow) {
             trouble = outcome_text(parser_, reply->body);
@@ -220,6 +201,34 @@ void ImportLane::submit(Pack pack) {
         std::this_thread::sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);
     }
+}
+
+std::string ImportLane::take_answers(Pack& pack, std::string_view body) {
+    const auto answers = read_answers(parser_, body);
+    if (!answers) {
+        give_up(pack, answers.error().detail);
+        return {};
+    }
+    const bool whole = pack.kind == Pack::Kind::whole;
+    if (answers->size() != (whole ? pack.parts : pack.entries.size())) {
+        const std::string why = "the response has a different number of entries";
+        whole ? report_.refused(pack.entries.front().origin, why + "; it may have been stored")
+              : give_up(pack, why);
+        return {};
+    }
+    std::vector<Pack::Entry> again = judge(pack, *answers);
+    if (again.empty()) {
+        return {};
+    }
+    const auto cause = std::find_if(answers->begin(), answers->end(),
+                                    [](const EntryAnswer& entry) { return passing(entry.status); });
+    std::string why = fmt::format("{} entries were not accepted: {} {}", again.size(),
+                                  cause->status, cause->diagnostics);
+    // History is repeated as a whole: an entry must not overtake an older one.
+    if (pack.kind != Pack::Kind::history) {
+        pack.entries = std::move(again);
+    }
+    return why;
 }
 
 void ImportLane::submit_halves(Pack pack) {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -123,6 +124,10 @@ class ImportLane {
     void submit_halves(Pack pack);
     void leave_out(const Pack& pack);
     void give_up(const Pack& pack, const std::string& why);
+
+    /// Reports what became of the entries of `pack`, and leaves those in it that are to be submitted again. Returns why they are;
+    /// empty: none is.
+    std::string take_answers(Pack& pack, std::string_view body);
 
     /// Returns the entries to submit again.
     std::vector<Pack::Entry> judge(const Pack& pack, const std::vector<EntryAnswer>& answers);

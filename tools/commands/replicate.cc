@@ -127,34 +127,12 @@ Result<void> await_news(HistoryReader& reader, milliseconds& poll,
     return {};
 }
 
-Result<void> run(const ReplicateOptions& options, ReplicateState& state, ReplicateCounts& counts) {
-    const Patience patience = make_patience(options);
-    const ServerUrl& from = options.source;
-    HistorySubmitter submitter(options.target, patience);
-    if (state.target.empty() && options.follow && options.since.empty()) {
-        ANNALS_TRY(const bool feeds, has_change_feed(from, patience));
-        state.target = feeds ? change_target(0) : "";
-    }
-    if (position_of(state.target)) {
-        return follow_changes(from, submitter,
-                              {.state_file = options.state_file,
-                               .page_size = options.page_size,
-                               .follow = options.follow,
-                               .quiet = options.quiet,
-                               .patience = patience},
-                              state, counts);
-    }
-    // A final refusal by the target also ends the reading, which may be waiting for a source that is gone.
-    std::atomic<bool> refused = false;
-    Patience reading = patience;
-    reading.stop = [&] { return refused || g_stop; };
-    HistoryReader reader(from, reading);
-    const bool resumed = !state.target.empty() || !is_beginning(options.since);
+/// Reads the page to begin with, and sets the state's target to it. Errors: usage (--since), and as HistoryReader's.
+Result<HistoryPage> first_page(HistoryReader& reader, const ReplicateOptions& options,
+                               ReplicateState& state) {
     if (state.target.empty()) {
         ANNALS_TRY(state.target, reader.first_target(options.since, options.page_size));
     }
-    milliseconds poll = kShortestPoll;
-    std::optional<std::size_t> acknowledged;  // entries of the page of state.target
     auto first = reader.read(state.target);
     if (!first && first.error().code == Errc::invalid && !options.since.empty()) {
         return Error{Errc::usage,
@@ -162,7 +140,22 @@ Result<void> run(const ReplicateOptions& options, ReplicateState& state, Replica
                      "_sort=_position: " +
                          first.error().detail};
     }
-    ANNALS_TRY(HistoryPage page, std::move(first));
+    return first;
+}
+
+/// Copies the history page by page, as any server returns it.
+Result<void> copy_history(const ReplicateOptions& options, const Patience& patience,
+                          HistorySubmitter& submitter, ReplicateState& state,
+                          ReplicateCounts& counts) {
+    // A final refusal by the target also ends the reading, which may be waiting for a source that is gone.
+    std::atomic<bool> refused = false;
+    Patience reading = patience;
+    reading.stop = [&] { return refused || g_stop; };
+    HistoryReader reader(options.source, reading);
+    const bool resumed = !state.target.empty() || !is_beginning(options.since);
+    ANNALS_TRY(HistoryPage page, first_page(reader, options, state));
+    milliseconds poll = kShortestPoll;
+    std::optional<std::size_t> acknowledged;  // entries of the page of state.target
     // When resumed or following, it is not known how much of the history is left.
     Progress progress("versions", resumed || options.follow ? 0 : page.total.value_or(0),
                       options.quiet);
@@ -208,6 +201,26 @@ Result<void> run(const ReplicateOptions& options, ReplicateState& state, Replica
         }
         ANNALS_TRY(page, reader.read(state.target));
     }
+}
+
+/// Copies by the change feed if the source has one and is followed from the start, or was copied by it before.
+Result<void> run(const ReplicateOptions& options, ReplicateState& state, ReplicateCounts& counts) {
+    const Patience patience = make_patience(options);
+    HistorySubmitter submitter(options.target, patience);
+    if (state.target.empty() && options.follow && options.since.empty()) {
+        ANNALS_TRY(const bool feeds, has_change_feed(options.source, patience));
+        state.target = feeds ? change_target(0) : "";
+    }
+    if (position_of(state.target)) {
+        return follow_changes(options.source, submitter,
+                              {.state_file = options.state_file,
+                               .page_size = options.page_size,
+                               .follow = options.follow,
+                               .quiet = options.quiet,
+                               .patience = patience},
+                              state, counts);
+    }
+    return copy_history(options, patience, submitter, state, counts);
 }
 
 int verify_replica(const ReplicateOptions& options) {
