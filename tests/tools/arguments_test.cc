@@ -86,5 +86,25 @@ TEST(Arguments, ExplainThemselvesOnStdout) {
     EXPECT_NE(testing::internal::GetCapturedStdout().find("--quiet"), std::string::npos);
 }
 
+TEST(Arguments, ExplainThemselvesInEightyColumns) {
+    const std::string word(60, 'w');
+    std::string value;
+    Arguments reader("probe", "Probes.");
+    reader.text("--long", value, "begins, goes on for more than a line of the terminal, and ends");
+    reader.text("--word", value, word + " " + word + " and more");
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(reader.parse({"--help"}), kExitDone);
+    const std::string help = testing::internal::GetCapturedStdout();
+    const std::string margin(30, ' ');
+    EXPECT_NE(
+        help.find("  --long TEXT                 begins, goes on for more than a line of the\n" +
+                  margin + "terminal, and ends\n"),
+        std::string::npos)
+        << help;
+    EXPECT_NE(help.find(word + "\n" + margin + word + "\n" + margin + "and more\n"),
+              std::string::npos)
+        << help;
+}
+
 }  // namespace
 }  // namespace annals::tools

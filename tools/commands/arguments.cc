@@ -10,6 +10,34 @@
 
 namespace annals::tools {
 
+namespace {
+
+/// How many columns the help takes.
+constexpr std::size_t kHelpColumns = 80;
+
+/// Breaks explanations of options into lines. (It indents what follows a line feed.)
+class HelpFormatter : public CLI::Formatter {
+  public:
+    std::string make_option_desc(const CLI::Option* option) const override {
+        std::string text = CLI::Formatter::make_option_desc(option);
+        const std::size_t room = kHelpColumns - get_column_width();
+        for (std::size_t begin = 0; text.size() - begin > room;) {
+            std::size_t blank = text.rfind(' ', begin + room);
+            if (blank == std::string::npos || blank < begin) {
+                blank = text.find(' ', begin);  // a long word
+            }
+            if (blank == std::string::npos) {
+                break;
+            }
+            text[blank] = '\n';
+            begin = blank + 1;
+        }
+        return text;
+    }
+};
+
+}  // namespace
+
 struct Arguments::Impl {
     CLI::App app;
     std::string command;
@@ -47,6 +75,7 @@ Arguments::Arguments(const std::string& command, const std::string& summary)
     impl_->command = command;
     impl_->app.name("annals " + command);
     impl_->app.description(summary);
+    impl_->app.formatter(std::make_shared<HelpFormatter>());
     impl_->usage = "annals " + command;
 }
 
