@@ -278,6 +278,19 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
         EXPECT_TRUE(one_line(done.errors)) << done.errors;
     }
     EXPECT_TRUE(std::filesystem::is_empty(closed));
+    const std::string in = directory / "in";
+    std::filesystem::create_directories(in + "/hidden");
+    ASSERT_EQ(::chmod((in + "/hidden").c_str(), 0), 0);
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"import", "--data", directory / "new", in},
+          std::vector<std::string>{"bench", "import", "--smoke", "--directory", directory / "work",
+                                   "--files", in}}) {
+        const Finished done = run(arguments);
+        EXPECT_EQ(done.exit_code, 2) << arguments[0];
+        EXPECT_NE(done.errors.find(": " + in + ": Permission denied\n"), std::string::npos)
+            << done.errors;
+    }
+    ASSERT_EQ(::chmod((in + "/hidden").c_str(), 0750), 0);
     for (const std::string& to : {closed, saved}) {
         EXPECT_EQ(run({"restore", "--from", backup, "--data", to}).exit_code, 2) << to;
     }

@@ -125,17 +125,22 @@ Conversations generated(const Site& site, std::size_t count, std::uint64_t seed,
 }  // namespace
 
 Result<std::vector<BundleText>> read_bundles(const std::vector<std::string>& paths) {
+    namespace fs = std::filesystem;
     std::vector<std::string> files;
     for (const std::string& path : paths) {
         std::error_code error;
-        if (!std::filesystem::is_directory(path, error)) {
+        if (!fs::is_directory(path, error)) {
             files.push_back(path);
             continue;
         }
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error)) {
-            if (entry.path().extension() == ".json") {
-                files.push_back(entry.path().string());
+        for (auto at = fs::recursive_directory_iterator(path, error);
+             !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+            if (at->path().extension() == ".json") {
+                files.push_back(at->path().string());
             }
+        }
+        if (error) {
+            return Error{Errc::usage, fmt::format("{}: {}", path, error.message())};
         }
     }
     std::sort(files.begin(), files.end());
