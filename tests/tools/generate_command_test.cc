@@ -6,6 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -84,6 +88,20 @@ TEST(GenerateCommand, WritesIntoFilesWhatItWritesToStdout) {
         EXPECT_TRUE(together == whole) << form;
         EXPECT_TRUE(form == "ndjson" ? files.size() == 1 : files.size() > 2) << form;
     }
+}
+
+TEST(GenerateCommand, WritesIntoNoFolderThatAnotherProcessWritesInto) {
+    const test::TemporaryDirectory directory;
+    const std::vector<std::string> arguments{"generate", "--patients", "1", "--to",
+                                             directory.path()};
+    const int other = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ASSERT_EQ(::flock(other, LOCK_EX), 0);
+    const Finished refused = annals(arguments);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.errors, "annals: " + directory.path() + ": in use by another process\n");
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+    ::close(other);
+    EXPECT_EQ(annals(arguments).exit_code, 0);
 }
 
 }  // namespace

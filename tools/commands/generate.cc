@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <stdio_ext.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -80,10 +83,30 @@ class Output {
         if (file_ != nullptr) {
             std::fclose(file_);
         }
+        if (folder_ >= 0) {
+            ::close(folder_);
+        }
     }
 
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
+
+    /// Creates the folder, and keeps other processes from writing into it as well. Errors: usage.
+    Result<void> open_folder() {
+        if (to_ == "-") {
+            return {};
+        }
+        std::error_code error;
+        std::filesystem::create_directories(to_, error);
+        if (error) {
+            return Error{Errc::usage, fmt::format("{}: {}", to_, error.message())};
+        }
+        folder_ = ::open(to_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder_ >= 0 && ::flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            return Error{Errc::usage, to_ + ": in use by another process"};
+        }
+        return {};
+    }
 
     bool write(std::string& bundle, std::uint64_t number) {
         const bool lines = form_ == generate::Form::resources;
@@ -128,6 +151,7 @@ class Output {
     generate::Form form_;
     std::string path_;
     std::FILE* file_ = nullptr;
+    int folder_ = -1;  ///< locked
     bool begun_ = false;
 };
 
@@ -141,12 +165,9 @@ int tell_unwritten(const std::string& to, const Output& output) {
 }
 
 int run(const Request& request) {
-    if (request.to != "-") {
-        std::error_code error;
-        std::filesystem::create_directories(request.to, error);
-        if (error) {
-            return fail(fmt::format("{}: {}", request.to, error.message()), kExitUsage);
-        }
+    Output output(request.to, request.options.form);
+    if (const Result<void> opened = output.open_folder(); !opened) {
+        return fail(opened.error().detail, kExitUsage);
     }
     generate::Generator generator(request.options);
     const generate::Counts& counts = generator.counts();
@@ -155,7 +176,6 @@ int run(const Request& request) {
                                       : options.versions != 0 ? options.versions
                                                               : options.patients;
     Progress progress("versions", share_total, request.quiet);
-    Output output(request.to, options.form);
     std::string bundle;
     while (generator.next(bundle)) {
         if (!output.write(bundle, counts.bundles - 1)) {
