@@ -60,6 +60,7 @@ TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
                                                   {"--form", "ndjson", "--bundle-entries", "3"},
                                                   {"--from", "soon"},
                                                   {"--until", "2014-01-01T00:00:00Z"},
+                                                  {"--until", "9900-01-01T00:00:01Z"},
                                                   {"--from", "1969-01-01T00:00:00Z"}}) {
         const Finished done = generate(wrong);
         EXPECT_EQ(done.exit_code, 2) << wrong.back();

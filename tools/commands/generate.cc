@@ -245,11 +245,13 @@ Result<void> settle(const Arguments& declared, Request& request) {
     }
     const Result<Instant> first = parse_instant(request.from);
     const Result<Instant> last = parse_instant(request.until);
-    if (!first || !last || *last <= *first || *first < Instant{}) {
+    // Dates in the data are up to some years later, and FHIR's years have four digits.
+    const Instant latest = *parse_instant("9900-01-01T00:00:00Z");
+    if (!first || !last || *last <= *first || *first < Instant{} || *last > latest) {
         return Error{
             Errc::usage,
-            "--from and --until must be instants such as 2020-01-01T00:00:00Z, not before 1970, "
-            "and --from the earlier one"};
+            "--from and --until must be instants such as 2020-01-01T00:00:00Z, not before 1970 "
+            "nor after 9900, and --from the earlier one"};
     }
     options.from = *first;
     options.until = *last;
