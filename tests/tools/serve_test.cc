@@ -359,18 +359,25 @@ TEST(Serve, TakesALargeBodyIntoTheMemoryOfTheOneBefore) {
 }
 #endif
 
-TEST(Serve, WarnsWhereOthersCanReadWhatIsSent) {
+TEST(Serve, WarnsOfWhatLeavesItOpenToOthers) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "file", "no store");
-    const auto warns = [&](const std::string& address) {
-        const Finished done = annals({"serve", "--data", directory / "file", "--listen",
-                                      address + ":0", "--set", "allow_unauthenticated=true"});
+    const auto says = [&](const std::string& address, const std::string& setting,
+                          const std::string& warning) {
+        const Finished done = annals(
+            {"serve", "--data", directory / "file", "--listen", address + ":0", "--set", setting});
         EXPECT_EQ(done.exit_code, 2) << done.errors;
-        return done.errors.find("warning listening on " + address + ":0 without TLS") !=
-               std::string::npos;
+        return done.errors.find("warning " + warning) != std::string::npos;
     };
-    EXPECT_TRUE(warns("0.0.0.0"));
-    EXPECT_FALSE(warns("127.0.0.1"));
+    EXPECT_TRUE(
+        says("0.0.0.0", "allow_unauthenticated=true", "listening on 0.0.0.0:0 without TLS"));
+    EXPECT_FALSE(says("127.0.0.1", "allow_unauthenticated=true", "listening on"));
+    // Whoever configures keys and forgets auth.mode is not protected by them.
+    EXPECT_TRUE(says("127.0.0.1", "auth.api_keys_file=keys",
+                     "auth.mode is \"none\" although auth.api_keys_file is set"));
+    EXPECT_TRUE(says("127.0.0.1", "auth.jwt.jwks_url=https://a.example/b",
+                     "auth.mode is \"none\" although auth.jwt.jwks_url is set"));
+    EXPECT_FALSE(says("127.0.0.1", "auth.jwt.leeway=0s", "auth.mode"));
 }
 
 TEST(Serve, ComesBackOnItsPortAfterACrashAndSaysWhatItHasCutOff) {

@@ -28,7 +28,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 namespace annals::tools {
 
@@ -123,6 +126,24 @@ Result<void> try_address(const std::string& listen) {
     return {};
 }
 
+/// The first setting that says who clients are although `auth.mode` asks nobody; empty: there is none.
+std::string_view unheeded_credentials(const core::Config::Auth& auth) {
+    const std::pair<std::string_view, bool> settings[] = {
+        {"auth.api_keys_file", !auth.api_keys_file.empty()},
+        {"auth.jwt.jwks_file", !auth.jwt_jwks_file.empty()},
+        {"auth.jwt.jwks_url", !auth.jwt_jwks_url.empty()},
+        {"auth.jwt.hs256_secret_file", !auth.jwt_hs256_secret_file.empty()},
+        {"auth.jwt.issuers", !auth.jwt_issuers.empty()},
+        {"auth.introspection.url", !auth.introspection.url.empty()},
+    };
+    for (const auto& [setting, is_set] : settings) {
+        if (auth.mode == "none" && is_set) {
+            return setting;
+        }
+    }
+    return {};
+}
+
 void log_opening(const std::string& directory, const storage::OpenReport& report) {
     log_info(fmt::format("opened {}: {} versions of {} resources in {} segments, {:.3f} s",
                          directory, report.versions, report.resources, report.segments,
@@ -197,6 +218,10 @@ void warn_of(const core::Config& config) {
             fmt::format("listening on {} without TLS: everything, including credentials, can be "
                         "read on the network",
                         config.listen));
+    }
+    if (const auto setting = unheeded_credentials(config.auth); !setting.empty()) {
+        log_warning(fmt::format(
+            "auth.mode is \"none\" although {} is set: nobody is asked for credentials", setting));
     }
     if (config.limits.max_body > config.limits.max_memory / 2) {
         log_warning(fmt::format(
