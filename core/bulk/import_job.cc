@@ -242,8 +242,7 @@ class ImportJob {
             return add_error(document.error(), line_);
         }
         const json::Value root = document->root();
-        if (!root["resourceType"] &&
-            (root["request"].is_object() || root["response"].is_object())) {
+        if (is_history_entry(root)) {
             HistoryEntry entry;
             if (!input().type.empty() && read_history_entry(root, entry) &&
                 resource_type_name(entry.type) != input().type) {

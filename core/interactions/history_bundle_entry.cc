@@ -247,6 +247,12 @@ std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept {
     return named;
 }
 
+bool is_history_entry(json::Value object) noexcept {
+    return !object["resourceType"] &&
+           (object["request"].is_object() || object["response"].is_object() ||
+            (object["resource"].is_object() && !object["search"]));
+}
+
 Result<void> read_history_entry(json::Value value, HistoryEntry& entry) {
     entry.version.reset();
     entry.instant.reset();

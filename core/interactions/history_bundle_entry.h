@@ -37,6 +37,10 @@ struct HistoryEntry {
     json::Value full_url;                  ///< a string or missing
 };
 
+/// Whether an object, which stands alone, is an entry of a history Bundle. Some servers leave out its request and response
+/// where they know neither; an entry of a search's results has `search`.
+bool is_history_entry(json::Value object) noexcept;
+
 /// Reads `value` into `entry` and overwrites what that held (its memory is reused). The resource is identified by
 /// `resource`, else `request.url`, else `fullUrl`; the version number by `meta.versionId`, else `response.etag`,
 /// else `_history/N` in `fullUrl` or `response.location`; the instant by `meta.lastUpdated`, else

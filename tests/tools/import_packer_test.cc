@@ -261,6 +261,19 @@ TEST_F(ImportPackerTest, StoresDocumentsAndTakesOthersApart) {
     EXPECT_EQ(report_.refused_count(), 0U);
 }
 
+TEST_F(ImportPackerTest, TakesAnEntryOfAHistoryThatSaysNothingOfItsRequest) {
+    // Microsoft's server gives those of versions that were imported there.
+    const std::string entry =
+        R"({"fullUrl":"http://a/Patient/a/_history/2","resource":)" + patient("a", 2) + "}";
+    testing::internal::CaptureStderr();
+    const auto sent =
+        sent_of(1, {entry, R"({"search":{"mode":"match"},"resource":)" + patient("b", 1) + "}"});
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "in:2: 400 this is neither a resource nor a history entry\n");
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent[0].entries, std::vector{entry});
+}
+
 TEST_F(ImportPackerTest, NamesTheEntryThatIsRefusedByItsPlaceInTheInput) {
     testing::internal::CaptureStderr();
     const auto sent =

@@ -117,12 +117,10 @@ void ImportPacker::take(std::string_view text, const Origin& origin, bool bundle
         return report_.refused(origin, "400 " + document.error().detail);
     }
     const json::Value root = document->root();
-    if (!root["resourceType"]) {
-        if (root["request"].is_object() || root["response"].is_object()) {
-            take_history_entry(std::string(root.raw()), origin);
-        } else {
-            report_.refused(origin, "400 this is neither a resource nor a history entry");
-        }
+    if (core::is_history_entry(root)) {
+        take_history_entry(std::string(root.raw()), origin);
+    } else if (!root["resourceType"]) {
+        report_.refused(origin, "400 this is neither a resource nor a history entry");
     } else if (root["resourceType"].equals("Bundle") && !bundles_are_resources) {
         take_bundle(root, origin);
     } else {

@@ -248,10 +248,13 @@ TEST_F(ImportTest, TakesWhatIsSentWithIt) {
     const Imported history = finish(
         begin("{\"resource\":{\"resourceType\":\"Basic\",\"id\":\"h\",\"code\":{\"text\":\"x\"}},"
               "\"request\":{\"method\":\"PUT\",\"url\":\"Basic/h\"}}\n"
-              "{\"request\":{\"method\":\"DELETE\",\"url\":\"Patient/a\"}}\n",
+              "{\"request\":{\"method\":\"DELETE\",\"url\":\"Patient/a\"}}\n"
+              "{\"fullUrl\":\"http://x/Patient/b/_history/7\","
+              "\"resource\":{\"resourceType\":\"Patient\",\"id\":\"b\"}}\n",
               "application/fhir+ndjson", "?type=Patient"));
     EXPECT_EQ(send("GET", "/Basic/h").status, 404);
     EXPECT_EQ(send("GET", "/Patient/a").status, 410);
+    EXPECT_EQ(send("GET", "/Patient/b").etag, 7U);
     EXPECT_THAT(history.errors, HasSubstr("upload.ndjson:1: The resource is a Basic"));
 }
 
