@@ -20,24 +20,19 @@ Error too_deep(std::string_view name) {
 
 Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
                      std::string_view modifier, std::string_view value) {
-    const auto bad = [&](std::string_view why) {
-        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why)};
-    };
     if (modifier == "missing") {
         if (value != "true" && value != "false") {
-            return bad("true or false is needed");
+            return bad_value(name, "true or false is needed");
         }
         return value == "true" ? nothing() : everything();
     }
     if (!modifier.empty() && modifier != "not") {
-        return Error{Errc::not_supported,
-                     fmt::format("search parameter '{}': the modifier ':{}' is not supported", name,
-                                 modifier)};
+        return unsupported_modifier(name, modifier);
     }
     std::vector<Term> terms;
     for (const std::string_view id : split_unescaped(value, ',')) {
         if (!is_resource_id(id)) {
-            return bad("an id has 1 to 64 of A-Z a-z 0-9 - .");
+            return bad_value(name, "an id has 1 to 64 of A-Z a-z 0-9 - .");
         }
         terms.push_back(identity(reading.context.stored.key(type, id)));
     }
@@ -47,13 +42,6 @@ Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
         return negation_of(std::move(plan));
     }
     return plan;
-}
-
-bool leads_to(const Parameter& parameter, TypeId type) {
-    return parameter.type == schema::SearchType::reference &&
-           (parameter.targets.empty() ||
-            std::find(parameter.targets.begin(), parameter.targets.end(), type) !=
-                parameter.targets.end());
 }
 
 // A name up to its first '.', split at its first ':'.
@@ -95,9 +83,7 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
         return MaybePlan();
     }
     if (!segment.modifier.empty()) {
-        return Error{Errc::not_supported,
-                     fmt::format("search parameter '{}': the modifier ':{}' is not supported", name,
-                                 segment.modifier)};
+        return unsupported_modifier(name, segment.modifier);
     }
     if (segment.code == kNamedQuery) {
         return Error{Errc::not_supported,
@@ -226,24 +212,21 @@ Result<MaybePlan> has_plan(
     if (depth >= kSearchChainMax) {
         return too_deep(name);
     }
-    const auto bad = [&](std::string_view why) {
-        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why)};
-    };
     std::string_view rest = name.substr(std::string_view("_has:").size());
     const std::size_t first = rest.find(':');
     const std::size_t second = first == std::string_view::npos ? first : rest.find(':', first + 1);
     if (second == std::string_view::npos) {
-        return bad("_has:Type:reference:parameter is needed");
+        return bad_value(name, "_has:Type:reference:parameter is needed");
     }
     const auto source = find_resource_type(rest.substr(0, first));
     if (!source) {
-        return bad(fmt::format("'{}' is not a resource type", rest.substr(0, first)));
+        return bad_value(name, fmt::format("'{}' is not a resource type", rest.substr(0, first)));
     }
     const std::string_view code = rest.substr(first + 1, second - first - 1);
     const Parameter* parameter = find_ready(reading, *source, code);
     if (parameter == nullptr || !leads_to(*parameter, type)) {
-        return bad(fmt::format("'{}' of {} does not lead to {}", code, rest.substr(0, first),
-                               resource_type_name(type)));
+        return bad_value(name, fmt::format("'{}' of {} does not lead to {}", code,
+                                           rest.substr(0, first), resource_type_name(type)));
     }
     ANNALS_TRY_VOID(reading.spend());
     ANNALS_TRY(MaybePlan plan, target(*source, rest.substr(second + 1), depth + 1));

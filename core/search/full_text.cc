@@ -197,9 +197,7 @@ Result<WantedWords> read_wanted(std::string_view name, std::string_view value, s
         if (value.front() == '"') {
             const std::size_t end = value.find('"', 1);
             if (end == std::string_view::npos) {
-                return Error{
-                    Errc::invalid,
-                    fmt::format("search parameter '{}': a quotation mark is not closed", name)};
+                return bad_value(name, "a quotation mark is not closed");
             }
             take(value.substr(1, end - 1));
             value.remove_prefix(end + 1);
@@ -216,10 +214,10 @@ Result<WantedWords> read_wanted(std::string_view name, std::string_view value, s
     const bool lacks = std::any_of(wanted.begin(), wanted.end(),
                                    [](const auto& alternative) { return alternative.empty(); });
     if (lacks || words > kWordsMax) {
-        return Error{Errc::invalid,
-                     fmt::format("search parameter '{}': 1 to {} words or quoted phrases are "
-                                 "needed, with AND or OR between them or nothing",
-                                 name, kWordsMax)};
+        return bad_value(name,
+                         fmt::format("1 to {} words or quoted phrases are needed, with AND or "
+                                     "OR between them or nothing",
+                                     kWordsMax));
     }
     return wanted;
 }
@@ -242,7 +240,7 @@ Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
     for (const std::string_view alternative : split_unescaped(value, ',')) {
         const auto text = unescape(alternative);
         if (!text) {
-            return Error{Errc::invalid, fmt::format("search parameter '{}': unknown escape", name)};
+            return bad_value(name, "unknown escape");
         }
         ANNALS_TRY(WantedWords more, read_wanted(name, *text, words));
         std::move(more.begin(), more.end(), std::back_inserter(wanted));

@@ -115,9 +115,7 @@ struct QueryReader {
             return {};
         }
         if (name.starts_with("_type:")) {
-            return Error{Errc::not_supported,
-                         fmt::format("search parameter '{}': the modifier ':{}' is not supported",
-                                     name, name.substr(std::string_view("_type:").size()))};
+            return unsupported_modifier(name, name.substr(std::string_view("_type:").size()));
         }
         ANNALS_TRY(const bool about_result, take_result_parameter(context, types, pair, query));
         if (about_result && context.conditional) {

@@ -154,8 +154,7 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
         if (!type) {
             return asked.unsupported();
         }
-        const auto& targets = asked.parameter.targets;
-        if (!targets.empty() && std::find(targets.begin(), targets.end(), *type) == targets.end()) {
+        if (!leads_to(asked.parameter, *type)) {
             return asked.bad("it does not lead to " + std::string(asked.modifier));
         }
         if (local && local->type == *type) {

@@ -14,6 +14,12 @@ Term term_of(Column column, const TokenText& token) {
                               : search::token(column, *token.system, token.code);
 }
 
+// The error of a code system or value set, as one of the parameter.
+Error of_parameter(const Asked& asked, Error error) {
+    error.detail = asked.bad(error.detail).detail;
+    return error;
+}
+
 Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
     const auto name = unescape(value);
     if (!name) {
@@ -21,9 +27,7 @@ Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
     }
     Result<Expansion> expansion = expand(asked.reading.context.stored, *name);
     if (!expansion) {
-        expansion.error().detail =
-            "search parameter '" + std::string(asked.name) + "': " + expansion.error().detail;
-        return std::move(expansion.error());
+        return of_parameter(asked, std::move(expansion.error()));
     }
     ANNALS_TRY_VOID(asked.reading.spend(expansion->codes.size() + expansion->systems.size()));
     std::vector<Term> terms;
@@ -45,9 +49,7 @@ Result<Plan> by_code_hierarchy(const Asked& asked, std::string_view value) {
     auto codes = asked.modifier == "above" ? codes_above(stored, *token.system, token.code)
                                            : codes_below(stored, *token.system, token.code);
     if (!codes) {
-        codes.error().detail =
-            "search parameter '" + std::string(asked.name) + "': " + codes.error().detail;
-        return std::move(codes.error());
+        return of_parameter(asked, std::move(codes.error()));
     }
     ANNALS_TRY_VOID(asked.reading.spend(codes->size()));
     std::vector<Term> terms;

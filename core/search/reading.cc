@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -36,14 +37,20 @@ Plan Reading::linked(TypeId type, Plan plan) {
     return seen_of(context.view, type, std::move(plan));
 }
 
-Error Asked::bad(std::string_view why) const {
+Error bad_value(std::string_view name, std::string_view why) {
     return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why)};
 }
 
-Error Asked::unsupported() const {
+Error unsupported_modifier(std::string_view name, std::string_view modifier) {
     return {
         Errc::not_supported,
         fmt::format("search parameter '{}': the modifier ':{}' is not supported", name, modifier)};
+}
+
+bool leads_to(const Parameter& parameter, TypeId type) {
+    return parameter.type == schema::SearchType::reference &&
+           (parameter.targets.empty() ||
+            std::ranges::find(parameter.targets, type) != parameter.targets.end());
 }
 
 ExtractReader::ExtractReader(const QueryContext& context)

@@ -37,6 +37,12 @@ struct Reading {
     Plan linked(TypeId type, Plan plan);
 };
 
+/// The error (invalid) for a value that the parameter `name` doesn't accept.
+Error bad_value(std::string_view name, std::string_view why);
+
+/// The error (not_supported) for a modifier of the parameter `name`.
+Error unsupported_modifier(std::string_view name, std::string_view modifier);
+
 /// A parameter as it occurs in the query.
 struct Asked {
     Reading& reading;
@@ -46,15 +52,16 @@ struct Asked {
     std::string_view modifier;  ///< after its colon, or empty
     std::size_t depth = 0;      ///< number of chain links before it
 
-    /// The error (invalid) for a value that the parameter doesn't accept.
-    Error bad(std::string_view why) const;
+    Error bad(std::string_view why) const { return bad_value(name, why); }
 
-    /// The error (not_supported) for the modifier.
-    Error unsupported() const;
+    Error unsupported() const { return unsupported_modifier(name, modifier); }
 
     /// How the parameter is laid out in the index.
     const Layout& layout() const { return layout_of(reading.context.parameters, type, parameter); }
 };
+
+/// Whether it is a reference parameter that can lead to resources of `type`.
+bool leads_to(const Parameter& parameter, TypeId type);
 
 /// Provides extractors for plans that verify bodies, on whichever thread and whenever they are executed.
 class ExtractReader {
