@@ -147,6 +147,27 @@ struct Sorter::Values {
 
     bool has_numbers() const noexcept { return by == By::low_or_high || by == By::body_number; }
 
+    // Takes `value` for a match if it comes before the match's values so far, in this direction.
+    template <typename Value>
+    void offer(std::vector<Value>& all, std::size_t match, Value value) {
+        Value& best = all[match];
+        if (missing[match] || (descending ? value > best : value < best)) {
+            best = std::move(value);
+            missing[match] = false;
+        }
+    }
+
+    // The same for an item of a body, if it has a value.
+    void offer(const fhirpath::Item& item, std::size_t match) {
+        if (by == By::body_number) {
+            if (const auto number = number_in(item, descending)) {
+                offer(numbers, match, ordered(*number));
+            }
+        } else if (std::string text = text_in(item, descending); !text.empty()) {
+            offer(texts, match, std::move(text));
+        }
+    }
+
     // Makes room for the values of the first `count` matches.
     void grow(std::size_t count) {
         if (has_numbers()) {
@@ -229,15 +250,9 @@ void Sorter::take_dates(const SortKey& key, Values& values, std::size_t all_end)
         key.parameter != nullptr ? key.parameter->column : column_of("_lastUpdated");
     const auto take = [&](const storage::IntervalColumn& intervals, std::uint32_t interval,
                           std::size_t match) {
-        const std::int64_t value =
-            values.descending ? intervals.all.high[interval] : intervals.all.low[interval];
-        const bool better =
-            values.missing[match] ||
-            (values.descending ? value > values.numbers[match] : value < values.numbers[match]);
-        if (better) {
-            values.numbers[match] = value;
-            values.missing[match] = false;
-        }
+        values.offer(
+            values.numbers, match,
+            values.descending ? intervals.all.high[interval] : intervals.all.low[interval]);
     };
     for (std::size_t begin = next_match_; begin < all_end;) {
         // The matches of a run are contiguous, in ascending or descending order.
@@ -319,33 +334,11 @@ bool Sorter::take_bodies(const Pace& pace) {
         for (std::size_t i = 0; body && i < keys_.size(); ++i) {
             Values& values = values_[i];
             if (values.by == By::id) {
-                values.texts[next_body_] = reader.id();
-                values.missing[next_body_] = false;
-            } else if (values.by == By::body_text) {
+                values.offer(values.texts, next_body_, std::string(reader.id()));
+            } else if (values.by == By::body_text || values.by == By::body_number) {
                 const Parameter& parameter = parameter_for(keys_[i], matches_[next_body_].type);
                 for_each_parameter_item(parameter, body, [&](const fhirpath::Item& item) {
-                    std::string text = text_in(item, values.descending);
-                    std::string& best = values.texts[next_body_];
-                    if (!text.empty() && (values.missing[next_body_] ||
-                                          (values.descending ? text > best : text < best))) {
-                        best = std::move(text);
-                        values.missing[next_body_] = false;
-                    }
-                });
-            } else if (values.by == By::body_number) {
-                const Parameter& parameter = parameter_for(keys_[i], matches_[next_body_].type);
-                for_each_parameter_item(parameter, body, [&](const fhirpath::Item& item) {
-                    const auto number = number_in(item, values.descending);
-                    if (!number) {
-                        return;
-                    }
-                    std::int64_t& best = values.numbers[next_body_];
-                    const std::int64_t own = ordered(*number);
-                    if (values.missing[next_body_] ||
-                        (values.descending ? own > best : own < best)) {
-                        best = own;
-                        values.missing[next_body_] = false;
-                    }
+                    values.offer(item, next_body_);
                 });
             }
         }
