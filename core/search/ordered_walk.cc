@@ -38,6 +38,7 @@ struct OrderedWalk::Lane {
     BoundPlan condition;
     Column column_id = 0;
     storage::IntervalColumn column;
+    bool descending = false;
 
     // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` remain.
     std::size_t shorter = 0;
@@ -80,33 +81,37 @@ struct OrderedWalk::Lane {
         std::push_heap(heap.begin(), heap.end(), is_earlier);
     }
 
-    // Upwards: the next candidate; false at the end.
+    // The next candidate; false at the end.
+    bool peek(Candidate& candidate) {
+        return descending ? peek_down(candidate) : peek_up(candidate);
+    }
+
+    void pop() {
+        if (descending) {
+            std::pop_heap(heap.begin(), heap.end(), is_earlier);
+            heap.pop_back();
+        } else {
+            ++(is_shorter_next() ? shorter : longer);
+        }
+    }
+
+    bool is_shorter_next() const {
+        return shorter < shorter_end && (longer == longer_end || column.shorter().low[shorter] <=
+                                                                     column.longer().low[longer]);
+    }
+
     bool peek_up(Candidate& candidate) const {
-        const storage::Intervals shorter_ones = column.shorter();
-        const storage::Intervals longer_ones = column.longer();
-        const bool has_shorter = shorter < shorter_end;
-        const bool has_longer = longer < longer_end;
-        if (!has_shorter && !has_longer) {
+        if (shorter == shorter_end && longer == longer_end) {
             return false;
         }
-        if (has_shorter && (!has_longer || shorter_ones.low[shorter] <= longer_ones.low[longer])) {
-            candidate = {shorter_ones.low[shorter], shorter_ones.document[shorter]};
-        } else {
-            candidate = {longer_ones.low[longer], longer_ones.document[longer]};
-        }
+        const bool is_shorter = is_shorter_next();
+        const storage::Intervals from = is_shorter ? column.shorter() : column.longer();
+        const std::size_t at = is_shorter ? shorter : longer;
+        candidate = {from.low[at], from.document[at]};
         return true;
     }
 
-    void pop_up() {
-        const storage::Intervals shorter_ones = column.shorter();
-        const storage::Intervals longer_ones = column.longer();
-        const bool takes_shorter =
-            shorter < shorter_end &&
-            (longer == longer_end || shorter_ones.low[shorter] <= longer_ones.low[longer]);
-        ++(takes_shorter ? shorter : longer);
-    }
-
-    // Downwards: intervals that are not in the heap begin no later than the next one and are at most the span long.
+    // Intervals that are not in the heap begin no later than the next one and are at most the span long.
     bool peek_down(Candidate& candidate) {
         const storage::Intervals shorter_ones = column.shorter();
         while (shorter > shorter_begin) {
@@ -127,11 +132,6 @@ struct OrderedWalk::Lane {
         }
         candidate = heap.front();
         return true;
-    }
-
-    void pop_down() {
-        std::pop_heap(heap.begin(), heap.end(), is_earlier);
-        heap.pop_back();
     }
 };
 
@@ -184,6 +184,7 @@ void OrderedWalk::open_lanes() {
         lane->condition = execution_.bind_to(run);
         lane->column_id = column_;
         lane->column = run->intervals(column_);
+        lane->descending = descending_;
         if (lane->condition.kind == BoundPlan::Kind::nothing || lane->column.all.size() == 0) {
             continue;
         }
@@ -283,13 +284,12 @@ std::int64_t OrderedWalk::value_of(const storage::IntervalColumn& column,
     return value;
 }
 
-// The lane with the next candidate; null at the end.
-OrderedWalk::Lane* OrderedWalk::next_lane() {
+// The lane with the next candidate, `best`; null at the end.
+OrderedWalk::Lane* OrderedWalk::next_lane(Candidate& best) {
     Lane* next = nullptr;
-    Candidate best;
     for (const auto& lane : lanes_) {
         Candidate candidate;
-        if (!(descending_ ? lane->peek_down(candidate) : lane->peek_up(candidate))) {
+        if (!lane->peek(candidate)) {
             continue;
         }
         if (next == nullptr ||
@@ -343,16 +343,11 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
     }
     unsigned looked = 0;
     while (!lost_ && matches_.size() < count_) {
-        Lane* const lane = next_lane();
+        Candidate candidate;
+        Lane* const lane = next_lane(candidate);
         if (lane == nullptr) {
             end_group();
             return true;
-        }
-        Candidate candidate;
-        if (descending_) {
-            lane->peek_down(candidate);
-        } else {
-            lane->peek_up(candidate);
         }
         if (!group_.empty() && candidate.value != group_value_) {
             end_group();
@@ -362,11 +357,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         if (must_fetch(*lane, lane->run->position(candidate.document), pace)) {
             return false;
         }
-        if (descending_) {
-            lane->pop_down();
-        } else {
-            lane->pop_up();
-        }
+        lane->pop();
         if (accepts(*lane, candidate)) {
             group_value_ = candidate.value;
             group_.push_back({execution_.type(), lane->run.get(), candidate.document});

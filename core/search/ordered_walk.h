@@ -67,7 +67,7 @@ class OrderedWalk {
     bool edge_matches();
     double estimated_matches() const noexcept;
     bool must_fetch(const Lane& lane, Position position, const Pace& pace);
-    Lane* next_lane();
+    Lane* next_lane(Candidate& best);
     bool accepts(const Lane& lane, Candidate candidate);
     void end_group();
     std::int64_t value_of(const storage::IntervalColumn& column, std::uint32_t document) const;
