@@ -65,12 +65,6 @@ Segment first_segment(std::string_view name) {
     return segment;
 }
 
-const Parameter* find_ready(const Reading& reading, TypeId type, std::string_view code) {
-    const Parameter* parameter = reading.context.parameters->find(type, code);
-    return parameter != nullptr && parameter->ready && !parameter->expression.empty() ? parameter
-                                                                                      : nullptr;
-}
-
 // The parameters in search.html#all that are not simply values of the resource. None if it isn't one of them.
 Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view name,
                               const Segment& segment, std::string_view value) {
@@ -223,7 +217,7 @@ Result<MaybePlan> has_plan(
         return bad_value(name, fmt::format("'{}' is not a resource type", rest.substr(0, first)));
     }
     const std::string_view code = rest.substr(first + 1, second - first - 1);
-    const Parameter* parameter = find_ready(reading, *source, code);
+    const Parameter* parameter = reading.context.parameters->find_usable(*source, code);
     if (parameter == nullptr || !leads_to(*parameter, type)) {
         return bad_value(name, fmt::format("'{}' of {} does not lead to {}", code,
                                            rest.substr(0, first), resource_type_name(type)));
@@ -250,7 +244,7 @@ Result<MaybePlan> criterion_plan(Reading& reading, TypeId type, std::string_view
             return MaybePlan(std::move(common));
         }
     }
-    const Parameter* parameter = find_ready(reading, type, segment.code);
+    const Parameter* parameter = reading.context.parameters->find_usable(type, segment.code);
     if (parameter == nullptr) {
         return MaybePlan();
     }

@@ -273,10 +273,11 @@ struct Planner {
         if (is_last && (code == "_list" || code == "_text" || code == "_content")) {
             return common_test(type, name, filter);
         }
-        const Parameter* parameter = reading.context.parameters->find(type, code);
-        if (parameter == nullptr || !parameter->ready || parameter->expression.empty()) {
+        const Parameter* const parameter = reading.context.parameters->find_usable(type, code);
+        if (parameter == nullptr) {
+            const Parameter* const defined = reading.context.parameters->find(type, code);
             unknown =
-                parameter != nullptr && !parameter->ready
+                defined != nullptr && !defined->ready
                     ? fmt::format("'{}' is new: the stored resources are still being indexed by it",
                                   name)
                     : fmt::format("'{}' is not a search parameter of {}", name,

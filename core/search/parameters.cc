@@ -194,6 +194,11 @@ const Parameter* ParameterSet::find(TypeId type, std::string_view code) const no
     return found != own.end() && found->code == code ? &*found : nullptr;
 }
 
+const Parameter* ParameterSet::find_usable(TypeId type, std::string_view code) const noexcept {
+    const Parameter* const found = find(type, code);
+    return found != nullptr && found->ready && !found->expression.empty() ? found : nullptr;
+}
+
 /// The definitions for each type, in their order.
 std::vector<ParameterSet::Definitions> ParameterSet::by_type(
     const std::vector<Definition>& definitions) {

@@ -75,6 +75,9 @@ class ParameterSet {
     /// Null if the type has no parameter of that code.
     const Parameter* find(TypeId type, std::string_view code) const noexcept;
 
+    /// The same, but only if a search can use it: it is ready and has an expression.
+    const Parameter* find_usable(TypeId type, std::string_view code) const noexcept;
+
     References references() const noexcept { return references_; }
 
     /// The zone of dates without a time zone; null: UTC.

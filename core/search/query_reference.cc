@@ -74,9 +74,8 @@ constexpr std::size_t kHierarchyConditions = 100;
 // The parameter by which resources of a type are parts of others of the same type.
 const Parameter* part_of(const Asked& asked, TypeId type) {
     for (const std::string_view code : {"partof", "part-of"}) {
-        const Parameter* parameter = asked.reading.context.parameters->find(type, code);
-        if (parameter != nullptr && parameter->ready &&
-            parameter->type == schema::SearchType::reference &&
+        const Parameter* parameter = asked.reading.context.parameters->find_usable(type, code);
+        if (parameter != nullptr && parameter->type == schema::SearchType::reference &&
             std::find(parameter->targets.begin(), parameter->targets.end(), type) !=
                 parameter->targets.end()) {
             return parameter;

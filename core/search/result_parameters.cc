@@ -81,9 +81,8 @@ Result<void> take_contained_type(const QueryPair& pair, Query& query) {
 /// Sets the key's parameters by its code; false if there is none by which all types can be sorted in the same way.
 bool find_sortable(const QueryContext& context, const std::vector<TypeId>& types, SortKey& key) {
     for (const TypeId type : types) {
-        const Parameter* parameter = context.parameters->find(type, key.code);
-        if (parameter == nullptr || !parameter->ready || parameter->expression.empty() ||
-            parameter->type == schema::SearchType::composite ||
+        const Parameter* parameter = context.parameters->find_usable(type, key.code);
+        if (parameter == nullptr || parameter->type == schema::SearchType::composite ||
             parameter->type == schema::SearchType::special ||
             (key.parameter != nullptr && parameter->type != key.parameter->type)) {
             return false;
@@ -172,8 +171,8 @@ Result<void> take_include(const QueryContext& context, std::string_view modifier
         }
     }
     if (code != "*") {
-        include.parameter = context.parameters->find(*include.source, code);
-        if (include.parameter == nullptr || !include.parameter->ready ||
+        include.parameter = context.parameters->find_usable(*include.source, code);
+        if (include.parameter == nullptr ||
             include.parameter->type != schema::SearchType::reference) {
             return pass_over(context,
                              fmt::format("{}: {} has no reference parameter '{}'", pair.first,
