@@ -101,10 +101,8 @@ Plan ScopedView::about_what_is_shown(std::span<const std::uint64_t> patients) co
                                          ? std::nullopt
                                          : search::of_patients(*parameters_, patients, type);
         if (theirs) {
-            std::vector<Plan> both;
-            both.push_back(shown.of(type));
-            both.push_back(*std::move(theirs));
-            any.push_back(search::chain(target->column, type, search::all_of(std::move(both))));
+            any.push_back(search::chain(target->column, type,
+                                        search::all_of(shown.of(type), *std::move(theirs))));
         }
     }
     return search::any_of(std::move(any));
@@ -224,10 +222,7 @@ ScopedView::Targets ScopedView::targets_of(json::Value provenance) const {
 
 /// Whether one of `targets` matches the chain's criteria in the current state.
 bool ScopedView::is_about(const Plan& part, const std::vector<search::Term>& targets) const {
-    std::vector<Plan> both;
-    both.push_back(search::carrying(targets));
-    both.push_back(part.parts.front());
-    const Plan asked = search::all_of(std::move(both));
+    const Plan asked = search::all_of(search::carrying(targets), part.parts.front());
     search::Snapshot snapshot(service_.store());
     search::Execution execution(snapshot, part.type, asked);
     execution.want({.limit = 1});

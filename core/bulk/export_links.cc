@@ -53,11 +53,9 @@ void ExportLinks::make_unique() {
 }
 
 search::Plan ExportLinks::plan(const ExportScope::Searched& one) {
-    std::vector<search::Plan> parts;
-    parts.push_back(
-        search::carrying(one.link == ExportScope::Link::to_given ? given_ : referred_to_));
-    parts.push_back(one.plan);
-    return search::all_of(std::move(parts));
+    return search::all_of(
+        search::carrying(one.link == ExportScope::Link::to_given ? given_ : referred_to_),
+        one.plan);
 }
 
 // The references of a type to those types that are exported where something refers to them.

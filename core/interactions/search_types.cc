@@ -51,10 +51,7 @@ Result<void> enter_compartment(const storage::Store& store, const search::Parame
                 fmt::format("{} resources do not belong to the compartment of a {}",
                             resource_type_name(one.type), resource_type_name(target.type))};
         }
-        std::vector<search::Plan> parts;
-        parts.push_back(*std::move(inside));
-        parts.push_back(std::move(one.plan));
-        one.plan = search::all_of(std::move(parts));
+        one.plan = search::all_of(*std::move(inside), std::move(one.plan));
     }
     return {};
 }

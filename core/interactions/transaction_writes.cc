@@ -89,16 +89,12 @@ Result<void> TransactionWrites::overlay(Plan& plan) {
             }
         }
     }
-    std::vector<Plan> both;
-    both.push_back(std::move(plan.parts[0]));
-    both.push_back(search::negation_of(search::carrying(found->second.replaced)));
-    Plan stored = search::all_of(std::move(both));
-    std::vector<Plan> either;
-    either.push_back(plan.kind == Kind::chain
-                         ? search::chain(plan.column, plan.type, std::move(stored))
-                         : search::has(plan.column, plan.type, std::move(stored)));
-    either.push_back(search::carrying(std::move(terms)));
-    plan = search::any_of(std::move(either));
+    Plan stored = search::all_of(std::move(plan.parts[0]),
+                                 search::negation_of(search::carrying(found->second.replaced)));
+    plan = search::any_of(plan.kind == Kind::chain
+                              ? search::chain(plan.column, plan.type, std::move(stored))
+                              : search::has(plan.column, plan.type, std::move(stored)),
+                          search::carrying(std::move(terms)));
     return {};
 }
 
@@ -217,10 +213,7 @@ class TransactionWrites::Stored {
     /// At most `limit` of the resources that have one of the terms and match the part's plan.
     Result<std::vector<search::Match>> find(const Plan& part, std::vector<search::Term> terms,
                                             std::size_t limit) const {
-        std::vector<Plan> both;
-        both.push_back(search::carrying(std::move(terms)));
-        both.push_back(part.parts[0]);
-        const Plan asked = search::all_of(std::move(both));
+        const Plan asked = search::all_of(search::carrying(std::move(terms)), part.parts[0]);
         search::Snapshot snapshot(service_.store());
         search::Execution execution(snapshot, part.type, asked);
         execution.want({.limit = limit});

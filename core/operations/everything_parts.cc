@@ -54,13 +54,6 @@ Result<Plan> plan_of(const QueryContext& context, TypeId type,
     return std::move(query.types.front().plan);
 }
 
-Plan both(Plan a, Plan b) {
-    std::vector<Plan> parts;
-    parts.push_back(std::move(a));
-    parts.push_back(std::move(b));
-    return search::all_of(std::move(parts));
-}
-
 /// A plan for those of a type that are recent enough and whose care is in the range, or has no date.
 Result<Plan> in_time(const QueryContext& context, const EverythingScope& scope, TypeId type) {
     std::vector<QueryPair> pairs;
@@ -75,11 +68,11 @@ Result<Plan> in_time(const QueryContext& context, const EverythingScope& scope, 
     // What neither ends before the range nor begins after it overlaps it, or has no date.
     if (!scope.start.empty()) {
         ANNALS_TRY(Plan before, plan_of(context, type, {{date->code, "eb" + scope.start}}));
-        plan = both(std::move(plan), search::negation_of(std::move(before)));
+        plan = search::all_of(std::move(plan), search::negation_of(std::move(before)));
     }
     if (!scope.end.empty()) {
         ANNALS_TRY(Plan after, plan_of(context, type, {{date->code, "sa" + scope.end}}));
-        plan = both(std::move(plan), search::negation_of(std::move(after)));
+        plan = search::all_of(std::move(plan), search::negation_of(std::move(after)));
     }
     return plan;
 }
@@ -105,7 +98,8 @@ Result<std::vector<Query::TypePlan>> everything_parts(const QueryContext& contex
     if (wanted(own)) {
         ANNALS_TRY(Plan first, in_time(context, scope, own));
         if (scope.key) {
-            first = both(search::carrying({search::identity(*scope.key)}), std::move(first));
+            first =
+                search::all_of(search::carrying({search::identity(*scope.key)}), std::move(first));
         }
         parts.push_back({own, std::move(first)});
     }
@@ -122,11 +116,12 @@ Result<std::vector<Query::TypePlan>> everything_parts(const QueryContext& contex
             continue;
         }
         if (type == own) {
-            plan = both(*std::move(plan),
-                        search::negation_of(search::carrying({search::identity(*scope.key)})));
+            plan = search::all_of(
+                *std::move(plan),
+                search::negation_of(search::carrying({search::identity(*scope.key)})));
         }
         ANNALS_TRY(Plan timely, in_time(context, scope, type));
-        parts.push_back({type, both(*std::move(plan), std::move(timely))});
+        parts.push_back({type, search::all_of(*std::move(plan), std::move(timely))});
     }
     return parts;
 }

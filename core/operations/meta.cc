@@ -107,10 +107,8 @@ class MetaScan {
                 if (i == types_.size()) {
                     types_.push_back({query.types[i].type, search::nothing()});
                 }
-                std::vector<search::Plan> parts;
-                parts.push_back(std::move(types_[i].plan));
-                parts.push_back(std::move(query.types[i].plan));
-                types_[i].plan = search::any_of(std::move(parts));
+                types_[i].plan =
+                    search::any_of(std::move(types_[i].plan), std::move(query.types[i].plan));
             }
         }
         return {};

@@ -161,10 +161,7 @@ void Execution::narrow(Step& step) const {
             terms.push_back(reference(column, key));
         }
     }
-    std::vector<Plan> both;
-    both.push_back(carrying(std::move(terms)));
-    both.push_back(step.plan->parts.front());
-    step.narrowed = all_of(std::move(both));
+    step.narrowed = all_of(carrying(std::move(terms)), step.plan->parts.front());
 }
 
 void Execution::want(const Wanted& wanted) {

@@ -113,7 +113,7 @@ Result<Plan> without(const Asked& asked, Result<Plan> equal) {
     if (!equal) {
         return equal;
     }
-    return all_of({presence_plan(asked), negation_of(*std::move(equal))});
+    return all_of(presence_plan(asked), negation_of(*std::move(equal)));
 }
 
 Result<Plan> with_modifier(Asked asked, std::string_view modifier, std::string_view value) {
@@ -310,10 +310,7 @@ struct Planner {
         if (!where) {
             return MaybePlan();
         }
-        std::vector<Plan> both;
-        both.push_back(*std::move(where));
-        both.push_back(*std::move(rest));
-        return MaybePlan(all_of(std::move(both)));
+        return MaybePlan(all_of(*std::move(where), *std::move(rest)));
     }
 
     /// `_list`, `_text` and `_content`.

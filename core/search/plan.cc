@@ -169,6 +169,14 @@ std::optional<std::vector<Term>> terms_of(const Plan& plan) {
     return std::nullopt;
 }
 
+std::vector<Plan> both(Plan a, Plan b) {
+    std::vector<Plan> plans;
+    plans.reserve(2);
+    plans.push_back(std::move(a));
+    plans.push_back(std::move(b));
+    return plans;
+}
+
 void add_others(const Plan& plan, std::vector<TypeId>& others) {
     if (plan.kind == Kind::chain || plan.kind == Kind::has) {
         others.push_back(plan.type);
@@ -251,6 +259,14 @@ Plan any_of(std::vector<Plan> parts) {
         return Plan(std::move(plan.parts[0]));
     }
     return plan;
+}
+
+Plan all_of(Plan a, Plan b) {
+    return all_of(both(std::move(a), std::move(b)));
+}
+
+Plan any_of(Plan a, Plan b) {
+    return any_of(both(std::move(a), std::move(b)));
 }
 
 Plan negation_of(Plan part) {

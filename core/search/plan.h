@@ -114,6 +114,11 @@ Plan carrying(std::vector<Term> terms);
 /// into one condition, and `everything` and `nothing` are folded.
 Plan all_of(std::vector<Plan> parts);
 Plan any_of(std::vector<Plan> parts);
+
+/// The same for two. (A list of values in braces would copy them.)
+Plan all_of(Plan a, Plan b);
+Plan any_of(Plan a, Plan b);
+
 Plan negation_of(Plan part);
 
 Plan begins_with(Column column, std::string text);

@@ -79,7 +79,7 @@ Plan in_box(Column column, Place centre, double metres) {
     if (east > 180) {
         strips.push_back(between(longitude, -180, east - 360));
     }
-    return all_of({std::move(plan), any_of(std::move(strips))});
+    return all_of(std::move(plan), any_of(std::move(strips)));
 }
 
 }  // namespace

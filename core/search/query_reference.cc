@@ -90,21 +90,14 @@ Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::
     // The first level is its parts (below), or what it is a part of (above).
     Plan near = asked.modifier == "below" ? nothing() : carrying({identity(key)});
     for (std::size_t level = 0; level < kHierarchyLevels; ++level) {
-        std::vector<Plan> either;
-        if (asked.modifier == "below") {
-            either.push_back(carrying({reference(part.column, key)}));
-            either.push_back(chain(part.column, type, asked.reading.linked(type, std::move(near))));
-        } else {
-            either.push_back(carrying({identity(key)}));
-            either.push_back(has(part.column, type, asked.reading.linked(type, std::move(near))));
-        }
-        near = any_of(std::move(either));
+        Plan further = asked.reading.linked(type, std::move(near));
+        near = asked.modifier == "below"
+                   ? any_of(carrying({reference(part.column, key)}),
+                            chain(part.column, type, std::move(further)))
+                   : any_of(carrying({identity(key)}), has(part.column, type, std::move(further)));
     }
-    std::vector<Plan> either;
-    either.push_back(by_name(asked, type, id, {}));
-    either.push_back(
-        chain(asked.parameter.column, type, asked.reading.linked(type, std::move(near))));
-    return any_of(std::move(either));
+    return any_of(by_name(asked, type, id, {}),
+                  chain(asked.parameter.column, type, asked.reading.linked(type, std::move(near))));
 }
 
 // search.html#recursive: for types whose resources can be parts of each other.

@@ -26,13 +26,7 @@ const View& unheld() noexcept {
 
 Plan seen_of(const View& view, TypeId type, Plan plan) {
     const Plan& seen = view.of(type);
-    if (seen.kind == Plan::Kind::everything) {
-        return plan;
-    }
-    std::vector<Plan> parts;
-    parts.push_back(seen);
-    parts.push_back(std::move(plan));
-    return all_of(std::move(parts));
+    return seen.kind == Plan::Kind::everything ? std::move(plan) : all_of(seen, std::move(plan));
 }
 
 bool is_match(const Plan& plan, Extractor& extractor, TypeId type, std::uint64_t key,

@@ -44,12 +44,11 @@ TEST(Plan, DecidesByTermsTextsAndIntervals) {
 }
 
 TEST(Plan, IsPutTogetherOfItsPartsAndNotOfCopies) {
-    for (const auto join : {&any_of, &all_of}) {
-        std::vector<Plan> parts;
-        parts.push_back(begins_with(kName, std::string(100, 'a')));
-        parts.push_back(begins_with(kName, std::string(100, 'b')));
-        const char* const text = parts.front().text.data();
-        const Plan plan = join(std::move(parts));
+    using Join = Plan (*)(Plan, Plan);
+    for (const auto join : {Join(&any_of), Join(&all_of)}) {
+        Plan part = begins_with(kName, std::string(100, 'a'));
+        const char* const text = part.text.data();
+        const Plan plan = join(std::move(part), begins_with(kName, std::string(100, 'b')));
         ASSERT_EQ(plan.parts.size(), 2U);
         EXPECT_EQ(plan.parts.front().text.data(), text);
     }
