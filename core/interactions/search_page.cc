@@ -111,26 +111,34 @@ class PageFinder {
         });
     }
 
-    // With several types: the page's edge, as determined by the execution of its type; none if that can't determine it.
-    asio::awaitable<Result<std::optional<Edge>>> find_edge() {
-        std::optional<Edge> none;
-        const auto own = std::ranges::find_if(
-            executions_, [this](const auto& execution) { return is_edges_type(*execution); });
-        if (backwards() || edge().value == 0 || executions_.size() == 1 ||
-            own == executions_.end() || !search::OrderedWalk::can_order(query_.sort)) {
-            co_return none;
-        }
-        Execution& execution = **own;
+    // Evaluates what an OrderedWalk of the execution needs: the chains. False if the plan is too large for it.
+    asio::awaitable<Result<bool>> prepare_walk(Execution& execution) {
         execution.want({.limit = 0});
         Result<void> done = co_await turns_.finish(execution);
         if (!done) {
             co_return std::move(done.error());
         }
-        if (execution.is_large()) {
+        co_return !execution.is_large();
+    }
+
+    // The page's edge, as determined by the execution of its type; none if that can't determine it.
+    asio::awaitable<Result<std::optional<Edge>>> find_edge() {
+        std::optional<Edge> none;
+        const auto own = std::ranges::find_if(
+            executions_, [this](const auto& execution) { return is_edges_type(*execution); });
+        if (own == executions_.end()) {
+            co_return none;
+        }
+        Execution& execution = **own;
+        Result<bool> can_walk = co_await prepare_walk(execution);
+        if (!can_walk) {
+            co_return std::move(can_walk.error());
+        }
+        if (!*can_walk) {
             co_return none;
         }
         search::OrderedWalk look(snapshot_, execution, query_.sort.front(), edge(), 0);
-        done = co_await turns_.finish(look);
+        Result<void> done = co_await turns_.finish(look);
         if (!done) {
             co_return std::move(done.error());
         }
@@ -142,16 +150,11 @@ class PageFinder {
     asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution,
                                                               std::optional<Edge> known) {
         std::vector<Match> none;
-        if (backwards() || (edge().value != 0 && executions_.size() > 1 && !known) ||
-            !search::OrderedWalk::can_order(query_.sort)) {
-            co_return none;
+        Result<bool> can_walk = co_await prepare_walk(execution);
+        if (!can_walk) {
+            co_return std::move(can_walk.error());
         }
-        execution.want({.limit = 0});
-        Result<void> done = co_await turns_.finish(execution);
-        if (!done) {
-            co_return std::move(done.error());
-        }
-        if (execution.is_large()) {
+        if (!*can_walk) {
             co_return none;
         }
         search::OrderedWalk walk(snapshot_, execution, query_.sort.front(), edge(), count_ + 1,
@@ -159,7 +162,7 @@ class PageFinder {
         if (!walk.is_worthwhile()) {
             co_return none;
         }
-        done = co_await turns_.finish(walk);
+        Result<void> done = co_await turns_.finish(walk);
         if (!done) {
             co_return std::move(done.error());
         }
@@ -169,12 +172,20 @@ class PageFinder {
     asio::awaitable<Result<void>> sorted() {
         std::vector<Match> matches;
         bool all = true;
-        Result<std::optional<Edge>> known = co_await find_edge();
-        if (!known) {
-            co_return std::move(known.error());
+        bool walks = !backwards() && search::OrderedWalk::can_order(query_.sort);
+        Result<std::optional<Edge>> known = std::optional<Edge>();
+        if (walks && edge().value != 0 && executions_.size() > 1) {
+            known = co_await find_edge();
+            if (!known) {
+                co_return std::move(known.error());
+            }
+            walks = known->has_value();
         }
         for (const auto& execution : executions_) {
-            Result<std::vector<Match>> first = co_await walk_in_order(*execution, *known);
+            Result<std::vector<Match>> first = std::vector<Match>();
+            if (walks) {
+                first = co_await walk_in_order(*execution, *known);
+            }
             if (!first) {
                 co_return std::move(first.error());
             }
