@@ -4,8 +4,6 @@
 #include "core/search/indexing.h"
 #include "core/search/terms.h"
 
-#include <algorithm>
-
 namespace annals::core::search {
 
 CarriedTypeRuns CarriedIndex::find(TypeId type,
@@ -45,10 +43,9 @@ Result<bool> CarriedRuns::advance(const Pace& pace) {
         Result<json::Document> document = parser.parse(resource.body);
         if (document) {
             auto entries = std::make_unique<storage::SearchEntries>();
-            extractor.extract(type_, document->root(), *entries);
+            extractor.extract_for_run(type_, document->root(), *entries);
             const std::uint64_t key = store.search_key(type_, resource.id);
-            const Term term = identity(key);
-            entries->terms.insert(std::ranges::lower_bound(entries->terms, term), term);
+            entries->terms.push_back(identity(key));
             documents_.push_back(
                 {Position{kCarriedFrom.value + made_.through - 1}, key, entries.get()});
             entries_.push_back(std::move(entries));

@@ -81,10 +81,9 @@ bool PastRuns::index_versions(const Pace& pace) {
         const json::Value body = reader.read(info.position);
         if (body) {
             auto entries = std::make_unique<storage::SearchEntries>();
-            extractor.extract(type_, body, *entries);
+            extractor.extract_for_run(type_, body, *entries);
             const std::uint64_t key = store_.search_key(type_, reader.id());
-            const Term term = identity(key);
-            entries->terms.insert(std::ranges::lower_bound(entries->terms, term), term);
+            entries->terms.push_back(identity(key));
             entries->intervals.push_back(
                 {column_of("_lastUpdated"), info.instant.us, info.instant.us});
             documents_.push_back({info.position, key, entries.get()});
