@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/schema/search_type.h"
+#include "core/base/all_resource_types.h"
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/search/expression_text.h"
@@ -114,13 +115,9 @@ std::string expression_for(std::string_view expression, schema::Type type) {
 }
 
 std::vector<TypeId> targets_of(const Parameter& parameter) {
-    std::vector<TypeId> types = parameter.targets;
-    if (types.empty()) {
-        for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-            types.push_back(TypeId{type});
-        }
-    }
-    return types;
+    return parameter.targets.empty()
+               ? std::vector<TypeId>(kAllResourceTypes.begin(), kAllResourceTypes.end())
+               : parameter.targets;
 }
 
 /// A search parameter before it is split by types.
@@ -147,10 +144,6 @@ struct ParameterSet::Definition {
 };
 
 namespace {
-
-TypeId type_id(std::size_t index) {
-    return TypeId{static_cast<std::uint16_t>(index)};
-}
 
 template <typename Types>
 std::vector<TypeId> concrete(const Types& types) {
@@ -215,9 +208,9 @@ std::vector<ParameterSet::Definitions> ParameterSet::by_type(
                 add(*type);  // No concrete resource type is the base of another.
                 continue;
             }
-            for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-                if (schema::Type(type_id(t)).is_a(base)) {
-                    add(type_id(t));
+            for (const TypeId type : kAllResourceTypes) {
+                if (schema::Type(type).is_a(base)) {
+                    add(type);
                 }
             }
         }
@@ -308,11 +301,11 @@ void ParameterSet::add(const std::vector<Definition>& definitions, std::vector<E
     of_type_.resize(kResourceTypeCount);
     const std::vector<Definitions> defined = by_type(definitions);
     std::size_t added = 0;
-    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        const schema::Type type(type_id(t));
-        std::vector<Parameter>& own = of_type_[t];
+    for (const TypeId id : kAllResourceTypes) {
+        const schema::Type type(id);
+        std::vector<Parameter>& own = of_type_[id.value];
         Definitions composites;
-        for (const Definition* const definition : defined[t]) {
+        for (const Definition* const definition : defined[id.value]) {
             if (std::any_of(own.begin(), own.end(), [&](const Parameter& parameter) {
                     return parameter.code == definition->code;
                 })) {

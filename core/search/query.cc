@@ -1,5 +1,6 @@
 #include "core/search/query.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/base/sort_unique.h"
 #include "core/search/reading.h"
 #include "core/search/result_parameters.h"
@@ -18,33 +19,23 @@ Error invalid(std::string detail) {
     return {Errc::invalid, std::move(detail)};
 }
 
-std::vector<TypeId> all_types() {
-    std::vector<TypeId> types;
-    for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-        types.push_back(TypeId{type});
-    }
-    return types;
+Error too_many_parameters() {
+    return {Errc::too_costly,
+            fmt::format("The search has more than {} parameters", kSearchPairsMax)};
 }
 
 // `_type` restricts the searched types; if repeated, all of them must hold.
 Result<void> narrow(std::vector<TypeId>& types, std::string_view value) {
     std::vector<TypeId> named;
-    while (true) {
-        const std::size_t comma = value.find(',');
-        const std::string_view name = value.substr(0, comma);
+    for (const std::string_view name : split_unescaped(value, ',')) {
         const auto type = find_resource_type(name);
         if (!type) {
             return invalid(fmt::format("_type: '{}' is not a resource type", shown(name)));
         }
         named.push_back(*type);
-        if (comma == std::string_view::npos) {
-            break;
-        }
-        value.remove_prefix(comma + 1);
     }
-    std::erase_if(types, [&](TypeId type) {
-        return std::find(named.begin(), named.end(), type) == named.end();
-    });
+    std::erase_if(types,
+                  [&](TypeId type) { return std::ranges::find(named, type) == named.end(); });
     return {};
 }
 
@@ -139,8 +130,7 @@ struct QueryReader {
 Result<std::vector<QueryPair>> decode_pairs(std::string_view text) {
     const auto ampersands = static_cast<std::size_t>(std::count(text.begin(), text.end(), '&'));
     if (ampersands >= kSearchPairsMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("The search has more than {} parameters", kSearchPairsMax)};
+        return too_many_parameters();
     }
     return core::parse_query(text);
 }
@@ -162,10 +152,12 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
     context.strict = asked.strict || asked.conditional;
     QueryReader reader{context};
     if (pairs.size() > kSearchPairsMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("The search has more than {} parameters", kSearchPairsMax)};
+        return too_many_parameters();
     }
-    reader.types = types.empty() ? all_types() : std::move(types);
+    if (types.empty()) {
+        types.assign(kAllResourceTypes.begin(), kAllResourceTypes.end());
+    }
+    reader.types = std::move(types);
     for (const auto& [name, value] : pairs) {
         if (name.size() > kSearchNameBytesMax) {
             return Error{
