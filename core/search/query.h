@@ -66,8 +66,7 @@ struct Query {
     bool contained = false;       ///< _contained=true or both
     bool containing = true;       ///< false: only contained resources match (_contained=true)
     bool contained_type = false;  ///< _containedType=contained
-    std::optional<std::string> cursor;  ///< `_cursor`, opaque
-    std::vector<QueryPair> used;        ///< what was understood, for the self link
+    std::vector<QueryPair> used;  ///< what was understood, for the self link; also `_cursor`
     std::vector<std::string> warnings;  ///< one for each ignored parameter (lenient)
     /// The types that chains, _has and `_list` (List) look at; includes a searched type only if these look at it.
     /// Complete even if a plan was simplified away because another condition matches nothing now: that may change.

@@ -226,13 +226,6 @@ Result<bool> take_result_parameter(const QueryContext& context, const std::vecto
         ANNALS_TRY_VOID(take_sort(context, types, pair, query));
         return true;
     }
-    if (name == "_cursor") {
-        if (query.cursor) {
-            return invalid(name, "is given more than once");
-        }
-        query.cursor = pair.second;
-        return true;
-    }
     if (name == "_count") {
         ANNALS_TRY_VOID(take_count(pair, query));
     } else if (name == "_total") {
