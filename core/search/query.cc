@@ -84,22 +84,14 @@ struct QueryReader {
     std::vector<TypeId> types{};
     Conditions conditions{};
 
-    // Ignores, with a warning, what is not understood, or refuses it if strict.
-    Result<void> pass_over(std::string detail) {
-        if (context.strict) {
-            return invalid(std::move(detail));
-        }
-        query.warnings.push_back(std::move(detail));
-        return {};
-    }
-
     Result<void> take(const QueryPair& pair) {
         const auto& [name, value] = pair;
         if (context.conditional && is_about_the_answer(name)) {
             return {};
         }
         if (value.empty()) {
-            return pass_over(fmt::format("search parameter '{}' has no value", name));
+            return pass_over(context, fmt::format("search parameter '{}' has no value", name),
+                             query);
         }
         if (name == "_type") {
             query.used.push_back(pair);
@@ -118,7 +110,7 @@ struct QueryReader {
         }
         ANNALS_TRY(const bool known, add_criterion(reading, types, pair, conditions));
         if (!known) {
-            return pass_over(unknown(context, types, name));
+            return pass_over(context, unknown(context, types, name), query);
         }
         query.used.push_back(pair);
         return {};

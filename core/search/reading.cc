@@ -37,6 +37,14 @@ Plan Reading::linked(TypeId type, Plan plan) {
     return seen_of(context.view, type, std::move(plan));
 }
 
+Result<void> pass_over(const QueryContext& context, std::string detail, Query& query) {
+    if (context.strict) {
+        return Error{Errc::invalid, std::move(detail)};
+    }
+    query.warnings.push_back(std::move(detail));
+    return {};
+}
+
 Error bad_value(std::string_view name, std::string_view why) {
     return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why)};
 }

@@ -37,6 +37,9 @@ struct Reading {
     Plan linked(TypeId type, Plan plan);
 };
 
+/// Ignores, with a warning, what is not understood. Errors: invalid in a strict context.
+Result<void> pass_over(const QueryContext& context, std::string detail, Query& query);
+
 /// The error (invalid) for a value that the parameter `name` doesn't accept.
 Error bad_value(std::string_view name, std::string_view why);
 

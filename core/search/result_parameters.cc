@@ -19,15 +19,6 @@ Error invalid(std::string_view name, std::string_view why) {
     return {Errc::invalid, fmt::format("{}: {}", name, why)};
 }
 
-/// Handles something unknown: a warning or, if strict, an error.
-Result<void> pass_over(const QueryContext& context, std::string detail, Query& query) {
-    if (context.strict) {
-        return Error{Errc::invalid, std::move(detail)};
-    }
-    query.warnings.push_back(std::move(detail));
-    return {};
-}
-
 /// An error if a parameter that may occur only once is repeated.
 Result<void> once(const Query& query, const QueryPair& pair) {
     const bool again =
