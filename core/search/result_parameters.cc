@@ -86,36 +86,27 @@ bool find_sortable(const QueryContext& context, const std::vector<TypeId>& types
 
 Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& types,
                        const QueryPair& pair, Query& query) {
-    std::string_view rest = pair.second;
+    const std::vector<std::string_view> texts = split_unescaped(pair.second, ',');
+    if (texts.size() > kSortKeysMax) {
+        return Error{Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax)};
+    }
     std::string used;
-    for (std::size_t keys = 1;; ++keys) {
-        if (keys > kSortKeysMax) {
-            return Error{Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax)};
-        }
-        const std::size_t comma = rest.find(',');
-        const std::string_view text = rest.substr(0, comma);
+    for (const std::string_view text : texts) {
         SortKey key;
         key.descending = text.starts_with('-');
         key.code = key.descending ? text.substr(1) : text;
         if (key.code.empty()) {
             return invalid(pair.first, "the name of a search parameter is needed");
         }
-        bool known = key.code == "_lastUpdated" || key.code == "_id" || key.code == "_score";
-        if (!known) {
-            known = find_sortable(context, types, key);
-        }
-        if (!known) {
+        if (key.code == "_lastUpdated" || key.code == "_id" || key.code == "_score" ||
+            find_sortable(context, types, key)) {
+            used.append(used.empty() ? "" : ",").append(text);
+            query.sort.push_back(std::move(key));
+        } else {
             ANNALS_TRY_VOID(pass_over(
                 context, fmt::format("_sort: sorting by '{}' is not supported", shown(key.code)),
                 query));
-        } else {
-            used.append(used.empty() ? "" : ",").append(text);
-            query.sort.push_back(std::move(key));
         }
-        if (comma == std::string_view::npos) {
-            break;
-        }
-        rest.remove_prefix(comma + 1);
     }
     if (!used.empty()) {
         query.used.emplace_back(pair.first, std::move(used));
