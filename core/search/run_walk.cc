@@ -3,6 +3,8 @@
 #include "core/search/run_facts.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace annals::core::search {
 
@@ -66,6 +68,49 @@ std::uint64_t conditions_in(const Plan& plan) {
         sum += conditions_in(part);
     }
     return sum;
+}
+
+// The conditions that must all hold, most selective first; those that read bodies come last.
+std::vector<const BoundPlan*> parts_of(const BoundPlan& condition) {
+    std::vector<const BoundPlan*> parts;
+    if (condition.kind == BoundKind::all_of) {
+        for (const BoundPlan& part : condition.parts) {
+            parts.push_back(&part);
+        }
+    } else if (condition.kind != BoundKind::everything) {
+        parts.push_back(&condition);
+    }
+    std::ranges::sort(parts, [](const BoundPlan* a, const BoundPlan* b) {
+        return a->costly != b->costly ? b->costly : a->estimate < b->estimate;
+    });
+    return parts;
+}
+
+// The part whose documents are iterated over at the least cost until `needed` of them have passed the others; none: all
+// documents are. `size`: of the run, of which `share` is in the window.
+std::optional<std::size_t> best_driver(std::span<const BoundPlan* const> parts, double size,
+                                       double share, double needed) {
+    // Estimates how many candidates of a driver must be tested until enough pass the other conditions.
+    double passing = 1;
+    for (const BoundPlan* part : parts) {
+        passing *= std::max(0.5, static_cast<double>(part->estimate)) / size;
+    }
+    double cost =
+        std::min(size * share, needed / passing) * static_cast<double>(parts.size()) * kTestCost;
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const BoundPlan& part = *parts[i];
+        const double estimate = std::max(0.5, static_cast<double>(part.estimate));
+        const double tests = static_cast<double>(parts.size()) - (part.costly ? 0 : 1);
+        const double own = std::min(estimate * share, needed / (passing * size / estimate)) *
+                               (1 + tests * kTestCost) +
+                           (part.is_postings() ? 0 : part.work + estimate);
+        if (own < cost) {
+            cost = own;
+            best = i;
+        }
+    }
+    return best;
 }
 
 // A chain or has is bound by its result, which is often empty: a reference to any type is a chain for each.
@@ -348,43 +393,12 @@ bool RunWalk::count_at_once() {
 void RunWalk::choose_driver() {
     Open& open = *open_;
     const SearchRun& run = *open.run;
-    std::vector<const BoundPlan*> parts;
-    if (open.condition->kind == BoundKind::all_of) {
-        for (const BoundPlan& part : open.condition->parts) {
-            parts.push_back(&part);
-        }
-    } else if (open.condition->kind != BoundKind::everything) {
-        parts.push_back(open.condition);
-    }
-    std::sort(parts.begin(), parts.end(), [](const BoundPlan* a, const BoundPlan* b) {
-        return a->costly != b->costly ? b->costly : a->estimate < b->estimate;
-    });
-
-    // Estimates how many candidates of a driver must be tested until enough pass the other conditions.
+    std::vector<const BoundPlan*> parts = parts_of(*open.condition);
     const double size = run.size();
-    const double share_of_run = (open.last - open.first) / size;
     const double needed = static_cast<double>(std::min<std::uint64_t>(
         wanted_.limit - std::min<std::uint64_t>(wanted_.limit, count_), run.size()));
-    double passing = 1;
-    for (const BoundPlan* part : parts) {
-        passing *= std::max(0.5, static_cast<double>(part->estimate)) / size;
-    }
-    double cost = std::min(size * share_of_run, needed / passing) *
-                  static_cast<double>(parts.size()) * kTestCost;
-    std::optional<std::size_t> driver;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const BoundPlan& part = *parts[i];
-        const double estimate = std::max(0.5, static_cast<double>(part.estimate));
-        const double tests = static_cast<double>(parts.size()) - (part.costly ? 0 : 1);
-        const double own = std::min(estimate * share_of_run, needed / (passing * size / estimate)) *
-                               (1 + tests * kTestCost) +
-                           (part.is_postings() ? 0 : part.work + estimate);
-        if (own < cost) {
-            cost = own;
-            driver = i;
-        }
-    }
-
+    const std::optional<std::size_t> driver =
+        best_driver(parts, size, (open.last - open.first) / size, needed);
     if (!driver) {
         open.documents = DocumentWalk::everything(open.first, open.last, wanted_.upwards);
     } else if (parts[*driver]->is_postings()) {
@@ -400,7 +414,7 @@ void RunWalk::choose_driver() {
         parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(*driver));
     }
     // Without a limit, conditions are applied to the whole set rather than tested.
-    if (driver && open.set != nullptr && needed >= size) {
+    if (open.set != nullptr && needed >= size) {
         std::size_t restricted = 0;
         std::erase_if(parts, [&](const BoundPlan* part) {
             if (part->costly || ++restricted > kRestrictedMax) {
