@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace annals::core {
 
@@ -91,10 +92,7 @@ class Search {
         } else if (std::vector<TypeId> types = carried_types(query_); !types.empty()) {
             read = co_await carry(std::move(types));
         }
-        if (!read) {
-            co_return std::move(read.error());
-        }
-        if (contained_) {
+        if (read && contained_) {
             read = co_await contained_->resolve_chains(*snapshot_, turns_);
         }
         if (!read) {
@@ -113,17 +111,9 @@ class Search {
         if (!query_.includes.empty()) {
             read = co_await include(page->matches, content);
         }
-        if (!read) {
-            co_return std::move(read.error());
-        }
         content.carried = snapshot_->carried();
-        if (takes_out()) {
-            content.matches = page->matches;
-            read = co_await contained_->take_out(*snapshot_, request_.base_url, content, turns_);
-            if (read) {
-                const std::size_t shown = content.matches.size() + content.contained.size();
-                read = co_await find_contained_total(*page, shown);
-            }
+        if (read && takes_out()) {
+            read = co_await take_out(*page, content);
         }
         if (!read) {
             co_return std::move(read.error());
@@ -179,41 +169,11 @@ class Search {
 
     Result<void> read_request() {
         ANNALS_TRY(std::vector<QueryPair> pairs, search::decode_pairs(request_.query));
-        ANNALS_TRY(as_of_, find_as_of(service_.store(), request_.query));
-        for (const auto& [name, value] : pairs) {
-            if (name == "_cursor") {
-                if (cursor_) {
-                    return search::malformed_cursor();
-                }
-                if (value == kFirstPageCursor) {
-                    continue;
-                }
-                ANNALS_TRY(cursor_, search::read_cursor(value));
-            }
-        }
-        const storage::Store& store = service_.store();
-        if (cursor_ && cursor_->snapshot > store.last_position()) {
-            return search::malformed_cursor();
-        }
-        if (cursor_) {
-            now_ = cursor_->now;
-            snapshot_.emplace(store, cursor_->snapshot);
-        } else if (as_of_) {
-            now_ = now();
-            snapshot_.emplace(store, *as_of_);
-        } else {
-            now_ = now();
-            snapshot_.emplace(store, request_.seen_at.value_or(store.last_position()));
-        }
-
-        std::vector<QueryPair> as_of_pair;
-        std::erase_if(pairs, [&](QueryPair& pair) {
-            if (pair.first == "_asOf") {
-                as_of_pair.push_back(pair);
-                return true;
-            }
-            return false;
-        });
+        ANNALS_TRY_VOID(take_snapshot(pairs));
+        const auto is_as_of = [](const QueryPair& pair) { return pair.first == "_asOf"; };
+        std::vector<QueryPair> as_of;
+        std::ranges::copy_if(pairs, std::back_inserter(as_of), is_as_of);
+        std::erase_if(pairs, is_as_of);
         ANNALS_TRY(std::vector<TypeId> types, searched_types(target_));
         const search::SnapshotResources stored(*snapshot_, service_.definitions().carried(),
                                                times_read_ < kTimesLookedMax ? &unread_ : nullptr,
@@ -230,28 +190,57 @@ class Search {
         ANNALS_TRY_VOID(require_search(service_, request_, query_.others, Extent::part));
         ANNALS_TRY_VOID(enter_compartment(service_.store(), *parameters_, target_, query_));
         std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });
-        query_.used.insert(query_.used.begin(), as_of_pair.begin(), as_of_pair.end());
+        query_.used.insert(query_.used.begin(), as_of.begin(), as_of.end());
         digest_ = digest();
         if (cursor_ && cursor_->query != digest_) {
             return search::malformed_cursor();
         }
         set_count();
         if (query_.contained) {
-            contained_.emplace(store, parameters_, std::string(request_.base_url));
-            contained_->widen(query_);
-            if (takes_out()) {
-                // The total counts something else than the page's matches.
-                total_asked_ = std::exchange(query_.total, search::TotalMode::none);
-            }
-            // The query now searches all types for contained resources.
-            for (Query::TypePlan& one : query_.types) {
-                const bool permitted =
-                    require_search(service_, request_, one.type, Extent::part).has_value();
-                one.plan =
-                    permitted ? seen_of(view_, one.type, std::move(one.plan)) : search::nothing();
-            }
+            search_contained();
         }
         return {};
+    }
+
+    // Reads the cursor, and sets what the search sees and when it was asked.
+    Result<void> take_snapshot(std::span<const QueryPair> pairs) {
+        const storage::Store& store = service_.store();
+        ANNALS_TRY(as_of_, find_as_of(store, request_.query));
+        for (const auto& [name, value] : pairs) {
+            if (name == "_cursor") {
+                if (cursor_) {
+                    return search::malformed_cursor();
+                }
+                if (value == kFirstPageCursor) {
+                    continue;
+                }
+                ANNALS_TRY(cursor_, search::read_cursor(value));
+            }
+        }
+        if (cursor_ && cursor_->snapshot > store.last_position()) {
+            return search::malformed_cursor();
+        }
+        now_ = cursor_ ? cursor_->now : now();
+        snapshot_.emplace(store, cursor_  ? cursor_->snapshot
+                                 : as_of_ ? *as_of_
+                                          : request_.seen_at.value_or(store.last_position()));
+        return {};
+    }
+
+    // Makes the query search all types for contained resources.
+    void search_contained() {
+        contained_.emplace(service_.store(), parameters_, std::string(request_.base_url));
+        contained_->widen(query_);
+        if (takes_out()) {
+            // The total counts something else than the page's matches.
+            total_asked_ = std::exchange(query_.total, search::TotalMode::none);
+        }
+        for (Query::TypePlan& one : query_.types) {
+            const bool permitted =
+                require_search(service_, request_, one.type, Extent::part).has_value();
+            one.plan =
+                permitted ? seen_of(view_, one.type, std::move(one.plan)) : search::nothing();
+        }
     }
 
     // For several types: requires permission for all, or for those that _type names. For a single type it has been checked.
@@ -277,6 +266,18 @@ class Search {
 
     // Whether contained resources are returned instead of their containers.
     bool takes_out() const noexcept { return contained_ && query_.contained_type; }
+
+    // Puts the contained resources that match into the content, and their total into the page.
+    asio::awaitable<Result<void>> take_out(SearchPage& page, SearchBundleContent& content) {
+        content.matches = page.matches;
+        Result<void> done =
+            co_await contained_->take_out(*snapshot_, request_.base_url, content, turns_);
+        if (done) {
+            done = co_await find_contained_total(page,
+                                                 content.matches.size() + content.contained.size());
+        }
+        co_return done;
+    }
 
     // The total of contained resources: those of the page if there are no others, otherwise, if requested, those of all pages.
     asio::awaitable<Result<void>> find_contained_total(SearchPage& page, std::uint64_t of_page) {
