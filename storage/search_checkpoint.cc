@@ -26,14 +26,6 @@ std::optional<std::uint64_t> file_number(std::string_view name) {
     return parse_number(name);
 }
 
-std::uint32_t erased_count(const SearchRun& run) {
-    std::uint32_t count = 0;
-    for (std::uint32_t document = 0; run.any_died() && document < run.size(); ++document) {
-        count += run.died_at(document).value == 0 ? 1 : 0;
-    }
-    return count;
-}
-
 }  // namespace
 
 SearchCheckpoint::SearchCheckpoint(FileSystem& fs, const Index& index, Options options)
@@ -80,7 +72,7 @@ std::optional<SearchCheckpoint::Kept> SearchCheckpoint::find_kept(
 
 Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& run,
                                        SearchManifest::Type& entry, Draft& draft) {
-    const std::uint32_t erased = erased_count(*run);
+    const std::uint32_t erased = run->erased_count();
     if (std::optional<Kept> kept = find_kept(run, erased, draft.small)) {
         entry.runs.push_back(kept->place);
         draft.kept.push_back(*std::move(kept));
