@@ -158,34 +158,50 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
     return {};
 }
 
+/// Takes the runs of each type, and states in the manifest what they cover. Returns the last position that any covers.
+Position SearchCheckpoint::take_runs(const SearchIndex& search,
+                                     const std::function<PerType<std::uint64_t>()>& fingerprints,
+                                     PerType<std::shared_ptr<const SearchRuns>>& runs,
+                                     PerType<SearchManifest::Type>& types) const {
+    const Position last = index_.last_position();
+    Position through = last;
+    const PerType<std::uint64_t> before = fingerprints();
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        runs[t] = search.runs({static_cast<std::uint16_t>(t)});
+        types[t].vacuumed_through = runs[t]->vacuumed_through;
+        types[t].covered = last;
+        if (!runs[t]->runs.empty()) {
+            const SearchRun& newest = *runs[t]->runs.back();
+            types[t].covered = std::max(last, newest.position(newest.size() - 1));
+        }
+        through = std::max(through, types[t].covered);
+    }
+    const PerType<std::uint64_t> after = fingerprints();
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        types[t].fingerprint = before[t] == after[t] ? before[t] : 0;
+    }
+    return through;
+}
+
+Result<void> SearchCheckpoint::make_folder() {
+    if (fs_.exists(folder_)) {
+        return {};
+    }
+    ANNALS_TRY_VOID(fs_.make_directory(folder_));
+    return fs_.sync_directory(options_.directory);
+}
+
 Result<void> SearchCheckpoint::write_recent(
     const SearchIndex& search, const std::function<PerType<std::uint64_t>()>& fingerprints,
     Small small) {
-    const Position last = index_.last_position();
     Draft draft;
     draft.small = small;
-    PerType<std::shared_ptr<const SearchRuns>> runs;
-    Position through = last;
     {
         const std::lock_guard lock(mutex_);
         writing_.active = true;
     }
-    const PerType<std::uint64_t> before = fingerprints();
-    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        runs[t] = search.runs({static_cast<std::uint16_t>(t)});
-        SearchManifest::Type& entry = draft.manifest.types[t];
-        entry.vacuumed_through = runs[t]->vacuumed_through;
-        entry.covered = last;
-        if (!runs[t]->runs.empty()) {
-            const SearchRun& newest = *runs[t]->runs.back();
-            entry.covered = std::max(last, newest.position(newest.size() - 1));
-        }
-        through = std::max(through, entry.covered);
-    }
-    const PerType<std::uint64_t> after = fingerprints();
-    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        draft.manifest.types[t].fingerprint = before[t] == after[t] ? before[t] : 0;
-    }
+    PerType<std::shared_ptr<const SearchRuns>> runs;
+    const Position through = take_runs(search, fingerprints, runs, draft.manifest.types);
     if (through.value == 0) {
         // There is nothing, and no version as a witness for a manifest.
         const std::scoped_lock lock(mutex_);
@@ -198,13 +214,7 @@ Result<void> SearchCheckpoint::write_recent(
     }
     draft.manifest.store_id = options_.store_id;
     draft.manifest.witness = witness_at(through);
-    Result<void> written;
-    if (!fs_.exists(folder_)) {
-        written = fs_.make_directory(folder_);
-        if (written) {
-            written = fs_.sync_directory(options_.directory);
-        }
-    }
+    Result<void> written = make_folder();
     if (written) {
         written = write_files(runs, draft);
     }

@@ -153,6 +153,11 @@ class SearchCheckpoint {
     Result<void> sync_file(std::uint64_t number);
     Result<void> settle_gathered();
     void gather(const Draft& draft);
+    Position take_runs(const SearchIndex& search,
+                       const std::function<PerType<std::uint64_t>()>& fingerprints,
+                       PerType<std::shared_ptr<const SearchRuns>>& runs,
+                       PerType<SearchManifest::Type>& types) const;
+    Result<void> make_folder();
     Result<void> write_type(std::size_t type, const SearchRuns& runs, Draft& draft);
     Result<void> write_files(const PerType<std::shared_ptr<const SearchRuns>>& runs, Draft& draft);
     std::unique_lock<std::mutex> lock_after_forgets();
