@@ -89,14 +89,14 @@ class PageFinder {
             }
         }
         if (executions_.size() > 1) {
-            std::sort(matches.begin(), matches.end(), [&](const Match& a, const Match& b) {
-                return (a.position() > b.position()) != wanted.upwards;
+            std::ranges::sort(matches, [&](const Match& a, const Match& b) {
+                return wanted.upwards ? a.position() < b.position() : a.position() > b.position();
             });
         }
         const bool more = matches.size() > count_;
         matches.resize(std::min(matches.size(), count_));
         if (wanted.upwards) {
-            std::reverse(matches.begin(), matches.end());
+            std::ranges::reverse(matches);
         }
         take(matches, more);
         if (!cursor_ && !more) {

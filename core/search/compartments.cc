@@ -251,15 +251,15 @@ constexpr Compartment kCompartments[] = {
     {"Practitioner", kPractitioner}, {"Device", kDevice},
 };
 
-constexpr std::array<std::string_view, std::size(kCompartments)> kTypes{
-    "Patient", "Encounter", "RelatedPerson", "Practitioner", "Device"};
+constexpr auto kTypes = [] {
+    std::array<std::string_view, std::size(kCompartments)> types;
+    std::ranges::transform(kCompartments, types.begin(), &Compartment::type);
+    return types;
+}();
 
 const Compartment* find_compartment(TypeId type) noexcept {
     const auto* const found =
-        std::find_if(std::begin(kCompartments), std::end(kCompartments),
-                     [name = resource_type_name(type)](const Compartment& compartment) {
-                         return compartment.type == name;
-                     });
+        std::ranges::find(kCompartments, resource_type_name(type), &Compartment::type);
     return found == std::end(kCompartments) ? nullptr : found;
 }
 
@@ -285,7 +285,7 @@ std::vector<TypeId> compartment_members(TypeId compartment) {
             types.push_back(*type);
         }
     }
-    std::sort(types.begin(), types.end());
+    std::ranges::sort(types);
     return types;
 }
 

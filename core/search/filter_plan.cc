@@ -55,15 +55,15 @@ Error no_such_operation(const Asked& asked) {
 Result<Plan> with_text(const Asked& asked, Plan candidates,
                        std::function<bool(std::string_view own)> holds) {
     ANNALS_TRY_VOID(asked.reading.spend(kTextConditions));
-    return verified(std::move(candidates), [reader = ExtractReader(asked.reading.context),
-                                            holds = std::move(holds), &parameter = asked.parameter,
-                                            type = asked.type](json::Value resource) {
-        storage::SearchEntries entries;
-        reader.extractor().extract(parameter, type, resource, entries);
-        return std::any_of(entries.texts.begin(), entries.texts.end(), [&](const auto& text) {
-            return text.column == parameter.column && holds(entries.text(text));
-        });
-    });
+    return verified(std::move(candidates),
+                    [reader = ExtractReader(asked.reading.context), holds = std::move(holds),
+                     &parameter = asked.parameter, type = asked.type](json::Value resource) {
+                        storage::SearchEntries entries;
+                        reader.extractor().extract(parameter, type, resource, entries);
+                        return std::ranges::any_of(entries.texts, [&](const auto& text) {
+                            return text.column == parameter.column && holds(entries.text(text));
+                        });
+                    });
 }
 
 // Strings are compared folded, uris exactly.

@@ -211,8 +211,8 @@ Result<WantedWords> read_wanted(std::string_view name, std::string_view value, s
             take(word);
         }
     }
-    const bool lacks = std::any_of(wanted.begin(), wanted.end(),
-                                   [](const auto& alternative) { return alternative.empty(); });
+    const bool lacks =
+        std::ranges::any_of(wanted, [](const auto& alternative) { return alternative.empty(); });
     if (lacks || words > kWordsMax) {
         return bad_value(name,
                          fmt::format("1 to {} words or quoted phrases are needed, with AND or "
@@ -223,8 +223,8 @@ Result<WantedWords> read_wanted(std::string_view name, std::string_view value, s
 }
 
 bool is_found(const WantedWords& wanted, const std::string& words) {
-    return std::any_of(wanted.begin(), wanted.end(), [&](const auto& alternative) {
-        return std::all_of(alternative.begin(), alternative.end(), [&](const std::string& phrase) {
+    return std::ranges::any_of(wanted, [&](const auto& alternative) {
+        return std::ranges::all_of(alternative, [&](const std::string& phrase) {
             // Much faster than std::string::find, which stops at every blank.
             return ::memmem(words.data(), words.size(), phrase.data(), phrase.size()) != nullptr;
         });

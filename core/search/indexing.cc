@@ -181,7 +181,7 @@ struct Indexing::Impl {
                               was->expression == parameter.expression &&
                               std::ranges::equal(was->components, parameter.components, alike);
             if (!parameter.standard && !same &&
-                std::find(unready.begin(), unready.end(), parameter.url) == unready.end()) {
+                std::ranges::find(unready, parameter.url) == unready.end()) {
                 unready.push_back(parameter.url);
             }
         }
@@ -190,7 +190,7 @@ struct Indexing::Impl {
     /// Requires: `mutex`.
     void ask(std::span<const TypeId> types) {
         for (const TypeId type : types) {
-            if (std::find(asked.begin(), asked.end(), type) == asked.end()) {
+            if (std::ranges::find(asked, type) == asked.end()) {
                 asked.push_back(type);
             }
         }

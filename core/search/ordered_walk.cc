@@ -197,7 +197,7 @@ void OrderedWalk::open_lanes() {
             // What begins after the edge's end also ends after it.
             lane->shorter = lane->shorter_end;
             if (edge_.value != 0) {
-                const auto after = std::upper_bound(shorter.begin(), shorter.end(), edge_value_);
+                const auto after = std::ranges::upper_bound(shorter, edge_value_);
                 lane->shorter = std::clamp(static_cast<std::size_t>(after - shorter.begin()),
                                            lane->shorter_begin, lane->shorter_end);
             }
@@ -211,9 +211,8 @@ void OrderedWalk::open_lanes() {
         } else {
             lane->shorter = lane->shorter_begin;
             if (edge_.value != 0) {
-                const auto first = std::lower_bound(shorter.begin(), shorter.end(), edge_value_);
-                const auto first_longer =
-                    std::lower_bound(longer.begin(), longer.end(), edge_value_);
+                const auto first = std::ranges::lower_bound(shorter, edge_value_);
+                const auto first_longer = std::ranges::lower_bound(longer, edge_value_);
                 lane->shorter = std::clamp(static_cast<std::size_t>(first - shorter.begin()),
                                            lane->shorter_begin, lane->shorter_end);
                 lane->longer = std::clamp(static_cast<std::size_t>(first_longer - longer.begin()),
@@ -315,21 +314,17 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
     // Of several values, the first in this order counts.
     return snapshot_.sees(*lane.run, candidate.document) &&
            value_of(lane.column, candidate.document) == candidate.value &&
-           std::none_of(group_.begin(), group_.end(),
-                        [&](const Match& match) { return match.position() == position; }) &&
+           std::ranges::find(group_, position, &Match::position) == group_.end() &&
            test(lane.condition, *lane.run, candidate.document, bodies_);
 }
 
 void OrderedWalk::end_group() {
     const bool upwards = by_time_ && !descending_;
-    std::sort(group_.begin(), group_.end(), [&](const Match& a, const Match& b) {
-        return (a.position() < b.position()) == upwards && a.position() != b.position();
+    std::ranges::sort(group_, [&](const Match& a, const Match& b) {
+        return upwards ? a.position() < b.position() : a.position() > b.position();
     });
-    for (const Match& match : group_) {
-        if (matches_.size() < count_) {
-            matches_.push_back(match);
-        }
-    }
+    group_.resize(std::min(group_.size(), count_ - matches_.size()));
+    matches_.insert(matches_.end(), group_.begin(), group_.end());
     group_.clear();
 }
 

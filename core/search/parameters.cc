@@ -31,15 +31,14 @@ constexpr std::size_t kAddedParametersMax = 20'000;
 /// about the component: in DocumentReference's relationship, code and target are swapped.
 bool is_path_below(std::string_view base, std::string_view expression) {
     return expression.starts_with(base) && expression.substr(base.size()).starts_with('.') &&
-           std::all_of(expression.begin(), expression.end(),
-                       [](char c) { return c == '.' || is_identifier_char(c); });
+           std::ranges::all_of(expression,
+                               [](char c) { return c == '.' || is_identifier_char(c); });
 }
 
 /// Whether a query may use it as a name. Names that begin with an underscore are reserved for the standard.
 bool is_code(std::string_view code) {
     return !code.empty() && code.size() <= kCodeBytesMax && code.front() != '_' &&
-           std::all_of(code.begin(), code.end(),
-                       [](char c) { return is_identifier_char(c) || c == '-'; });
+           std::ranges::all_of(code, [](char c) { return is_identifier_char(c) || c == '-'; });
 }
 
 /// Calls `operand` for each operand of the unions at the top level of `expression`.
@@ -180,10 +179,7 @@ std::span<const Parameter> ParameterSet::of(TypeId type) const noexcept {
 
 const Parameter* ParameterSet::find(TypeId type, std::string_view code) const noexcept {
     const std::vector<Parameter>& own = of_type_[type.value];
-    const auto found = std::lower_bound(own.begin(), own.end(), code,
-                                        [](const Parameter& parameter, std::string_view wanted) {
-                                            return parameter.code < wanted;
-                                        });
+    const auto found = std::ranges::lower_bound(own, code, {}, &Parameter::code);
     return found != own.end() && found->code == code ? &*found : nullptr;
 }
 
@@ -261,7 +257,7 @@ Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schem
 void ParameterSet::add_components(schema::Type type, Definitions composites,
                                   std::vector<Parameter>& own, std::vector<Error>& faults) {
     const auto find_url = [&](std::string_view url) -> const Parameter* {
-        const auto found = std::find_if(own.begin(), own.end(), [&](const Parameter& parameter) {
+        const auto found = std::ranges::find_if(own, [&](const Parameter& parameter) {
             return parameter.url == url && parameter.type != schema::SearchType::composite &&
                    parameter.type != schema::SearchType::special;
         });
@@ -281,8 +277,8 @@ void ParameterSet::add_components(schema::Type type, Definitions composites,
         return false;
     });
     for (const Definition* const composite : composites) {
-        auto& parameter = *std::find_if(
-            own.begin(), own.end(), [&](const Parameter& p) { return p.code == composite->code; });
+        Parameter& parameter =
+            *std::ranges::lower_bound(own, composite->code, {}, &Parameter::code);
         for (const Definition::Component& component : composite->components) {
             const Parameter* of = find_url(component.url);
             std::string expression = component.expression;
@@ -306,9 +302,7 @@ void ParameterSet::add(const std::vector<Definition>& definitions, std::vector<E
         std::vector<Parameter>& own = of_type_[id.value];
         Definitions composites;
         for (const Definition* const definition : defined[id.value]) {
-            if (std::any_of(own.begin(), own.end(), [&](const Parameter& parameter) {
-                    return parameter.code == definition->code;
-                })) {
+            if (std::ranges::find(own, definition->code, &Parameter::code) != own.end()) {
                 faults.push_back(definition->fault(fmt::format("{} has another search parameter {}",
                                                                type.name(), definition->code)));
                 continue;
@@ -323,8 +317,7 @@ void ParameterSet::add(const std::vector<Definition>& definitions, std::vector<E
                 composites.push_back(definition);
             }
         }
-        std::sort(own.begin(), own.end(),
-                  [](const Parameter& a, const Parameter& b) { return a.code < b.code; });
+        std::ranges::sort(own, {}, &Parameter::code);
         add_components(type, std::move(composites), own, faults);
     }
     take_fingerprints();
@@ -455,7 +448,6 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
     std::vector<Error> unsaid;
     std::vector<Error>& found = faults != nullptr ? *faults : unsaid;
     std::vector<Definition> definitions = standard_definitions();
-    const std::size_t standard_count = definitions.size();
     for (const json::Value resource : resources) {
         if (!resource["status"].equals("active")) {
             continue;
@@ -467,13 +459,12 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
         }
         // One of R4's own, stored again from its package, changes nothing.
         if (definition->url.starts_with(kStandardUrl) &&
-            std::any_of(definitions.begin(),
-                        definitions.begin() + static_cast<std::ptrdiff_t>(standard_count),
-                        [&](const Definition& other) { return other.url == definition->url; })) {
+            std::ranges::any_of(definitions, [&](const Definition& other) {
+                return other.standard && other.url == definition->url;
+            })) {
             continue;
         }
-        definition->ready =
-            std::find(unready.begin(), unready.end(), definition->url) == unready.end();
+        definition->ready = std::ranges::find(unready, definition->url) == unready.end();
         definitions.push_back(*std::move(definition));
     }
     const std::shared_ptr<ParameterSet> made(new ParameterSet);

@@ -43,8 +43,7 @@ Result<bool> PastRuns::advance(const Pace& pace) {
         if (!found_) {
             return false;
         }
-        std::sort(versions_.begin(), versions_.end(),
-                  [](const auto& a, const auto& b) { return a.position < b.position; });
+        std::ranges::sort(versions_, {}, &storage::VersionInfo::position);
     }
     return index_versions(pace);
 }

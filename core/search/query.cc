@@ -120,7 +120,7 @@ struct QueryReader {
 }  // namespace
 
 Result<std::vector<QueryPair>> decode_pairs(std::string_view text) {
-    const auto ampersands = static_cast<std::size_t>(std::count(text.begin(), text.end(), '&'));
+    const auto ampersands = static_cast<std::size_t>(std::ranges::count(text, '&'));
     if (ampersands >= kSearchPairsMax) {
         return too_many_parameters();
     }

@@ -76,8 +76,7 @@ const Parameter* part_of(const Asked& asked, TypeId type) {
     for (const std::string_view code : {"partof", "part-of"}) {
         const Parameter* parameter = asked.reading.context.parameters->find_usable(type, code);
         if (parameter != nullptr && parameter->type == schema::SearchType::reference &&
-            std::find(parameter->targets.begin(), parameter->targets.end(), type) !=
-                parameter->targets.end()) {
+            std::ranges::find(parameter->targets, type) != parameter->targets.end()) {
             return parameter;
         }
     }

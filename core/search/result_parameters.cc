@@ -22,8 +22,7 @@ Error invalid(std::string_view name, std::string_view why) {
 /// An error if a parameter that may occur only once is repeated.
 Result<void> once(const Query& query, const QueryPair& pair) {
     const bool again =
-        std::any_of(query.used.begin(), query.used.end(),
-                    [&](const QueryPair& other) { return other.first == pair.first; });
+        std::ranges::find(query.used, pair.first, &QueryPair::first) != query.used.end();
     return again ? Result<void>(invalid(pair.first, "is given more than once")) : Result<void>();
 }
 
@@ -173,13 +172,13 @@ bool is_result_parameter(std::string_view name) noexcept {
     static constexpr std::array<std::string_view, 12> kNames{
         "_include",       "_revinclude", "_sort",   "_count",  "_total",   "_contained",
         "_containedType", "_cursor",     "_format", "_pretty", "_summary", "_elements"};
-    return std::find(kNames.begin(), kNames.end(), name.substr(0, name.find(':'))) != kNames.end();
+    return std::ranges::find(kNames, name.substr(0, name.find(':'))) != kNames.end();
 }
 
 bool is_about_the_answer(std::string_view name) noexcept {
     static constexpr std::array<std::string_view, 4> kNames{"_format", "_pretty", "_summary",
                                                             "_elements"};
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+    return std::ranges::find(kNames, name) != kNames.end();
 }
 
 Result<bool> take_result_parameter(const QueryContext& context, const std::vector<TypeId>& types,

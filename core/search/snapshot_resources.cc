@@ -21,7 +21,7 @@ class ParsedDefinitions {
   public:
     StoredDocument find(std::uint64_t seed, Position position) {
         const std::lock_guard lock(mutex_);
-        const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+        const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
             return kept.seed == seed && kept.position == position;
         });
         if (found == kept_.end()) {

@@ -70,8 +70,7 @@ std::shared_ptr<const ParameterSet> StoredParameters::make(std::span<const std::
     for (const auto& [resource, kept] : kept_) {
         ordered.push_back(&kept);
     }
-    std::sort(ordered.begin(), ordered.end(),
-              [](const Kept* a, const Kept* b) { return a->position < b->position; });
+    std::ranges::sort(ordered, {}, &Kept::position);
     std::vector<json::Value> resources;
     for (const Kept* kept : ordered) {
         resources.push_back(kept->document.root());

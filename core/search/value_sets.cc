@@ -158,7 +158,7 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     }
     sort_unique(expansion.codes);
     expansion.systems = (*made)->open_systems;
-    std::sort(expansion.systems.begin(), expansion.systems.end());
+    std::ranges::sort(expansion.systems);
     return expansion;
 }
 
