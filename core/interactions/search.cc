@@ -148,14 +148,22 @@ class Search {
     // Adds the resources included with the page's matches to the content.
     asio::awaitable<Result<void>> include(const std::vector<storage::VersionInfo>& matches,
                                           SearchBundleContent& content) {
-        const Shown shown{[this](const storage::VersionInfo& info) {
-                              return require_search(service_, request_, info.type, Extent::part) &&
-                                     view_.shows(info);
-                          },
-                          !view_.is_whole()};
-        Result<Included> included =
-            co_await find_included(service_, *snapshot_, parameters_, view_, request_.base_url,
-                                   query_.includes, matches, shown, as_of_.has_value(), turns_);
+        const IncludeContext context{.service = service_,
+                                     .snapshot = *snapshot_,
+                                     .parameters = parameters_,
+                                     .view = view_,
+                                     .base_url = request_.base_url,
+                                     .includes = query_.includes,
+                                     .shows =
+                                         [this](const storage::VersionInfo& info) {
+                                             return require_search(service_, request_, info.type,
+                                                                   Extent::part) &&
+                                                    view_.shows(info);
+                                         },
+                                     .looks = !view_.is_whole(),
+                                     .as_of = as_of_.has_value(),
+                                     .turns = turns_};
+        Result<Included> included = co_await find_included(context, matches);
         if (!included) {
             co_return std::move(included.error());
         }

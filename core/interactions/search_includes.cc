@@ -55,20 +55,8 @@ std::optional<VersionInfo> version_of(const Named& named, const storage::Store& 
 
 class Includer {
   public:
-    Includer(const Service& service, search::Snapshot& snapshot,
-             const std::shared_ptr<const search::ParameterSet>& parameters,
-             const search::View& view, std::string_view base_url, std::span<const Include> includes,
-             const Shown& shown, bool as_of, Turns& turns)
-        : service_(service),
-          snapshot_(snapshot),
-          parameters_(parameters),
-          view_(view),
-          base_url_(base_url),
-          includes_(includes),
-          shown_(shown),
-          as_of_(as_of),
-          turns_(turns),
-          reader_(snapshot) {}
+    explicit Includer(const IncludeContext& context)
+        : context_(context), reader_(context.snapshot) {}
 
     asio::awaitable<Result<Included>> run(std::span<const VersionInfo> matches) {
         for (const VersionInfo& match : matches) {
@@ -76,11 +64,11 @@ class Includer {
         }
         std::vector<VersionInfo> round(matches.begin(), matches.end());
         for (int depth = 0; depth <= kIterateDepthMax && !round.empty(); ++depth) {
-            if (depth > 0 && std::ranges::any_of(includes_, &Include::iterate)) {
-                co_await turns_.fetched(round);  // The matches have been fetched.
+            if (depth > 0 && std::ranges::any_of(context_.includes, &Include::iterate)) {
+                co_await context_.turns.fetched(round);  // The matches have been fetched.
             }
             const std::size_t before = included_.versions.size();
-            for (const Include& include : includes_) {
+            for (const Include& include : context_.includes) {
                 if (depth > 0 && !include.iterate) {
                     continue;
                 }
@@ -109,7 +97,7 @@ class Includer {
         if (info.deletion || !seen_.insert(info.position.value).second) {
             return;
         }
-        if (shown_.looks) {
+        if (context_.looks) {
             candidates_.push_back(info);
         } else {
             add_shown(info);
@@ -117,7 +105,7 @@ class Includer {
     }
 
     void add_shown(const VersionInfo& info) {
-        if (!shown_.test(info)) {
+        if (!context_.shows(info)) {
             return;
         }
         if (included_.versions.size() == kIncludedMax) {
@@ -134,21 +122,22 @@ class Includer {
         while (!left.empty() && !included_.cut_short) {
             const auto some = left.first(std::min(left.size(), kFetchedAtOnce));
             left = left.subspan(some.size());
-            co_await turns_.fetched(some);
+            co_await context_.turns.fetched(some);
             std::ranges::for_each(some, [this](const VersionInfo& info) { add_shown(info); });
         }
     }
 
     void add_reference(const Include& include, std::string_view reference) {
-        const std::optional<Named> named = read_reference(reference, base_url_);
+        const std::optional<Named> named = read_reference(reference, context_.base_url);
         if (!named || (include.target && *include.target != named->type)) {
             return;
         }
-        if (const auto info = version_of(*named, snapshot_.store(), snapshot_.position())) {
+        if (const auto info =
+                version_of(*named, context_.snapshot.store(), context_.snapshot.position())) {
             add(*info);
-        } else if (const auto& carried = snapshot_.carried();
+        } else if (const auto& carried = context_.snapshot.carried();
                    carried && carried->types[named->type.value] && !named->version) {
-            const std::uint64_t key = snapshot_.store().search_key(named->type, named->id);
+            const std::uint64_t key = context_.snapshot.store().search_key(named->type, named->id);
             carried_[named->type.value].push_back(search::identity(key));
         }
     }
@@ -181,8 +170,8 @@ class Includer {
             if (included_.cut_short) {
                 co_return Result<void>();
             }
-            if (turns_.pace().is_over()) {
-                Result<void> in_time = co_await turns_.next();
+            if (context_.turns.pace().is_over()) {
+                Result<void> in_time = co_await context_.turns.next();
                 if (!in_time) {
                     co_return std::move(in_time.error());
                 }
@@ -227,7 +216,7 @@ class Includer {
             }
         }
         // Canonicals can be distinguished from other texts only by the parameters.
-        for (const Parameter& parameter : parameters_->of(type)) {
+        for (const Parameter& parameter : context_.parameters->of(type)) {
             if (parameter.type != schema::SearchType::reference || !parameter.ready) {
                 continue;
             }
@@ -243,7 +232,7 @@ class Includer {
     asio::awaitable<Result<void>> add_canonical(const Include& include,
                                                 const Canonical& canonical) {
         const std::string& text = canonical.text;
-        if (read_reference(text, base_url_)) {
+        if (read_reference(text, context_.base_url)) {
             add_reference(include, text);
             co_return Result<void>();
         }
@@ -265,9 +254,9 @@ class Includer {
                 continue;  // The `url` of a Subscription is its endpoint.
             }
             Result<void> done = Result<void>();
-            if (as_of_) {
-                done = co_await reach_back(service_, parameters_, std::span(&type, 1), snapshot_,
-                                           turns_);
+            if (context_.as_of) {
+                done = co_await reach_back(context_.service, context_.parameters,
+                                           std::span(&type, 1), context_.snapshot, context_.turns);
             }
             if (done) {
                 done = co_await add_matches(type, plan, 1);
@@ -281,9 +270,9 @@ class Includer {
 
     // Adds the keys by which others refer to a version's resource.
     void add_keys(const VersionInfo& info, std::vector<std::uint64_t>& keys) {
-        const storage::Store& store = snapshot_.store();
+        const storage::Store& store = context_.snapshot.store();
         if (!search::may_be_named(info.type)) {
-            if (const Result<storage::StoredVersion> stored = snapshot_.load(info)) {
+            if (const Result<storage::StoredVersion> stored = context_.snapshot.load(info)) {
                 keys.push_back(store.search_key(info.type, stored->id));
             }
         } else if (const json::Value body = reader_.read(info.position)) {
@@ -309,7 +298,7 @@ class Includer {
             sources.assign(kAllResourceTypes.begin(), kAllResourceTypes.end());
         }
         for (const TypeId source : sources) {
-            if (keys.empty() || snapshot_.runs(source).runs.empty()) {
+            if (keys.empty() || context_.snapshot.runs(source).runs.empty()) {
                 continue;
             }
             std::vector<search::Term> terms;
@@ -321,7 +310,7 @@ class Includer {
             if (include.parameter != nullptr) {
                 add_terms(*include.parameter);
             } else {
-                for (const Parameter& parameter : parameters_->of(source)) {
+                for (const Parameter& parameter : context_.parameters->of(source)) {
                     if (parameter.type == schema::SearchType::reference) {
                         add_terms(parameter);
                     }
@@ -341,18 +330,18 @@ class Includer {
 
     // Adds the newest matches; those that aren't shown don't count towards the limit.
     asio::awaitable<Result<void>> add_matches(TypeId type, search::Plan plan, std::size_t limit) {
-        if (!snapshot_.answers(type)) {
+        if (!context_.snapshot.answers(type)) {
             co_return search::expired_snapshot();
         }
-        const search::Plan seen = search::seen_of(view_, type, std::move(plan));
-        search::Execution execution(snapshot_, type, seen);
+        const search::Plan seen = search::seen_of(context_.view, type, std::move(plan));
+        search::Execution execution(context_.snapshot, type, seen);
         execution.want({.limit = limit});
-        Result<void> done = co_await turns_.finish(execution);
+        Result<void> done = co_await context_.turns.finish(execution);
         if (!done) {
             co_return std::move(done.error());
         }
         for (const search::Match& match : execution.matches()) {
-            if (const auto info = snapshot_.at(match.position())) {
+            if (const auto info = context_.snapshot.at(match.position())) {
                 add(*info);
             }
         }
@@ -362,15 +351,7 @@ class Includer {
         co_return Result<void>();
     }
 
-    const Service& service_;
-    search::Snapshot& snapshot_;
-    const std::shared_ptr<const search::ParameterSet>& parameters_;
-    const search::View& view_;
-    std::string_view base_url_;
-    std::span<const Include> includes_;
-    const Shown& shown_;
-    bool as_of_;
-    Turns& turns_;
+    const IncludeContext& context_;
     search::BodyReader reader_;
     std::unordered_set<std::uint64_t> seen_;  // positions
     std::vector<VersionInfo> candidates_;     // to be fetched to decide whether they are shown
@@ -387,12 +368,9 @@ std::optional<VersionInfo> referred_version(const storage::Store& store, std::st
     return named ? version_of(*named, store, position) : std::nullopt;
 }
 
-asio::awaitable<Result<Included>> find_included(
-    const Service& service, search::Snapshot& snapshot,
-    const std::shared_ptr<const search::ParameterSet>& parameters, const search::View& view,
-    std::string_view base_url, std::span<const search::Include> includes,
-    std::span<const storage::VersionInfo> matches, const Shown& shown, bool as_of, Turns& turns) {
-    Includer includer(service, snapshot, parameters, view, base_url, includes, shown, as_of, turns);
+asio::awaitable<Result<Included>> find_included(const IncludeContext& context,
+                                                std::span<const storage::VersionInfo> matches) {
+    Includer includer(context);
     Result<Included> included = co_await includer.run(matches);
     co_return included;
 }

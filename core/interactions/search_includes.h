@@ -40,19 +40,25 @@ std::optional<storage::VersionInfo> referred_version(const storage::Store& store
                                                      std::string_view reference,
                                                      std::string_view base_url, Position position);
 
-/// Whether a version may be included.
-struct Shown {
-    std::function<bool(const storage::VersionInfo&)> test;
-    bool looks;  ///< whether `test` reads what is stored, which is fetched first
+/// What is included, and from where.
+struct IncludeContext {
+    const Service& service;
+    search::Snapshot& snapshot;
+    std::shared_ptr<const search::ParameterSet> parameters;
+    const search::View&
+        view;  ///< searches go through it, so that what isn't shown has no influence
+    std::string_view base_url;
+    std::span<const search::Include> includes;
+    /// Whether a version may be included. If not, it isn't followed either.
+    std::function<bool(const storage::VersionInfo&)> shows;
+    bool looks;  ///< whether `shows` reads what is stored, which is fetched first
+    bool as_of;  ///< canonicals are also resolved in what the index has dropped (reach_back())
+    Turns& turns;
 };
 
-/// The resources to be included with `matches`. Those that are not `shown` are left out and not followed either. Searches
-/// go through `view`, so that what isn't shown has no influence. With `as_of` canonicals are also resolved in what the
-/// index has dropped (reach_back()). Lifetime: the arguments outlive the call. Errors: timeout, too_costly, expired.
-asio::awaitable<Result<Included>> find_included(
-    const Service& service, search::Snapshot& snapshot,
-    const std::shared_ptr<const search::ParameterSet>& parameters, const search::View& view,
-    std::string_view base_url, std::span<const search::Include> includes,
-    std::span<const storage::VersionInfo> matches, const Shown& shown, bool as_of, Turns& turns);
+/// The resources to be included with `matches`. Lifetime: what the arguments refer to outlives the call.
+/// Errors: timeout, too_costly, expired.
+asio::awaitable<Result<Included>> find_included(const IncludeContext& context,
+                                                std::span<const storage::VersionInfo> matches);
 
 }  // namespace annals::core
