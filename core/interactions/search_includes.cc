@@ -2,6 +2,7 @@
 
 #include "codec/json/resource.h"
 #include "core/base/all_resource_types.h"
+#include "core/canonical.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/references.h"
 #include "core/search/canonical_links.h"
@@ -31,7 +32,7 @@ struct Named {
 };
 
 // A canonical reference, and the parameter that found it.
-struct Canonical {
+struct CanonicalReference {
     std::string text;
     const Parameter* parameter;
 };
@@ -144,7 +145,7 @@ class Includer {
 
     asio::awaitable<Result<void>> include_targets(const Include& include,
                                                   const std::vector<VersionInfo>& round) {
-        std::vector<Canonical> canonicals;
+        std::vector<CanonicalReference> canonicals;
         for (const VersionInfo& info : round) {
             if (include.source && *include.source != info.type) {
                 continue;
@@ -177,7 +178,7 @@ class Includer {
                 }
             }
         }
-        for (const Canonical& canonical : canonicals) {
+        for (const CanonicalReference& canonical : canonicals) {
             Result<void> done = co_await add_canonical(include, canonical);
             if (!done) {
                 co_return std::move(done.error());
@@ -207,7 +208,7 @@ class Includer {
     }
 
     void add_every_reference(const Include& include, TypeId type, json::Value body,
-                             std::vector<Canonical>& canonicals) {
+                             std::vector<CanonicalReference>& canonicals) {
         sites_.clear();
         json::find_references(body, sites_);
         for (const json::ReferenceSite& site : sites_) {
@@ -230,25 +231,21 @@ class Includer {
 
     // Adds the resources that a canonical names by their url.
     asio::awaitable<Result<void>> add_canonical(const Include& include,
-                                                const Canonical& canonical) {
+                                                const CanonicalReference& canonical) {
         const std::string& text = canonical.text;
         if (read_reference(text, context_.base_url)) {
             add_reference(include, text);
             co_return Result<void>();
         }
-        const std::string url = text.substr(0, text.find('|'));
-        const std::string version =
-            url.size() < text.size() ? text.substr(url.size() + 1) : std::string();
+        const Canonical named = split_canonical(text);
         const std::vector<TypeId> targets = include.target
                                                 ? std::vector{*include.target}
                                                 : search::targets_of(*canonical.parameter);
-        std::vector<search::Plan> conditions;
-        conditions.push_back(search::carrying({search::exact(search::column_of("url"), url)}));
-        if (!version.empty()) {
-            conditions.push_back(
-                search::carrying({search::token(search::column_of("version"), version)}));
-        }
-        const search::Plan plan = search::all_of(std::move(conditions));
+        const search::Plan plan = search::all_of(
+            search::carrying({search::exact(search::column_of("url"), named.url)}),
+            named.version.empty()
+                ? search::everything()
+                : search::carrying({search::token(search::column_of("version"), named.version)}));
         for (const TypeId type : targets) {
             if (!search::may_be_named(type)) {
                 continue;  // The `url` of a Subscription is its endpoint.
