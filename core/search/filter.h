@@ -19,7 +19,7 @@ struct Filter {
     enum class Kind : std::uint8_t {
         test,      ///< `path operation value`
         negation,  ///< not parts[0]
-        sequence,  ///< parts[0], then with operations[i] parts[i + 1], from the left
+        sequence,  ///< parts[0], then by conjunctions[i] parts[i + 1], from the left
     };
 
     enum class Operation : std::uint8_t {

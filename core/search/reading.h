@@ -183,7 +183,7 @@ Result<std::optional<Plan>> has_plan(
     const std::function<Result<std::optional<Plan>>(TypeId source, std::string_view name,
                                                     std::size_t depth)>& target);
 
-/// `_filter` (filter.cc).
+/// `_filter` (filter_plan.cc).
 Result<Plan> filter_plan(Reading& reading, TypeId type, std::string_view text);
 
 /// `_list` (query_list.cc): the entries of stored Lists.
