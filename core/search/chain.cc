@@ -51,17 +51,21 @@ struct Segment {
     std::optional<std::string_view> rest;  ///< after the '.'
 };
 
-Segment first_segment(std::string_view name) {
+// Errors: not_supported: nothing follows the ':'.
+Result<Segment> first_segment(std::string_view name) {
     Segment segment;
-    const std::size_t dot = name.find('.');
-    if (dot != std::string_view::npos) {
-        segment.rest = name.substr(dot + 1);
-        name = name.substr(0, dot);
+    const std::string_view first = name.substr(0, name.find('.'));
+    if (first.size() != name.size()) {
+        segment.rest = name.substr(first.size() + 1);
     }
-    const std::size_t colon = name.find(':');
-    segment.code = name.substr(0, colon);
-    segment.modifier =
-        colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
+    const std::size_t colon = first.find(':');
+    segment.code = first.substr(0, colon);
+    if (colon != std::string_view::npos) {
+        segment.modifier = first.substr(colon + 1);
+        if (segment.modifier.empty()) {
+            return unsupported_modifier(name, segment.modifier);
+        }
+    }
     return segment;
 }
 
@@ -237,7 +241,7 @@ Result<MaybePlan> criterion_plan(Reading& reading, TypeId type, std::string_view
                             return criterion_plan(reading, source, rest, value, below);
                         });
     }
-    const Segment segment = first_segment(name);
+    ANNALS_TRY(const Segment segment, first_segment(name));
     if (!segment.rest) {
         ANNALS_TRY(MaybePlan common, common_plan(reading, type, name, segment, value));
         if (common) {

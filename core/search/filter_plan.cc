@@ -267,8 +267,12 @@ struct Planner {
         const bool is_last = i + 1 == filter.path.size();
         const std::size_t colon = name.find(':');
         const std::string_view code = name.substr(0, colon);
+        const std::string_view modifier = name.substr(std::min(code.size() + 1, name.size()));
+        // Only a link may have a modifier: the type that it leads to.
+        const bool is_fit = colon == std::string_view::npos || (!is_last && !modifier.empty());
         if (is_last && (code == "_id" || code == "id")) {
-            return id_test(type, filter);
+            return is_fit ? id_test(type, filter)
+                          : Result<MaybePlan>(unsupported_modifier(name, modifier));
         }
         if (is_last && (code == "_list" || code == "_text" || code == "_content")) {
             return common_test(type, name, filter);
@@ -284,17 +288,14 @@ struct Planner {
                                   resource_type_name(type));
             return MaybePlan();
         }
-        Asked asked{reading, type, *parameter, name, {}, depth};
-        if (colon != std::string_view::npos) {
-            asked.modifier = name.substr(colon + 1);
+        const Asked asked{reading, type, *parameter, name, modifier, depth};
+        if (!is_fit) {
+            return asked.unsupported();
         }
         if (!is_last) {
             return link_plan(asked, [&](TypeId target, std::size_t below) {
                 return beyond(target, filter, i, below);
             });
-        }
-        if (!asked.modifier.empty()) {
-            return asked.unsupported();
         }
         ANNALS_TRY(Plan plan, test_plan(asked, filter.operation, filter.value));
         return MaybePlan(std::move(plan));

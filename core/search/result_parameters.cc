@@ -114,15 +114,11 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
 }
 
 /// `*`, `Type:*`, `Type:parameter` and `Type:parameter:Target`. Only a warning if it names something unknown.
-Result<void> take_include(const QueryContext& context, std::string_view modifier,
-                          const QueryPair& pair, Query& query) {
+Result<void> take_include(const QueryContext& context, bool iterate, const QueryPair& pair,
+                          Query& query) {
     Include include;
     include.reverse = pair.first.starts_with("_rev");
-    if (!modifier.empty() && modifier != "iterate" && modifier != "recurse") {
-        return Error{Errc::not_supported,
-                     fmt::format("{}: the modifier ':{}' is not supported", pair.first, modifier)};
-    }
-    include.iterate = !modifier.empty();
+    include.iterate = iterate;
     if (query.includes.size() == kIncludesMax) {
         return Error{Errc::too_costly, fmt::format("more than {} includes", kIncludesMax)};
     }
@@ -185,16 +181,20 @@ Result<bool> take_result_parameter(const QueryContext& context, const std::vecto
                                    const QueryPair& pair, Query& query) {
     const std::string_view whole = pair.first;
     const std::string_view name = whole.substr(0, whole.find(':'));
-    const std::string_view modifier =
-        name.size() == whole.size() ? std::string_view() : whole.substr(name.size() + 1);
+    const bool has_modifier = name.size() != whole.size();
     if (name == "_include" || name == "_revinclude") {
-        ANNALS_TRY_VOID(take_include(context, modifier, pair, query));
+        const std::string_view modifier = has_modifier ? whole.substr(name.size() + 1) : "";
+        if (has_modifier && modifier != "iterate" && modifier != "recurse") {
+            return Error{Errc::not_supported,
+                         fmt::format("{}: the modifier ':{}' is not supported", whole, modifier)};
+        }
+        ANNALS_TRY_VOID(take_include(context, has_modifier, pair, query));
         return true;
     }
     if (!is_result_parameter(name)) {
         return false;
     }
-    if (!modifier.empty()) {
+    if (has_modifier) {
         return Error{Errc::not_supported, fmt::format("{}: it has no modifiers", whole)};
     }
     if (name == "_elements") {

@@ -187,7 +187,13 @@ TEST(Filter, FollowsPathsThatFiltersNarrow) {
           "invalid: _filter: 'nothing' is not a search parameter of Patient"},
          {"code.name eq x", "invalid: search parameter 'code': only references can be followed"},
          {"status:not eq x",
-          "not-supported: search parameter 'status:not': the modifier ':not' is not supported"}});
+          "not-supported: search parameter 'status:not': the modifier ':not' is not supported"},
+         {"_id:not eq o1",
+          "not-supported: search parameter '_id:not': the modifier ':not' is not supported"},
+         {"status: eq x",
+          "not-supported: search parameter 'status:': the modifier ':' is not supported"},
+         {"subject:.name eq x",
+          "not-supported: search parameter 'subject:': the modifier ':' is not supported"}});
     check_filters(corpus, "Patient",
                   {{"given eq \"peter\" and birthdate ge 2014-10-10 and "
                     "_has:Observation:patient:code eq http://loinc.org|1234-5",
