@@ -152,7 +152,8 @@ Result<void> read_patients(const OperationInput& input, const Request& request, 
             Errc::invalid,
             "patient is allowed for exports of patients and groups only, in the body of a POST"};
     }
-    for (const json::Value part : input.parts("patient")) {
+    ANNALS_TRY(const std::vector<json::Value> parts, input.parts("patient"));
+    for (const json::Value part : parts) {
         const json::Value value = value_of(part);
         const std::string reference =
             value.is_object() ? value["reference"].string() : value.string();

@@ -92,7 +92,8 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
     ImportTask task;
     ANNALS_TRY(const std::optional<bool> keep, input.boolean("keepVersions"));
     task.keep_versions = keep.value_or(false);
-    for (const json::Value parameter : input.parts("input")) {
+    ANNALS_TRY(const std::vector<json::Value> inputs, input.parts("input"));
+    for (const json::Value parameter : inputs) {
         if (task.inputs.size() == kInputsMax) {
             return Error{Errc::too_costly, "Too many files at once"};
         }

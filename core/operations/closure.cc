@@ -51,7 +51,8 @@ Result<ClosureAsked> read_closure_asked(const Request& request) {
     }
     asked.name = *name;
     ANNALS_TRY(asked.version, input.number("version"));
-    for (const json::Value part : input.parts("concept")) {
+    ANNALS_TRY(const std::vector<json::Value> concepts, input.parts("concept"));
+    for (const json::Value part : concepts) {
         asked.concepts.push_back(given_coding(value_of(part)));
         if (asked.concepts.back().code.empty() ||
             asked.concepts.back().system.value_or("").empty()) {

@@ -246,7 +246,10 @@ json::Value OperationInput::value(std::string_view name) const {
     return {};
 }
 
-std::vector<json::Value> OperationInput::parts(std::string_view name) const {
+Result<std::vector<json::Value>> OperationInput::parts(std::string_view name) const {
+    if (std::ranges::find(query_, name, &Parameters::value_type::first) != query_.end()) {
+        return parameter_fault(name, "must be in a Parameters resource");
+    }
     std::vector<json::Value> found;
     for (const json::Value parameter : parameters_.elements()) {
         if (parameter["name"].equals(name)) {

@@ -64,8 +64,8 @@ class OperationInput {
     /// The first value of that name that is not a primitive (a Coding, a Meta); missing if there is none.
     json::Value value(std::string_view name) const;
 
-    /// The parameter elements of that name in the body; the query's are not included.
-    std::vector<json::Value> parts(std::string_view name) const;
+    /// The parameter elements of that name, whose values or parts can't be in a query. Errors: invalid (the query has one).
+    Result<std::vector<json::Value>> parts(std::string_view name) const;
 
     /// The body, if it isn't the operation's Parameters; missing if it is, or if there is no body.
     json::Value bare_resource() const;

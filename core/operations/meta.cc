@@ -223,7 +223,7 @@ Result<OperationInput> read_change(const Request& request) {
     ANNALS_TRY(OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"meta"}));
     ANNALS_TRY_VOID(input.once({"meta"}));
-    const std::vector<json::Value> given = input.parts("meta");
+    ANNALS_TRY(const std::vector<json::Value> given, input.parts("meta"));
     if (given.empty() || !given.front()["valueMeta"].is_object()) {
         return Error{Errc::required, "The parameter meta (valueMeta) is required"};
     }

@@ -16,15 +16,13 @@ constexpr long double kHourUs = 3'600'000'000.0L;
 
 /// The values of a parameter that can't be in a query.
 Result<std::vector<json::Value>> objects(const OperationInput& input, std::string_view name) {
-    std::vector<json::Value> found;
-    for (const json::Value part : input.parts(name)) {
-        found.push_back(value_of(part));
-    }
-    if (input.has(name) != !found.empty() ||
-        !std::all_of(found.begin(), found.end(), [](json::Value v) { return v.is_object(); })) {
-        return Error{
-            Errc::invalid,
-            fmt::format("The parameter {} has parts and must be in a Parameters resource", name)};
+    ANNALS_TRY(std::vector<json::Value> found, input.parts(name));
+    for (json::Value& value : found) {
+        value = value_of(value);
+        if (!value.is_object()) {
+            return Error{Errc::invalid,
+                         fmt::format("The parameter '{}' is of the wrong type", name)};
+        }
     }
     return found;
 }

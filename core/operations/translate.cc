@@ -81,7 +81,8 @@ Result<TranslateAsked> read_translate_asked(const Service& service, const Reques
     }
     ANNALS_TRY(const auto reverse, input.boolean("reverse"));
     asked.reverse = reverse.value_or(false);
-    for (const json::Value part : input.parts("dependency")) {
+    ANNALS_TRY(const std::vector<json::Value> dependencies, input.parts("dependency"));
+    for (const json::Value part : dependencies) {
         Dependency dependency;
         dependency.element = text_of(part_of(part, "element")).value_or("");
         const json::Value concept_value = value_of(part_of(part, "concept"));

@@ -124,6 +124,13 @@ TEST_F(Closure, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(send("GET", "/$closure?name=mine").status, 405);
 }
 
+TEST_F(Closure, IsNotStartedOverByAConceptInTheQuery) {
+    ASSERT_EQ(rows(call("")), "1");
+    ASSERT_EQ(rows(call(adding({"dog"}))), "2");
+    EXPECT_EQ(codes_of(send("POST", "/$closure?name=mine&concept=puppy", "")), "400 invalid");
+    EXPECT_EQ(rows(call(adding({"puppy"}))), "3 puppy<dog");
+}
+
 TEST_F(Closure, TellsOnlyWhatIsAboveWhatInTheSystemsApart) {
     put("CodeSystem/pets",
         R"({"resourceType":"CodeSystem","id":"pets","url":"http://s/pets","status":"active",

@@ -64,12 +64,14 @@ TEST(OperationInput, GivesResourcesComplexValuesAndParts) {
     EXPECT_FALSE(input.resource("c"));
     EXPECT_TRUE(input.value("c")["code"].equals("x"));
     EXPECT_FALSE(input.value("r"));
-    ASSERT_EQ(input.parts("p").size(), 2u);
-    EXPECT_EQ(text_of(part_of(input.parts("p")[0], "q")), "u");
-    EXPECT_EQ(text_of(part_of(input.parts("p")[0], "n")), "3");
-    EXPECT_FALSE(part_of(input.parts("p")[1], "n"));
-    EXPECT_FALSE(text_of(input.parts("c")[0]));
-    EXPECT_TRUE(value_of(input.parts("c")[0]).is_object());
+    const std::vector<json::Value> parts = *input.parts("p");
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_EQ(text_of(part_of(parts[0], "q")), "u");
+    EXPECT_EQ(text_of(part_of(parts[0], "n")), "3");
+    EXPECT_FALSE(part_of(parts[1], "n"));
+    const json::Value coded = input.parts("c")->front();
+    EXPECT_FALSE(text_of(coded));
+    EXPECT_TRUE(value_of(coded).is_object());
 }
 
 TEST(OperationInput, TakesABareResource) {
@@ -110,9 +112,11 @@ TEST(OperationInput, ReadsInstantsOfEveryPrecision) {
 }
 
 TEST(OperationInput, RefusesWhatIsGivenTwiceOrOfAnotherType) {
-    const auto input = read("a=1&a=2&b=maybe&n=-1&m=99999999999999999999&e=1e3",
-                            parameters(R"({"name":"c","valueCoding":{"code":"x"}})"));
+    const auto input = read("a=1&a=2&b=maybe&n=-1&m=99999999999999999999&e=1e3&p=x",
+                            parameters(R"({"name":"c","valueCoding":{"code":"x"}},
+                                          {"name":"p","valueCoding":{"code":"x"}})"));
     ASSERT_TRUE(input);
+    EXPECT_EQ(input->parts("p").error().code, Errc::invalid) << "also in the query";
     EXPECT_EQ(input->text("a").error().code, Errc::invalid);
     EXPECT_EQ(input->text("c").error().code, Errc::invalid);
     EXPECT_EQ(input->boolean("b").error().code, Errc::invalid);
