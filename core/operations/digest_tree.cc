@@ -97,14 +97,14 @@ void DigestTree::update() {
     }
 }
 
-bool DigestTree::learn(std::uint64_t position) {
+void DigestTree::learn(std::uint64_t position) {
     const std::optional<VersionInfo> info = store_.at({position});
     if (!info) {
-        return false;
+        return;
     }
     const auto stored = store_.load(*info);
     if (!stored && stored.error().code == Errc::not_found) {
-        return false;  // erased meanwhile
+        return;  // erased meanwhile
     }
     if (info->resource >= keys_.size()) {
         keys_.resize(info->resource + 1, 0);
@@ -112,11 +112,10 @@ bool DigestTree::learn(std::uint64_t position) {
     if (!stored) {
         log_error(fmt::format("digest: {}", stored.error().detail));
         hashes_.back() = kDamaged;
-        return true;
+        return;
     }
     keys_[info->resource] = digest_key(name_of(*stored));
     hashes_.back() = std::max(version_digest(*stored), std::uint64_t{2});
-    return true;
 }
 
 /// Sorts the existing versions into buckets, by counting.
@@ -126,7 +125,6 @@ void DigestTree::arrange() {
         std::uint32_t bucket;
     };
 
-    constexpr unsigned kBucketShift = kKeyBits - kBucketDigits * kBitsPerDigit;
     std::vector<Place> places;
     places.reserve(hashes_.size());
     std::vector<std::uint32_t> ends(kBuckets, 0);
@@ -167,7 +165,6 @@ std::optional<DigestTree::Node> DigestTree::node(std::uint64_t prefix, std::size
         node.lists = true;
         return node;
     }
-    constexpr unsigned kBucketShift = kKeyBits - kBucketDigits * kBitsPerDigit;
     const auto [first, last] = span_of(prefix, digits);
     if (digits < kBucketDigits) {
         for (std::uint64_t bucket = first >> kBucketShift; bucket <= last >> kBucketShift;
@@ -192,7 +189,6 @@ std::optional<DigestTree::Node> DigestTree::node(std::uint64_t prefix, std::size
 
 /// Lists the versions with keys from `first` to `last`, and sums them up.
 void DigestTree::list(Node& node, std::uint64_t first, std::uint64_t last, bool may_block) const {
-    constexpr unsigned kBucketShift = kKeyBits - kBucketDigits * kBitsPerDigit;
     const std::uint64_t bucket = first >> kBucketShift;
     const std::size_t begin = bucket == 0 ? 0 : bucket_ends_[bucket - 1];
     const std::size_t end = bucket_ends_[last >> kBucketShift];

@@ -92,9 +92,10 @@ class DigestTree {
   private:
     static constexpr std::size_t kBucketDigits = 4;
     static constexpr std::size_t kBuckets = std::size_t{1} << (4 * kBucketDigits);
+    static constexpr unsigned kBucketShift = 4 * (kDigitsMax - kBucketDigits);
 
     void update();
-    bool learn(std::uint64_t position);
+    void learn(std::uint64_t position);
     void arrange();
     void list(Node& node, std::uint64_t first, std::uint64_t last, bool may_block) const;
 
