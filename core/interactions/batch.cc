@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -243,7 +243,7 @@ class Batch {
             } else if (entry.order == Order::conditional_update) {
                 ++updates_;
             } else if (entry.order == Order::instance) {
-                resources_.emplace(entry.resource, 0);
+                resources_.insert(entry.resource);
             }
             spawn(*outer_.loop, "batch entry", finish_entry(entry));
             co_return;
@@ -287,9 +287,9 @@ class Batch {
     Turns turns_;                      ///< entries that have begun have time limits of their own
     std::vector<BatchEntry> entries_;  ///< never grows: requests point into it
     std::size_t in_flight_ = 0;
-    std::size_t creates_ = 0;  ///< conditional ones in flight
-    std::size_t updates_ = 0;  ///< conditional ones in flight
-    std::unordered_map<std::string_view, char> resources_;
+    std::size_t creates_ = 0;                         ///< conditional ones in flight
+    std::size_t updates_ = 0;                         ///< conditional ones in flight
+    std::unordered_set<std::string_view> resources_;  ///< of Order::instance in flight
 };
 
 }  // namespace

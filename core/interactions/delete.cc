@@ -24,13 +24,6 @@ using storage::Head;
 using storage::Submission;
 using Status = storage::Submission::Status;
 
-Result<void> check_no_body(const Request& request) {
-    if (!request.body.empty()) {
-        return Error{Errc::invalid, "DELETE must not have a body"};
-    }
-    return {};
-}
-
 // `outcome` makes the text, if one is asked for.
 template <typename Outcome>
 Response answer_done(const Request& request, const Outcome& outcome) {
@@ -149,7 +142,7 @@ Response answer_of(const Service& service, const Request& request, TypeId type,
 }
 
 // Lifetime: `first` outlives the await.
-asio::awaitable<Response> answer_deleted(const Service& service, const Request& request,
+asio::awaitable<Response> answer_durable(const Service& service, const Request& request,
                                          TypeId type, std::string_view first, std::size_t count,
                                          Submitted done) {
     Result<void> durable;
@@ -185,7 +178,7 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
         }
         co_return std::nullopt;
     }
-    co_return co_await answer_deleted(service, request, type, all.front().id, all.size(), done);
+    co_return co_await answer_durable(service, request, type, all.front().id, all.size(), done);
 }
 
 asio::awaitable<Response> delete_by_turns(const Service& service, const Request& request,
@@ -242,6 +235,13 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
 
 }  // namespace
 
+Result<void> check_no_body(const Request& request) {
+    if (!request.body.empty()) {
+        return Error{Errc::invalid, "DELETE must not have a body"};
+    }
+    return {};
+}
+
 std::string describe_deletion(TypeId type, std::string_view id, VersionNumber version,
                               std::uint64_t versions_erased) {
     const std::string name = resource_name(type, id);
@@ -289,13 +289,11 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
 namespace {
 
 // The error for more matches than may be deleted at once.
-Error more_than(std::size_t limit, const Criteria& criteria, const CriteriaMatches& matches) {
-    Error error = several_matches(criteria, matches.count);
-    error.detail = fmt::format(
-        "more than {} {} resources match, which is the most that one request may delete: nothing "
-        "was deleted",
-        limit, resource_type_name(criteria.type));
-    return error;
+Error more_than(std::size_t limit, TypeId type) {
+    return {Errc::multiple_matches,
+            fmt::format("more than {} {} resources match, which is the most that one request may "
+                        "delete: nothing was deleted",
+                        limit, resource_type_name(type))};
 }
 
 // Checks that the sender may delete all of them and that they meet the preconditions. Lifetime: the arguments outlive
@@ -356,7 +354,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return answer_done(request, [] { return kNothingMatched; });
         }
         if (matches->more) {
-            co_return several ? more_than(limit, *criteria, *matches)
+            co_return several ? more_than(limit, target.type)
                               : several_matches(*criteria, matches->count);
         }
         // Scopes are checked for each of them.

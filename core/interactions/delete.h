@@ -27,6 +27,9 @@ std::optional<Response> delete_early(const Service& service, const Request& requ
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
                                              const Target& target);
 
+/// Refuses a DELETE with a body. Errors: invalid.
+Result<void> check_no_body(const Request& request);
+
 /// The outcome's text for one deletion: "1 resource deleted: Patient/1 version 2"; `version` 0: all `versions_erased` versions
 /// are gone.
 std::string describe_deletion(TypeId type, std::string_view id, VersionNumber version,

@@ -1,6 +1,7 @@
 #include "core/interactions/history_deletion.h"
 
 #include "core/interactions/answer.h"
+#include "core/interactions/delete.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/preconditions.h"
 #include "core/interactions/vread.h"
@@ -138,8 +139,8 @@ asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
 asio::awaitable<Response> answer_deletion(const Service& service, const Request& request,
                                           const Target& target, Erase::Scope scope,
                                           VersionNumber version) {
-    if (!request.body.empty()) {
-        co_return Error{Errc::invalid, "DELETE must not have a body"};
+    if (const Result<void> fit = check_no_body(request); !fit) {
+        co_return fit.error();
     }
     const Result<std::uint64_t> erased =
         co_await erase_versions(service, request, target, scope, version);
