@@ -76,15 +76,9 @@ class Purge {
         }
         for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
             const storage::Head head = store_.head(target_.type, target_.id);
-            if (!head.exists) {
-                const Result<void> durable = co_await request_.loop->settled_ticket(head.ticket);
-                if (durable) {
-                    co_return no_such_resource(target_.type, target_.id);
-                }
-                continue;
-            }
             const Result<void> fit =
-                check_preconditions(*conditions, target_.type, target_.id, head);
+                head.exists ? check_preconditions(*conditions, target_.type, target_.id, head)
+                            : no_such_resource(target_.type, target_.id);
             if (!fit) {
                 const Result<void> durable = co_await request_.loop->settled_ticket(head.ticket);
                 if (durable) {
@@ -103,43 +97,53 @@ class Purge {
                 static_cast<void>(settled);
                 continue;
             }
-            Referrers referrers(service_, request_);
-            for (const DoomedVersions& one : doomed_) {
-                if (one.whole && one.live) {
-                    referrers.add_deleted(one.name.first, one.name.second);
-                }
-            }
-            done = co_await referrers.check();
-            if (!done) {
-                co_return std::move(done.error());
-            }
-            if (asked_.dry_run) {
-                Response answer = co_await receipt(now());
-                co_return answer;
-            }
-            const Submission submission = submit(referrers);
-            if (submission.status == Status::accepted) {
-                done = co_await request_.loop->erased_ticket(submission.ticket);
-                if (!done) {
-                    co_return std::move(done.error());
-                }
-                log_info(fmt::format("purge: {} versions of {} resources erased", versions_,
-                                     doomed_.size()));
-                Response answer = co_await receipt(submission.instant);
-                co_return answer;
-            }
-            // If somebody else has erased a version meanwhile, there is one less to erase.
-            if (submission.status != Status::version_unknown) {
-                std::optional<Error> refusal = co_await settle_refusal(*request_.loop, submission);
-                if (refusal) {
-                    co_return *std::move(refusal);
-                }
+            std::optional<Response> answer = co_await carry_out();
+            if (answer) {
+                co_return *std::move(answer);
             }
         }
         co_return too_many_attempts();
     }
 
   private:
+    /// Erases what was decided, or with dryRun only checks whether it may be erased. None if it must be decided again.
+    asio::awaitable<std::optional<Response>> carry_out() {
+        Referrers referrers(service_, request_);
+        for (const DoomedVersions& one : doomed_) {
+            if (one.whole && one.live) {
+                referrers.add_deleted(one.name.first, one.name.second);
+            }
+        }
+        Result<void> done = co_await referrers.check();
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        if (asked_.dry_run) {
+            Response answer = co_await receipt(now());
+            co_return answer;
+        }
+        const Submission submission = submit(referrers);
+        if (submission.status == Status::version_unknown) {
+            co_return std::
+                nullopt;  // somebody else has erased a version: there is one less to erase
+        }
+        if (submission.status != Status::accepted) {
+            std::optional<Error> refusal = co_await settle_refusal(*request_.loop, submission);
+            if (refusal) {
+                co_return *std::move(refusal);
+            }
+            co_return std::nullopt;
+        }
+        done = co_await request_.loop->erased_ticket(submission.ticket);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        log_info(
+            fmt::format("purge: {} versions of {} resources erased", versions_, doomed_.size()));
+        Response answer = co_await receipt(submission.instant);
+        co_return answer;
+    }
+
     ResourceName own() const { return {target_.type, std::string(target_.id)}; }
 
     /// Decides what to erase, from everything visible, and finds who refers to it.
