@@ -100,15 +100,9 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     return {};
 }
 
-// Answers a request with a plain handler that has to wait for a position or for the device.
+// Answers a request with a plain handler that had to wait for a position, or must wait for the device.
 asio::awaitable<Response> handle_later(const Service& service, const Request& request,
                                        const Route& route) {
-    if (request.min_position) {
-        const Result<void> there = co_await await_min_position(service, request);
-        if (!there) {
-            co_return refusal_of(there.error(), request);
-        }
-    }
     Response response = route.row->plain(service, request, route.target);
     if (!response.unread.empty()) {
         co_await request.loop->fetched(std::move(response.unread));
@@ -124,12 +118,6 @@ asio::awaitable<Response> handle_later(const Service& service, const Request& re
 asio::awaitable<Response> handle_converted(const Service& service, const Request& request,
                                            const Route& route,
                                            Result<std::unique_ptr<ConvertedRequest>> converted) {
-    if (request.min_position) {
-        const Result<void> there = co_await await_min_position(service, request);
-        if (!there) {
-            co_return refusal_of(there.error(), request);
-        }
-    }
     if (!converted) {
         Response refused(converted.error());
         // $validate reports these faults as its result: JSON would reach it and be found invalid, while such XML fails when it
@@ -159,6 +147,25 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
         std::erase_if(response.headers,
                       [](const auto& header) { return header.first == "Retry-After"; });
     }
+    co_return response;
+}
+
+asio::awaitable<Response> handle_now(const Service& service, const Request& request,
+                                     const Route& route) {
+    if (route.row->plain != nullptr) {
+        return handle_later(service, request, route);
+    }
+    return handle_converted(service, request, route, convert_body(request, route.target));
+}
+
+// Awaits the answer once the position that the request names is visible.
+asio::awaitable<Response> handle_at_position(const Service& service, const Request& request,
+                                             const Route& route) {
+    const Result<void> there = co_await await_min_position(service, request);
+    if (!there) {
+        co_return refusal_of(there.error(), request);
+    }
+    Response response = co_await handle_now(service, request, route);
     co_return response;
 }
 
@@ -273,10 +280,10 @@ std::optional<Response> handle_early(const Service& service, const Request& requ
 
 asio::awaitable<Response> handle_routed(const Service& service, const Request& request,
                                         const Route& route) {
-    if (route.row->plain != nullptr) {
-        return handle_later(service, request, route);
+    if (request.min_position) {
+        return handle_at_position(service, request, route);
     }
-    return handle_converted(service, request, route, convert_body(request, route.target));
+    return handle_now(service, request, route);
 }
 
 asio::awaitable<Response> handle(const Service& service, const Request& request) {
