@@ -1,5 +1,6 @@
 #include "core/scoped_view.h"
 
+#include "core/base/all_resource_types.h"
 #include "core/definitions.h"
 #include "core/search/compartments.h"
 #include "core/search/execute.h"
@@ -95,9 +96,8 @@ Plan ScopedView::about_what_is_shown(std::span<const std::uint64_t> patients) co
     shown.parameters_ = parameters_;
     const search::Parameter* const target = parameters_->find(provenance_type(), "target");
     std::vector<Plan> any;
-    for (std::uint16_t i = 0; target != nullptr && i < kResourceTypeCount; ++i) {
-        const TypeId type{i};
-        std::optional<Plan> theirs = type == provenance_type()
+    for (const TypeId type : kAllResourceTypes) {
+        std::optional<Plan> theirs = target == nullptr || type == provenance_type()
                                          ? std::nullopt
                                          : search::of_patients(*parameters_, patients, type);
         if (theirs) {
