@@ -30,10 +30,6 @@ std::string_view inside_etag(std::string_view etag) noexcept {
     return unquoted(etag);
 }
 
-Error bad(Errc code, std::string_view detail) {
-    return {code, std::string(detail), {}};
-}
-
 /// Reads an optional member; false if it is not of `kind`.
 bool take(json::Value value, json::Kind kind, json::Value& place) {
     place = value;
@@ -51,7 +47,7 @@ Result<void> read_members(json::Value object, const Take& take_member) {
             name = resolved;
         }
         if (!take_member(name, value)) [[unlikely]] {
-            return bad(Errc::structure, std::string(name) + " has the wrong JSON type");
+            return Error{Errc::structure, fmt::format("{} has the wrong JSON type", name)};
         }
     }
     return {};
@@ -71,7 +67,7 @@ struct Parts {
 
 Result<Parts> read_parts(json::Value entry) {
     if (!entry.is_object()) {
-        return bad(Errc::structure, "the entry must be an object");
+        return Error{Errc::structure, "the entry must be an object"};
     }
     Parts parts;
     json::Value request;
@@ -136,9 +132,9 @@ Result<void> check_doomed(const Parts& parts, std::optional<TypeId> type,
         one = one && (!named || (named->type == entry.type && named->id == entry.id));
     }
     return one ? Result<void>()
-               : bad(Errc::invalid,
-                     "request.url, fullUrl and resource of a deletion do not name the same "
-                     "resource");
+               : Error{Errc::invalid,
+                       "request.url, fullUrl and resource of a deletion do not name the same "
+                       "resource"};
 }
 
 Result<void> read_identity(const Parts& parts, HistoryEntry& entry) {
@@ -147,7 +143,7 @@ Result<void> read_identity(const Parts& parts, HistoryEntry& entry) {
         ANNALS_TRY(entry.facts, json::read_facts(parts.resource));
         type = entry.facts.type;
         if (entry.facts.id && !is_resource_id(*entry.facts.id)) {
-            return bad(Errc::value, "resource.id is not a valid id");
+            return Error{Errc::value, "resource.id is not a valid id"};
         }
     }
     if (entry.deletion && (identify(entry, {}, parts.url) || identify(entry, {}, parts.full_url))) {
@@ -162,22 +158,23 @@ Result<void> read_identity(const Parts& parts, HistoryEntry& entry) {
         return {};
     }
     // They may name a resource of another type, or of a type that R4 doesn't have.
-    return bad(Errc::required,
-               fmt::format("neither resource.id nor request.url nor fullUrl names a {}",
-                           type ? resource_type_name(*type) : "resource"));
+    return Error{Errc::required,
+                 fmt::format("neither resource.id nor request.url nor fullUrl names a {}",
+                             type ? resource_type_name(*type) : "resource")};
 }
 
 Result<void> read_version(const Parts& parts, HistoryEntry& entry) {
     const auto set = [&](std::string_view text, std::string_view place) -> Result<void> {
         entry.version = text.empty() ? std::nullopt : parse_version_number(text);
         if (!entry.version) {
-            return bad(Errc::value,
-                       std::string(place) + " is not a version number, such as 1 or 42");
+            return Error{Errc::value,
+                         fmt::format("{} is not a version number, such as 1 or 42", place)};
         }
         if (entry.version->value == 0) {
-            return bad(Errc::value, fmt::format("{} is beyond {}, the largest version number that "
-                                                "can be stored",
-                                                place, kVersionNumberMax));
+            return Error{Errc::value,
+                         fmt::format("{} is beyond {}, the largest version number that "
+                                     "can be stored",
+                                     place, kVersionNumberMax)};
         }
         return {};
     };
@@ -212,8 +209,8 @@ Result<void> read_instant(const Parts& parts, HistoryEntry& entry) {
     }
     const auto instant = parse_instant(entry.last_updated);
     if (!instant) {
-        return bad(Errc::value, in_meta ? "meta.lastUpdated is not an instant"
-                                        : "response.lastModified is not an instant");
+        return Error{Errc::value, in_meta ? "meta.lastUpdated is not an instant"
+                                          : "response.lastModified is not an instant"};
     }
     entry.instant = *instant;
     return {};
@@ -262,12 +259,12 @@ Result<void> read_history_entry(json::Value value, HistoryEntry& entry) {
     entry.full_url = parts.full_url;
     entry.deletion = parts.method.equals("DELETE") || parts.status.raw_string().starts_with("410");
     if (!parts.resource && !entry.deletion) {
-        return bad(Errc::required, "resource is missing, and the entry is not a deletion");
+        return Error{Errc::required, "resource is missing, and the entry is not a deletion"};
     }
     ANNALS_TRY_VOID(read_identity(parts, entry));
     static const std::optional<TypeId> parameters = find_resource_type("Parameters");
     if (parts.resource && entry.type == parameters) {
-        return bad(Errc::invalid, "Parameters resources cannot be stored");
+        return Error{Errc::invalid, "Parameters resources cannot be stored"};
     }
     ANNALS_TRY_VOID(read_version(parts, entry));
     ANNALS_TRY_VOID(read_instant(parts, entry));
