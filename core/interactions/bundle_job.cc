@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -71,25 +72,24 @@ Result<BundleTask> parse_task(std::string_view text) {
     json::Parser parser;
     ANNALS_TRY(const json::Document document, parser.parse(text));
     const json::Value root = document.root();
-    for (std::size_t i = 0; i < std::size(kTypes); ++i) {
-        if (root["type"].equals(kTypes[i])) {
-            BundleTask task;
-            task.type = static_cast<BundleType>(i);
-            ANNALS_TRY(task.entries, saved_number(root["entries"], "entries"));
-            task.prefer = root["prefer"].string();
-            task.request_id = root["requestId"].string();
-            task.request_id_given = root["requestIdGiven"].raw() == "true";
-            for (const json::Value entry : root["unreadable"].elements()) {
-                // The XML reader reports only these two for an entry.
-                const Errc code = entry["code"].equals("value") ? Errc::value : Errc::structure;
-                ANNALS_TRY(const std::uint64_t index, saved_number(entry["index"], "index"));
-                task.unreadable.push_back(
-                    {index, {code, entry["detail"].string(), entry["expression"].string()}});
-            }
-            return task;
-        }
+    const auto* const type = std::ranges::find(kTypes, root["type"].string());
+    if (type == std::end(kTypes)) {
+        return Error{Errc::corrupt, "the stored request of a Bundle cannot be read"};
     }
-    return Error{Errc::corrupt, "the stored request of a Bundle cannot be read"};
+    BundleTask task;
+    task.type = static_cast<BundleType>(type - std::begin(kTypes));
+    ANNALS_TRY(task.entries, saved_number(root["entries"], "entries"));
+    task.prefer = root["prefer"].string();
+    task.request_id = root["requestId"].string();
+    task.request_id_given = root["requestIdGiven"].raw() == "true";
+    for (const json::Value entry : root["unreadable"].elements()) {
+        // The XML reader reports only these two for an entry.
+        const Errc code = entry["code"].equals("value") ? Errc::value : Errc::structure;
+        ANNALS_TRY(const std::uint64_t index, saved_number(entry["index"], "index"));
+        task.unreadable.push_back(
+            {index, {code, entry["detail"].string(), entry["expression"].string()}});
+    }
+    return task;
 }
 
 /// The Bundle as it was sent.
