@@ -66,11 +66,11 @@ Result<Position> read_position(std::string_view name, std::string_view text) {
 }
 
 Result<std::uint64_t> read_number(std::string_view name, std::string_view text) {
-    const auto number = parse_position(text);
+    const auto number = parse_number(text);
     if (!number) {
         return invalid_parameter(fmt::format("{}: '{}' is not a whole number", name, text));
     }
-    return number->value;
+    return *number;
 }
 
 Result<void> take_types(std::string_view text, std::vector<TypeId>& types) {

@@ -83,7 +83,7 @@ Result<Given> take_parameters(std::string_view query, const Target& target) {
     Given given;
     std::vector<std::string_view> seen;
     for (auto& [name, value] : parameters) {
-        if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+        if (std::ranges::find(seen, name) != seen.end()) {
             return invalid(fmt::format("{} is given more than once", name));
         }
         seen.push_back(name);
@@ -179,8 +179,7 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
         out.count = *count;
     }
     out.count = std::min(out.count, config.max_page_size);
-    if (std::find(given.representation.begin(), given.representation.end(),
-                  std::pair<std::string, std::string>("_summary", "count")) !=
+    if (std::ranges::find(given.representation, Parameters::value_type("_summary", "count")) !=
         given.representation.end()) {
         out.count = 0;
     }
