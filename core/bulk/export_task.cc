@@ -227,8 +227,7 @@ Result<ExportTask> read_export_task(const storage::Store& store, const Request& 
     if (as_of) {
         ANNALS_TRY(task.as_of, read_as_of(store, *as_of));
     }
-    ANNALS_TRY(const std::optional<bool> history, input.boolean("includeHistory"));
-    task.history = history.value_or(false);
+    ANNALS_TRY(task.history, input.flag("includeHistory"));
     ANNALS_TRY_VOID(read_types(input, task));
     ANNALS_TRY_VOID(read_filters(input, task));
     ANNALS_TRY_VOID(read_patients(input, request, task));

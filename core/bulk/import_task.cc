@@ -90,8 +90,7 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
                                  format->substr(0, 100))};
     }
     ImportTask task;
-    ANNALS_TRY(const std::optional<bool> keep, input.boolean("keepVersions"));
-    task.keep_versions = keep.value_or(false);
+    ANNALS_TRY(task.keep_versions, input.flag("keepVersions"));
     ANNALS_TRY(const std::vector<json::Value> inputs, input.parts("input"));
     for (const json::Value parameter : inputs) {
         if (task.inputs.size() == kInputsMax) {

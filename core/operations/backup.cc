@@ -33,9 +33,8 @@ Response done(const BackupRun::Status& status) {
     out.add_number("copied", report.copied);
     out.add_number("bytes", report.bytes);
     out.add_number("bytesCopied", report.bytes_copied);
-    Response response;
+    Response response = out.response();
     response.cache_control = "no-store";
-    response.body = Body(out.resource());
     return response;
 }
 

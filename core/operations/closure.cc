@@ -45,11 +45,7 @@ Result<ClosureAsked> read_closure_asked(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"name", "concept", "version"}));
     ClosureAsked asked;
-    ANNALS_TRY(const auto name, input.text("name"));
-    if (!name || name->empty()) {
-        return Error{Errc::required, "The parameter name is required"};
-    }
-    asked.name = *name;
+    ANNALS_TRY(asked.name, input.required_text("name"));
     ANNALS_TRY(asked.version, input.number("version"));
     ANNALS_TRY(const std::vector<json::Value> concepts, input.parts("concept"));
     for (const json::Value part : concepts) {

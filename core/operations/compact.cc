@@ -37,16 +37,13 @@ Response figures(std::initializer_list<std::pair<std::string_view, std::uint64_t
     for (const auto& [name, value] : all) {
         out.add_number(name, value);
     }
-    Response response;
-    response.body = Body(out.resource());
-    return response;
+    return out.response();
 }
 
 Result<bool> read_dry_run(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"dryRun"}));
-    ANNALS_TRY(const std::optional<bool> dry_run, input.boolean("dryRun"));
-    return dry_run.value_or(false);
+    return input.flag("dryRun");
 }
 
 /// Computes what compaction could free, and what history cleanup would remove.

@@ -140,7 +140,7 @@ Result<Sides> sides_of_system(const Service& service, const Request& request,
 Result<Sides> read_sides(const Service& service, const Request& request, const ScopedView& view,
                          const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY(const std::optional<bool> meta, input.boolean("includeMeta"));
+    ANNALS_TRY(const bool meta, input.flag("includeMeta"));
     ANNALS_TRY(Sides sides, target.level == Level::instance_operation
                                 ? sides_of_instance(service, view, target, input)
                                 : sides_of_system(service, request, view, input));
@@ -149,7 +149,7 @@ Result<Sides> read_sides(const Service& service, const Request& request, const S
             return Error{Errc::not_found, "One of the versions to compare does not exist"};
         }
     }
-    sides.meta = meta.value_or(false);
+    sides.meta = meta;
     return sides;
 }
 

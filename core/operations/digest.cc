@@ -70,9 +70,8 @@ Response answer(const Prefix& prefix, const DigestTree::Node& node) {
         parts.add_text("digest", "valueString", digits_of(version.digest));
         out.add_parts("version", parts);
     }
-    Response response;
+    Response response = out.response();
     response.cache_control = "no-store";
-    response.body = Body(out.resource());
     return response;
 }
 

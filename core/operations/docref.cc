@@ -37,16 +37,13 @@ struct DocrefAsked {
 };
 
 Result<std::string> read_patient(const OperationInput& input) {
-    ANNALS_TRY(std::optional<std::string> patient, input.text("patient"));
-    if (!patient) {
-        return Error{Errc::required, "The parameter patient is required"};
-    }
+    ANNALS_TRY(std::string patient, input.required_text("patient"));
     constexpr std::string_view kType = "Patient/";
-    patient->erase(0, patient->starts_with(kType) ? kType.size() : 0);
-    if (!is_resource_id(*patient)) {
+    patient.erase(0, patient.starts_with(kType) ? kType.size() : 0);
+    if (!is_resource_id(patient)) {
         return Error{Errc::invalid, "The parameter 'patient' is not the id of a Patient"};
     }
-    return *std::move(patient);
+    return patient;
 }
 
 /// A token as in a search: matches any coding of a CodeableConcept. Empty: any type.

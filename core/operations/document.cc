@@ -128,7 +128,7 @@ class Document {
         ANNALS_TRY(const OperationInput input, OperationInput::read(request_));
         ANNALS_TRY_VOID(input.only({"id", "persist", "graph", "_asOf"}));
         ANNALS_TRY(const std::optional<std::string> id, input.text("id"));
-        ANNALS_TRY(const std::optional<bool> persist, input.boolean("persist"));
+        ANNALS_TRY(persist_, input.flag("persist"));
         ANNALS_TRY(const std::optional<std::string> as_of, input.text("_asOf"));
         ANNALS_TRY(const std::optional<std::string> graph, input.text("graph"));
         if (graph && graph->empty()) {
@@ -136,7 +136,6 @@ class Document {
         }
         graph_ = graph.value_or("");
         ANNALS_TRY_VOID(take_id(id));
-        persist_ = persist.value_or(false);
         if (persist_ && request_.method != HttpMethod::post) {
             return Error{Errc::method_not_allowed,
                          "GET and HEAD change nothing: use POST to store a document"};

@@ -443,10 +443,7 @@ Result<std::string> expand_answer(terminology::Session& session, const ExpandAsk
 
 asio::awaitable<Response> expand_operation(const Service& service, const Request& request,
                                            const Target& target) {
-    co_await fetch_definitions(service, request, target);
-    Response response = co_await answer_asked(
-        service, request, read_expand_asked(service, request, target), expand_answer);
-    co_return response;
+    return answer_asked(service, request, target, read_expand_asked, expand_answer);
 }
 
 }  // namespace annals::core

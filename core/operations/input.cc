@@ -185,6 +185,14 @@ Result<std::optional<std::string>> OperationInput::text(std::string_view name) c
     return std::optional<std::string>(std::move(found.front()));
 }
 
+Result<std::string> OperationInput::required_text(std::string_view name) const {
+    ANNALS_TRY(std::optional<std::string> found, text(name));
+    if (!found) {
+        return Error{Errc::required, fmt::format("The parameter {} is required", name)};
+    }
+    return *std::move(found);
+}
+
 Result<std::optional<bool>> OperationInput::boolean(std::string_view name) const {
     ANNALS_TRY(const std::optional<std::string> found, text(name));
     if (!found) {
@@ -194,6 +202,11 @@ Result<std::optional<bool>> OperationInput::boolean(std::string_view name) const
         return parameter_fault(name, "is neither true nor false");
     }
     return std::optional<bool>(*found == "true");
+}
+
+Result<bool> OperationInput::flag(std::string_view name) const {
+    ANNALS_TRY(const std::optional<bool> found, boolean(name));
+    return found.value_or(false);
 }
 
 Result<std::optional<std::uint64_t>> OperationInput::number(std::string_view name) const {

@@ -46,8 +46,14 @@ class OperationInput {
     /// The only text of that name. Errors: invalid (several, or a value that is not a primitive).
     Result<std::optional<std::string>> text(std::string_view name) const;
 
+    /// The same, which must be there. Errors: also required.
+    Result<std::string> required_text(std::string_view name) const;
+
     /// Errors: invalid (several, or neither true nor false).
     Result<std::optional<bool>> boolean(std::string_view name) const;
+
+    /// The same; false if there is none.
+    Result<bool> flag(std::string_view name) const;
 
     /// A non-negative integer. Errors: invalid.
     Result<std::optional<std::uint64_t>> number(std::string_view name) const;

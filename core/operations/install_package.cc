@@ -20,7 +20,7 @@ Result<packages::Wanted> read_wanted(const Request& request) {
     ANNALS_TRY(const auto name, input.text("name"));
     ANNALS_TRY(const auto version, input.text("version"));
     ANNALS_TRY(const auto archive, input.text("package"));
-    ANNALS_TRY(const auto with_dependencies, input.boolean("includeDependencies"));
+    ANNALS_TRY(wanted.with_dependencies, input.flag("includeDependencies"));
     if (!name && !archive) {
         return Error{Errc::required, "One of name and package is required"};
     }
@@ -30,7 +30,6 @@ Result<packages::Wanted> read_wanted(const Request& request) {
     }
     wanted.name = name.value_or("");
     wanted.version = version.value_or("");
-    wanted.with_dependencies = with_dependencies.value_or(false);
     if (archive) {
         wanted.archive = decode_base64(*archive);
         if (!wanted.archive) {
@@ -49,9 +48,7 @@ Response answer(const packages::Installation& done) {
     for (const packages::PackageName& dependency : done.dependencies) {
         out.add_text("dependency", "valueString", dependency.text());
     }
-    Response response;
-    response.body = Body(out.resource());
-    return response;
+    return out.response();
 }
 
 }  // namespace

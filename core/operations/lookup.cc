@@ -62,7 +62,8 @@ struct Lookup {
     }
 };
 
-Result<Lookup> read_lookup(const Request& request) {
+Result<Lookup> read_lookup(const Service& /*service*/, const Request& request,
+                           const Target& /*target*/) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"code", "system", "version", "coding", "date", "displayLanguage",
                                 "language", "property"}));
@@ -256,17 +257,12 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
 
 asio::awaitable<Response> lookup_operation(const Service& service, const Request& request,
                                            const Target& target) {
-    co_await fetch_definitions(service, request, target);
-    Response response = co_await answer_asked(service, request, read_lookup(request), look_up);
-    co_return response;
+    return answer_asked(service, request, target, read_lookup, look_up);
 }
 
 asio::awaitable<Response> subsumes_operation(const Service& service, const Request& request,
                                              const Target& target) {
-    co_await fetch_definitions(service, request, target);
-    Response response =
-        co_await answer_asked(service, request, read_subsumes(service, request, target), subsume);
-    co_return response;
+    return answer_asked(service, request, target, read_subsumes, subsume);
 }
 
 }  // namespace annals::core

@@ -67,7 +67,7 @@ Result<MatchAsked> read_match_asked(const Service& service, const Request& reque
     ANNALS_TRY(OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only_beside_resource({"resource", "onlyCertainMatches", "count"}));
     ANNALS_TRY_VOID(input.once({"resource"}));
-    ANNALS_TRY(const auto only_certain, input.boolean("onlyCertainMatches"));
+    ANNALS_TRY(const bool only_certain, input.flag("onlyCertainMatches"));
     ANNALS_TRY(const auto count, input.positive("count"));
     json::Value patient = input.resource("resource");
     patient = patient ? patient : input.bare_resource();
@@ -85,7 +85,7 @@ Result<MatchAsked> read_match_asked(const Service& service, const Request& reque
     }
     const std::uint64_t most = service.config().max_page_size;
     return MatchAsked{
-        std::move(input), patient, std::move(criteria), only_certain.value_or(false),
+        std::move(input), patient, std::move(criteria), only_certain,
         static_cast<std::size_t>(std::min<std::uint64_t>(count.value_or(most), most))};
 }
 

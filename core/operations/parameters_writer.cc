@@ -41,4 +41,10 @@ std::string ParametersWriter::resource() const {
                          : R"({"resourceType":"Parameters","parameter":[)" + json_ + "]}";
 }
 
+Response ParametersWriter::response() const {
+    Response response;
+    response.body = Body(resource());
+    return response;
+}
+
 }  // namespace annals::core

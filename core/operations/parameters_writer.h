@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "core/exchange.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,6 +37,9 @@ class ParametersWriter {
     std::string list() const { return "[" + json_ + "]"; }
 
     std::string resource() const;
+
+    /// 200 with resource().
+    Response response() const;
 
   private:
     void begin(std::string_view name);

@@ -43,9 +43,10 @@ struct PurgeAsked {
 Result<PurgeAsked> read_purge_asked(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"dryRun", "includeShared"}));
-    ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
-    ANNALS_TRY(const auto include_shared, input.boolean("includeShared"));
-    return PurgeAsked{dry_run.value_or(false), include_shared.value_or(false)};
+    PurgeAsked asked;
+    ANNALS_TRY(asked.dry_run, input.flag("dryRun"));
+    ANNALS_TRY(asked.include_shared, input.flag("includeShared"));
+    return asked;
 }
 
 /// A resource to erase, or some of its versions.

@@ -17,11 +17,10 @@ asio::awaitable<Response> purge_history_operation(const Service& service, const 
     if (!erased) {
         co_return erased.error();
     }
-    Response response;
-    response.position = service.store().last_position();
     ParametersWriter out;
     out.add("count", "valueInteger", std::to_string(*erased));
-    response.body = Body(out.resource());
+    Response response = out.response();
+    response.position = service.store().last_position();
     co_return response;
 }
 

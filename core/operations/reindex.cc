@@ -82,9 +82,7 @@ Response done(const Service& service) {
         parts.add_text("diagnostics", "valueString", fault.detail);
         out.add_parts("fault", parts);
     }
-    Response response;
-    response.body = Body(out.resource());
-    return response;
+    return out.response();
 }
 
 }  // namespace

@@ -34,9 +34,8 @@ Response done(const RestoreRun::Status& status) {
     out.add_number("ignored", status.counts.ignored);
     out.add_number("differing", status.counts.differing);
     out.add_number("failed", status.counts.failed);
-    Response response;
+    Response response = out.response();
     response.cache_control = "no-store";
-    response.body = Body(out.resource());
     return response;
 }
 

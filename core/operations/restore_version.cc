@@ -17,13 +17,10 @@ Result<storage::VersionInfo> find_wanted(const Service& service, const Request& 
                                          const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"version"}));
-    ANNALS_TRY(const std::optional<std::string> text, input.text("version"));
-    if (!text) {
-        return Error{Errc::required, "The parameter version is required"};
-    }
-    const auto info = find_version(service.store(), target.type, target.id, *text);
+    ANNALS_TRY(const std::string text, input.required_text("version"));
+    const auto info = find_version(service.store(), target.type, target.id, text);
     if (!info) {
-        return no_such_version(target.type, target.id, *text);
+        return no_such_version(target.type, target.id, text);
     }
     if (info->deletion) {
         return Error{Errc::invalid,

@@ -135,19 +135,15 @@ Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max
     ANNALS_TRY_VOID(input.only({"subject", "code", "system", "coding", "duration", "period",
                                 "statistic", "include", "limit"}));
     StatsInput asked;
-    ANNALS_TRY(std::optional<std::string> subject, input.text("subject"));
-    if (!subject) {
-        return Error{Errc::required, "The parameter subject is required"};
-    }
-    if (subject->find('/') == std::string::npos) {
+    ANNALS_TRY(asked.subject, input.required_text("subject"));
+    if (asked.subject.find('/') == std::string::npos) {
         return Error{Errc::invalid, "subject is not a reference such as Patient/1"};
     }
-    asked.subject = *std::move(subject);
     ANNALS_TRY(asked.codes, read_asked_codes(input));
     ANNALS_TRY(asked.statistics, read_statistics(input));
     ANNALS_TRY_VOID(read_time(input, zone, asked));
-    ANNALS_TRY(const auto include, input.boolean("include"));
-    if (!include.value_or(false)) {
+    ANNALS_TRY(const bool includes, input.flag("include"));
+    if (!includes) {
         return asked;
     }
     ANNALS_TRY(const auto limit, input.positive("limit"));

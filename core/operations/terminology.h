@@ -55,12 +55,14 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
 asio::awaitable<void> fetch_definitions(const Service& service, const Request& request,
                                         const Target& target);
 
-/// The response to `asked`, or the error in it.
+/// The response to a request: what `answer` makes of what `read` reads, after fetch_definitions(); or an error.
 template <typename Asked>
-asio::awaitable<Response> answer_asked(const Service& service, const Request& request,
-                                       Result<Asked> asked,
-                                       Result<std::string> (*answer)(terminology::Session& session,
-                                                                     const Asked& asked)) {
+asio::awaitable<Response> answer_asked(
+    const Service& service, const Request& request, const Target& target,
+    Result<Asked> (*read)(const Service&, const Request&, const Target&),
+    Result<std::string> (*answer)(terminology::Session&, const Asked&)) {
+    co_await fetch_definitions(service, request, target);
+    Result<Asked> asked = read(service, request, target);
     if (!asked) {
         co_return std::move(asked.error());
     }

@@ -79,8 +79,7 @@ Result<TranslateAsked> read_translate_asked(const Service& service, const Reques
         ANNALS_TRY(auto text, input.text(name));
         *into = text.value_or("");
     }
-    ANNALS_TRY(const auto reverse, input.boolean("reverse"));
-    asked.reverse = reverse.value_or(false);
+    ANNALS_TRY(asked.reverse, input.flag("reverse"));
     ANNALS_TRY(const std::vector<json::Value> dependencies, input.parts("dependency"));
     for (const json::Value part : dependencies) {
         Dependency dependency;
@@ -336,10 +335,7 @@ Result<std::string> translate_answer(Session& session, const TranslateAsked& ask
 
 asio::awaitable<Response> translate_operation(const Service& service, const Request& request,
                                               const Target& target) {
-    co_await fetch_definitions(service, request, target);
-    Response response = co_await answer_asked(
-        service, request, read_translate_asked(service, request, target), translate_answer);
-    co_return response;
+    return answer_asked(service, request, target, read_translate_asked, translate_answer);
 }
 
 }  // namespace annals::core

@@ -83,7 +83,7 @@ Result<UndoAsked> read_undo_asked(const Service& service, const Request& request
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"from", "to", "position", "transaction", "requestId", "dryRun"}));
     ANNALS_TRY(const auto request_id, input.text("requestId"));
-    ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
+    ANNALS_TRY(const bool dry_run, input.flag("dryRun"));
     if (request_id && (request_id->empty() || request_id->size() > kRequestIdBytesMax)) {
         return Error{Errc::invalid,
                      fmt::format("requestId must have 1 to {} characters", kRequestIdBytesMax)};
@@ -91,7 +91,7 @@ Result<UndoAsked> read_undo_asked(const Service& service, const Request& request
     UndoAsked asked;
     ANNALS_TRY(asked.range, read_range(service.store(), input));
     asked.request_id = request_id.value_or("");
-    asked.dry_run = dry_run.value_or(false);
+    asked.dry_run = dry_run;
     return asked;
 }
 

@@ -76,8 +76,7 @@ Result<ValidateCodeAsked> read_validate_code_asked(const Service& service, const
         }
     }
     ANNALS_TRY(asked.codes, read_codes(input, names));
-    ANNALS_TRY(const auto allowed, input.boolean("abstract"));
-    asked.abstract_allowed = allowed.value_or(false);
+    ANNALS_TRY(asked.abstract_allowed, input.flag("abstract"));
     ANNALS_TRY(const auto language, input.text("displayLanguage"));
     asked.language = language.value_or("");
     return asked;
@@ -325,10 +324,7 @@ Result<std::string> validate_code_answer(Session& session, const ValidateCodeAsk
 
 asio::awaitable<Response> validate_code_operation(const Service& service, const Request& request,
                                                   const Target& target) {
-    co_await fetch_definitions(service, request, target);
-    Response response = co_await answer_asked(
-        service, request, read_validate_code_asked(service, request, target), validate_code_answer);
-    co_return response;
+    return answer_asked(service, request, target, read_validate_code_asked, validate_code_answer);
 }
 
 }  // namespace annals::core
