@@ -26,7 +26,7 @@ bool met(Expect expect, const Head& head, VersionNumber expected,
         case Expect::exists:
             return head.exists;
         case Expect::live:
-            return head.exists && !head.deletion;
+            return head.is_live();
         case Expect::version:
             return head.exists && head.version == expected;
         case Expect::older:
@@ -203,8 +203,8 @@ std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
         if (head.ticket.value != 0) {
             return Refusal{.status = Status::busy, .failed = place, .ticket = head.ticket};
         }
-        const bool current = erase.scope == Erase::Scope::version && head.exists &&
-                             !head.deletion && erase.version == head.version;
+        const bool current =
+            erase.scope == Erase::Scope::version && head.is_live() && erase.version == head.version;
         bool another = false;
         if (erase.expected_position.value != 0) {
             const auto named = index_.version(keys_.back(), erase.version);
@@ -297,7 +297,7 @@ void Sequencer::append_erases(const Commit& commit, const BatchFrame& frame) {
         hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
         gathering_.records.push_back(hint);
         if (const Head& previous = erase.outcome.previous;
-            erase.scope == Erase::Scope::everything && previous.exists && !previous.deletion) {
+            erase.scope == Erase::Scope::everything && previous.is_live()) {
             recent_erases_.add(erase.type, frame.ticket,
                                identity_ != nullptr ? identity_(key.low) : key.low);
         }
@@ -354,7 +354,7 @@ void Sequencer::gather_document(const VersionWrite& write, std::uint64_t key, Ba
         return;
     }
     BatchDocument& document = gathering_.documents.emplace_back();
-    if (const Head& previous = write.outcome.previous; previous.exists && !previous.deletion) {
+    if (const Head& previous = write.outcome.previous; previous.is_live()) {
         document.superseded = previous.position;
     }
     if (write.search == nullptr || write.deletion) {

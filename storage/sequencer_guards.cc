@@ -56,8 +56,7 @@ std::optional<Sequencer::Refusal> Sequencer::check_requirement(const Commit& com
     if (erased) {
         return busy;
     }
-    const bool live = head.exists && !head.deletion;
-    if (!live && !requirement.writer) {
+    if (!head.is_live() && !requirement.writer) {
         return failed;
     }
     if (!requirement.version) {
@@ -70,7 +69,7 @@ std::optional<Sequencer::Refusal> Sequencer::check_requirement(const Commit& com
             return std::nullopt;
         }
     }
-    if (live && version == head.version) {
+    if (head.is_live() && version == head.version) {
         return std::nullopt;
     }
     if (const auto stored = index_.version(key, version)) {

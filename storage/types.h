@@ -54,6 +54,8 @@ struct Head {
     Position position;
     VersionNumber erased_through;  ///< highest version number ever erased of this resource, or 0
     Ticket ticket;                 ///< of the commit that wrote it if it is not durable yet, else 0
+
+    bool is_live() const noexcept { return exists && !deletion; }
 };
 
 /// One piece of a body: text, or a place that the store fills in when it numbers the version.

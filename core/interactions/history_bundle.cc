@@ -238,8 +238,7 @@ class HistoryRun {
         const Submission submission = submit(write);
         search::Indexing::submitted(*epoch, submission.ticket);
         if (submission.status == Submission::Status::accepted) {
-            const storage::Head& previous = write.outcome.previous;
-            record.fate = previous.exists && !previous.deletion ? Fate::updated : Fate::created;
+            record.fate = write.outcome.previous.is_live() ? Fate::updated : Fate::created;
             accepted(record, write, submission.ticket);
             return true;
         }
@@ -265,7 +264,7 @@ class HistoryRun {
             return not_submitted(submission, record, wait);
         }
         const storage::Head& head = submission.head;
-        if (head.exists && !head.deletion) {
+        if (head.is_live()) {
             ignore(record, Fate::ignored, entry, head);
             return true;
         }

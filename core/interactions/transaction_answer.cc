@@ -82,7 +82,7 @@ Response answer_written(const Service& service, const Request& request,
     const TypeId type = entry.target.type;
     const std::string& id = attempt.state().decision(index).id;
     const auto& outcome = attempt.written(index);
-    const bool live = outcome.previous.exists && !outcome.previous.deletion;
+    const bool live = outcome.previous.is_live();
     Response response;
     response.status = live ? 200 : 201;
     response.location = version_url(request.base_url, type, id, outcome.version);

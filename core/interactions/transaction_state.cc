@@ -16,10 +16,6 @@ namespace {
 using Action = EntryDecision::Action;
 using storage::Expect;
 
-bool is_live(const storage::Head& head) noexcept {
-    return head.exists && !head.deletion;
-}
-
 bool is_conditional(const json::ReferenceSite& site) {
     return site.kind == json::ReferenceSite::Kind::reference &&
            is_conditional_reference(site.value.raw_string());
@@ -153,7 +149,7 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
                 return {};
             }
             const storage::Head head = head_of(updated_, type, decision.id);
-            if (is_live(head)) {
+            if (head.is_live()) {
                 torn_ = head.position > looked_;
                 return Error{Errc::conflict,
                              fmt::format("{} exists and does not match the criteria",

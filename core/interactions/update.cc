@@ -189,7 +189,7 @@ void write_named(const Service& service, const ScopedView& view, const Precondit
         return;
     }
     head = view.shown(type, out.id, head);
-    if (head.exists && !head.deletion) {
+    if (head.is_live()) {
         // A version written after the search may match.
         out.again = head.position > as_of;
         out.refusal = Error{Errc::conflict, fmt::format("{} exists and does not match the criteria",

@@ -45,20 +45,16 @@ std::optional<Error> submit(const Service& service, const Request& request,
     return final_error(submission, resource);
 }
 
-bool brings_to_life(const storage::VersionWrite::Outcome& outcome) noexcept {
-    return !outcome.previous.exists || outcome.previous.deletion;
-}
-
 /// Fills in the answer to an accepted write, except for its body.
 void answer(Response& response, const Request& request, TypeId type, std::string_view id,
             const storage::VersionWrite::Outcome& outcome) {
     set_version(response, outcome.version, outcome.instant);
     response.position = outcome.position;
-    if (brings_to_life(outcome)) {
+    if (outcome.previous.is_live()) {
+        response.content_location = version_path(request.base_url, type, id, outcome.version);
+    } else {
         response.status = 201;
         response.location = version_url(request.base_url, type, id, outcome.version);
-    } else {
-        response.content_location = version_path(request.base_url, type, id, outcome.version);
     }
 }
 
@@ -70,7 +66,7 @@ std::string outcome_text(const Response& response, TypeId type, std::string_view
 }
 
 std::string_view done_by(const storage::VersionWrite::Outcome& outcome) noexcept {
-    return brings_to_life(outcome) ? "created" : "updated";
+    return outcome.previous.is_live() ? "updated" : "created";
 }
 
 /// Answers with the stored version once it is durable.
