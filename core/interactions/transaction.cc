@@ -57,20 +57,11 @@ class TransactionRun {
             }
             if (!std::exchange(reads_tried, true)) {
                 fit = co_await try_reads(attempt);
-                if (!fit) {
-                    break;
-                }
             }
-            std::optional<TransactionFault> held = co_await attempt.check_referrers();
-            if (!held && manner_.rehearsed) {
-                held = attempt.find_unmet();
+            if (fit) {
+                fit = co_await check_references(attempt);
             }
-            if (!held && !order_.empty() && turns_.is_late()) {
-                held = {order_.back(), late()};
-            }
-            if (held) {
-                fault_ = *std::move(held);
-                fit = false;
+            if (!fit) {
                 break;
             }
             if (manner_.rehearsed) {
@@ -291,6 +282,21 @@ class TransactionRun {
             }
         }
         co_return true;
+    }
+
+    /// Checks references to what the transaction deletes and, without a commit that would do so, those to what doesn't exist.
+    asio::awaitable<bool> check_references(TransactionAttempt& attempt) {
+        std::optional<TransactionFault> fault = co_await attempt.check_referrers();
+        if (!fault && manner_.rehearsed) {
+            fault = attempt.find_unmet();
+        }
+        if (!fault && !order_.empty() && turns_.is_late()) {
+            fault = {order_.back(), late()};
+        }
+        if (fault) {
+            fault_ = *std::move(fault);
+        }
+        co_return !fault;
     }
 
     /// True if another attempt may succeed.

@@ -183,7 +183,7 @@ Result<void> TransactionAttempt::require_references(std::size_t index,
         if (!writer || !version.empty()) {
             const std::size_t id_at = name.size() - key->second.size();
             if (!version.empty()) {
-                name += fmt::format("/_history/{}", version);
+                name.append(kHistoryMark).append(version);
             }
             const std::string& kept = required_names_.emplace_back(std::move(name));
             requirements_.push_back({.type = key->first,
