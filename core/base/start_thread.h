@@ -1,8 +1,6 @@
 // start_thread: starts threads that the process can do without if the system refuses them. Indispensable ones (the log writer,
 // the network threads) are started as a std::thread, so that the start then fails.
 //
-// What can't be done without (the log writer, the network threads) is started as a std::thread is; then the start fails.
-//
 // Layer:   core/base.
 // Threads: any.
 
