@@ -2,6 +2,7 @@
 
 #include "codec/xml/reader.h"
 #include "core/base/parts.h"
+#include "core/base/text.h"
 #include "core/interactions/binary.h"
 #include "core/transform.h"
 
@@ -12,9 +13,6 @@
 namespace annals::core {
 
 namespace {
-
-// Written before JSON by some Windows programs; a reader may ignore it (RFC 8259 section 8.1).
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_read(const Request& request, const Target& target) {
     return (request.method == HttpMethod::get || request.method == HttpMethod::head) &&

@@ -16,6 +16,9 @@
 
 namespace annals {
 
+/// What some programs write before text in UTF-8. Readers of JSON may ignore it (RFC 8259 section 8.1).
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// `c`, an ASCII letter in lower case.
 constexpr char ascii_lower(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;

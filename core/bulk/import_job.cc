@@ -3,6 +3,7 @@
 #include "codec/json/resource.h"
 #include "core/base/digest.h"
 #include "core/base/ids.h"
+#include "core/base/text.h"
 #include "core/bulk/import_task.h"
 #include "core/bulk/line_reader.h"
 #include "core/bulk/ndjson_files.h"
@@ -42,9 +43,6 @@ constexpr std::chrono::seconds kCheckpointInterval{2};
 constexpr std::chrono::milliseconds kImportPause{200};
 
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
-
-/// Written at the beginning of a file by some programs.
-constexpr std::string_view kFileByteOrderMark = "\xEF\xBB\xBF";
 
 /// The beginning of a gzip file, which is refused: it has no line offsets from which a restart could continue.
 constexpr std::string_view kPackedFileMark = "\x1f\x8b";
@@ -187,8 +185,8 @@ class ImportJob {
                 return submit_history();
             }
             ++line_;
-            if (line_ == 1 && line.starts_with(kFileByteOrderMark)) {
-                line.remove_prefix(kFileByteOrderMark.size());
+            if (line_ == 1 && line.starts_with(kByteOrderMark)) {
+                line.remove_prefix(kByteOrderMark.size());
             }
             if (line_ == 1 && line.starts_with(kPackedFileMark)) {
                 return add_error(

@@ -3,6 +3,7 @@
 #include "codec/json/unicode.h"
 #include "core/base/digest.h"
 #include "core/base/resource_types.h"
+#include "core/base/text.h"
 #include "core/terminology/listed.h"
 
 #include <fmt/format.h>
@@ -135,10 +136,9 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
         skipped_ += file.starts_with('.') ? 0 : 1;  // examples and the like
         return {};
     }
-    // Some editors write a byte-order mark.
     std::string_view text = bytes;
-    if (text.starts_with("\xef\xbb\xbf")) {
-        text.remove_prefix(3);
+    if (text.starts_with(kByteOrderMark)) {
+        text.remove_prefix(kByteOrderMark.size());
     }
     const Result<json::Document> document = parser.parse(text);
     if (!document || !document->root().is_object()) {

@@ -1,6 +1,7 @@
 #include "tools/commands/line_files.h"
 
 #include "core/base/limits.h"
+#include "core/base/text.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
@@ -22,9 +23,6 @@ constexpr std::string_view kGzipMark = "\x1f\x8b";
 
 /// The suffix of a file's name until it is complete.
 constexpr std::string_view kPartial = ".partial";
-
-/// Some programs put it at the start of a file.
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Tracks brackets and strings, to find the end of an object that spans several lines.
 class DepthScan {

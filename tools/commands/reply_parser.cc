@@ -1,5 +1,6 @@
 #include "tools/commands/reply_parser.h"
 
+#include "core/base/text.h"
 #include "net/coding.h"
 
 #include <fmt/format.h>
@@ -12,9 +13,6 @@ namespace {
 
 /// Limits a reply's header lines, including interim replies and trailers.
 constexpr std::size_t kHeadBytesMax = 1 << 20;
-
-/// Some servers' JSON begins with it; parsers may ignore it (RFC 8259 section 8.1), but ours doesn't.
-constexpr std::string_view kReplyMark = "\xEF\xBB\xBF";
 
 /// Decodes `body` from `coding`. Errors: processing (an unknown coding), io (it is incomplete), body_too_large.
 Result<std::string> decoded(std::string_view body, std::string_view coding,
@@ -48,8 +46,8 @@ Result<void> make_plain(HttpReply& reply, std::uint64_t bytes_max) {
         }
         reply.body = plain ? *std::move(plain) : plain.error().detail;
     }
-    if (reply.body.starts_with(kReplyMark)) {
-        reply.body.erase(0, kReplyMark.size());
+    if (reply.body.starts_with(kByteOrderMark)) {
+        reply.body.erase(0, kByteOrderMark.size());
     }
     return {};
 }
