@@ -145,26 +145,6 @@ bool check_attribute(Cursor& cursor, const Tag& tag, const Attribute& attribute)
     return true;
 }
 
-bool check_tag(Cursor& cursor, const Tag& tag, const Namespaces& namespaces, Xhtml& xhtml) {
-    const Namespace space = namespaces.find(tag.prefix());
-    if (space == Namespace::unbound) {
-        return cursor.fail(tag.begin, "a prefix that is not declared");
-    }
-    const bool known = space == Namespace::xhtml && kElementSet.has(tag.local);
-    if (!known &&
-        !cursor.flaw(tag.begin, "an element that a narrative may not have (txt-1)", Errc::value)) {
-        return false;
-    }
-    for (std::size_t i = 0; i < tag.attribute_count; ++i) {
-        if (!check_attribute(cursor, tag, tag.attributes[i])) {
-            return false;
-        }
-        xhtml.has_content =
-            xhtml.has_content || (tag.local == "img" && tag.attributes[i].name == "src");
-    }
-    return true;
-}
-
 bool declares_default(const Tag& tag) noexcept {
     for (std::size_t i = 0; i < tag.attribute_count; ++i) {
         if (tag.attributes[i].name == "xmlns") {
@@ -179,105 +159,177 @@ bool is_harmless_comment(std::string_view inside) noexcept {
     return !inside.starts_with('>') && !inside.starts_with("->") && !inside.starts_with('[');
 }
 
-}  // namespace
+// Reads one div.
+class XhtmlReader {
+  public:
+    XhtmlReader(Cursor& cursor, Namespaces& namespaces, std::uint32_t depth, Xhtml& xhtml)
+        : cursor_(cursor), namespaces_(namespaces), depth_(depth), xhtml_(xhtml) {}
 
-bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uint32_t depth,
-                Xhtml& xhtml) {
-    xhtml.begin = div.begin;
-    xhtml.end = 0;
-    xhtml.has_content = false;
-    xhtml.edits.clear();
-    if (div.local != "div" && !cursor.flaw(div.begin, "a narrative must be a div", Errc::value)) {
-        return false;
-    }
-    if (!check_tag(cursor, div, namespaces, xhtml)) {
-        return false;
-    }
-    const std::string_view text = cursor.text();
-    const auto resolve_prefix = [&](const Tag& tag) {
-        if (!tag.prefix().empty()) {
-            xhtml.edits.push_back({tag.begin + 1, tag.begin + 1 + tag.prefix().size() + 1, ""});
-        }
-    };
-    resolve_prefix(div);
-    const bool declares = declares_default(div);
-    xhtml.says_namespace = declares || !div.prefix().empty();
-    if (!declares) {
-        const std::size_t behind_name = div.begin + 1 + div.name.size();
-        xhtml.edits.push_back(
-            {behind_name, behind_name, std::string(" xmlns=\"").append(kXhtmlNamespace) + "\""});
-    }
-
-    std::vector<std::string_view> open;
-    if (!div.empty) {
-        open.push_back(div.name);
-    }
-    Tag tag;
-    while (!open.empty()) {
-        bool blank = true;
-        if (!cursor.skip_text(blank)) {
+    bool read(const Tag& div) {
+        xhtml_.begin = div.begin;
+        xhtml_.end = 0;
+        xhtml_.has_content = false;
+        xhtml_.edits.clear();
+        if (!take_div(div)) {
             return false;
         }
-        xhtml.has_content = xhtml.has_content || !blank;
-        const std::size_t begin = cursor.at();
-        if (cursor.done()) {
-            return cursor.fail(begin, "a narrative without its end");
+        while (!open_.empty()) {
+            bool blank = true;
+            if (!cursor_.skip_text(blank)) {
+                return false;
+            }
+            xhtml_.has_content = xhtml_.has_content || !blank;
+            if (!read_markup()) {
+                return false;
+            }
         }
-        if (cursor.looking_at("</")) {
-            const std::string_view name = open.back();
-            if (!cursor.read_end_tag(name)) {
+        xhtml_.end = cursor_.at();
+        return true;
+    }
+
+  private:
+    bool take_div(const Tag& div) {
+        if (div.local != "div" &&
+            !cursor_.flaw(div.begin, "a narrative must be a div", Errc::value)) {
+            return false;
+        }
+        if (!check_tag(div)) {
+            return false;
+        }
+        resolve_prefix(div);
+        const bool declares = declares_default(div);
+        xhtml_.says_namespace = declares || !div.prefix().empty();
+        if (!declares) {
+            const std::size_t behind_name = div.begin + 1 + div.name.size();
+            xhtml_.edits.push_back({behind_name, behind_name,
+                                    std::string(" xmlns=\"").append(kXhtmlNamespace) + "\""});
+        }
+        if (!div.empty) {
+            open_.push_back(div.name);
+        }
+        return true;
+    }
+
+    // Reads what begins behind a text: a tag, a comment...
+    bool read_markup() {
+        const std::size_t begin = cursor_.at();
+        if (cursor_.done()) {
+            return cursor_.fail(begin, "a narrative without its end");
+        }
+        if (cursor_.looking_at("</")) {
+            return read_end_tag();
+        }
+        if (cursor_.looking_at("<!--")) {
+            return read_comment();
+        }
+        if (cursor_.looking_at("<![CDATA[")) {
+            return read_cdata();
+        }
+        if (cursor_.looking_at("<?")) {
+            if (!cursor_.skip_instruction()) {
                 return false;
             }
-            if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
-                xhtml.edits.push_back({begin + 2, begin + 2 + colon + 1, ""});
-            }
-            namespaces.close(depth + static_cast<std::uint32_t>(open.size()) - 1);
-            open.pop_back();
-        } else if (cursor.looking_at("<!--")) {
-            if (!cursor.skip_comment()) {
+            leave_out(begin);
+            return true;
+        }
+        if (cursor_.looking_at("<!")) {
+            return cursor_.fail(begin, "a declaration inside a narrative");
+        }
+        return read_start_tag();
+    }
+
+    bool read_start_tag() {
+        const std::uint32_t inside = depth_ + static_cast<std::uint32_t>(open_.size());
+        if (!cursor_.read_start_tag(tag_) || !namespaces_.open(cursor_, tag_, inside) ||
+            !check_tag(tag_)) {
+            return false;
+        }
+        resolve_prefix(tag_);
+        if (tag_.empty) {
+            namespaces_.close(inside);
+            return true;
+        }
+        if (open_.size() == kXhtmlDepthMax) {
+            return cursor_.fail(tag_.begin, "too many levels of elements");
+        }
+        open_.push_back(tag_.name);
+        return true;
+    }
+
+    bool read_end_tag() {
+        const std::size_t begin = cursor_.at();
+        const std::string_view name = open_.back();
+        if (!cursor_.read_end_tag(name)) {
+            return false;
+        }
+        if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
+            xhtml_.edits.push_back({begin + 2, begin + 2 + colon + 1, ""});
+        }
+        namespaces_.close(depth_ + static_cast<std::uint32_t>(open_.size()) - 1);
+        open_.pop_back();
+        return true;
+    }
+
+    bool read_comment() {
+        const std::size_t begin = cursor_.at();
+        if (!cursor_.skip_comment()) {
+            return false;
+        }
+        if (!is_harmless_comment(cursor_.text().substr(begin + 4, cursor_.at() - begin - 7))) {
+            leave_out(begin);
+        }
+        return true;
+    }
+
+    bool read_cdata() {
+        const std::size_t begin = cursor_.at();
+        std::string_view data;
+        if (!cursor_.read_cdata(data)) {
+            return false;
+        }
+        xhtml_.has_content =
+            xhtml_.has_content || data.find_first_not_of(" \t\r\n") != std::string_view::npos;
+        leave_out(begin);
+        append_xml_characters(xhtml_.edits.back().text, data);
+        return true;
+    }
+
+    bool check_tag(const Tag& tag) {
+        const Namespace space = namespaces_.find(tag.prefix());
+        if (space == Namespace::unbound) {
+            return cursor_.fail(tag.begin, "a prefix that is not declared");
+        }
+        const bool known = space == Namespace::xhtml && kElementSet.has(tag.local);
+        if (!known && !cursor_.flaw(tag.begin, "an element that a narrative may not have (txt-1)",
+                                    Errc::value)) {
+            return false;
+        }
+        for (std::size_t i = 0; i < tag.attribute_count; ++i) {
+            if (!check_attribute(cursor_, tag, tag.attributes[i])) {
                 return false;
             }
-            if (!is_harmless_comment(text.substr(begin + 4, cursor.at() - begin - 7))) {
-                xhtml.edits.push_back({begin, cursor.at(), ""});
-            }
-        } else if (cursor.looking_at("<![CDATA[")) {
-            std::string_view data;
-            if (!cursor.read_cdata(data)) {
-                return false;
-            }
-            xhtml.has_content =
-                xhtml.has_content || data.find_first_not_of(" \t\r\n") != std::string_view::npos;
-            XhtmlEdit edit{begin, cursor.at(), ""};
-            append_xml_characters(edit.text, data);
-            xhtml.edits.push_back(std::move(edit));
-        } else if (cursor.looking_at("<?")) {
-            if (!cursor.skip_instruction()) {
-                return false;
-            }
-            xhtml.edits.push_back({begin, cursor.at(), ""});
-        } else if (cursor.looking_at("<!")) {
-            return cursor.fail(begin, "a declaration inside a narrative");
-        } else {
-            const std::uint32_t inside = depth + static_cast<std::uint32_t>(open.size());
-            if (!cursor.read_start_tag(tag) || !namespaces.open(cursor, tag, inside) ||
-                !check_tag(cursor, tag, namespaces, xhtml)) {
-                return false;
-            }
-            resolve_prefix(tag);
-            if (tag.empty) {
-                namespaces.close(inside);
-            } else if (open.size() == kXhtmlDepthMax) {
-                return cursor.fail(begin, "too many levels of elements");
-            } else {
-                open.push_back(tag.name);
-            }
+            xhtml_.has_content =
+                xhtml_.has_content || (tag.local == "img" && tag.attributes[i].name == "src");
+        }
+        return true;
+    }
+
+    void resolve_prefix(const Tag& tag) {
+        if (!tag.prefix().empty()) {
+            xhtml_.edits.push_back({tag.begin + 1, tag.begin + 1 + tag.prefix().size() + 1, ""});
         }
     }
-    xhtml.end = cursor.at();
-    return true;
-}
 
-namespace {
+    // Leaves out what has been read since `begin`.
+    void leave_out(std::size_t begin) { xhtml_.edits.push_back({begin, cursor_.at(), ""}); }
+
+    Cursor& cursor_;
+    Namespaces& namespaces_;
+    const std::uint32_t depth_;
+    Xhtml& xhtml_;
+    std::vector<std::string_view> open_;  // the names of the elements around
+    Tag tag_;
+};
 
 bool read_whole(Cursor& cursor, Xhtml& xhtml) {
     if (!read_declaration(cursor)) {
@@ -299,6 +351,11 @@ bool read_whole(Cursor& cursor, Xhtml& xhtml) {
 }
 
 }  // namespace
+
+bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uint32_t depth,
+                Xhtml& xhtml) {
+    return XhtmlReader(cursor, namespaces, depth, xhtml).read(div);
+}
 
 Result<Xhtml> read_narrative(std::string_view text) {
     if (const Fault fault = check_characters(text); fault.message != nullptr) {
