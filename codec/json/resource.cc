@@ -78,22 +78,64 @@ class Splicer {
     std::uint32_t at_;
 };
 
-// What BodyPlan puts in place of [begin, end).
+// What BodyPlan puts in place of [begin, end): a value that is kept or comes later, between two texts.
 struct Splice {
-    enum class What : std::uint8_t {
-        id_value,
-        id_member,
-        meta_member,
-        meta_whole,
-        version_value,
-        version_member,
-        updated_value,
-        updated_member,
-    };
     std::uint32_t begin;
     std::uint32_t end;
-    What what;
+    std::string_view before;
+    Hole hole;
+    std::optional<std::string_view> kept;
+    std::string_view after;
 };
+
+// In text order; at the same place, what is added first comes first.
+class Splices {
+  public:
+    void add(const Splice& splice) {
+        std::size_t at = count_++;
+        for (; at > 0 && splices_[at - 1].begin > splice.begin; --at) {
+            splices_[at] = splices_[at - 1];
+        }
+        splices_[at] = splice;
+    }
+
+    std::span<const Splice> all() const noexcept { return std::span(splices_).first(count_); }
+
+  private:
+    std::array<Splice, 3> splices_;  // at most one each for the id, the version and the instant
+    std::size_t count_ = 0;
+};
+
+void add_meta(Splices& splices, std::uint32_t begin, std::uint32_t end, std::string_view before,
+              const BodyPlan::Keep& keep) {
+    splices.add({begin, end, before, Hole::version, keep.version, {}});
+    splices.add({end, end, "\",\"lastUpdated\":\"", Hole::instant, keep.last_updated, "\"}"});
+}
+
+// Requires: meta is not empty.
+void add_to_meta(Splices& splices, const ResourceFacts& facts, const BodyPlan::Keep& keep) {
+    std::uint32_t version_end = facts.meta.node().begin + 1;
+    if (facts.version_id) {
+        const Node& node = facts.version_value.node();
+        version_end = node.end;
+        if (facts.version_id != keep.version || node.escaped) {
+            splices.add({node.begin, node.end, "\"", Hole::version, keep.version, "\""});
+        }
+    } else {
+        // Something follows in meta, which is not empty.
+        splices.add({version_end, version_end, "\"versionId\":\"", Hole::version, keep.version,
+                     facts.last_updated ? "\"," : "\""});
+    }
+    if (facts.last_updated) {
+        const Node& node = facts.updated_value.node();
+        if (facts.last_updated != keep.last_updated || node.escaped) {
+            splices.add({node.begin, node.end, "\"", Hole::instant, keep.last_updated, "\""});
+        }
+    } else {
+        splices.add({version_end, version_end, ",\"lastUpdated\":\"", Hole::instant,
+                     keep.last_updated, facts.version_id ? "\"" : "\","});
+    }
+}
 
 }  // namespace
 
@@ -174,57 +216,28 @@ Result<ResourceFacts> read_facts(Value resource) {
 
 BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& keep,
                    std::span<const Edit> edits) {
-    using What = Splice::What;
-    std::array<Splice, 4> splices;
-    std::size_t count = 0;
-    // In text order; at the same place, what is added first comes first.
-    const auto add = [&](std::uint32_t begin, std::uint32_t end, What what) {
-        std::size_t at = count++;
-        for (; at > 0 && splices[at - 1].begin > begin; --at) {
-            splices[at] = splices[at - 1];
-        }
-        splices[at] = {begin, end, what};
-    };
-
-    const Value resource = facts.resource;
-    const Value meta = facts.meta;
+    Splices splices;
     std::uint32_t id_end = facts.type_value.node().end;
     if (facts.id) {
         const Node& node = facts.id_value.node();
         id_end = node.end;
         if (*facts.id != id || node.escaped) {
-            add(node.begin, node.end, What::id_value);
+            splices.add({node.begin, node.end, "\"", Hole::none, id, "\""});
         }
     } else {
-        add(id_end, id_end, What::id_member);
+        splices.add({id_end, id_end, ",\"id\":\"", Hole::none, id, "\""});
     }
-    if (!meta) {
-        add(id_end, id_end, What::meta_member);
-    } else if (meta.size() == 0) {
-        add(meta.node().begin, meta.node().end, What::meta_whole);
+    if (!facts.meta) {
+        add_meta(splices, id_end, id_end, ",\"meta\":{\"versionId\":\"", keep);
+    } else if (facts.meta.size() == 0) {
+        const Node& node = facts.meta.node();
+        add_meta(splices, node.begin, node.end, "{\"versionId\":\"", keep);
     } else {
-        std::uint32_t version_end = meta.node().begin + 1;
-        if (facts.version_id) {
-            const Node& node = facts.version_value.node();
-            version_end = node.end;
-            if (facts.version_id != keep.version || node.escaped) {
-                add(node.begin, node.end, What::version_value);
-            }
-        } else {
-            add(version_end, version_end, What::version_member);
-        }
-        if (facts.last_updated) {
-            const Node& node = facts.updated_value.node();
-            if (facts.last_updated != keep.last_updated || node.escaped) {
-                add(node.begin, node.end, What::updated_value);
-            }
-        } else {
-            add(version_end, version_end, What::updated_member);
-        }
+        add_to_meta(splices, facts, keep);
     }
 
     runs_.reserve(20 + 2 * edits.size());
-    Splicer out(runs_, resource.tree().text(), resource.node().begin);
+    Splicer out(runs_, facts.resource.tree().text(), facts.resource.node().begin);
     auto edit = edits.begin();
     const auto apply_edits_before = [&](std::uint32_t offset) {
         for (; edit != edits.end() && edit->begin < offset; ++edit) {
@@ -234,59 +247,14 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
         }
         out.copy_to(offset);
     };
-    for (std::size_t i = 0; i < count; ++i) {
-        const Splice& splice = splices[i];
+    for (const Splice& splice : splices.all()) {
         apply_edits_before(splice.begin);
         out.skip_to(splice.end);
-        switch (splice.what) {
-            case What::id_value:
-                out.put("\"");
-                out.put(id);
-                out.put("\"");
-                break;
-            case What::id_member:
-                out.put(",\"id\":\"");
-                out.put(id);
-                out.put("\"");
-                break;
-            case What::meta_member:
-                out.put(",\"meta\":{\"versionId\":\"");
-                out.put(Hole::version, keep.version);
-                out.put("\",\"lastUpdated\":\"");
-                out.put(Hole::instant, keep.last_updated);
-                out.put("\"}");
-                break;
-            case What::meta_whole:
-                out.put("{\"versionId\":\"");
-                out.put(Hole::version, keep.version);
-                out.put("\",\"lastUpdated\":\"");
-                out.put(Hole::instant, keep.last_updated);
-                out.put("\"}");
-                break;
-            case What::version_value:
-                out.put("\"");
-                out.put(Hole::version, keep.version);
-                out.put("\"");
-                break;
-            case What::version_member:
-                // Something follows in meta, which is not empty.
-                out.put("\"versionId\":\"");
-                out.put(Hole::version, keep.version);
-                out.put(facts.last_updated ? "\"," : "\"");
-                break;
-            case What::updated_value:
-                out.put("\"");
-                out.put(Hole::instant, keep.last_updated);
-                out.put("\"");
-                break;
-            case What::updated_member:
-                out.put(",\"lastUpdated\":\"");
-                out.put(Hole::instant, keep.last_updated);
-                out.put(facts.version_id ? "\"" : "\",");
-                break;
-        }
+        out.put(splice.before);
+        out.put(splice.hole, splice.kept);
+        out.put(splice.after);
     }
-    apply_edits_before(resource.node().end);
+    apply_edits_before(facts.resource.node().end);
 }
 
 }  // namespace annals::json
