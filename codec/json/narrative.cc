@@ -1,8 +1,8 @@
 #include "codec/json/resource.h"
 #include "codec/json/unicode.h"
+#include "core/base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace annals::json {
@@ -147,14 +147,12 @@ bool append_entity(std::string& out, std::string_view name) {
     }
     const int base = name.starts_with("#x") ? 16 : 10;
     const std::string_view digits = name.substr(base == 16 ? 2 : 1);
-    std::uint32_t code_point = 0;
-    const auto [end, ec] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), code_point, base);
-    if (ec != std::errc() || end != digits.data() + digits.size() || code_point > 0x10ffff ||
-        code_point == 0 || (code_point >= 0xd800 && code_point < 0xe000)) {
+    const auto code_point = parse_number<std::uint32_t>(digits, base);
+    if (!code_point || *code_point > 0x10ffff || *code_point == 0 ||
+        (*code_point >= 0xd800 && *code_point < 0xe000)) {
         return false;
     }
-    append_utf8(out, code_point);
+    append_utf8(out, *code_point);
     return true;
 }
 
