@@ -31,8 +31,6 @@ Ref ref_to(Where place, std::uint32_t index) noexcept {
     return {static_cast<std::uint32_t>(place) << kIndexBits | index};
 }
 
-constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
-
 Kind kind_of_text(std::string_view text) noexcept {
     switch (text.front()) {
         case '"':
@@ -147,7 +145,7 @@ bool EditTree::has_key(Ref key, std::string_view name, std::string& quoted_name)
     return texts_[index_of(key)] == quoted_name;
 }
 
-std::size_t EditTree::find(const Container& container, std::string_view key) {
+std::optional<std::size_t> EditTree::find(const Container& container, std::string_view key) {
     std::string quoted_key;
     for (std::size_t i = 0; i < container.children.size(); ++i) {
         step(1);
@@ -155,7 +153,7 @@ std::size_t EditTree::find(const Container& container, std::string_view key) {
             return i;
         }
     }
-    return kNothing;
+    return std::nullopt;
 }
 
 EditTree::Slot EditTree::member(Slot slot, std::string_view key) {
@@ -163,8 +161,8 @@ EditTree::Slot EditTree::member(Slot slot, std::string_view key) {
         return nullptr;
     }
     Container& container = open(slot);
-    const std::size_t at = find(container, key);
-    return at == kNothing ? nullptr : &container.children[at].value;
+    const auto at = find(container, key);
+    return at ? &container.children[*at].value : nullptr;
 }
 
 EditTree::Slot EditTree::element(Slot slot, std::size_t index) {
@@ -176,8 +174,8 @@ EditTree::Slot EditTree::element(Slot slot, std::size_t index) {
 
 void EditTree::set_member(Slot slot, std::string_view key, Ref value) {
     Container& container = open(slot);
-    if (const std::size_t at = find(container, key); at != kNothing) {
-        replace(&container.children[at].value, value);
+    if (const auto at = find(container, key)) {
+        replace(&container.children[*at].value, value);
         return;
     }
     const Ref quoted_key = from_text(json::quoted(key));
@@ -197,13 +195,13 @@ void EditTree::insert_element(Slot slot, std::size_t index, Ref value) {
 
 void EditTree::remove_member(Slot slot, std::string_view key) {
     Container& container = open(slot);
-    const std::size_t at = find(container, key);
-    ANNALS_CHECK(at != kNothing);
-    const Child& child = container.children[at];
+    const auto at = find(container, key);
+    ANNALS_CHECK(at);
+    const Child& child = container.children[*at];
     bytes_ -= text_of(child.key).size() + 1 + bytes_of(child.value) +
               (container.children.size() == 1 ? 0 : 1);
-    step(container.children.size() - at);
-    container.children.erase(container.children.begin() + static_cast<std::ptrdiff_t>(at));
+    step(container.children.size() - *at);
+    container.children.erase(container.children.begin() + static_cast<std::ptrdiff_t>(*at));
 }
 
 void EditTree::remove_element(Slot slot, std::size_t index) {
@@ -358,8 +356,8 @@ bool EditTree::same_container(const Container& container, Value value) {
         return true;
     }
     for (const auto [key, member] : value.members()) {
-        const std::size_t at = find(container, key.string());
-        if (exhausted() || at == kNothing || !equals(container.children[at].value, member)) {
+        const auto at = find(container, key.string());
+        if (exhausted() || !at || !equals(container.children[*at].value, member)) {
             return false;
         }
     }

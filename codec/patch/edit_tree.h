@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -122,7 +123,7 @@ class EditTree {
     json::Value value_of(Ref ref) const noexcept;
     std::string_view text_of(Ref ref) const noexcept;
     bool has_key(Ref key, std::string_view name, std::string& quoted_name) const;
-    std::size_t find(const Container& container, std::string_view key);
+    std::optional<std::size_t> find(const Container& container, std::string_view key);
     std::size_t bytes_of(Ref ref) const;
     bool same(json::Value a, json::Value b);
     bool same_container(const Container& container, json::Value value);
