@@ -77,7 +77,8 @@ Result<void> Lexer::next() {
     }
     if (is_digit(c)) {
         token_.kind = Token::Kind::number;
-        return take_number();
+        take_number();
+        return {};
     }
     switch (c) {
         case '\'':
@@ -89,7 +90,8 @@ Result<void> Lexer::next() {
             return take_quoted(c);
         case '@':
             token_.kind = Token::Kind::date_time;
-            return take_date_time();
+            take_date_time();
+            return {};
         case '%':
             ++at_;
             token_.kind = Token::Kind::variable;
@@ -127,7 +129,7 @@ std::string_view Lexer::take_name() {
     return text_.substr(begin, at_ - begin);
 }
 
-Result<void> Lexer::take_number() {
+void Lexer::take_number() {
     const std::size_t begin = at_;
     while (is_digit(peek())) {
         ++at_;
@@ -139,7 +141,6 @@ Result<void> Lexer::take_number() {
         }
     }
     token_.text = text_.substr(begin, at_ - begin);
-    return {};
 }
 
 Result<void> Lexer::take_quoted(char quote) {
@@ -187,7 +188,7 @@ void Lexer::take_time() {
     }
 }
 
-Result<void> Lexer::take_date_time() {
+void Lexer::take_date_time() {
     const std::size_t begin = ++at_;
     if (peek() == 'T') {
         ++at_;
@@ -213,7 +214,6 @@ Result<void> Lexer::take_date_time() {
         }
     }
     token_.text = text_.substr(begin, at_ - begin);
-    return {};
 }
 
 bool Lexer::is_operator(std::string_view text) const {

@@ -63,11 +63,11 @@ class Lexer {
     char peek(std::size_t ahead = 0) const;
     Result<void> skip_space();
     std::string_view take_name();
-    Result<void> take_number();
+    void take_number();
     Result<void> take_quoted(char quote);
     void take_digits(int count);
     void take_time();
-    Result<void> take_date_time();
+    void take_date_time();
 
     std::string_view text_;
     std::deque<std::string>& strings_;
