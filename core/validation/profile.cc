@@ -326,9 +326,26 @@ void Profile::apply(Node& node, json::Value element, bool is_root) {
     }
 }
 
+std::uint32_t Profile::place_by_path(std::string_view path, std::string_view slice,
+                                     std::vector<Above>& above) {
+    while (!above.empty()) {
+        const std::string& last = above.back().path;
+        if (path.size() > last.size() && path.starts_with(last) && path[last.size()] == '.') {
+            break;
+        }
+        above.pop_back();
+    }
+    std::uint32_t at = above.empty() ? 0 : above.back().node;
+    const std::vector<Step> steps = steps_of(path);
+    for (std::size_t i = above.empty() ? 1 : steps_of(above.back().path).size(); i < steps.size();
+         ++i) {
+        at = child_of(at, steps[i].name, i + 1 == steps.size() ? slice : std::string_view());
+    }
+    return at;
+}
+
 void Profile::overlay(json::Value elements) {
-    // The last element at each depth, for definitions whose ids don't show the nesting.
-    std::vector<std::pair<std::string, std::uint32_t>> last;
+    std::vector<Above> above;
     for (const json::Value element : elements.elements()) {
         const std::string path = element["path"].string();
         const std::string id = element["id"].string();
@@ -336,13 +353,13 @@ void Profile::overlay(json::Value elements) {
         if (path.empty() || nodes_.size() > kNodesMax) {
             continue;
         }
-        const std::vector<Step> by_path = steps_of(path);
-        if (by_path.size() > kJsonDepthMax) {
+        const std::size_t depth = steps_of(path).size();
+        if (depth > kJsonDepthMax) {
             continue;  // no resource is nested so deep
         }
         std::vector<Step> steps = steps_of(id);
         std::uint32_t at = 0;
-        if (steps.size() == by_path.size() && is_path_of(steps, path)) {
+        if (steps.size() == depth && is_path_of(steps, path)) {
             if (!slice.empty() && steps.back().slice.empty()) {
                 steps.back().slice = slice;
             }
@@ -350,27 +367,10 @@ void Profile::overlay(json::Value elements) {
                 at = child_of(at, steps[i].name, steps[i].slice);
             }
         } else {
-            const std::size_t depth = by_path.size();
-            while (!last.empty()) {
-                const std::string& above = last.back().first;
-                if (path.size() > above.size() && path.starts_with(above) &&
-                    path[above.size()] == '.') {
-                    break;
-                }
-                last.pop_back();
-            }
-            std::size_t from = 1;
-            if (!last.empty()) {
-                at = last.back().second;
-                from = steps_of(last.back().first).size();
-            }
-            for (std::size_t i = from; i < depth; ++i) {
-                at = child_of(at, by_path[i].name,
-                              i + 1 == depth ? std::string_view(slice) : std::string_view());
-            }
+            at = place_by_path(path, slice, above);
         }
-        apply(nodes_[at], element, by_path.size() == 1);
-        last.emplace_back(path, at);
+        apply(nodes_[at], element, depth == 1);
+        above.push_back({path, at});
     }
     link_slices();
 }

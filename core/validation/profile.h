@@ -80,7 +80,19 @@ class Profile {
     const Node* find(const Node& node, std::string_view name) const noexcept;
 
   private:
+    /// An element that others may be inside of.
+    struct Above {
+        std::string path;
+        std::uint32_t node;
+    };
+
     void overlay(json::Value elements);
+
+    /// The node at `path`, for definitions whose ids don't show the nesting. `above`: the elements before it; those that it
+    /// isn't inside of are removed.
+    std::uint32_t place_by_path(std::string_view path, std::string_view slice,
+                                std::vector<Above>& above);
+
     void apply(Node& node, json::Value element, bool is_root);
     std::uint32_t child_of(std::uint32_t parent, std::string_view name, std::string_view slice);
     std::uint32_t slice_of(std::uint32_t node, std::string_view slice);
