@@ -23,8 +23,7 @@ enum : std::uint8_t {
     kModifier = 8,
     kAttribute = 16,  // an XML attribute
     kChoice = 32,
-    kContent = 64,  // by contentReference
-    kValue = 128,   // a primitive's value, which has no name of its own in JSON
+    kValue = 64,  // a primitive's value, which has no name of its own in JSON
 };
 
 struct ElementRow {
