@@ -28,7 +28,7 @@
 namespace annals::storage {
 namespace {
 
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 /// How much is written to a file before the device is told to start with it.
 constexpr std::uint64_t kWriteBackBytes = 8 << 20;
@@ -351,7 +351,10 @@ class PosixFileSystem final : public FileSystem {
             .number = static_cast<std::uint64_t>(info.st_ino),
             .links = static_cast<std::uint64_t>(info.st_nlink),
             .bytes = static_cast<std::uint64_t>(info.st_size),
-            .changed_ns = info.st_mtim.tv_sec * kNanosecondsPerSecond + info.st_mtim.tv_nsec};
+            // A file's time may be beyond what 64 bits of nanoseconds can hold: it only has to differ from others.
+            .changed_ns = static_cast<std::int64_t>(
+                static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kNanosecondsPerSecond +
+                static_cast<std::uint64_t>(info.st_mtim.tv_nsec))};
     }
 
     Result<void> remove(const std::string& path) override {

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -223,6 +224,20 @@ TEST_F(PosixFileSystemTest, ListsRenamesAndRemoves) {
     EXPECT_TRUE(fs_.exists(directory_ / "a/b/three"));
     EXPECT_FALSE(fs_.exists(directory_ / "a/b/one"));
     EXPECT_EQ(fs_.list(directory_ / "none").error().code, Errc::not_found);
+}
+
+TEST_F(PosixFileSystemTest, KnowsFilesOfAnyTime) {
+    open("f", Mode::create);
+    const auto origin_at = [&](std::int64_t seconds) {
+        const timespec time{.tv_sec = seconds, .tv_nsec = 0};
+        const timespec times[] = {time, time};
+        EXPECT_EQ(::utimensat(AT_FDCWD, (directory_ / "f").c_str(), times, 0), 0);
+        const auto facts = fs_.facts(directory_ / "f");
+        EXPECT_TRUE(facts);
+        return facts ? facts->origin() : 0;
+    };
+    // The later one is beyond what 64 bits of nanoseconds can hold.
+    EXPECT_NE(origin_at(1'000'000'000), origin_at(12'000'000'000));
 }
 
 TEST_F(PosixFileSystemTest, MakesDirectoriesThatNotEverybodyMayLookInto) {
