@@ -140,19 +140,27 @@ void LogCheck::verify_record(const Record& record, std::uint64_t offset, std::ui
     hint.size = static_cast<std::uint32_t>(size);
     hints_.push_back(hint);
 
-    const Head head = index_.head(hint.key);
     if (record.kind == RecordKind::erase) {
-        ++report_.erases;
-        if (!known(record.scope)) {
-            damage(offset + 13, "erase of an unknown scope");
-            return;
-        }
-        if (!head.exists && !incomplete_) {
-            damage(offset, "erase of a resource that has no versions");
-        }
-        index_.erase({hint.key, record.scope, record.version});
+        verify_erase(record, hint);
+    } else {
+        verify_version(record, hint);
+    }
+}
+
+void LogCheck::verify_erase(const Record& record, const Hint& hint) {
+    ++report_.erases;
+    if (!known(record.scope)) {
+        damage(hint.offset + 13, "erase of an unknown scope");
         return;
     }
+    if (!index_.head(hint.key).exists && !incomplete_) {
+        damage(hint.offset, "erase of a resource that has no versions");
+    }
+    index_.erase({hint.key, record.scope, record.version});
+}
+
+void LogCheck::verify_version(const Record& record, const Hint& hint) {
+    const std::uint64_t offset = hint.offset;
     ++report_.versions;
     ++next_;
     report_.deletions += record.deletion ? 1 : 0;
@@ -170,7 +178,7 @@ void LogCheck::verify_record(const Record& record, std::uint64_t offset, std::ui
         damage(offset + 16, fmt::format("version number {}", record.version.value));
         return;
     }
-    if (head.exists && record.version <= head.version) {
+    if (const Head head = index_.head(hint.key); head.exists && record.version <= head.version) {
         damage(offset + 16,
                fmt::format("version {} of {}/{} follows version {}", record.version.value,
                            record.type, record.id, head.version.value));

@@ -68,6 +68,8 @@ class LogCheck {
     void damage_within_frame(std::string_view bytes, std::uint64_t at, const std::string& lost);
     void verify_frame(std::string_view bytes, const FrameAt& frame);
     void verify_record(const Record& record, std::uint64_t offset, std::uint64_t size);
+    void verify_erase(const Record& record, const Hint& hint);
+    void verify_version(const Record& record, const Hint& hint);
 
     VerifyReport& report_;
     std::string name_;
