@@ -249,7 +249,20 @@ struct Index::Impl {
     void append(VersionList& list, std::uint32_t position, std::int64_t instant);
     void touch(VersionList& list);
     void publish_totals();
-    void mark_erased(std::uint32_t position);
+
+    /// What an erase has done so far.
+    struct Erasing {
+        std::vector<Position>* positions;  ///< receives those of what is erased, unless it is null
+        std::uint64_t count = 0;           ///< of what is erased
+        std::uint32_t highest = 0;         ///< version number, of what is erased now or was before
+    };
+
+    void mark_erased(std::uint32_t position, Erasing& erasing);
+    /// Of the scope `version` or `through`.
+    void erase_some(ResourceEntry& resource, ErasedVersions& erased_of_it,
+                    const IndexedErase& erase, Erasing& erasing);
+    void erase_all(ResourceEntry& resource, ErasedVersions& erased_of_it, bool but_newest,
+                   Erasing& erasing);
     std::uint32_t link_to(std::uint32_t previous, std::uint32_t position, std::uint32_t version);
     ErasedVersions& erased_versions(std::uint32_t number);
     void forget(ResourceEntry& resource, ErasedVersions& erased);

@@ -55,7 +55,11 @@ void Index::Impl::append(VersionList& list, std::uint32_t position, std::int64_t
     list.size.store(index + 1, std::memory_order_release);
 }
 
-void Index::Impl::mark_erased(std::uint32_t position) {
+void Index::Impl::mark_erased(std::uint32_t position, Erasing& erasing) {
+    erasing.highest = std::max(erasing.highest, link_of(position).version);
+    if (erased(position)) {
+        return;
+    }
     std::atomic_ref(entry(position).place).fetch_or(kErased, std::memory_order_relaxed);
     for (VersionList* list : {&all, &types[type_of(position)]}) {
         const std::uint64_t index = list->count_through(position) - 1;
@@ -64,6 +68,10 @@ void Index::Impl::mark_erased(std::uint32_t position) {
         list->erased.fetch_add(1, std::memory_order_relaxed);
         --list->totals.versions;
         touch(*list);
+    }
+    ++erasing.count;
+    if (erasing.positions != nullptr) {
+        erasing.positions->push_back({position});
     }
 }
 
@@ -230,6 +238,54 @@ void Index::publish(Position through) {
     my.keys.reclaim();
 }
 
+void Index::Impl::erase_some(ResourceEntry& resource, ErasedVersions& erased_of_it,
+                             const IndexedErase& erase, Erasing& erasing) {
+    const std::uint32_t newest = resource.newest;
+    const std::uint32_t oldest = erased_of_it.oldest;
+    std::uint32_t position = find_version(newest, erase.version.value);
+    if (erase.scope == Erase::Scope::version) {
+        if (position < oldest || link_of(position).version != erase.version.value ||
+            erased(position) || (position == newest && !deletion(newest))) {
+            return;
+        }
+        mark_erased(position, erasing);
+    } else {
+        position = position == newest ? link_of(newest).previous : position;
+        for (; position != 0 && position >= oldest; position = link_of(position).previous) {
+            mark_erased(position, erasing);
+        }
+        if (erasing.count == 0) {
+            return;
+        }
+    }
+    store_relaxed(erased_of_it.holes,
+                  erased_of_it.holes + static_cast<std::uint32_t>(erasing.count));
+    const std::uint64_t kept =
+        std::uint64_t{link_of(newest).ordinal} - link_of(oldest).ordinal + 1 - erased_of_it.holes;
+    if (kept == 0) {
+        erasing.highest = link_of(newest).version;
+        forget(resource, erased_of_it);
+    } else {
+        advance_oldest(resource, erased_of_it);
+    }
+}
+
+void Index::Impl::erase_all(ResourceEntry& resource, ErasedVersions& erased_of_it, bool but_newest,
+                            Erasing& erasing) {
+    const std::uint32_t newest = resource.newest;
+    const std::uint32_t oldest = erased_of_it.oldest;
+    for (std::uint32_t position = but_newest ? link_of(newest).previous : newest;
+         position != 0 && position >= oldest; position = link_of(position).previous) {
+        mark_erased(position, erasing);
+    }
+    if (but_newest) {
+        store_release(erased_of_it.oldest, newest);
+        store_relaxed(erased_of_it.holes, std::uint32_t{0});
+    } else {
+        forget(resource, erased_of_it);
+    }
+}
+
 std::uint64_t Index::erase(const IndexedErase& erase, std::vector<Position>* erased) {
     Impl& my = *impl_;
     publish({my.added});
@@ -239,67 +295,18 @@ std::uint64_t Index::erase(const IndexedErase& erase, std::vector<Position>* era
     }
     ResourceEntry& resource = my.resources[*number];
     ErasedVersions& erased_of_it = my.erased_versions(*number);
-    const std::uint32_t newest = resource.newest;
-    const bool live = !my.deletion(newest);
-    std::uint64_t count = 0;
-    std::uint64_t highest = 0;
-    const auto mark = [&](std::uint32_t position) {
-        if (!my.erased(position)) {
-            my.mark_erased(position);
-            ++count;
-            if (erased != nullptr) {
-                erased->push_back({position});
-            }
-        }
-        highest = std::max<std::uint64_t>(highest, my.link_of(position).version);
-    };
-
+    Impl::Erasing erasing{.positions = erased};
     if (erase.scope == Erase::Scope::version || erase.scope == Erase::Scope::through) {
-        std::uint32_t position = my.find_version(newest, erase.version.value);
-        if (erase.scope == Erase::Scope::version) {
-            if (position < erased_of_it.oldest ||
-                my.link_of(position).version != erase.version.value || my.erased(position) ||
-                (position == newest && live)) {
-                return 0;
-            }
-            mark(position);
-        } else {
-            position = position == newest ? my.link_of(newest).previous : position;
-            for (const std::uint32_t oldest = erased_of_it.oldest;
-                 position != 0 && position >= oldest; position = my.link_of(position).previous) {
-                mark(position);
-            }
-            if (count == 0) {
-                return 0;
-            }
-        }
-        store_relaxed(erased_of_it.holes, erased_of_it.holes + static_cast<std::uint32_t>(count));
-        const std::uint64_t kept = std::uint64_t{my.link_of(newest).ordinal} -
-                                   my.link_of(erased_of_it.oldest).ordinal + 1 - erased_of_it.holes;
-        if (kept == 0) {
-            highest = my.link_of(newest).version;
-            my.forget(resource, erased_of_it);
-        } else {
-            my.advance_oldest(resource, erased_of_it);
-        }
+        my.erase_some(resource, erased_of_it, erase, erasing);
     } else {
-        const bool keeps_newest = erase.scope == Erase::Scope::all_but_current && live;
-        const std::uint32_t oldest = erased_of_it.oldest;
-        for (std::uint32_t position = keeps_newest ? my.link_of(newest).previous : newest;
-             position != 0 && position >= oldest; position = my.link_of(position).previous) {
-            mark(position);
-        }
-        if (keeps_newest) {
-            store_release(erased_of_it.oldest, newest);
-            store_relaxed(erased_of_it.holes, std::uint32_t{0});
-        } else {
-            my.forget(resource, erased_of_it);
-        }
+        const bool but_newest =
+            erase.scope == Erase::Scope::all_but_current && !my.deletion(resource.newest);
+        my.erase_all(resource, erased_of_it, but_newest, erasing);
     }
-    store_relaxed(erased_of_it.through, static_cast<std::uint32_t>(std::max<std::uint64_t>(
-                                            highest, erased_of_it.through)));
+    store_relaxed(erased_of_it.through,
+                  std::max(erasing.highest, load_relaxed(erased_of_it.through)));
     my.publish_totals();
-    return count;
+    return erasing.count;
 }
 
 void Index::relocate(Position position, const Location& location) noexcept {
