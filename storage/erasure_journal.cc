@@ -120,15 +120,54 @@ Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_
     return out;
 }
 
-/// Whether a blanking that fits has been applied completely.
-bool is_applied(const Blanking& blanking, std::string_view segment) {
+/// The same for a whole segment.
+bool fits(const Blanking& blanking, std::string_view segment) {
+    return segment.size() >= kSegmentHeaderBytes &&
+           blanking.frame_offset <= segment.size() - kFrameHeaderBytes &&
+           fits(blanking, segment.size(), segment.substr(0, kSegmentHeaderBytes),
+                segment.substr(blanking.frame_offset, kFrameHeaderBytes));
+}
+
+/// Whether a blanking that fits has been applied to its record.
+bool is_blanked(const Blanking& blanking, std::string_view segment) {
     const std::string_view record = segment.substr(blanking.record_offset, blanking.record_bytes);
-    return load_le<std::uint64_t>(segment.data() + blanking.frame_offset) ==
-               blanking.frame_checksum &&
-           load_le<std::uint64_t>(record.data()) == blanking.record_checksum &&
+    return load_le<std::uint64_t>(record.data()) == blanking.record_checksum &&
            (record[kRecordFlagsAt] & kFlagBodiless) != 0 &&
            record.substr(record.size() - blanking.body_bytes).find_first_not_of('\0') ==
                std::string_view::npos;
+}
+
+/// Those of `blankings` that are of the segment `number` and fit it. Where the body is gone and the frame is whole, its checksum
+/// stays: if the newest writing of the journal is damaged, these are older, and the frame has lost other bodies since.
+std::vector<Blanking> due_in(std::string_view segment, std::uint64_t number,
+                             std::span<const Blanking> blankings) {
+    std::vector<Blanking> due;
+    std::uint64_t frame = 0;  // the last that was looked at
+    bool whole = false;
+    for (const Blanking& blanking : blankings) {
+        if (blanking.segment != number || !fits(blanking, segment)) {
+            continue;
+        }
+        due.push_back(blanking);
+        if (!is_blanked(blanking, segment)) {
+            continue;
+        }
+        if (frame != blanking.frame_offset) {
+            frame = blanking.frame_offset;
+            whole = decode_frame(segment.substr(frame), blanking.salt).has_value();
+        }
+        if (whole) {
+            due.back().frame_checksum = load_le<std::uint64_t>(segment.data() + frame);
+        }
+    }
+    return due;
+}
+
+/// Whether a blanking that fits has been applied completely.
+bool is_applied(const Blanking& blanking, std::string_view segment) {
+    return load_le<std::uint64_t>(segment.data() + blanking.frame_offset) ==
+               blanking.frame_checksum &&
+           is_blanked(blanking, segment);
 }
 
 /// Changes the start of a record, up to its body, to what it is without the body.
@@ -154,7 +193,12 @@ Result<bool> replay_in(FileSystem& fs, const std::string& segments,
         }
         ANNALS_TRY(file, fs.open(path, FileSystem::Mode::read_write));
     }
-    ANNALS_TRY_VOID(apply_blankings(*file, blankings));
+    ANNALS_TRY(const std::uint64_t bytes, file->size());
+    if (bytes < kSegmentHeaderBytes) {
+        return true;
+    }
+    ANNALS_TRY(const std::shared_ptr<const char> data, file->map(bytes));
+    ANNALS_TRY_VOID(apply_blankings(*file, due_in({data.get(), bytes}, number, blankings)));
     ANNALS_TRY_VOID(file->sync());
     return true;
 }
@@ -166,12 +210,8 @@ std::shared_ptr<const char> ErasureJournal::Content::applied(std::uint64_t numbe
                                                              std::uint64_t bytes) const {
     const std::string_view original(data.get(), bytes);
     std::shared_ptr<char> copy;
-    for (const Blanking& blanking : blankings) {
-        if (blanking.segment != number || bytes < kSegmentHeaderBytes ||
-            blanking.frame_offset > bytes - kFrameHeaderBytes ||
-            !fits(blanking, bytes, original.substr(0, kSegmentHeaderBytes),
-                  original.substr(blanking.frame_offset, kFrameHeaderBytes)) ||
-            is_applied(blanking, original)) {
+    for (const Blanking& blanking : due_in(original, number, blankings)) {
+        if (is_applied(blanking, original)) {
             continue;
         }
         if (copy == nullptr) {

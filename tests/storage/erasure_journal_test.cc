@@ -239,6 +239,46 @@ TEST(ErasureJournal, CountsForNothingWhereItIsNotWhole) {
     }
 }
 
+TEST(ErasureJournal, WhoseNewestWritingIsDamagedDamagesNoFrameThatIsWhole) {
+    for (const bool sealed : {false, true}) {
+        SimFileSystem fs;
+        const auto store = *Store::open(fs, kDirectory, segments_on_demand());
+        CommitBuilder together;
+        for (const char* const id : {"a", "b", "c"}) {
+            together.put("Patient", id, "marker");
+        }
+        ASSERT_TRUE(store->wait(store->submit(together.commit()).ticket));
+        while (sealed && store->metrics().segments < 2) {
+            test::put(*store, "Patient", "other", std::string(9000, 'x'));
+        }
+        for (const char* const id : {"a", "b"}) {
+            const Ticket ticket = submit_erase(*store, id).ticket;
+            ASSERT_TRUE(store->wait(ticket));
+            ASSERT_TRUE(store->wait_erased(ticket));
+        }
+        // The process is killed, so that the writing before the newest still has its blanking.
+        const auto killed = fs.after_power_cut(1);
+        const auto journal = ErasureJournal::read(*killed, kDirectory);
+        ASSERT_TRUE(journal);
+        const std::string path = kDirectory + "/" + ErasureJournal::path_of(journal->sequence);
+        std::string damaged = killed->content(path);
+        damaged[60] = static_cast<char>(damaged[60] ^ 4);
+        killed->set_content(path, damaged);
+        StoreOptions reading = segments_on_demand();
+        reading.read_only = true;
+        EXPECT_TRUE(Store::open(*killed, kDirectory, reading));
+        EXPECT_TRUE(verify(*killed, kDirectory)->damages.empty());
+        {
+            const auto again = Store::open(*killed, kDirectory, segments_on_demand());
+            ASSERT_TRUE(again) << again.error().detail;
+            const auto info = (*again)->current(test::type_of("Patient"), "c");
+            ASSERT_TRUE(info);
+            EXPECT_TRUE((*again)->load(*info));
+        }
+        EXPECT_TRUE(verify(*killed, kDirectory)->damages.empty());
+    }
+}
+
 TEST(ErasureJournal, OfANewerFormatRefusesTheStoreAndTouchesNothing) {
     SimFileSystem fs;
     {
