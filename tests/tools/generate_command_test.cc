@@ -20,6 +20,7 @@ namespace annals {
 namespace {
 
 using test::Finished;
+using test::TemporaryDirectory;
 
 TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
     const auto generate = [](std::vector<std::string> more) {
@@ -69,7 +70,7 @@ TEST(GenerateCommand, MakesAsMuchAsItIsTold) {
 }
 
 TEST(GenerateCommand, WritesIntoFilesWhatItWritesToStdout) {
-    const test::TemporaryDirectory directory;
+    const TemporaryDirectory directory;
     for (const std::string form : {"transaction", "history", "ndjson"}) {
         std::vector<std::string> arguments{"generate", "--form", form, "--patients", "2"};
         if (form == "history") {
@@ -92,7 +93,7 @@ TEST(GenerateCommand, WritesIntoFilesWhatItWritesToStdout) {
 }
 
 TEST(GenerateCommand, WritesIntoNoFolderThatAnotherProcessWritesInto) {
-    const test::TemporaryDirectory directory;
+    const TemporaryDirectory directory;
     const std::vector<std::string> arguments{"generate", "--patients", "1", "--to",
                                              directory.path()};
     const int other = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,6 +104,25 @@ TEST(GenerateCommand, WritesIntoNoFolderThatAnotherProcessWritesInto) {
     EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
     ::close(other);
     EXPECT_EQ(annals(arguments).exit_code, 0);
+}
+
+TEST(GenerateCommand, GivesAFileItsNameWhenItIsWhole) {
+    const TemporaryDirectory directory;
+    for (const char* form : {"transaction", "history", "ndjson"}) {
+        const std::string folder = directory / form;
+        const std::vector<std::string> arguments{"generate", "--patients", "1",   "--form",
+                                                 form,       "--to",       folder};
+        std::vector<std::string> limited{"-c", R"(ulimit -f 16; exec "$0" "$@")", kBinary};
+        limited.insert(limited.end(), arguments.begin(), arguments.end());
+        EXPECT_EQ(test::run_program("/bin/sh", limited).exit_code, 1) << form;
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            EXPECT_EQ(entry.path().extension(), ".partial") << entry.path();
+        }
+        EXPECT_EQ(annals(arguments).exit_code, 0) << form;
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
+        }
+    }
 }
 
 }  // namespace

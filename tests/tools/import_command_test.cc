@@ -1,6 +1,8 @@
 // The command annals import: which files are read, in which order, and where it stops.
 
+#include "core/base/limits.h"
 #include "tests/support/archives.h"
+#include "tests/support/certificates.h"
 #include "tests/support/http_endpoint.h"
 #include "tests/tools/annals_command.h"
 
@@ -23,7 +25,9 @@
 namespace annals {
 namespace {
 
+using std::chrono::seconds;
 using test::Finished;
+using test::RunningServer;
 using test::TemporaryDirectory;
 
 TEST(ImportCommand, ReadsFoldersInTheOrderOfTheirNames) {
@@ -238,6 +242,134 @@ TEST(ImportCommand, KeepsToTheSettingsThatItIsGiven) {
                                   "limits.max_body=2kB", directory / "in.ndjson"});
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_NE(done.errors.find("in.ndjson:1: 413 "), std::string::npos) << done.errors;
+}
+
+TEST(ImportCommand, WritesNoLogLineIntoASegmentWhereStandardDescriptorsAreClosed) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const Finished done =
+        test::run_program("/bin/sh", {"-c", R"(exec "$0" "$@" <&- >&- 2>&-)", kBinary, "import",
+                                      "--data", directory / "data", directory / "in.ndjson"});
+    EXPECT_EQ(done.exit_code, 0);
+    const Finished verified = annals({"verify", "--data", directory / "data"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+    EXPECT_NE(verified.output.find("versions 4"), std::string::npos) << verified.output;
+}
+
+TEST(ImportCommand, NamesTheLinesThatAreRefusedAndTakesTheOthers) {
+    const TemporaryDirectory directory;
+    const std::string file = directory / "in.ndjson";
+    test::write_whole_file(file, R"({"resourceType":"Patient","id":"a"}
+{"resourceType":"Patient","id":"b",}
+{"resourceType":"Nothing","id":"c"}
+{"resourceType":"Patient","id":"d d"}
+{"resourceType":"Patient"}
+{"a":1}
+{"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"PUT","url":"Patient/e"},"resource":{"resourceType":"Patient","id":"f"}}]}
+{"resourceType":"Bundle","type":"collection","entry":[{"resource":{"resourceType":"Patient","id":"g"}}]}
+)");
+    const Finished done = annals({"import", "--data", directory / "data", file});
+    EXPECT_EQ(done.exit_code, 1);
+    for (const int line : {2, 3, 4, 6, 7}) {
+        EXPECT_NE(done.errors.find(file + ":" + std::to_string(line) + ":"), std::string::npos)
+            << line << "\n"
+            << done.errors;
+    }
+    EXPECT_NE(done.output.find("imported 3: 0 there already, 5 refused"), std::string::npos)
+        << done.output;
+}
+
+TEST(ImportCommand, RefusesALineThatNestsTooDeepForABundleAndTakesTheOthers) {
+    const TemporaryDirectory directory;
+    const std::string file = directory / "in.ndjson";
+    const std::string deep = R"({"resourceType":"Patient","id":"a","x":)" +
+                             std::string(kJsonWrappedDepthMax - 3, '[') +
+                             std::string(kJsonWrappedDepthMax - 3, ']') + "}";
+    const std::string request = R"("request":{"method":"PUT","url":"Patient/a"})";
+    test::write_whole_file(file, deep + "\n" + R"({"resource":)" + deep + "," + request + "}\n" +
+                                     R"({"resourceType":"Patient","id":"b"})" + "\n");
+    const Finished done = annals({"import", "--data", directory / "data", file});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_EQ(done.errors.find("stopped here"), std::string::npos) << done.errors;
+    EXPECT_NE(done.output.find("imported 1: 0 there already, 2 refused"), std::string::npos)
+        << done.output;
+}
+
+TEST(ImportCommand, TakesWhatItHasReadBeforeAFileThatItCannotRead) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const std::string data = directory / "data";
+    const Finished done =
+        annals({"import", "--data", data, directory / "in.ndjson", "/proc/self/mem"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("/proc/self/mem: cannot be read"), std::string::npos) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("imported 4: ")) << done.output;
+    EXPECT_NE(history_of(data).find("Patient/1/_history/5"), std::string::npos);
+}
+
+TEST(ImportCommand, AsksForNoAuthenticationWhereAServerOfTheSameSettingsWould) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "a.ndjson",
+                           kHistory + R"({"resourceType":"Patient","id":"x"})" + "\n");
+    for (const char* settings :
+         {"listen = \"0.0.0.0:8080\"\n",
+          "[auth]\nmode = \"api_key\"\napi_keys_file = \"/nowhere/at/all\"\n"}) {
+        test::write_whole_file(directory / "annals.toml", settings);
+        const Finished done = annals({"import", "--data", directory / "data", "--config",
+                                      directory / "annals.toml", directory / "a.ndjson"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+    }
+}
+
+TEST(ImportCommand, PassesOverLinksThatLeadNowhereInAFolder) {
+    const TemporaryDirectory directory;
+    std::filesystem::create_directory(directory / "in");
+    std::filesystem::create_symlink("/nowhere/at/all", directory / "in/.#lock.json");
+    Finished done = annals({"import", "--data", directory / "data", directory / "in"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.errors.find("in: contains no .ndjson or .json file, compressed or not"),
+              std::string::npos)
+        << done.errors;
+    test::write_whole_file(directory / "in/a.ndjson", kHistory);
+    done = annals({"import", "--data", directory / "data", directory / "in"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("imported 4: ")) << done.output;
+}
+
+TEST(ImportCommand, GoesOnWhereTheServerHasClosedAnIdleConnectionWithTls) {
+    const TemporaryDirectory directory;
+    const test::Certificate certificate("annals");
+    certificate.write(directory / "cert.pem", directory / "key.pem");
+    RunningServer server(
+        kBinary, directory / "data",
+        {"--set", "tls.cert_file=" + (directory / "cert.pem"), "--set",
+         "tls.key_file=" + (directory / "key.pem"), "--set", "limits.idle_timeout=1s"});
+    ASSERT_TRUE(server.url().starts_with("https://")) << server.process().errors();
+
+    // Enough for a batch to be sent before the pause.
+    const std::string line = R"({"resourceType":"Patient","name":[{"text":")" +
+                             std::string(8000, 'x') +
+                             R"("}]})"
+                             "\n";
+    const std::string lines = directory / "lines";
+    ASSERT_EQ(::mkfifo(lines.c_str(), 0600), 0);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::thread writer([&] {
+        std::ofstream out(lines);
+        for (int i = 0; i < 800; ++i) {
+            out << line << std::flush;
+            if (i == 399) {
+                std::this_thread::sleep_for(seconds(3));
+            }
+        }
+    });
+    ::setenv("SSL_CERT_FILE", std::string(directory / "cert.pem").c_str(), 1);
+    const Finished done = test::run_program(
+        kBinary, {"import", "--server", server.url(), "--connections", "1"}, seconds(60), lines);
+    ::unsetenv("SSL_CERT_FILE");
+    writer.join();
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("imported 800: ")) << done.output;
 }
 
 }  // namespace
