@@ -218,6 +218,33 @@ TEST(HttpClient, SendsNothingCompressedAnyMoreWhereThatIsRefused) {
     }
 }
 
+TEST(HttpClient, SendsNothingCompressedAnyMoreWhereTheFirstOfThatWasNotUnderstood) {
+    const std::string large(2000, 'x');
+    HttpRequest request = unrepeatable_post();
+    request.body = large;
+    // For each reply, whether it is one to a compressed body.
+    using Replies = std::vector<std::pair<int, bool>>;
+    for (const Replies& replies :
+         {Replies{{400, true}, {200, false}, {200, false}},
+          Replies{{400, true}, {400, false}, {200, true}, {400, true}, {200, true}},
+          Replies{{400, true}, {503, false}, {400, true}, {422, false}, {200, false}}}) {
+        std::vector<std::string> script;
+        for (const auto& [status, compressed] : replies) {
+            script.push_back(whole_reply(status, ""));
+        }
+        ScriptedServer server({script});
+        ServerUrl url = server.url();
+        url.compression = std::make_shared<Compression>();
+        HttpClient client(url);
+        while (server.requests().size() < replies.size()) {
+            ASSERT_TRUE(client.send(request));
+        }
+        for (std::size_t i = 0; i < replies.size(); ++i) {
+            EXPECT_EQ(server.requests()[i].ends_with(large), !replies[i].second) << i;
+        }
+    }
+}
+
 TEST(HttpClient, WaitsForASilentServerNoLongerThanSomebodyWantsTo) {
     const test::HookReceiver silent(
         [](const auto&, std::size_t, const auto&) { return std::string(); });

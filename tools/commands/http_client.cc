@@ -67,6 +67,11 @@ HttpRequest compressed(const HttpRequest& request, std::string& encoded) {
     return smaller;
 }
 
+/// Whether a compressed body may have been refused for its coding. Servers that ignore codings don't understand it (400).
+bool is_about_coding(const HttpReply& reply, const Compression& compression) {
+    return reply.status == 415 || (reply.status == 400 && !compression.taken);
+}
+
 /// Whether a request that was answered like this may succeed if it is sent again.
 bool is_passing(const HttpConnection& connection, const HttpRequest& request,
                 const HttpReply& reply) {
@@ -118,18 +123,20 @@ Result<HttpReply> HttpClient::send_body(const HttpRequest& request) {
     }
     std::string encoded;
     auto reply = connection_->exchange(compressed(request, encoded));
-    if (!reply || reply->status != 415) {
+    if (!reply || !is_about_coding(*reply, *compression)) {
+        compression->taken = compression->taken || (reply && reply->status / 100 == 2);
         return reply;
     }
-    reply = connection_->exchange(request);
-    const bool taken = reply && reply->status != 415;
-    if (taken && !compression->refused.exchange(true) && connection_->patience().say) {
+    auto plain = connection_->exchange(request);
+    const bool helped =
+        plain && plain->status != reply->status && plain->status != 429 && plain->status < 500;
+    if (helped && !compression->refused.exchange(true) && connection_->patience().say) {
         connection_->patience().say(
-            fmt::format("{}: status 415: compressed bodies are not accepted, so they are sent "
+            fmt::format("{}: status {}: compressed bodies are not accepted, so they are sent "
                         "uncompressed from now on",
-                        server().authority()));
+                        server().authority(), reply->status));
     }
-    return reply;
+    return plain;
 }
 
 Result<HttpReply> HttpClient::send(const HttpRequest& request) {

@@ -18,7 +18,8 @@ namespace annals::tools {
 
 /// Compression of what is exchanged with a server, by all connections to it.
 struct Compression {
-    std::atomic<bool> refused{false};  ///< the server takes no compressed bodies
+    std::atomic<bool> taken{false};    ///< the server has taken a compressed body
+    std::atomic<bool> refused{false};  ///< it takes none
 };
 
 /// A server's root: "http://host:port/fhir".
