@@ -83,8 +83,8 @@ Result<Parts> read_parts(json::Value entry) {
                                     : true;
     }));
     if (search && search["mode"].equals("outcome")) {
-        return bad(Errc::invalid,
-                   "search.mode is outcome: a server's remark on its answer is not a version");
+        return Error{Errc::invalid,
+                     "search.mode is outcome: a server's remark on its answer is not a version"};
     }
     ANNALS_TRY_VOID(read_members(request, [&](std::string_view name, json::Value value) {
         return name == "method" ? take(value, Kind::string, parts.method)
