@@ -24,6 +24,11 @@ std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_v
     return std::pair{*type, id};
 }
 
+std::optional<std::pair<TypeId, std::string_view>> referred_resource(std::string_view reference,
+                                                                     std::string_view base_url) {
+    return local_reference(reference.substr(0, reference.find('#')), base_url);
+}
+
 bool is_relative_reference(std::string_view reference) noexcept {
     if (reference.empty() || reference.front() == '#') {
         return false;

@@ -28,6 +28,10 @@ inline constexpr std::string_view kHistoryMark = "/_history/";
 std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
                                                                    std::string_view base_url);
 
+/// The same whatever fragment the reference has: the resource must exist in any case.
+std::optional<std::pair<TypeId, std::string_view>> referred_resource(std::string_view reference,
+                                                                     std::string_view base_url);
+
 /// Whether `reference` is relative to the server that stores it: not a URL with a scheme, and not just a
 /// fragment.
 bool is_relative_reference(std::string_view reference) noexcept;

@@ -207,8 +207,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
                 continue;
             }
             const std::string text = site.value.string();
-            const auto key =
-                local_reference(std::string_view(text).substr(0, text.find('#')), request.base_url);
+            const auto key = referred_resource(text, request.base_url);
             if (key) {
                 references_.push_back({key->first, std::string(key->second),
                                        std::string(referred_version(text)), site.path});

@@ -232,7 +232,7 @@ class TransactionRun {
         std::vector<std::pair<TypeId, std::string>> referred;
         for (const json::ReferenceSite& site : resource.sites) {
             const std::string text = site.value.string();
-            if (const auto key = local_reference(text, request_.base_url)) {
+            if (const auto key = referred_resource(text, request_.base_url)) {
                 referred.emplace_back(key->first, key->second);
             }
         }

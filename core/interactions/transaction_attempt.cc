@@ -165,8 +165,7 @@ Result<void> TransactionAttempt::require_references(std::size_t index,
         if (site.kind != json::ReferenceSite::Kind::reference) {
             continue;
         }
-        const auto key =
-            local_reference(std::string_view(text).substr(0, text.find('#')), request_.base_url);
+        const auto key = referred_resource(text, request_.base_url);
         if (!key && is_relative_reference(text) && !is_bundle) {
             return refers_to_nothing(text);
         }
