@@ -11,16 +11,6 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
     return a == b || equal_ignoring_case(a, b);
 }
 
-std::string_view trim(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
 }  // namespace
 
 std::string_view method_name(HttpMethod method) noexcept {
@@ -48,7 +38,7 @@ std::string_view method_name(HttpMethod method) noexcept {
 std::optional<std::string_view> Request::header(std::string_view name) const noexcept {
     for (const Header& header : headers) {
         if (same_name(header.name, name)) {
-            return trim(header.value);
+            return trimmed(header.value);
         }
     }
     return std::nullopt;
