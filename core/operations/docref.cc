@@ -79,14 +79,9 @@ Result<std::string> read_type(const OperationInput& input) {
 }
 
 /// A criterion for care that does not lie beyond `date`; without a time of care, for when the document was made.
-Result<search::QueryPair> bound(std::string_view name, std::string_view comparison,
-                                const std::string& date) {
-    if (!parse_date_time(date)) {
-        return Error{Errc::invalid, fmt::format("The parameter '{}' is not a date and time", name)};
-    }
-    return search::QueryPair(
-        "_filter", fmt::format("(period {0} {1}) or ((period pr false) and (date {0} {1}))",
-                               comparison, date));
+search::QueryPair bound(std::string_view comparison, const std::string& date) {
+    return {"_filter", fmt::format("(period {0} {1}) or ((period pr false) and (date {0} {1}))",
+                                   comparison, date)};
 }
 
 Result<DocrefAsked> read_docref_asked(const Request& request) {
@@ -104,11 +99,11 @@ Result<DocrefAsked> read_docref_asked(const Request& request) {
     asked.criteria.emplace_back("status", "current");
     asked.newest = true;
     for (const auto& [name, comparison] : {std::pair("start", "ge"), std::pair("end", "le")}) {
+        ANNALS_TRY_VOID(input.instant(name));
         ANNALS_TRY(const std::optional<std::string> date, input.text(name));
         if (date) {
-            ANNALS_TRY(search::QueryPair criterion, bound(name, comparison, *date));
             keep(name, *date);
-            asked.criteria.push_back(std::move(criterion));
+            asked.criteria.push_back(bound(comparison, *date));
             asked.newest = false;
         }
     }

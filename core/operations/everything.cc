@@ -143,14 +143,11 @@ class Everything {
         return {};
     }
 
-    /// For some types, no search parses the time.
     Result<void> take_time(const OperationInput& input, std::string_view name, std::string& out) {
+        // For some types, no search parses the time.
+        ANNALS_TRY_VOID(input.instant(name));
         ANNALS_TRY(const std::optional<std::string> text, input.text(name));
         if (text) {
-            if (!parse_date_time(*text)) {
-                return Error{Errc::invalid,
-                             fmt::format("The parameter '{}' is not a date and time", name)};
-            }
             out = *text;
             keep(name, *text);
         }
