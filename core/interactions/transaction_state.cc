@@ -39,6 +39,17 @@ Result<void> keep_conditional(std::string_view stored, EntryResource& patched) {
 
 }  // namespace
 
+template <typename Look>
+std::invoke_result_t<Look&, std::vector<Position>*> TransactionState::look_for(const void* asker,
+                                                                               Look look) {
+    std::vector<Position> unread;
+    auto found = look(has_looked(asker) ? nullptr : &unread);
+    if (!unread.empty()) {
+        return later(asker, {.positions = std::move(unread)});
+    }
+    return found;
+}
+
 Result<void> TransactionState::decide(std::size_t index) {
     const TransactionEntry& entry = entries_[index];
     EntryDecision& decision = decisions_[index];
@@ -207,21 +218,16 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
         return later(&entry, {.positions = {info->position}});
     }
     ANNALS_TRY(decision.document, entry.patch->apply(config_, stored.body));
-    std::vector<Position> unread;
-    Result<EntryResource> patched = read_entry_resource(service_, decision.document.root(), type,
-                                                        {}, has_looked(&entry) ? nullptr : &unread);
-    if (!unread.empty()) {
-        return later(&entry, {.positions = std::move(unread)});
-    }
+    const json::Value root = decision.document.root();
+    Result<EntryResource> patched = look_for(&entry, [&](std::vector<Position>* unread) {
+        return read_entry_resource(service_, root, type, {}, unread);
+    });
     if (!patched) {
         return fault_of_patched(std::move(patched.error()));
     }
-    const Result<void> subscribes = check_subscriber(
-        service_, entry.request, decision.document.root(), has_looked(&entry) ? nullptr : &unread);
-    if (!unread.empty()) {
-        return later(&entry, {.positions = std::move(unread)});
-    }
-    ANNALS_TRY_VOID(subscribes);
+    ANNALS_TRY_VOID(look_for(&entry, [&](std::vector<Position>* unread) {
+        return check_subscriber(service_, entry.request, root, unread);
+    }));
     decision.patched = *std::move(patched);
     ANNALS_TRY_VOID(keep_conditional(stored.body, decision.patched));
     // Not earlier: the criteria of later entries consider what is written.
@@ -338,17 +344,11 @@ Result<const Criteria*> TransactionState::criteria_of(const TransactionEntry& en
     if (const auto known = linked_.find(&entry); known != linked_.end()) {
         return &known->second;
     }
-    std::vector<Position> unread;
-    Result<Criteria> read =
-        read_entry_criteria(service_, entry, has_looked(&entry.criteria) ? nullptr : &unread,
-                            [this](std::string_view link) { return links_.named(link); });
-    if (!unread.empty()) {
-        return later(&entry.criteria, {.positions = std::move(unread)});
-    }
-    if (!read) {
-        return std::move(read.error());
-    }
-    return &linked_.emplace(&entry, *std::move(read)).first->second;
+    const search::Links links = [this](std::string_view link) { return links_.named(link); };
+    ANNALS_TRY(Criteria read, look_for(&entry.criteria, [&](std::vector<Position>* unread) {
+                   return read_entry_criteria(service_, entry, unread, links);
+               }));
+    return &linked_.emplace(&entry, std::move(read)).first->second;
 }
 
 bool TransactionState::is_overtaken() {
@@ -414,17 +414,11 @@ Result<const Criteria*> TransactionState::criteria_of(const std::string& referen
         linked = linked || name;
         return name;
     };
-    std::vector<Position> unread;
-    Result<Criteria> read = parse_conditional_reference(
-        service_, request_, reference, has_looked(&references_) ? nullptr : &unread, links);
-    if (!unread.empty()) {
-        return later(&references_, {.positions = std::move(unread)});
-    }
-    if (!read) {
-        return std::move(read.error());
-    }
+    ANNALS_TRY(Criteria read, look_for(&references_, [&](std::vector<Position>* unread) {
+                   return parse_conditional_reference(service_, request_, reference, unread, links);
+               }));
     References& kept = linked ? linked_references_ : references_;
-    return &kept.emplace(reference, *std::move(read)).first->second;
+    return &kept.emplace(reference, std::move(read)).first->second;
 }
 
 Result<std::string> TransactionState::resolve(std::string_view reference) {

@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -146,6 +147,11 @@ class TransactionState {
     }
 
     Error later(const void* asker, Unread unread);
+
+    /// The result of `look(unread)`, which adds to `unread` what it needs that is not in memory: then it is an error, and
+    /// is_unread().
+    template <typename Look>
+    std::invoke_result_t<Look&, std::vector<Position>*> look_for(const void* asker, Look look);
 
     /// Records in `sought_` the state of the store before a search begins.
     void begin_to_seek();
