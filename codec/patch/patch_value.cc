@@ -1,5 +1,7 @@
 #include "codec/patch/patch_value.h"
 
+#include "codec/schema/primitive.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,25 +50,6 @@ Result<TypedValue> typed_value(Value part) {
         (beside ? found.sibling : found.value) = value;
     }
     return found;
-}
-
-enum class JsonKind : std::uint8_t { object, boolean, number, string };
-
-JsonKind json_kind(schema::Type type) noexcept {
-    using enum schema::Primitive;
-    switch (type.primitive()) {
-        case none:
-            return JsonKind::object;
-        case boolean:
-            return JsonKind::boolean;
-        case decimal:
-        case integer:
-        case positive_int:
-        case unsigned_int:
-            return JsonKind::number;
-        default:
-            return JsonKind::string;
-    }
 }
 
 // One element, with all its values, of an object given by nested parts.
@@ -146,7 +129,8 @@ bool takes(schema::Type type, schema::Type value) noexcept {
         return !type.is_primitive();
     }
     if (type.is_primitive() || value.is_primitive()) {
-        return json_kind(type) == json_kind(value);
+        return type.is_primitive() && value.is_primitive() &&
+               schema::kind_of(type.primitive()) == schema::kind_of(value.primitive());
     }
     return value.is_a(type) || type.is_a(value);
 }

@@ -60,13 +60,6 @@ static_assert(sizeof(Expectation) == 64);
 
 inline constexpr std::size_t kStringBytesMax = 1 << 20;
 
-/// The kind of JSON value of a primitive of `type`.
-constexpr json::Kind kind_of(Primitive type) noexcept {
-    return type == Primitive::boolean ? json::Kind::boolean
-           : is_json_number(type)     ? json::Kind::number
-                                      : json::Kind::string;
-}
-
 /// The place of resourceType, which is not an element.
 inline constexpr std::uint8_t kResourceTypePlace = 255;
 

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "codec/json/document.h"
 #include "codec/schema/schema.h"
 
 #include <string_view>
@@ -18,10 +19,19 @@ namespace annals::schema {
 /// Requires: `type` is not Primitive::none.
 bool is_valid(Primitive type, std::string_view text) noexcept;
 
-/// Whether JSON writes values of `type` as a number (else as a string, except for boolean).
-constexpr bool is_json_number(Primitive type) noexcept {
-    return type == Primitive::decimal || type == Primitive::integer ||
-           type == Primitive::positive_int || type == Primitive::unsigned_int;
+/// The kind of JSON value that values of `type` are: a string, a number or a boolean.
+constexpr json::Kind kind_of(Primitive type) noexcept {
+    switch (type) {
+        case Primitive::boolean:
+            return json::Kind::boolean;
+        case Primitive::decimal:
+        case Primitive::integer:
+        case Primitive::positive_int:
+        case Primitive::unsigned_int:
+            return json::Kind::number;
+        default:
+            return json::Kind::string;
+    }
 }
 
 /// "true" or "false".

@@ -1,5 +1,6 @@
 #include "codec/xml/reader.h"
 
+#include "codec/schema/primitive.h"
 #include "codec/schema/structure.h"
 #include "codec/xml/characters.h"
 
@@ -11,56 +12,8 @@ namespace {
 
 constexpr std::size_t kKeptChildrenMax = 1 << 16;  // larger buffers are freed after use
 
-bool is_number(std::string_view text) noexcept {
-    std::size_t at = 0;
-    const auto digits = [&] {
-        const std::size_t begin = at;
-        while (at < text.size() && text[at] >= '0' && text[at] <= '9') {
-            ++at;
-        }
-        return at - begin;
-    };
-    at += text.starts_with('-') ? 1 : 0;
-    const std::size_t integer = at;
-    const std::size_t count = digits();
-    if (count == 0 || (count > 1 && text[integer] == '0')) {
-        return false;
-    }
-    if (at < text.size() && text[at] == '.') {
-        ++at;
-        if (digits() == 0) {
-            return false;
-        }
-    }
-    if (at < text.size() && (text[at] | 0x20) == 'e') {
-        ++at;
-        at += at < text.size() && (text[at] == '+' || text[at] == '-') ? 1 : 0;
-        if (digits() == 0) {
-            return false;
-        }
-    }
-    return at == text.size();
-}
-
 bool is_xhtml(schema::Type type) noexcept {
     return type.primitive() == schema::Primitive::xhtml;
-}
-
-bool is_boolean(schema::Type type) noexcept {
-    return type.primitive() == schema::Primitive::boolean;
-}
-
-// Whether JSON has values of this type as numbers.
-bool is_number(schema::Type type) noexcept {
-    switch (type.primitive()) {
-        case schema::Primitive::decimal:
-        case schema::Primitive::integer:
-        case schema::Primitive::positive_int:
-        case schema::Primitive::unsigned_int:
-            return true;
-        default:
-            return false;
-    }
 }
 
 }  // namespace
@@ -358,10 +311,12 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
         out += "null";
         return true;
     }
-    if (!is_boolean(type) && !is_number(type)) {
+    const json::Kind kind = schema::kind_of(type.primitive());
+    if (kind == json::Kind::string) {
         append_string(out, element.value);
         return true;
     }
+    const bool is_boolean = kind == json::Kind::boolean;
     const std::size_t begin = out.size();
     if (element.value.plain) {
         out += parser_.view(element.value);
@@ -369,10 +324,9 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
         append_json_characters(out, parser_.view(element.value));
     }
     const std::string_view said = std::string_view(out).substr(begin);
-    if (is_boolean(type) ? said != "true" && said != "false" : !is_number(said)) {
+    if (is_boolean ? !schema::is_boolean(said) : !schema::is_decimal(said)) {
         static_cast<void>(fail(
-            index,
-            is_boolean(type) ? "expected true or false" : "this is not a number in FHIR's format",
+            index, is_boolean ? "expected true or false" : "this is not a number in FHIR's format",
             Errc::value));
         if (unreadable_ != nullptr || wrong_values_.size() == schema::kFaultsMax) {
             return false;
@@ -380,7 +334,7 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
         // Further faults are reported, too, so reading goes on. The placeholder value is never returned.
         wrong_values_.push_back({index, fault_});
         out.resize(begin);
-        out += is_boolean(type) ? "true" : "1";
+        out += is_boolean ? "true" : "1";
     }
     return true;
 }

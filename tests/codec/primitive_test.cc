@@ -161,10 +161,9 @@ bool is_json_value(Primitive type, json::Value value) {
         case json::Kind::boolean:
             return type == Primitive::boolean;
         case json::Kind::number:
-            return is_json_number(type) && is_valid(type, value.raw());
+            return kind_of(type) == json::Kind::number && is_valid(type, value.raw());
         case json::Kind::string:
-            return type != Primitive::boolean && !is_json_number(type) &&
-                   is_valid(type, value.string());
+            return kind_of(type) == json::Kind::string && is_valid(type, value.string());
         default:
             return false;
     }

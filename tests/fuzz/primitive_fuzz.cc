@@ -36,7 +36,7 @@ void check_in_resource(std::string_view text) {
     static json::Parser parser;
     for (const Element option : extension_type().find_base("value")) {
         const Primitive type = option.type().primitive();
-        const bool quoted = type != Primitive::boolean && !is_json_number(type);
+        const bool quoted = kind_of(type) == json::Kind::string;
         if (type == Primitive::none) {
             continue;
         }
