@@ -213,6 +213,7 @@ class Answer {
     void write_head();
     void write_parameters();
     void open(const Expansion::Entry& entry);
+    std::vector<std::vector<std::uint32_t>> nested() const;
     void write_tree();
 
     const ExpandAsked& asked_;
@@ -315,14 +316,15 @@ void Answer::open(const Expansion::Entry& entry) {
     }
 }
 
-// Writes each entry inside its nearest ancestor that is also chosen; next to it if that would nest too deep.
-void Answer::write_tree() {
+// The numbers, among the chosen entries, of those inside each, and at last of those at the top. Each is inside its nearest
+// ancestor that is also chosen; next to it if that would nest too deep.
+std::vector<std::vector<std::uint32_t>> Answer::nested() const {
     constexpr std::uint32_t kTop = 0xffff'ffff;
     std::vector<std::uint32_t> place(expansion_.entries.size(), kTop);  // index among the chosen
     for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
         place[chosen_[i]] = i;
     }
-    std::vector<std::vector<std::uint32_t>> below(chosen_.size() + 1);  // the last: at the top
+    std::vector<std::vector<std::uint32_t>> below(chosen_.size() + 1);
     std::vector<std::uint32_t> above(chosen_.size(), kTop);
     std::vector<std::size_t> depth(chosen_.size(), 0);
     for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
@@ -346,6 +348,11 @@ void Answer::write_tree() {
         depth[i] = parent == kTop ? 0 : depth[parent] + 1;
         below[parent == kTop ? chosen_.size() : parent].push_back(i);
     }
+    return below;
+}
+
+void Answer::write_tree() {
+    const std::vector<std::vector<std::uint32_t>> below = nested();
 
     struct Level {
         const std::vector<std::uint32_t>* entries;

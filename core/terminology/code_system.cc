@@ -93,17 +93,10 @@ void CodeSystem::Edges::make(std::vector<Edge>& edges, std::size_t concepts) {
 }
 
 CodeSystem::CodeSystem(Definition definition) : definition_(std::move(definition)) {
-    url_ = keep(root()["url"]);
-    version_ = keep(root()["version"]);
+    url_ = characters_of(root()["url"], texts_);
+    version_ = characters_of(root()["version"], texts_);
     content_ = content_of(root());
     ignores_case_ = root()["caseSensitive"].raw() == "false";
-}
-
-std::string_view CodeSystem::keep(json::Value text) {
-    if (!text.is_string()) {
-        return {};
-    }
-    return text.node().escaped ? texts_.emplace_back(text.string()) : text.raw_string();
 }
 
 Result<CodeSystemPointer> CodeSystem::make(Definition definition, Effort& effort) {
@@ -140,13 +133,13 @@ Result<void> CodeSystem::add(json::Value concepts, std::optional<Number> parent,
                 fmt::format("The code system {} has more than {} concepts", url_, kConceptsMax)};
         }
         ANNALS_TRY_VOID(effort.spend());
-        const std::string_view text = keep(code);
+        const std::string_view text = characters_of(code, texts_);
         const std::string_view key =
             ignores_case_ ? std::string_view(texts_.emplace_back(ascii_lower(text))) : text;
         const auto number = static_cast<Number>(concepts_.size());
         const auto [known, is_new] = by_code_.try_emplace(key, number);
         if (is_new) {
-            concepts_.push_back({text, keep(item["display"]), item, false, false});
+            concepts_.push_back({text, characters_of(item["display"], texts_), item, false, false});
         }
         if (parent) {
             below.emplace_back(*parent, known->second);

@@ -103,7 +103,6 @@ class CodeSystem {
     };
 
     explicit CodeSystem(Definition definition);
-    std::string_view keep(json::Value text);
     Result<void> add(json::Value concepts, std::optional<Number> parent, std::size_t depth,
                      std::vector<Edge>& below, Effort& effort);
     void read_properties(std::vector<Edge>& below);

@@ -10,9 +10,12 @@
 #include "core/terminology/source.h"
 
 #include <cstddef>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,6 +25,14 @@ namespace annals::terminology {
 /// The approximate memory use of a definition.
 inline std::size_t bytes_of(const json::Document& document) {
     return document.text().size() + document.nodes().size() * sizeof(json::Node);
+}
+
+/// The characters of a string; of one with escapes, they are kept in `texts`. Empty if it isn't a string.
+inline std::string_view characters_of(json::Value string, std::deque<std::string>& texts) {
+    if (!string.is_string()) {
+        return {};
+    }
+    return string.node().escaped ? texts.emplace_back(string.string()) : string.raw_string();
 }
 
 /// Keeps what was made from each definition; the least recently used goes first. A definition is an immutable version, so

@@ -15,13 +15,6 @@ constexpr std::uint64_t kStepsPerRegex = 10'000;
 
 }  // namespace
 
-std::string_view ValueSet::keep(json::Value text) {
-    if (!text.is_string()) {
-        return {};
-    }
-    return text.node().escaped ? texts_.emplace_back(text.string()) : text.raw_string();
-}
-
 Result<ValueSetPointer> ValueSet::make(Definition definition, Effort& effort) {
     ANNALS_TRY_VOID(effort.spend(definition->nodes().size() / 4));
     std::shared_ptr<ValueSet> made(new ValueSet(std::move(definition)));
@@ -59,11 +52,11 @@ Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort
         }
         for (const json::Value item : part["concept"].elements()) {
             ANNALS_TRY_VOID(effort.spend());
-            const std::string_view code = keep(item["code"]);
+            const std::string_view code = characters_of(item["code"], texts_);
             include.lists = true;
             const auto number = static_cast<std::uint32_t>(include.concepts.size());
             if (!code.empty() && include.by_code.try_emplace(code, number).second) {
-                include.concepts.push_back({code, keep(item["display"]), item});
+                include.concepts.push_back({code, characters_of(item["display"], texts_), item});
                 if (std::string lower = ascii_lower(code); lower != code) {
                     include.in_lower_case.insert(std::move(lower));
                 }
@@ -94,9 +87,10 @@ Result<void> ValueSet::read_contained(json::Value contains, std::size_t depth, E
     for (const json::Value item : contains.elements()) {
         ANNALS_TRY_VOID(effort.spend());
         if (item["code"].is_string()) {
-            contained_.push_back({keep(item["system"]), keep(item["code"]), keep(item["display"]),
-                                  item, item["abstract"].raw() == "true",
-                                  item["inactive"].raw() == "true"});
+            contained_.push_back(
+                {characters_of(item["system"], texts_), characters_of(item["code"], texts_),
+                 characters_of(item["display"], texts_), item, item["abstract"].raw() == "true",
+                 item["inactive"].raw() == "true"});
         }
         ANNALS_TRY_VOID(read_contained(item["contains"], depth + 1, effort));
     }

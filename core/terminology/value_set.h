@@ -96,7 +96,6 @@ class ValueSet {
   private:
     explicit ValueSet(Definition definition) : definition_(std::move(definition)) {}
 
-    std::string_view keep(json::Value text);
     Result<void> read(json::Value parts, std::vector<Include>& out, Effort& effort);
     Result<void> read_contained(json::Value contains, std::size_t depth, Effort& effort);
 
