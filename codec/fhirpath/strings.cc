@@ -137,6 +137,47 @@ std::optional<std::string> unescape_json(std::string_view text) {
     return sound ? std::optional(std::move(out)) : std::nullopt;
 }
 
+// A substitution as RE2 writes it; none if it is invalid. $1, ${1}, ${name} and \1 are groups; \$ is a dollar.
+std::optional<std::string> rewrite_of(std::string_view substitution, const re2::RE2& regex) {
+    std::string rewrite;
+    for (std::size_t i = 0; i < substitution.size(); ++i) {
+        const char c = substitution[i];
+        const char next = i + 1 < substitution.size() ? substitution[i + 1] : '\0';
+        if (c == '$' && next >= '0' && next <= '9') {
+            rewrite += '\\';
+            continue;
+        }
+        if (c == '$' && next == '{') {
+            const std::size_t end = substitution.find('}', i);
+            if (end == std::string_view::npos) {
+                return std::nullopt;
+            }
+            const std::string name(substitution.substr(i + 2, end - i - 2));
+            const auto& groups = regex.NamedCapturingGroups();
+            const auto found = groups.find(name);
+            const std::string number = found == groups.end() ? name : std::to_string(found->second);
+            if (number.size() != 1 || number < "0" || number > "9") {
+                return std::nullopt;
+            }
+            rewrite.append("\\").append(number);
+            i = end;
+            continue;
+        }
+        if (c == '\\' && (next == '$' || next == '\\')) {
+            rewrite += next == '$' ? "$" : "\\\\";
+            ++i;
+            continue;
+        }
+        rewrite += c;
+        if (c == '\\' && !(next >= '0' && next <= '9')) {
+            rewrite += '\\';
+        }
+    }
+    std::string problem;
+    return regex.CheckRewriteString(rewrite, &problem) ? std::optional(std::move(rewrite))
+                                                       : std::nullopt;
+}
+
 }  // namespace
 
 const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bool full) {
@@ -194,51 +235,16 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
     if (node.function != Function::replace_matches) {
         return push(Item::boolean(re2::RE2::PartialMatch(piece(text), *regex)));
     }
-    // $1, ${1}, ${name} and \1 are groups; \$ is a dollar.
-    std::string rewrite;
-    for (std::size_t i = 0; i < substitution.size(); ++i) {
-        const char c = substitution[i];
-        const char next = i + 1 < substitution.size() ? substitution[i + 1] : '\0';
-        if (c == '$' && next >= '0' && next <= '9') {
-            rewrite += '\\';
-            continue;
-        }
-        if (c == '$' && next == '{') {
-            const std::size_t end = substitution.find('}', i);
-            if (end == std::string_view::npos) {
-                return fail("an invalid substitution");
-            }
-            const std::string name(substitution.substr(i + 2, end - i - 2));
-            const auto& groups = regex->NamedCapturingGroups();
-            const auto found = groups.find(name);
-            const std::string number = found == groups.end() ? name : std::to_string(found->second);
-            if (number.size() != 1 || number < "0" || number > "9") {
-                return fail("an invalid substitution");
-            }
-            rewrite.append("\\").append(number);
-            i = end;
-            continue;
-        }
-        if (c == '\\' && (next == '$' || next == '\\')) {
-            rewrite += next == '$' ? "$" : "\\\\";
-            ++i;
-            continue;
-        }
-        rewrite += c;
-        if (c == '\\' && !(next >= '0' && next <= '9')) {
-            rewrite += '\\';
-        }
-    }
-    std::string problem;
-    if (!regex->CheckRewriteString(rewrite, &problem)) {
+    const std::optional<std::string> rewrite = rewrite_of(substitution, *regex);
+    if (!rewrite) {
         return fail("an invalid substitution");
     }
     // Each byte can be replaced by the whole substitution: the size is checked in advance.
-    if ((text.size() + 1) * (rewrite.size() + 1) > 64 * environment_->limits.string_bytes) {
+    if ((text.size() + 1) * (rewrite->size() + 1) > 64 * environment_->limits.string_bytes) {
         return fail(Errc::too_costly, "a string is too long");
     }
     std::string out(text);
-    re2::RE2::GlobalReplace(&out, *regex, rewrite);
+    re2::RE2::GlobalReplace(&out, *regex, *rewrite);
     return push_text(out);
 }
 
