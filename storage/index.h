@@ -46,7 +46,7 @@ struct IndexedErase {
 };
 
 /// The key of a resource: XXH3-128 of "Type/id" under the store's own random seed, so that nobody can choose
-/// ids that collide. Store::load compares the full key all the same.
+/// ids that collide. Look-ups compare all of it.
 Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id) noexcept;
 
 class Index {
