@@ -339,11 +339,14 @@ Result<LogEnd> end_of_open(std::uint64_t number, std::string_view bytes,
     for (const FrameAt& frame : scan.frames) {
         RecordReader reader(bytes, frame.offset, frame.header);
         while (true) {
-            ANNALS_TRY(const auto record, reader.next());
+            const auto record = reader.next();
             if (!record) {
+                return at_record(path, reader.offset(), record.error());
+            }
+            if (!*record) {
                 break;
             }
-            end.position.value += record->kind == RecordKind::version ? 1 : 0;
+            end.position.value += (*record)->kind == RecordKind::version ? 1 : 0;
         }
         end.instant = std::max(end.instant, frame.header.instant);
     }

@@ -121,7 +121,12 @@ Result<void> SegmentRewrite::copy_frame() {
     header.record_count = 0;
     header.synced_offset = kSegmentHeaderBytes;
     while (true) {
-        ANNALS_TRY(const std::optional<Record> read, reader.next());
+        const auto next = reader.next();
+        if (!next) {
+            return at_record("segments/" + segment_name(header_.number), reader.offset(),
+                             next.error());
+        }
+        const std::optional<Record>& read = *next;
         if (!read) {
             break;
         }

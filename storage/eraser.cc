@@ -33,7 +33,9 @@ Result<std::string> unpack_without(const Segment& segment, std::span<const std::
     ANNALS_TRY(const std::shared_ptr<const char> image, segment.packed->image());
     std::string bytes(image.get(), segment.packed->image_bytes());
     for (const std::uint64_t record : records) {
-        ANNALS_TRY_VOID(decode_record(bytes, record));
+        if (const auto whole = decode_record(bytes, record); !whole) {
+            return damaged_at(segment.header.number, record, whole.error().detail);
+        }
         blank_record(bytes, record);
     }
     const std::uint64_t end = segment.packed->frames_end();

@@ -28,8 +28,8 @@ std::size_t decimal_digits(std::uint64_t value) noexcept {
     return digits;
 }
 
-Error corrupt(std::uint64_t offset, std::string_view what) {
-    return {Errc::corrupt, fmt::format("offset {}: {}", offset, what)};
+Error corrupt(std::string_view what) {
+    return {Errc::corrupt, std::string(what)};
 }
 
 /// Whether a version or an erase is within the format's limits.
@@ -232,7 +232,7 @@ Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
     const auto length = record_length(bytes, offset);
     if (!length || load_le<std::uint64_t>(bytes.data() + offset) !=
                        hash64(bytes.substr(offset + 8, *length - 8))) {
-        return corrupt(offset, "damaged record");
+        return corrupt("damaged record");
     }
     return parse_record(bytes, offset);
 }
@@ -240,7 +240,7 @@ Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
 Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
     const auto fitting = record_length(bytes, offset);
     if (!fitting) {
-        return corrupt(offset, "no record fits here");
+        return corrupt("no record fits here");
     }
     const std::uint32_t length = *fitting;
     const char* in = bytes.data() + offset;
@@ -248,7 +248,7 @@ Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
     if (kind != static_cast<std::uint8_t>(RecordKind::version) &&
         kind != static_cast<std::uint8_t>(RecordKind::erase) &&
         kind != static_cast<std::uint8_t>(RecordKind::request)) {
-        return corrupt(offset, "record of an unknown kind");
+        return corrupt("record of an unknown kind");
     }
     const auto type_bytes = static_cast<std::uint8_t>(in[15]);
     const auto id_bytes = load_le<std::uint16_t>(in + 32);
@@ -257,11 +257,11 @@ Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
     const std::uint64_t terms_bytes = term_count * sizeof(std::uint64_t);
     if (kRecordHeaderBytes + terms_bytes + type_bytes + id_bytes + std::uint64_t{body_size} !=
         length) {
-        return corrupt(offset, "record whose parts do not add up");
+        return corrupt("record whose parts do not add up");
     }
     if (kind == static_cast<std::uint8_t>(RecordKind::request) &&
         body_size + std::size_t{kRecordHeaderBytes} != length) {
-        return corrupt(offset, "record of a request that names a resource");
+        return corrupt("record of a request that names a resource");
     }
     Record record;
     record.kind = static_cast<RecordKind>(kind);
@@ -330,20 +330,19 @@ void blank_record(std::string& bytes, std::uint64_t offset) noexcept {
 Result<std::optional<Record>> RecordReader::next() {
     if (flags_ != 0) {
         return Error{Errc::usage,
-                     fmt::format("offset {}: frame with flags {:#x}, written by a newer program",
-                                 offset_, flags_)};
+                     fmt::format("frame with flags {:#x}, written by a newer program", flags_)};
     }
     while (left_ > 0) {
         --left_;
-        if (bytes_.size() < next_ || bytes_.size() - next_ < kRecordHeaderBytes) {
-            return corrupt(next_, "frame with fewer records than it states");
-        }
         offset_ = next_;
+        if (bytes_.size() < offset_ || bytes_.size() - offset_ < kRecordHeaderBytes) {
+            return corrupt("frame with fewer records than it states");
+        }
         const char* in = bytes_.data() + offset_;
         const auto length = load_le<std::uint32_t>(in + 8);
         const auto kind = static_cast<std::uint8_t>(in[12]);
         if (length < 16 || length > bytes_.size() - offset_) {
-            return corrupt(offset_, "record that leaves its frame");
+            return corrupt("record that leaves its frame");
         }
         next_ = offset_ + padded(length);
         if (kind >= kSkippableKinds) {
@@ -356,12 +355,11 @@ Result<std::optional<Record>> RecordReader::next() {
         if (kind != static_cast<std::uint8_t>(RecordKind::version) &&
             kind != static_cast<std::uint8_t>(RecordKind::erase)) {
             return Error{Errc::usage,
-                         fmt::format("offset {}: record of kind {}, written by a newer program",
-                                     offset_, kind)};
+                         fmt::format("record of kind {}, written by a newer program", kind)};
         }
         ANNALS_TRY(Record record, decode_record(bytes_, offset_));
         if (!is_within_limits(record)) {
-            return corrupt(offset_, "record that exceeds the limits of the format");
+            return corrupt("record that exceeds the limits of the format");
         }
         return std::optional<Record>(record);
     }
@@ -370,6 +368,10 @@ Result<std::optional<Record>> RecordReader::next() {
 
 std::string segment_name(std::uint64_t number) {
     return fmt::format("{:010}.seg", number);
+}
+
+Error at_record(std::string_view file, std::uint64_t offset, const Error& error) {
+    return {error.code, fmt::format("{}: offset {}: {}", file, offset, error.detail)};
 }
 
 Error damaged_at(std::uint64_t segment, std::uint64_t offset, std::string_view why) {

@@ -116,7 +116,7 @@ void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Insta
 std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept;
 
 /// The record at `offset` of a mapped file, checksum verified.
-/// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind).
+/// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind); without the place.
 Result<Record> decode_record(std::string_view bytes, std::uint64_t offset);
 
 /// As decode_record(), but without verifying the checksum: for bytes that another one covers.
@@ -145,13 +145,14 @@ class RecordReader {
           left_(frame.record_count),
           flags_(frame.flags) {}
 
-    /// The next record of a known kind, none at the end. Errors: corrupt, usage (an unknown kind, or a frame with flags).
+    /// The next record of a known kind, none at the end.
+    /// Errors: corrupt, usage (an unknown kind, or a frame with flags); without the place, which is offset().
     Result<std::optional<Record>> next();
 
     /// The record of the commit's request with its padding, once next() has passed it; empty if there is none or it was erased.
     std::string_view request() const noexcept { return request_; }
 
-    /// Offset and padded size of what next() returned last; before that, the offset is the frame's.
+    /// Offset and padded size of what next() returned or refused last; before that, the offset is the frame's.
     std::uint64_t offset() const noexcept { return offset_; }
 
     std::uint64_t size() const noexcept { return next_ - offset_; }
@@ -167,6 +168,9 @@ class RecordReader {
 
 /// "0000000001.seg"
 std::string segment_name(std::uint64_t number);
+
+/// `error`, of a record or frame, with its place: `offset` of `file`.
+Error at_record(std::string_view file, std::uint64_t offset, const Error& error);
 
 /// The error for a segment that is not what it should be at `offset` of its file.
 Error damaged_at(std::uint64_t segment, std::uint64_t offset, std::string_view why);

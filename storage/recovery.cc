@@ -363,8 +363,7 @@ class Recovery {
                     return damaged(source.name, reader.offset(),
                                    "damaged record in an intact frame");
                 }
-                return Error{read.error().code,
-                             fmt::format("segments/{}: {}", source.name, read.error().detail)};
+                return at_record("segments/" + source.name, reader.offset(), read.error());
             }
             if (!*read) {
                 break;

@@ -24,7 +24,7 @@ Result<std::uint64_t> count_versions(const std::string& path, std::string_view b
     while (true) {
         auto record = reader.next();
         if (!record) {
-            return damaged(path, reader.offset(), record.error().detail);
+            return at_record(path, reader.offset(), record.error());
         }
         if (!*record) {
             return versions;

@@ -201,20 +201,20 @@ class Verification {
         }
         sealed_ = footer.has_value();
         if (footer) {
-            log_.verify_frames(bytes.substr(0, footer->offset()));
+            ANNALS_TRY_VOID(log_.verify_frames(bytes.substr(0, footer->offset())));
             if (report_.damages.size() == damages_before) {
                 log_.verify_footer(*footer, bytes);
             }
         } else if (!last) {
             // It is unknown where the footer began: the frames end after the last that is found.
-            log_.verify_frames(bytes.substr(0, frames_end(bytes, header->salt)));
+            ANNALS_TRY_VOID(log_.verify_frames(bytes.substr(0, frames_end(bytes, header->salt))));
             damage(bytes.size(), "no complete footer");
         } else {
             const SegmentScan scan = scan_segment(bytes, *header);
             // The last whole frame may end in zeros, after which a torn one may have begun.
-            log_.verify_frames(bytes.substr(
+            ANNALS_TRY_VOID(log_.verify_frames(bytes.substr(
                 0, scan.witness ? std::max(scan.garbage_end, frames_end(bytes, header->salt))
-                                : scan.end));
+                                : scan.end)));
             report_.torn_bytes += scan.witness ? 0 : scan.garbage_end - scan.end;
         }
         return {};

@@ -50,11 +50,11 @@ void LogCheck::begin_segment(std::uint64_t number, const SegmentHeader& header) 
     lost_ = false;
 }
 
-void LogCheck::verify_frames(std::string_view bytes) {
+Result<void> LogCheck::verify_frames(std::string_view bytes) {
     std::uint64_t at = kSegmentHeaderBytes;
     while (at < bytes.size()) {
         if (const auto frame = decode_frame(bytes.substr(at), header_.salt)) {
-            verify_frame(bytes, {at, *frame});
+            ANNALS_TRY_VOID(verify_frame(bytes, {at, *frame}));
             at += frame->length;
             continue;
         }
@@ -70,6 +70,7 @@ void LogCheck::verify_frames(std::string_view bytes) {
         damage_within_frame(bytes, at, lost);
         at = next ? next->offset : bytes.size();
     }
+    return {};
 }
 
 /// Reports the first damaged record of the frame that began at `at`, or the frame if that isn't possible.
@@ -95,7 +96,7 @@ void LogCheck::damage_within_frame(std::string_view bytes, std::uint64_t at,
     }
 }
 
-void LogCheck::verify_frame(std::string_view bytes, const FrameAt& frame) {
+Result<void> LogCheck::verify_frame(std::string_view bytes, const FrameAt& frame) {
     if (frame.header.synced_offset > frame.offset) {
         damage(frame.offset + 40, "frame that was written before what it states to be durable");
     }
@@ -113,10 +114,13 @@ void LogCheck::verify_frame(std::string_view bytes, const FrameAt& frame) {
     RecordReader reader(bytes, frame.offset, frame.header);
     while (true) {
         const auto read = reader.next();
+        if (!read && read.error().code == Errc::usage) {
+            return at_record("segments/" + name_, reader.offset(), read.error());
+        }
         if (!read) {
             damage(reader.offset(), read.error().detail);
             incomplete_ = true;
-            return;
+            return {};
         }
         if (!*read) {
             break;
@@ -126,6 +130,7 @@ void LogCheck::verify_frame(std::string_view bytes, const FrameAt& frame) {
     if (reader.offset() + reader.size() != frame.offset + frame.header.length) {
         damage(frame.offset + 16, "frame that is longer than its records");
     }
+    return {};
 }
 
 void LogCheck::verify_record(const Record& record, std::uint64_t offset, std::uint64_t size) {

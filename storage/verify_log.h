@@ -44,7 +44,8 @@ class LogCheck {
     void begin_segment(std::uint64_t number, const SegmentHeader& header);
 
     /// Verifies the frames, which must fill everything between the segment's header and the end of `bytes` without a gap.
-    void verify_frames(std::string_view bytes);
+    /// Errors: usage (a newer format).
+    Result<void> verify_frames(std::string_view bytes);
 
     /// Verifies that the footer of `bytes`, the whole file, matches the records, hint by hint and in its counts. Requires: they
     /// were verified.
@@ -66,7 +67,7 @@ class LogCheck {
     };
 
     void damage_within_frame(std::string_view bytes, std::uint64_t at, const std::string& lost);
-    void verify_frame(std::string_view bytes, const FrameAt& frame);
+    Result<void> verify_frame(std::string_view bytes, const FrameAt& frame);
     void verify_record(const Record& record, std::uint64_t offset, std::uint64_t size);
     void verify_erase(const Record& record, const Hint& hint);
     void verify_version(const Record& record, const Hint& hint);

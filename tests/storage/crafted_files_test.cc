@@ -104,7 +104,8 @@ class CraftedFiles : public testing::Test {
         EXPECT_TRUE(Store::open(fs_, kDirectory, tolerant_options()));
         const auto verified = verify(fs_, kDirectory);
         ASSERT_TRUE(verified) << verified.error().detail;
-        EXPECT_FALSE(verified->damages.empty());
+        ASSERT_FALSE(verified->damages.empty());
+        EXPECT_EQ(verified->damages.front().reason.find("offset"), std::string::npos);
     }
 
     SimFileSystem fs_;
@@ -148,6 +149,8 @@ TEST_F(CraftedFiles, ArePackedWithoutSuchARecord) {
         const auto packed = (*store)->wait_compacted();
         ASSERT_FALSE(packed);
         EXPECT_EQ(packed.error().code, Errc::corrupt);
+        EXPECT_TRUE(packed.error().detail.starts_with("segments/0000000001.seg: offset 120: "))
+            << packed.error().detail;
     }
 }
 

@@ -4,15 +4,18 @@
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "storage/backup.h"
 #include "storage/file_system.h"
 #include "storage/format.h"
 #include "storage/segment.h"
 #include "storage/store.h"
+#include "storage/verify.h"
 #include "tests/support/commits.h"
 #include "tests/support/no_descriptors.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -354,6 +357,21 @@ TEST(Recovery, RefusesAFrameWithFlagsAndTouchesNoSegment) {
     EXPECT_EQ(store.error().code, Errc::usage);
     EXPECT_NE(store.error().detail.find("flags"), std::string::npos);
     EXPECT_EQ(fs->content(kFirst), bytes);
+
+    // Nobody else takes it for damage, and all name the place once.
+    const auto verified = verify(*fs, "/data");
+    const auto end = find_log_end(*fs, "/data");
+    const LogEnd whole{
+        .segment = 1, .offset = scan_segment(bytes, *header).end, .position = {3}, .instant = {}};
+    const auto backup = back_up(*fs, "/data", "/backup", [&] { return Result<LogEnd>(whole); });
+    ASSERT_FALSE(verified || end || backup);
+    for (const Error& error : {store.error(), verified.error(), end.error(), backup.error()}) {
+        EXPECT_EQ(error.code, Errc::usage) << error.detail;
+        EXPECT_NE(error.detail.find("0000000001.seg"), std::string::npos) << error.detail;
+        const std::string place = fmt::format(": offset {}: frame with flags", at);
+        EXPECT_NE(error.detail.find(place), std::string::npos) << error.detail;
+        EXPECT_EQ(error.detail.find("offset"), error.detail.rfind("offset")) << error.detail;
+    }
 }
 
 TEST(Recovery, RemovesFilesInTheMaking) {
