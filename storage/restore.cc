@@ -29,7 +29,8 @@ class Restoration {
         : fs_(fs), from_(from), to_(to), options_(options) {}
 
     Result<RestoreReport> run() {
-        ANNALS_TRY_VOID(begin());
+        ANNALS_TRY_VOID(look_at_source());
+        ANNALS_TRY_VOID(prepare_target());
         std::uint64_t number = 0;
         while (!cut_ && number < numbers_.size()) {
             ++number;
@@ -115,7 +116,8 @@ class Restoration {
         return fs_.remove(mark());
     }
 
-    Result<void> begin() {
+    /// Finds out what there is to restore.
+    Result<void> look_at_source() {
         if (!options_.unfinished) {
             ANNALS_TRY(manifest_, read_backup_manifest(fs_, from_));
             const bool partial = fs_.exists(fmt::format("{}/{}", from_, kBackupPartial));
@@ -138,6 +140,11 @@ class Restoration {
             const auto facts = fs_.facts(source(number));
             total_ += facts ? facts->bytes : 0;
         }
+        return {};
+    }
+
+    /// Makes the directory, with a mark that it is no store yet, and with nothing of an earlier one.
+    Result<void> prepare_target() {
         const std::string segments = to_ + "/segments";
         if (fs_.exists(mark())) {
             ANNALS_TRY(lock_, fs_.lock(to_));
