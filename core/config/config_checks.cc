@@ -187,6 +187,30 @@ Result<void> check_token_endpoint(const Config& config) {
     return {};
 }
 
+/// Clients send credentials to what is announced here, and can't find out what a relative or mistyped URL means.
+Result<void> check_announced(const Config::Auth::Smart& smart) {
+    const std::pair<std::string_view, const std::string&> urls[] = {
+        {"authorization_endpoint", smart.authorization_endpoint},
+        {"token_endpoint", smart.token_endpoint},
+        {"introspection_endpoint", smart.introspection_endpoint},
+        {"revocation_endpoint", smart.revocation_endpoint},
+        {"management_endpoint", smart.management_endpoint},
+        {"registration_endpoint", smart.registration_endpoint},
+        {"jwks_uri", smart.jwks_uri},
+        {"user_access_brand_bundle", smart.user_access_brand_bundle},
+    };
+    for (const auto& [key, url] : urls) {
+        if (url.empty()) {
+            continue;
+        }
+        if (const Result<Endpoint> endpoint = read_endpoint(url); !endpoint) {
+            return usage(fmt::format("auth.smart.{}: '{}': {}", key, one_line(url),
+                                     endpoint.error().detail));
+        }
+    }
+    return {};
+}
+
 Result<void> check_audit(const Config& config) {
     if (!config.audit.resources) {
         return {};
@@ -225,6 +249,7 @@ Result<void> check_auth(const Config& config) {
         return usage("auth.jwt.jwks_url must begin with https:// and contain no user");
     }
     ANNALS_TRY_VOID(check_issuers(auth));
+    ANNALS_TRY_VOID(check_announced(auth.smart));
     ANNALS_TRY_VOID(check_token_endpoint(config));
     return check_introspection(config);
 }

@@ -225,6 +225,11 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"metadata.instantiates=[\"us-core-server\"]",
               "metadata.instantiates: 'us-core-server'"},
              {"metadata.instantiates=[\"http://a b\"]", "is not an absolute URL"},
+             {"auth.smart.token_endpoint=auth.example.org/token",
+              "auth.smart.token_endpoint: 'auth.example.org/token': it is not an http or https "
+              "URL"},
+             {"auth.smart.jwks_uri=/etc/annals/keys", "auth.smart.jwks_uri: '/etc/annals/keys'"},
+             {"auth.smart.user_access_brand_bundle=\"https://a b\"", "not allowed in URLs"},
              {"search.time_zone=Europe/Atlantis", "search.time_zone: 'Europe/Atlantis'"},
              {"search.time_zone=\"\"", "search.time_zone: ''"},
              {"search.time_zone=/etc/passwd", "search.time_zone: '/etc/passwd'"},
