@@ -253,11 +253,25 @@ TEST_F(ReplicateHistory, FollowsByTheTotalWithGrowingPauses) {
     EXPECT_EQ(follower.wait(std::chrono::seconds(10)), 0) << follower.errors();
 }
 
+TEST_F(ReplicateHistory, FollowsByTheNewestVersionWhereThereIsNoTotal) {
+    has_page("first", {1});
+    has_page("?_count=1", {1});
+    test::ChildProcess follower(kBinary, arguments({"--follow", "--since", "2020-01-01"}));
+    EXPECT_TRUE(test::eventually([&] { return asked_for("?_count=1") >= 4; }));
+    EXPECT_LE(asked_for("_sort=_lastUpdated"), 2) << "nothing has come";
+    EXPECT_EQ(asked_for("_count=0"), 0);
+    has_page("first", {1, 2});
+    has_page("?_count=1", {2});
+    EXPECT_TRUE(test::eventually([&] { return taken() == std::vector{1, 2}; }));
+    follower.kill(SIGTERM);
+    EXPECT_EQ(follower.wait(std::chrono::seconds(10)), 0) << follower.errors();
+}
+
 TEST_F(ReplicateHistory, FollowsByThePageWhereThereIsNoTotal) {
     has_page("first", {1});
-    answers("_count=0", {400, "{}"});
+    answers("?_count=1", {400, "{}"});
     test::ChildProcess follower(kBinary, arguments({"--follow", "--since", "2020-01-01"}));
-    EXPECT_TRUE(test::eventually([&] { return asked_for("_count=0") >= 4; }));
+    EXPECT_TRUE(test::eventually([&] { return asked_for("?_count=1") >= 4; }));
     EXPECT_GE(asked_for("_sort=_lastUpdated"), 4) << "one page for each";
     EXPECT_EQ(asked_for("_changes"), 0) << "which knows no instants";
     follower.kill(SIGTERM);

@@ -236,14 +236,23 @@ Result<std::string> HistoryReader::cursor_target(std::string_view cursor, std::s
 }
 
 Result<std::optional<std::uint64_t>> HistoryReader::total() {
-    const auto page = read(client_.server().base_path + "/_history?_count=0");
-    if (page) {
-        return page->total;
+    ANNALS_TRY(const auto page, small_page(0));
+    return page ? page->total : std::nullopt;
+}
+
+Result<std::optional<std::uint64_t>> HistoryReader::newest() {
+    ANNALS_TRY(const auto page, small_page(1));
+    return page && !page->entries.empty() ? std::optional(entry_mark(page->entries.front()))
+                                          : std::nullopt;
+}
+
+Result<std::optional<HistoryPage>> HistoryReader::small_page(int count) {
+    auto page = read(fmt::format("{}/_history?_count={}", client_.server().base_path, count));
+    if (!page && page.error().code == Errc::invalid) {
+        return std::optional<HistoryPage>();
     }
-    if (page.error().code == Errc::invalid) {
-        return std::optional<std::uint64_t>();  // some refuse an empty page
-    }
-    return page.error();
+    ANNALS_TRY(HistoryPage whole, std::move(page));
+    return std::optional(std::move(whole));
 }
 
 Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>& document) {

@@ -58,10 +58,17 @@ class HistoryReader {
     /// Errors: as read().
     Result<std::optional<std::uint64_t>> total();
 
+    /// The entry_mark() of the newest version; none if the history is empty or the server refuses such a page. For servers
+    /// without a total. Errors: as read().
+    Result<std::optional<std::uint64_t>> newest();
+
   private:
     /// The reply to `target`, whose `_count` is lowered if the reply is too large, and its parsed document. An empty reply, or
     /// one that begins with an object but doesn't parse, is requested again, as patience allows.
     Result<HttpReply> ask(std::string& target, Result<json::Document>& document);
+
+    /// The first page in the server's own order; none if it refuses that (400).
+    Result<std::optional<HistoryPage>> small_page(int count);
 
     /// Whether the server that returned `bundle` for `_sort=_position` knows that order.
     Result<bool> is_by_position(json::Value bundle);

@@ -32,8 +32,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestPoll{20};
 constexpr milliseconds kLongestPoll{1000};
 
-// The total tells cheaply whether there is something new, unless as many versions were erased as written.
-constexpr int kPollsByTotal = 10;
+// The total tells cheaply whether there is something new, unless as many versions were erased as written; and so does the
+// newest version, unless an older one became visible after it.
+constexpr int kPollsInBetween = 10;
 
 // A year: much more does not fit into a duration of nanoseconds.
 constexpr std::uint64_t kRetrySecondsMax = 366ULL * 24 * 60 * 60;
@@ -113,14 +114,16 @@ void sleep_a_while(milliseconds pause) {
     }
 }
 
-/// Waits, with growing pauses, until the source may have more than when its total was `total`.
+/// Waits, with growing pauses, until the source may have more than when its total was `total` or, if it has none, when
+/// its last entry was `last`: it may return its newest version first, as FHIR says.
 Result<void> await_news(HistoryReader& reader, milliseconds& poll,
-                        const std::optional<std::uint64_t>& total) {
-    for (int i = 0; i < kPollsByTotal && !g_stop; ++i) {
+                        const std::optional<std::uint64_t>& total,
+                        const std::optional<std::uint64_t>& last) {
+    for (int i = 0; i < kPollsInBetween && !g_stop; ++i) {
         sleep_a_while(poll);
         poll = std::min(poll * 2, kLongestPoll);
-        ANNALS_TRY(const auto now, reader.total());
-        if (!now || now != total) {
+        ANNALS_TRY(const auto now, total ? reader.total() : reader.newest());
+        if (!now || now != (total ? total : last)) {
             break;
         }
     }
@@ -195,7 +198,7 @@ Result<void> copy_history(const ReplicateOptions& options, const Patience& patie
         if (!options.follow) {
             return {};
         }
-        ANNALS_TRY_VOID(await_news(reader, poll, page.total));
+        ANNALS_TRY_VOID(await_news(reader, poll, page.total, state.after));
         if (g_stop) {
             return {};
         }
