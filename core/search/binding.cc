@@ -125,17 +125,13 @@ BoundPlan of_chosen(const Plan& plan, const std::shared_ptr<const SearchRun>& ru
     return condition;
 }
 
-BoundPlan of_interval(Column column, const Plan& plan, Range range, const SearchRun& run) {
+BoundPlan of_interval(Column column, Comparison comparison, Range range, const SearchRun& run) {
     BoundPlan condition;
     condition.kind = BoundKind::interval;
     condition.column = column;
-    condition.plan = &plan;
-    condition.range = range;
-    condition.intervals = run.intervals(column);
-    condition.stretch = find_stretch(condition.intervals, plan.comparison, range);
-    condition.work = condition.stretch.size();
-    condition.estimate =
-        bounded(estimate(condition.intervals, condition.stretch, plan.comparison, range), run);
+    condition.intervals = IntervalCondition(run.intervals(column), comparison, range);
+    condition.work = condition.intervals.stretch().size();
+    condition.estimate = bounded(condition.intervals.estimate(), run);
     return condition.work == 0 ? nothing_at_all() : condition;
 }
 
@@ -174,8 +170,8 @@ BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolu
             units.emplace(unit, asked);
         }
         if (asked) {
-            BoundPlan part =
-                of_interval(beside(plan.column, unit.insert(0, 1, '=')), plan, *asked, run);
+            BoundPlan part = of_interval(beside(plan.column, unit.insert(0, 1, '=')),
+                                         plan.comparison, *asked, run);
             if (part.kind != BoundKind::nothing) {
                 parts.push_back(std::move(part));
             }
@@ -304,7 +300,7 @@ BoundPlan of_itself(const Plan& plan, const std::shared_ptr<const SearchRun>& ru
         case Plan::Kind::contains:
             return of_chosen(plan, run);
         case Plan::Kind::interval:
-            return of_interval(plan.column, plan, plan.range, *run);
+            return of_interval(plan.column, plan.comparison, plan.range, *run);
         case Plan::Kind::quantity:
             return of_quantity(plan, *run, resolution);
         case Plan::Kind::chain:

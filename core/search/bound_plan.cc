@@ -66,14 +66,8 @@ bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t docume
                 return std::binary_search(chosen.begin(), chosen.end(), text);
             });
         }
-        case BoundKind::interval: {
-            const auto own = condition.intervals.of(document);
-            return std::any_of(own.begin(), own.end(), [&](std::uint32_t i) {
-                return compares(condition.plan->comparison,
-                                {condition.intervals.all.low[i], condition.intervals.all.high[i]},
-                                condition.range);
-            });
-        }
+        case BoundKind::interval:
+            return condition.intervals.holds(document);
         case BoundKind::linked: {
             const auto own = condition.links.of(document);
             return std::any_of(own.begin(), own.end(),
@@ -149,8 +143,7 @@ void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& docu
             }
             return;
         case BoundKind::interval:
-            add_documents(condition.intervals, condition.stretch, condition.plan->comparison,
-                          condition.range, documents);
+            condition.intervals.add_to(documents);
             return;
         case BoundKind::linked:
             for (std::size_t i = 0; i < condition.links.size(); ++i) {

@@ -51,10 +51,8 @@ struct BoundPlan {
     Column column = 0;
     storage::SearchRun::TextRange text_range;
     std::shared_ptr<const std::vector<std::uint32_t>> chosen_texts;  // sorted
-    storage::IntervalColumn intervals;
-    IntervalStretch stretch;
-    const Plan* plan = nullptr;  // for the comparison, or the check
-    Range range;
+    IntervalCondition intervals;
+    const Plan* plan = nullptr;  // for the check
     storage::LinkColumn links;
     std::vector<std::uint64_t> targets;  // a bit for each of links.targets
     const KeySet* keys = nullptr;

@@ -127,77 +127,82 @@ std::uint32_t sample(std::uint32_t first, std::uint32_t last, Test test) noexcep
 
 }  // namespace
 
-IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison comparison,
-                             Range asked) noexcept {
+IntervalCondition::IntervalCondition(const storage::IntervalColumn& column, Comparison comparison,
+                                     Range asked) noexcept
+    : column_(column), comparison_(comparison), asked_(asked) {
     const std::uint64_t span = column.short_span;
     const std::span<const std::int64_t> lows = column.shorter().low;
-    IntervalStretch stretch;
-    std::tie(stretch.first, stretch.last) = find(lows, candidates(comparison, asked, span));
-    const auto [sure_first, sure_last] = find(
-        lows.subspan(stretch.first, stretch.last - stretch.first), sure(comparison, asked, span));
-    stretch.sure_first = stretch.first + sure_first;
-    stretch.sure_last = stretch.first + sure_last;
+    std::tie(stretch_.first, stretch_.last) = find(lows, candidates(comparison, asked, span));
+    const auto [sure_first, sure_last] =
+        find(lows.subspan(stretch_.first, stretch_.last - stretch_.first),
+             sure(comparison, asked, span));
+    stretch_.sure_first = stretch_.first + sure_first;
+    stretch_.sure_last = stretch_.first + sure_last;
     const auto [first, last] = find(column.longer().low, candidates(comparison, asked, kAnySpan));
-    stretch.longer_first = column.shorter_count + first;
-    stretch.longer_last = column.shorter_count + last;
-    return stretch;
+    stretch_.longer_first = column.shorter_count + first;
+    stretch_.longer_last = column.shorter_count + last;
 }
 
-std::uint32_t estimate(const storage::IntervalColumn& column, const IntervalStretch& stretch,
-                       Comparison comparison, Range asked) noexcept {
+bool IntervalCondition::holds(std::uint32_t document) const noexcept {
+    const storage::Intervals& all = column_.all;
+    return std::ranges::any_of(column_.of(document), [&](std::uint32_t i) {
+        return compares(comparison_, {all.low[i], all.high[i]}, asked_);
+    });
+}
+
+std::uint32_t IntervalCondition::estimate() const noexcept {
     const auto test = [&](std::uint32_t i) {
-        return compares(comparison, {column.all.low[i], column.all.high[i]}, asked);
+        return compares(comparison_, {column_.all.low[i], column_.all.high[i]}, asked_);
     };
-    return stretch.sure_last - stretch.sure_first +
-           sample(stretch.first, stretch.sure_first, test) +
-           sample(stretch.sure_last, stretch.last, test) +
-           sample(stretch.longer_first, stretch.longer_last, test);
+    return stretch_.sure_last - stretch_.sure_first +
+           sample(stretch_.first, stretch_.sure_first, test) +
+           sample(stretch_.sure_last, stretch_.last, test) +
+           sample(stretch_.longer_first, stretch_.longer_last, test);
 }
 
-std::uint32_t count_intervals(const storage::IntervalColumn& column, const IntervalStretch& stretch,
-                              Comparison comparison, Range asked,
-                              const DocumentSet* without) noexcept {
+std::uint32_t IntervalCondition::count(const DocumentSet* without) const noexcept {
     const std::uint64_t* const gone = without == nullptr ? nullptr : without->words().data();
     const auto stays = [&](std::uint32_t i) {
-        const std::uint32_t document = column.all.document[i];
+        const std::uint32_t document = column_.all.document[i];
         return gone == nullptr || (gone[document / 64] >> (document % 64) & 1) == 0;
     };
     std::uint32_t found = 0;
     const auto add_tested = [&](std::uint32_t first, std::uint32_t last) {
         for (std::uint32_t i = first; i < last; ++i) {
-            const Range own{column.all.low[i], column.all.high[i]};
-            found += compares(comparison, own, asked) && stays(i) ? 1 : 0;
+            const Range own{column_.all.low[i], column_.all.high[i]};
+            found += compares(comparison_, own, asked_) && stays(i) ? 1 : 0;
         }
     };
-    add_tested(stretch.first, stretch.sure_first);
+    add_tested(stretch_.first, stretch_.sure_first);
     if (gone == nullptr) {
-        found += stretch.sure_last - stretch.sure_first;
+        found += stretch_.sure_last - stretch_.sure_first;
     } else {
-        for (std::uint32_t i = stretch.sure_first; i < stretch.sure_last; ++i) {
+        for (std::uint32_t i = stretch_.sure_first; i < stretch_.sure_last; ++i) {
             found += stays(i) ? 1 : 0;
         }
     }
-    add_tested(stretch.sure_last, stretch.last);
-    add_tested(stretch.longer_first, stretch.longer_last);
+    add_tested(stretch_.sure_last, stretch_.last);
+    add_tested(stretch_.longer_first, stretch_.longer_last);
     return found;
 }
 
-void add_documents(const storage::IntervalColumn& column, const IntervalStretch& stretch,
-                   Comparison comparison, Range asked, DocumentSet& documents) {
-    const storage::Intervals& all = column.all;
-    const auto add_tested = [&](std::uint32_t first, std::uint32_t last) {
+void IntervalCondition::add_to(DocumentSet& documents) const {
+    // By value, since the compiler can't know that adding to `documents` doesn't change this.
+    const auto add_tested = [all = column_.all, comparison = comparison_, asked = asked_,
+                             &documents](std::uint32_t first, std::uint32_t last) {
         for (std::uint32_t i = first; i < last; ++i) {
             if (compares(comparison, {all.low[i], all.high[i]}, asked)) {
                 documents.add(all.document[i]);
             }
         }
     };
-    add_tested(stretch.first, stretch.sure_first);
-    for (std::uint32_t i = stretch.sure_first; i < stretch.sure_last; ++i) {
-        documents.add(all.document[i]);
+    add_tested(stretch_.first, stretch_.sure_first);
+    for (const std::uint32_t document : column_.all.document.subspan(
+             stretch_.sure_first, stretch_.sure_last - stretch_.sure_first)) {
+        documents.add(document);
     }
-    add_tested(stretch.sure_last, stretch.last);
-    add_tested(stretch.longer_first, stretch.longer_last);
+    add_tested(stretch_.sure_last, stretch_.last);
+    add_tested(stretch_.longer_first, stretch_.longer_last);
 }
 
 }  // namespace annals::core::search

@@ -1,8 +1,8 @@
-// Intervals: finds those of a column for which a comparison holds, by binary search.
+// IntervalCondition: finds the intervals of a column for which a comparison holds, by binary search.
 //
 // Layer:   core/search.
 // Spec:    FHIR R4 search.html#prefix, #date, #number.
-// Threads: plain functions.
+// Threads: plain values.
 
 #pragma once
 
@@ -28,21 +28,34 @@ struct IntervalStretch {
     std::uint32_t size() const noexcept { return last - first + longer_last - longer_first; }
 };
 
-/// Finds the stretches of `column` whose intervals may match.
-IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison comparison,
-                             Range asked) noexcept;
+/// A comparison with a range, on the intervals of a column. Lifetime: the run's.
+class IntervalCondition {
+  public:
+    IntervalCondition() = default;
 
-/// Estimates how many intervals match, by a sample of those that aren't sure.
-std::uint32_t estimate(const storage::IntervalColumn& column, const IntervalStretch& stretch,
-                       Comparison comparison, Range asked) noexcept;
+    /// Finds the stretches of `column` whose intervals may match.
+    IntervalCondition(const storage::IntervalColumn& column, Comparison comparison,
+                      Range asked) noexcept;
 
-/// Counts the intervals that match, except those of documents in `without`, which is dense; null: none.
-std::uint32_t count_intervals(const storage::IntervalColumn& column, const IntervalStretch& stretch,
-                              Comparison comparison, Range asked,
-                              const DocumentSet* without) noexcept;
+    const IntervalStretch& stretch() const noexcept { return stretch_; }
 
-/// Adds the documents with an interval that matches.
-void add_documents(const storage::IntervalColumn& column, const IntervalStretch& stretch,
-                   Comparison comparison, Range asked, DocumentSet& documents);
+    /// Whether any interval of the document matches.
+    bool holds(std::uint32_t document) const noexcept;
+
+    /// Estimates how many intervals match, by a sample of those that aren't sure.
+    std::uint32_t estimate() const noexcept;
+
+    /// Counts the intervals that match, except those of documents in `without`, which is dense; null: none.
+    std::uint32_t count(const DocumentSet* without) const noexcept;
+
+    /// Adds the documents with an interval that matches.
+    void add_to(DocumentSet& documents) const;
+
+  private:
+    storage::IntervalColumn column_;
+    Comparison comparison_ = Comparison::eq;
+    Range asked_;
+    IntervalStretch stretch_;
+};
 
 }  // namespace annals::core::search

@@ -67,7 +67,7 @@ struct OrderedWalk::Lane {
             !RunFacts::of_thread().is_single(run, column_id)) {
             return;
         }
-        const IntervalStretch& stretch = part.stretch;
+        const IntervalStretch& stretch = part.intervals.stretch();
         const std::size_t before = column.shorter_count;
         shorter_begin = std::max<std::size_t>(shorter_begin, stretch.first);
         shorter_end = std::max(shorter_begin, std::min<std::size_t>(shorter_end, stretch.last));

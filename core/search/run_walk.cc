@@ -365,8 +365,7 @@ bool RunWalk::count_at_once() {
                 }
             }
         }
-        count_ += count_intervals(condition.intervals, condition.stretch,
-                                  condition.plan->comparison, condition.range, dead.get());
+        count_ += condition.intervals.count(dead.get());
         count_ -= few_died ? count_dead(condition) : 0;
         return true;
     }

@@ -36,15 +36,16 @@ TEST(Intervals, CompareAsEachDoesByItselfHoweverLongTheyAre) {
             const std::size_t end = 1 + i / 9;
             const Range asked{
                 ends[end], ends[end + random() % std::min<std::size_t>(3, ends.size() - 1 - end)]};
-            const auto stretch = find_stretch(column, comparison, asked);
+            const IntervalCondition condition(column, comparison, asked);
             DocumentSet found;
             found.reset(run->size());
-            add_documents(column, stretch, comparison, asked, found);
+            condition.add_to(found);
             found.seal();
             for (std::uint32_t document = 0; document < run->size(); ++document) {
                 const auto& own = entries[document].intervals.front();
-                ASSERT_EQ(found.contains(document),
-                          compares(comparison, {own.low, own.high}, asked))
+                const bool expected = compares(comparison, {own.low, own.high}, asked);
+                ASSERT_EQ(condition.holds(document), expected);
+                ASSERT_EQ(found.contains(document), expected)
                     << "round " << round << " comparison " << i % 9 << " of " << own.low << " to "
                     << own.high << " with " << asked.low << " to " << asked.high;
             }
