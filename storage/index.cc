@@ -146,8 +146,9 @@ std::optional<VersionInfo> Index::version(const Hash128& key, VersionNumber numb
     return impl_->info(position);
 }
 
-std::optional<VersionInfo> Index::current_at(const Hash128& key, Instant instant) const {
-    const Chain chain = impl_->chain(key, impl_->bound_of({}));
+std::optional<VersionInfo> Index::current_at(const Hash128& key, Instant instant,
+                                             Position bound) const {
+    const Chain chain = impl_->chain(key, impl_->bound_of(bound));
     const std::uint32_t position = impl_->standing_at(chain, instant);
     return position == 0 ? std::nullopt : std::optional(impl_->info(position));
 }

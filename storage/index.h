@@ -101,7 +101,8 @@ class Index {
     /// still counts while its resource has versions: what it deleted does not come back.
     std::optional<VersionInfo> current(const Hash128& key, Position bound) const;
     std::optional<VersionInfo> version(const Hash128& key, VersionNumber number) const;
-    std::optional<VersionInfo> current_at(const Hash128& key, Instant instant) const;
+    std::optional<VersionInfo> current_at(const Hash128& key, Instant instant,
+                                          Position bound) const;
     std::optional<VersionInfo> at(Position position) const;
 
     /// The head of a resource among all that is visible; Head::ticket is 0.

@@ -144,9 +144,9 @@ std::optional<VersionInfo> Store::version(TypeId type, std::string_view id,
     return impl_->index.version(impl_->key(type, id), number);
 }
 
-std::optional<VersionInfo> Store::current_at(TypeId type, std::string_view id,
-                                             Instant instant) const {
-    return impl_->index.current_at(impl_->key(type, id), instant);
+std::optional<VersionInfo> Store::current_at(TypeId type, std::string_view id, Instant instant,
+                                             Position bound) const {
+    return impl_->index.current_at(impl_->key(type, id), instant, bound);
 }
 
 std::optional<VersionInfo> Store::at(Position position) const {

@@ -300,9 +300,10 @@ class Store {
     std::optional<VersionInfo> version(TypeId type, std::string_view id,
                                        VersionNumber number) const;
 
-    /// The version of a resource that was current at `instant`: of those at or before it, the one with
-    /// the highest number; deletion or not. None if that one was erased: the one before it was not current then.
-    std::optional<VersionInfo> current_at(TypeId type, std::string_view id, Instant instant) const;
+    /// The version of a resource that was current at `instant`: of those at or before it and `bound` (default: all visible), the
+    /// one with the highest number; deletion or not. None if that one was erased: the one before it was not current then.
+    std::optional<VersionInfo> current_at(TypeId type, std::string_view id, Instant instant,
+                                          Position bound = {}) const;
 
     /// The version at a position, if it was not erased.
     std::optional<VersionInfo> at(Position position) const;

@@ -226,7 +226,8 @@ Response answer_at(const Service& service, const Request& request, const Target&
     Links links(request, target, parameters);
     add_self(links, parameters);
     content.links = links.take();
-    const auto info = service.store().current_at(target.type, target.id, *parameters.cursor.at);
+    const auto info = service.store().current_at(target.type, target.id, *parameters.cursor.at,
+                                                 request.seen_at.value_or(Position{}));
     if (info && !view.is_whole()) {
         if (auto later =
                 answer_later(service, request, looked_at(service, request, target.id, *info))) {
@@ -253,7 +254,8 @@ Response instance_history(const Service& service, const Request& request, const 
         return parameters.error();
     }
     const ScopedView view(service, request, kMayRead, "history");
-    const auto newest = service.store().current(target.type, target.id);
+    const auto newest =
+        service.store().current(target.type, target.id, request.seen_at.value_or(Position{}));
     if (newest && !view.is_whole()) {
         storage::HistoryQuery all;
         all.type = target.type;

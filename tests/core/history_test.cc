@@ -1,10 +1,14 @@
+#include "core/interactions/history.h"
+
 #include "codec/json/document.h"
 #include "core/interactions/history_cursor.h"
+#include "core/target.h"
 #include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
 
 #include <asio/post.hpp>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <atomic>
 #include <future>
@@ -560,6 +564,37 @@ TEST_F(History, CursorFromBehindTheEndOfTheStoreIsRefused) {
         EXPECT_EQ(status(newest, newest), 200) << path;
         EXPECT_EQ(status(newest + 1, 0), 400) << path;
         EXPECT_EQ(status(1, newest + 1), 400) << path;
+    }
+}
+
+TEST_F(History, InATransactionEndsWhereTheTransactionDoes) {
+    ASSERT_EQ(put_patient("1"), 201);
+    const Position seen = store().last_position();
+    ASSERT_EQ(put_patient("1"), 200);
+    ASSERT_EQ(put_patient("later"), 201);
+    const auto get_then = [&](std::string_view id, std::string_view query) {
+        const std::string path = fmt::format("/Patient/{}/_history", id);
+        core::Request request;
+        request.path = path;
+        request.query = query;
+        request.base_url = kBaseUrl;
+        request.loop = &loop();
+        request.seen_at = seen;
+        std::string found;
+        on_loop([&] {
+            const core::Response response =
+                core::instance_history(service(), request, *core::parse_target(path));
+            found = fmt::format("{} {}", response.status, response.body.str());
+        });
+        return found;
+    };
+    for (const std::string_view query : {"", "_at=2100"}) {
+        const std::string found = get_then("1", query);
+        EXPECT_THAT(found, testing::StartsWith(
+                               R"(200 {"resourceType":"Bundle","type":"history","total":1,)"))
+            << query;
+        EXPECT_THAT(found, testing::HasSubstr("/Patient/1/_history/1\"")) << query;
+        EXPECT_THAT(get_then("later", query), testing::StartsWith("404 ")) << query;
     }
 }
 

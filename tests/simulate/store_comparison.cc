@@ -90,8 +90,8 @@ void StoreComparison::some() {
         const VersionModel::Version* standing = model_.standing(resource, bound);
         expect_same(store_.current(type, id, bound), standing, "current");
         expect_same(store_.version(type, id, number), model_.version(resource, number), "version");
-        expect_same(store_.current_at(type, id, instant), model_.standing(resource, {}, instant),
-                    "current_at");
+        expect_same(store_.current_at(type, id, instant, bound),
+                    model_.standing(resource, bound, instant), "current_at");
         if (standing != nullptr && !standing->erased) {
             expect_loads(*standing);
         }

@@ -83,7 +83,7 @@ class Pair {
                         VersionNumber number) {
         const Hash128 key = key_of(resource);
         expect_same(index.current(key, bound), model.standing(resource, bound), "current");
-        expect_same(index.current_at(key, instant), model.standing(resource, {}, instant),
+        expect_same(index.current_at(key, instant, bound), model.standing(resource, bound, instant),
                     "current_at");
         expect_same(index.version(key, number), model.version(resource, number), "version");
         const Head head = index.head(key);
