@@ -89,48 +89,7 @@ bool ElementParser::read(Cursor& cursor) {
         return false;
     }
     while (!open_.empty()) {
-        cursor.skip_space();
-        if (cursor.done()) {
-            return cursor.fail(elements_[open_.back().element].begin,
-                               "an element without its end tag");
-        }
-        if (cursor.looking_at("</")) {
-            if (!cursor.read_end_tag(open_.back().name)) {
-                return false;
-            }
-            namespaces_.close(static_cast<std::uint32_t>(open_.size()));
-            elements_[open_.back().element].next = static_cast<std::uint32_t>(elements_.size());
-            if (open_.size() == 2) {
-                end_child(cursor, open_.back().element);
-            }
-            open_.pop_back();
-        } else if (!cursor.looking_at("<")) {
-            bool blank = true;
-            const std::size_t begin = cursor.at();
-            if (!cursor.skip_text(blank) ||
-                !cursor.flaw(begin, "text is allowed in attributes and narratives only",
-                             Errc::structure)) {
-                return false;
-            }
-        } else if (cursor.looking_at("<!--")) {
-            if (!cursor.skip_comment()) {
-                return false;
-            }
-        } else if (cursor.looking_at("<?")) {
-            if (!cursor.skip_instruction()) {
-                return false;
-            }
-        } else if (cursor.looking_at("<![CDATA[")) {
-            std::string_view data;
-            const std::size_t begin = cursor.at();
-            if (!cursor.read_cdata(data) ||
-                !cursor.flaw(begin, "text is allowed in attributes and narratives only",
-                             Errc::structure)) {
-                return false;
-            }
-        } else if (cursor.looking_at("<!")) {
-            return cursor.fail(cursor.at(), "a declaration is not allowed");
-        } else if (!read_tag(cursor)) {
+        if (!read_inside(cursor)) {
             return false;
         }
     }
@@ -138,6 +97,54 @@ bool ElementParser::read(Cursor& cursor) {
         return false;
     }
     return cursor.done() || cursor.fail(cursor.at(), "content after the root element");
+}
+
+// Reads what comes next inside the innermost open element: a tag, a comment...
+bool ElementParser::read_inside(Cursor& cursor) {
+    cursor.skip_space();
+    const std::size_t begin = cursor.at();
+    const auto text_flaw = [&] {
+        return cursor.flaw(begin, "text is allowed in attributes and narratives only",
+                           Errc::structure);
+    };
+    if (cursor.done()) {
+        return cursor.fail(elements_[open_.back().element].begin, "an element without its end tag");
+    }
+    if (cursor.looking_at("</")) {
+        return read_end_tag(cursor);
+    }
+    if (!cursor.looking_at("<")) {
+        bool blank = true;
+        return cursor.skip_text(blank) && text_flaw();
+    }
+    if (cursor.looking_at("<!--")) {
+        return cursor.skip_comment();
+    }
+    if (cursor.looking_at("<?")) {
+        return cursor.skip_instruction();
+    }
+    if (cursor.looking_at("<![CDATA[")) {
+        std::string_view data;
+        return cursor.read_cdata(data) && text_flaw();
+    }
+    if (cursor.looking_at("<!")) {
+        return cursor.fail(begin, "a declaration is not allowed");
+    }
+    return read_tag(cursor);
+}
+
+bool ElementParser::read_end_tag(Cursor& cursor) {
+    const Open& innermost = open_.back();
+    if (!cursor.read_end_tag(innermost.name)) {
+        return false;
+    }
+    namespaces_.close(static_cast<std::uint32_t>(open_.size()));
+    elements_[innermost.element].next = static_cast<std::uint32_t>(elements_.size());
+    if (open_.size() == 2) {
+        end_child(cursor, innermost.element);
+    }
+    open_.pop_back();
+    return true;
 }
 
 bool ElementParser::read_tag(Cursor& cursor) {

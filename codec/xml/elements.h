@@ -83,7 +83,9 @@ class ElementParser {
 
     bool read(Cursor& cursor);
     bool read_outside(Cursor& cursor);
+    bool read_inside(Cursor& cursor);
     bool read_tag(Cursor& cursor);
+    bool read_end_tag(Cursor& cursor);
     bool take_attributes(Cursor& cursor, Element& element);
     void begin_child(Cursor& cursor) const;
     void end_child(Cursor& cursor, std::uint32_t element);
