@@ -1,6 +1,6 @@
 // A whole store on a hostile disk: files made by a store are edited and given matching checksums, so that
-// they are believed, and what can be opened is read, searched, verified, restored, written to and
-// compacted. Also single files: manifests of backups and of the search index, and runs of the search index.
+// they are believed, and what can be opened is read, searched, verified, restored, written to, erased from,
+// compacted and packed. Also single files: manifests of backups and of the search index, and runs of the search index.
 //
 // The first byte chooses what is tried; the rest are edits (or the file): 1 byte for the
 // file, 1 for the operation, 4 for the place, 1 for the number of bytes, then the bytes.
@@ -63,6 +63,7 @@ StoreOptions options(unsigned what) {
         return test::word_setup(store, (what & kIndexedAnew) != 0 ? 2 : 1);
     };
     options.search_checkpoint_versions = 8;
+    options.pack_segments = !options.read_only && (what & kVerified) != 0;
     return options;
 }
 
@@ -243,13 +244,16 @@ void use(SimFileSystem& fs, unsigned what) {
     }
     read_all(**store);
     if ((what & kWritten) == kWritten) {
-        SearchableCommit commit(**store);
-        commit.put("Patient", "p1", "blue");
-        commit.builder.erase("Observation", "o3");
-        const Submission submission = (*store)->submit(commit.builder.commit());
-        if (submission.status == Submission::Status::accepted) {
-            (void)(*store)->wait(submission.ticket);
-            (void)(*store)->wait_erased(submission.ticket);
+        // From segments of all kinds.
+        for (const char* const erased : {"o3", "o12", "o33", "o41"}) {
+            SearchableCommit commit(**store);
+            commit.put("Patient", "p1", "blue");
+            commit.builder.erase("Observation", erased);
+            const Submission submission = (*store)->submit(commit.builder.commit());
+            if (submission.status == Submission::Status::accepted) {
+                (void)(*store)->wait(submission.ticket);
+                (void)(*store)->wait_erased(submission.ticket);
+            }
         }
         (*store)->compact(true);
         (void)(*store)->wait_compacted();
