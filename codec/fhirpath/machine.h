@@ -119,8 +119,8 @@ class Machine {
 
     // machine.cc: evaluation.
 
-    bool evaluate(std::uint32_t node, const Scope& scope);
-    bool evaluate_truth(std::uint32_t node, const Scope& scope, Truth& out);
+    bool evaluate(std::uint32_t index, const Scope& scope);
+    bool evaluate_truth(std::uint32_t index, const Scope& scope, Truth& out);
     /// The range as a boolean, by singleton evaluation.
     bool truth_of(Range range, Truth& out);
     bool variable(const Name& name);

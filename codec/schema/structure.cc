@@ -22,7 +22,6 @@ using json::Member;
 using json::Node;
 using json::Value;
 using tables::ElementRow;
-using tables::TypeRow;
 
 // What has been seen of an object's members.
 struct Seen {

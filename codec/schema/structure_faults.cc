@@ -1,7 +1,6 @@
 #include "codec/schema/structure_faults.h"
 
 #include "codec/schema/expectation.h"
-#include "codec/schema/primitive.h"
 #include "codec/schema/schema.h"
 
 #include <fmt/format.h>

@@ -29,7 +29,7 @@ class Executor {
           snapshot_(snapshot),
           read_(service, request, kMayRead, "read"),
           turns_(*request.loop, service.config().limits.request_timeout),
-          execution_(std::move(planner)),
+          execution_(planner),
           walker_(service, request, read_, snapshot, execution_, turns_),
           searcher_(service, request, searched, std::move(parameters), snapshot, turns_),
           search_fields_(searcher_, execution_),

@@ -40,7 +40,7 @@ struct Task {
 /// instead.
 class Execution {
   public:
-    explicit Execution(Planner planner) : planner_(std::move(planner)) {}
+    explicit Execution(Planner planner) : planner_(planner) {}
 
     Output& output() noexcept { return output_; }
 

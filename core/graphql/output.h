@@ -89,7 +89,7 @@ class Output {
     std::uint32_t find(std::uint32_t object, const std::string& key) const;
     Result<std::uint32_t> add_member(std::uint32_t object, std::string key);
     std::string path_of(std::uint32_t node, std::string_view key) const;
-    void write(std::uint32_t node, std::string& out) const;
+    void write(std::uint32_t index, std::string& out) const;
 
     std::deque<Node> nodes_;
     std::size_t bytes_ = 0;

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 namespace annals::core {
 
 namespace {

@@ -130,9 +130,9 @@ const std::optional<Scale>& ucum_scale(std::string_view text) {
 // `value|system|code`: the same unit, or any UCUM unit of the same dimension.
 std::function<std::optional<Range>(std::string_view)> in_units_of(std::string system,
                                                                   std::string code, Range range) {
-    auto from = system == kUcum ? ucum_scale(code) : std::nullopt;
+    const auto from = system == kUcum ? ucum_scale(code) : std::nullopt;
     return [system = std::move(system), code = std::move(code), range,
-            from = std::move(from)](std::string_view text) -> std::optional<Range> {
+            from](std::string_view text) -> std::optional<Range> {
         const UnitText unit = read_unit(text);
         if (unit.system != system) {
             return std::nullopt;

@@ -123,7 +123,7 @@ Result<void> take_include(const QueryContext& context, bool iterate, const Query
         return Error{Errc::too_costly, fmt::format("more than {} includes", kIncludesMax)};
     }
     if (pair.second == "*") {
-        query.includes.push_back(std::move(include));
+        query.includes.push_back(include);
         query.used.push_back(pair);
         return {};
     }
@@ -157,7 +157,7 @@ Result<void> take_include(const QueryContext& context, bool iterate, const Query
                              query);
         }
     }
-    query.includes.push_back(std::move(include));
+    query.includes.push_back(include);
     query.used.push_back(pair);
     return {};
 }
