@@ -1,5 +1,6 @@
 #include "core/operations/lookup.h"
 
+#include "core/canonical.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/designations.h"
 #include "core/operations/parameters_writer.h"
@@ -169,13 +170,20 @@ Result<std::string> look_up(Session& session, const Lookup& lookup) {
     const std::string& url = *lookup.code.system;
     const std::string& code = lookup.code.code;
     ANNALS_TRY(const CodeSystemPointer system, session.code_system(url, lookup.code.version));
-    const Grammar* const grammar = terminology::grammar_of(url);
+    const Grammar* const grammar = terminology::grammar_of(split_canonical(url).url);
     if (grammar != nullptr &&
         (system == nullptr || (!system->is_complete() && !system->find(code)))) {
-        if (grammar->judge(code) != Member::yes) {
-            return no_such_code(url, code);
+        switch (grammar->judge(code)) {
+            case Member::yes:
+                return describe_by_grammar(*grammar, code);
+            case Member::no:
+                return no_such_code(url, code);
+            case Member::unknown:
+                return Error{Errc::not_found,
+                             fmt::format("Whether the code system {} has a code '{}' cannot be "
+                                         "determined",
+                                         url, code.substr(0, 200))};
         }
-        return describe_by_grammar(*grammar, code);
     }
     if (system == nullptr) {
         return unknown_system(url);

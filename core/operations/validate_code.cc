@@ -232,7 +232,9 @@ Verdict in_code_system(const ValidateCodeAsked& asked, const terminology::CodeSy
             fmt::format("The code {} is from a different system than {}", described(code), url),
             ""};
     }
-    if (system != nullptr && !code.version.empty() && code.version != system->version()) {
+    const bool of_any_version =
+        system == nullptr || (!system->is_complete() && terminology::grammar_of(url) != nullptr);
+    if (!of_any_version && !code.version.empty() && code.version != system->version()) {
         return Verdict{false,
                        fmt::format("The code {} is from version '{}' of {}, which is not available",
                                    described(code), code.version.substr(0, 200), system->url()),
@@ -275,9 +277,11 @@ Result<Verdict> judge(Session& session, const ValidateCodeAsked& asked, const Gi
     if (asked.meant) {
         return in_code_system(asked, nullptr, asked.meant->url, code);
     }
-    const std::string url = code.system.value_or("");
+    const std::string given = code.system.value_or("");
+    const std::string_view url = given;
     ANNALS_TRY(const auto system, session.code_system(url, code.version));
-    return in_code_system(asked, system, url, code);
+    // A url with a version, as in a canonical, finds the system but is not its url.
+    return in_code_system(asked, system, system != nullptr ? system->url() : url, code);
 }
 
 /// The definition that is meant; null if it is that of a code system of which only the grammar is known.

@@ -35,7 +35,7 @@ Member judge_language(std::string_view code) {
         "(-[a-wyz0-9](-[a-z0-9]{2,8})+)*"          // extensions
         "(-x(-[a-z0-9]{1,8})+)?"                   // private use
         "|x(-[a-z0-9]{1,8})+"
-        "|en-GB-oed|sgn-(BE-FR|BE-NL|CH-DE)"  // from before the grammar, as the next ones
+        "|en-GB-oed|sgn-(BE-FR|BE-NL|CH-DE)"  // from before the grammar, like those below
         "|i-(ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)");
     if (!re2::RE2::FullMatch(code, kLanguage)) {
         return Member::no;

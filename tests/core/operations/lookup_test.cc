@@ -181,6 +181,10 @@ TEST_F(CodeSystems, WithAGrammarHaveTheCodesThatFollowIt) {
     EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:47&code=de-CH"),
               "name=BCP 47 display=de-CH");
     EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:47&code=de_CH"), "404 not-found");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:47%7C1&code=de-CH"),
+              "name=BCP 47 display=de-CH");
+    EXPECT_TRUE(send("GET", "/CodeSystem/$lookup?system=urn:ietf:bcp:47&code=german")
+                    .says("cannot be determined"));
     EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:13&code=text/csv"),
               "name=BCP 13 display=text/csv");
 }

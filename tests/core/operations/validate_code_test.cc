@@ -491,10 +491,19 @@ TEST_F(Codes, OfASystemWithAGrammarAreJudgedByIt) {
         EXPECT_TRUE(send("GET", units + "mcg")
                         .says("The code system http://unitsofmeasure.org has no code 'mcg'"));
         EXPECT_EQ(coding("http://unitsofmeasure.org", "kg"), "result=true display=kg");
+        EXPECT_EQ(said(send("POST", "/CodeSystem/$validate-code",
+                            R"({"resourceType":"Parameters","parameter":[
+                            {"name":"url","valueUri":"http://unitsofmeasure.org"},
+                            {"name":"coding","valueCoding":{"system":"http://unitsofmeasure.org",
+                            "version":"9","code":"mg"}}]})")),
+                  "result=true display=mg")
+            << is_stored;
         EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/units&code=mg&display=milligram"),
                   "result=true display=mg");
     }
     EXPECT_EQ(coding("urn:ietf:bcp:47", "de-AT"), "result=true display=de-AT");
+    EXPECT_EQ(coding("http://s/animals", "dog"), "result=true display=Dog");
+    EXPECT_EQ(coding("http://s/animals|1", "dog"), "result=false");
     EXPECT_EQ(coding("urn:ietf:bcp:13", "text/csv"), "result=true display=text/csv");
     EXPECT_TRUE(send("GET", "/CodeSystem/$validate-code?url=urn:ietf:bcp:47&code=german")
                     .says("cannot be determined"));
