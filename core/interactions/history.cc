@@ -113,6 +113,14 @@ Result<HistoryParameters> read_parameters(const Service& service, const Request&
     return parameters;
 }
 
+// Up to where a read sees the store, 0: all of it. A chain of pages shows the store as of the first page's request, except in the
+// order in which later versions come last anyway: that one can be followed forever.
+Position bound_of(const HistoryParameters& parameters, Position newest) {
+    const HistoryCursor& cursor = parameters.cursor;
+    const bool goes_on = cursor.order == HistoryOrder::oldest_first && !cursor.at;
+    return parameters.continued || goes_on ? cursor.bound : newest;
+}
+
 // A page of history: the query to the store, and the answer made of its result.
 class Page {
   public:
@@ -120,12 +128,8 @@ class Page {
          const HistoryParameters& parameters)
         : service_(service), request_(request), target_(target), parameters_(parameters) {
         const HistoryCursor& cursor = parameters.cursor;
-        // A chain of pages shows the store as of the first page's request, except in the order in which later versions
-        // come last anyway: that one can be followed forever.
-        query_.bound = cursor.bound;
-        if (!parameters.continued && (cursor.order != HistoryOrder::oldest_first || cursor.at)) {
-            query_.bound = request.seen_at.value_or(service.store().last_position());
-        }
+        query_.bound =
+            bound_of(parameters, request.seen_at.value_or(service.store().last_position()));
         if (target.level != Level::system_history) {
             query_.type = target.type;
         }
@@ -201,15 +205,16 @@ class Page {
     storage::HistoryQuery query_;
 };
 
-// Whether any version of a resource is shown; `newest` is its newest one. Errors: too_costly.
+// Whether any version of a resource up to `bound` is shown; `newest` is the newest of them. Errors: too_costly.
 Result<bool> shows_any(const storage::Store& store, const ScopedView& view, const Target& target,
-                       const VersionInfo& newest) {
+                       Position bound, const VersionInfo& newest) {
     if (view.is_whole()) {
         return true;
     }
     storage::HistoryQuery query;
     query.type = target.type;
     query.id = target.id;
+    query.bound = bound;
     if (store.history(query).total > kHeldVersionsMax) {
         // The error must not reveal a resource that isn't shown.
         return view.shows(newest) ? Result<bool>(too_many_versions()) : Result<bool>(false);
@@ -254,8 +259,10 @@ Response instance_history(const Service& service, const Request& request, const 
         return parameters.error();
     }
     const ScopedView view(service, request, kMayRead, "history");
-    const auto newest =
-        service.store().current(target.type, target.id, request.seen_at.value_or(Position{}));
+    const Position bound = parameters->continued
+                               ? Position{}
+                               : bound_of(*parameters, request.seen_at.value_or(Position{}));
+    const auto newest = service.store().current(target.type, target.id, bound);
     if (newest && !view.is_whole()) {
         storage::HistoryQuery all;
         all.type = target.type;
@@ -266,7 +273,7 @@ Response instance_history(const Service& service, const Request& request, const 
         }
     }
     const Result<bool> known =
-        newest ? shows_any(service.store(), view, target, *newest) : Result<bool>(false);
+        newest ? shows_any(service.store(), view, target, bound, *newest) : Result<bool>(false);
     if (!known) {
         return known.error();
     }
