@@ -246,8 +246,12 @@ TEST(HistorySubmitter, WaitsForAnEntryNoLongerThanItMay) {
     patience.give_up_after = std::chrono::milliseconds(0);
     EXPECT_EQ(submit(patience), Errc::io);
     EXPECT_EQ(asked, 1);
+    // Longer where the first answer takes all of it.
     patience.give_up_after = std::chrono::milliseconds(15);
-    EXPECT_EQ(submit(patience), Errc::io);
+    for (int i = 0; i < 5 && asked < 2; ++i) {
+        EXPECT_EQ(submit(patience), Errc::io);
+        patience.give_up_after *= 4;
+    }
     EXPECT_GT(asked, 1);
     // Once told to stop, it doesn't ask again.
     patience.give_up_after = std::chrono::milliseconds(-1);
