@@ -57,7 +57,8 @@ Result<BackupReport> back_up(FileSystem& fs, const std::string& from, const std:
 /// does the same. Requires: the caller has locked the directory. Errors: usage (a newer format), no_store, io.
 Result<void> finish_erasures(FileSystem& fs, const std::string& directory);
 
-/// The end of the log of the store in `directory`. Requires: nobody writes it. Errors: usage (no store), corrupt, io.
+/// The end of the log of the store in `directory`. Requires: nobody writes it. Errors: usage (no store, a newer format),
+/// corrupt, io.
 Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory);
 
 }  // namespace annals::storage

@@ -259,8 +259,7 @@ std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
     return blankings;
 }
 
-/// Plans those of `places`, the first of which is in `segment`, that are in the frame of the first, and returns how many these
-/// are.
+/// Plans the blankings of the frame of `segment` that contains the first of `places`; returns how many of `places` are in it.
 std::size_t Eraser::plan_frame(const Segment& segment, std::span<const Location> places,
                                std::vector<Blanking>& blankings) {
     const std::string_view bytes = segment.view();

@@ -113,19 +113,19 @@ bool fits(const Blanking& blanking, std::uint64_t bytes, std::string_view segmen
     return before <= length && blanking.record_bytes <= length - before;
 }
 
-Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_t bytes) {
-    std::string out(bytes, '\0');
-    ANNALS_TRY(const std::size_t got, file.read(offset, out));
-    out.resize(got);
-    return out;
-}
-
 /// The same for a whole segment.
 bool fits(const Blanking& blanking, std::string_view segment) {
     return segment.size() >= kSegmentHeaderBytes &&
            blanking.frame_offset <= segment.size() - kFrameHeaderBytes &&
            fits(blanking, segment.size(), segment.substr(0, kSegmentHeaderBytes),
                 segment.substr(blanking.frame_offset, kFrameHeaderBytes));
+}
+
+Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_t bytes) {
+    std::string out(bytes, '\0');
+    ANNALS_TRY(const std::size_t got, file.read(offset, out));
+    out.resize(got);
+    return out;
 }
 
 /// Whether a blanking that fits has been applied to its record.

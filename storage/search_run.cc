@@ -95,7 +95,7 @@ void SearchRun::mark_died(std::uint32_t document, Position at) const noexcept {
         died_count_.fetch_add(1, std::memory_order_relaxed);
     }
     if (after == 0) {
-        erased_count_.fetch_add(1, std::memory_order_relaxed);
+        erased_count_.fetch_add(1, std::memory_order_release);
     }
 }
 

@@ -188,7 +188,7 @@ class SearchRun {
 
     /// How many were erased.
     std::uint32_t erased_count() const noexcept {
-        return erased_count_.load(std::memory_order_relaxed);
+        return erased_count_.load(std::memory_order_acquire);
     }
 
     /// How many documents are at or before `position`; these are the first ones.

@@ -63,6 +63,7 @@ StoreOptions options(unsigned what) {
         return test::word_setup(store, (what & kIndexedAnew) != 0 ? 2 : 1);
     };
     options.search_checkpoint_versions = 8;
+    // The bit that asks for verify() decides this as well.
     options.pack_segments = !options.read_only && (what & kVerified) != 0;
     return options;
 }
