@@ -101,8 +101,8 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
 }
 
 // Answers a request with a plain handler that had to wait for a position, or must wait for the device.
-asio::awaitable<Response> handle_later(const Service& service, const Request& request,
-                                       const Route& route) {
+asio::awaitable<Response> handle_plain_later(const Service& service, const Request& request,
+                                             const Route& route) {
     Response response = route.row->plain(service, request, route.target);
     if (!response.unread.empty()) {
         co_await request.loop->fetched(std::move(response.unread));
@@ -150,10 +150,11 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
     co_return response;
 }
 
-asio::awaitable<Response> handle_now(const Service& service, const Request& request,
-                                     const Route& route) {
+// Awaits the answer of the row's handler, of whichever kind it is.
+asio::awaitable<Response> handle_by_row(const Service& service, const Request& request,
+                                        const Route& route) {
     if (route.row->plain != nullptr) {
-        return handle_later(service, request, route);
+        return handle_plain_later(service, request, route);
     }
     return handle_converted(service, request, route, convert_body(request, route.target));
 }
@@ -165,7 +166,7 @@ asio::awaitable<Response> handle_at_position(const Service& service, const Reque
     if (!there) {
         co_return refusal_of(there.error(), request);
     }
-    Response response = co_await handle_now(service, request, route);
+    Response response = co_await handle_by_row(service, request, route);
     co_return response;
 }
 
@@ -283,7 +284,7 @@ asio::awaitable<Response> handle_routed(const Service& service, const Request& r
     if (request.min_position) {
         return handle_at_position(service, request, route);
     }
-    return handle_now(service, request, route);
+    return handle_by_row(service, request, route);
 }
 
 asio::awaitable<Response> handle(const Service& service, const Request& request) {

@@ -187,7 +187,7 @@ Result<void> check_token_endpoint(const Config& config) {
     return {};
 }
 
-/// Clients send credentials to what is announced here, and can't find out what a relative or mistyped URL means.
+/// Clients send credentials to what is announced here, and cannot resolve a relative or mistyped URL.
 Result<void> check_announced(const Config::Auth::Smart& smart) {
     const std::pair<std::string_view, const std::string&> urls[] = {
         {"authorization_endpoint", smart.authorization_endpoint},

@@ -28,7 +28,7 @@ inline constexpr std::string_view kHistoryMark = "/_history/";
 std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
                                                                    std::string_view base_url);
 
-/// The same whatever fragment the reference has: the resource must exist in any case.
+/// The same, but a fragment is ignored: the resource must exist in any case.
 std::optional<std::pair<TypeId, std::string_view>> referred_resource(std::string_view reference,
                                                                      std::string_view base_url);
 

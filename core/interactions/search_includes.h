@@ -45,8 +45,8 @@ struct IncludeContext {
     const Service& service;
     search::Snapshot& snapshot;
     std::shared_ptr<const search::ParameterSet> parameters;
-    const search::View&
-        view;  ///< searches go through it, so that what isn't shown has no influence
+    /// Searches go through it, so that what isn't shown has no influence.
+    const search::View& view;
     std::string_view base_url;
     std::span<const search::Include> includes;
     /// Whether a version may be included. If not, it isn't followed either.

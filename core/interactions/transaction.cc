@@ -284,7 +284,8 @@ class TransactionRun {
         co_return true;
     }
 
-    /// Checks references to what the transaction deletes and, without a commit that would do so, those to what doesn't exist.
+    /// Checks references to what the transaction deletes and, without a commit that would do so, those to what doesn't exist;
+    /// then whether there is still time.
     asio::awaitable<bool> check_references(TransactionAttempt& attempt) {
         std::optional<TransactionFault> fault = co_await attempt.check_referrers();
         if (!fault && manner_.rehearsed) {

@@ -316,7 +316,7 @@ void Answer::open(const Expansion::Entry& entry) {
     }
 }
 
-// The numbers, among the chosen entries, of those inside each, and at last of those at the top. Each is inside its nearest
+// For each chosen entry, the indexes of those inside it; the last list has those at the top. Each is inside its nearest
 // ancestor that is also chosen; next to it if that would nest too deep.
 std::vector<std::vector<std::uint32_t>> Answer::nested() const {
     constexpr std::uint32_t kTop = 0xffff'ffff;

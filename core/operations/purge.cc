@@ -125,8 +125,8 @@ class Purge {
         }
         const Submission submission = submit(referrers);
         if (submission.status == Status::version_unknown) {
-            co_return std::
-                nullopt;  // somebody else has erased a version: there is one less to erase
+            // Somebody else has erased a version: there is one less to erase.
+            co_return std::nullopt;
         }
         if (submission.status != Status::accepted) {
             std::optional<Error> refusal = co_await settle_refusal(*request_.loop, submission);

@@ -39,7 +39,7 @@ class Extractor {
     void extract(TypeId type, json::Value resource, storage::SearchEntries& entries,
                  json::Value container = {});
 
-    /// The same for a version to be written: terms are unsorted and may be repeated, since runs are sorted as a whole.
+    /// The same for what a run is built of: terms are unsorted and may be repeated, since runs are sorted as a whole.
     void extract_for_run(TypeId type, json::Value resource, storage::SearchEntries& entries);
 
     /// The same for a single parameter. Requires: the parameter is one of parameters().
