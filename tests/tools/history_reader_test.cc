@@ -337,6 +337,30 @@ TEST(HistoryReader, AsksForMoreAgainOnceItsPagesAreSmall) {
     }
 }
 
+TEST(HistoryReader, AsksForMoreAgainAlsoAfterItHasLookedForNews) {
+    const test::HttpEndpoint endpoint([](const std::string& request) {
+        const std::string target = target_of(request);
+        std::string page = page_of(1, 2, "", target + "&at=2");
+        const bool first = target.find("&at=") == std::string::npos;
+        page.append(first && target.find("_count=4") != std::string::npos ? 60'000 : 0, ' ');
+        return test::HttpEndpoint::Answer{200, page};
+    });
+    HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 50'000, 100'000);
+    const auto lowered = reader.first_target("2020-01-01", 4);
+    ASSERT_TRUE(lowered) << lowered.error().detail;
+    ASSERT_EQ(*lowered, "/endpoint/_history?_sort=_lastUpdated&_count=2&_since=2020-01-01");
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(*reader.newest(), entry_mark(entry_of(1)));
+    }
+    std::string next = *lowered;
+    for (const std::string more : {"&at=2", "&at=2&at=2"}) {  // at most as many as at first
+        const auto page = reader.read(next);
+        ASSERT_TRUE(page) << page.error().detail;
+        next = page->next;
+        EXPECT_EQ(next, "/endpoint/_history?_sort=_lastUpdated&_count=4&_since=2020-01-01" + more);
+    }
+}
+
 TEST(HistoryReader, KeepsTheSizeOfPagesThatAreNumbered) {
     std::vector<std::string> asked;
     const test::HttpEndpoint endpoint([&](const std::string& request) {

@@ -75,11 +75,29 @@ class ReplicateHistory : public testing::Test {
         return asked_;
     }
 
+    void forget_asked() {
+        const std::lock_guard lock(mutex_);
+        asked_.clear();
+    }
+
     /// How many requests to the source have `part` in their targets.
     std::ptrdiff_t asked_for(const std::string& part) const {
         const std::vector<Asked> all = asked();
         return std::ranges::count_if(
             all, [&](const Asked& one) { return one.target.find(part) != std::string::npos; });
+    }
+
+    /// Whether the first four requests to the source that end with `name` follow each other: nothing else is read meanwhile.
+    testing::AssertionResult polls_only(const std::string& name) const {
+        const auto is_poll = [&](const Asked& one) { return one.target.ends_with(name); };
+        if (!test::eventually([&] { return std::ranges::count_if(asked(), is_poll) >= 4; })) {
+            return testing::AssertionFailure() << "there are no polls by " << name;
+        }
+        const std::vector<Asked> all = asked();
+        const auto begin = std::ranges::find_if(all, is_poll);
+        const auto other = std::find_if_not(begin, begin + 4, is_poll);
+        return other == begin + 4 ? testing::AssertionSuccess()
+                                  : testing::AssertionFailure() << "in between: " << other->target;
     }
 
     /// The numbers of the patients that the target accepted.
@@ -257,8 +275,7 @@ TEST_F(ReplicateHistory, FollowsByTheNewestVersionWhereThereIsNoTotal) {
     has_page("first", {1});
     has_page("?_count=1", {1});
     test::ChildProcess follower(kBinary, arguments({"--follow", "--since", "2020-01-01"}));
-    EXPECT_TRUE(test::eventually([&] { return asked_for("?_count=1") >= 4; }));
-    EXPECT_LE(asked_for("_sort=_lastUpdated"), 2) << "nothing has come";
+    EXPECT_TRUE(polls_only("?_count=1")) << "nothing has come";
     EXPECT_EQ(asked_for("_count=0"), 0);
     has_page("first", {1, 2});
     has_page("?_count=1", {2});
@@ -276,6 +293,45 @@ TEST_F(ReplicateHistory, FollowsByThePageWhereThereIsNoTotal) {
     EXPECT_EQ(asked_for("_changes"), 0) << "which knows no instants";
     follower.kill(SIGTERM);
     EXPECT_EQ(follower.wait(std::chrono::seconds(10)), 0) << follower.errors();
+}
+
+TEST_F(ReplicateHistory, FollowsByThePageWhereTheTotalIsNoLongerGiven) {
+    has_page("first", {1}, {}, R"("total":1,)");
+    answers("?_count=0", {400, "{}"});
+    test::ChildProcess follower(kBinary, arguments({"--follow", "--since", "2020-01-01"}));
+    EXPECT_TRUE(test::eventually([&] { return asked_for("?_count=0") >= 4; }));
+    EXPECT_GE(asked_for("_sort=_lastUpdated"), 4) << "one page for each";
+    EXPECT_EQ(asked_for("?_count=1"), 0);
+    has_page("first", {1, 2}, {}, R"("total":2,)");
+    EXPECT_TRUE(test::eventually([&] { return taken() == std::vector{1, 2}; }));
+    follower.kill(SIGTERM);
+    EXPECT_EQ(follower.wait(std::chrono::seconds(10)), 0) << follower.errors();
+}
+
+TEST_F(ReplicateHistory, FollowsByTheTotalOfAPageThatIsNewestFirst) {
+    has_page("first", {1, 2}, {}, R"("total":2,)");
+    has_page("?_count=0", {2, 1}, {}, R"("total":2,)");  // which is ignored
+    test::ChildProcess follower(kBinary, arguments({"--follow", "--since", "2020-01-01"}));
+    EXPECT_TRUE(polls_only("?_count=0"));
+    has_page("first", {1, 2, 3}, {}, R"("total":3,)");
+    has_page("?_count=0", {3, 2, 1}, {}, R"("total":3,)");
+    EXPECT_TRUE(test::eventually([&] { return taken() == std::vector{1, 2, 3}; }));
+    follower.kill(SIGTERM);
+    EXPECT_EQ(follower.wait(std::chrono::seconds(10)), 0) << follower.errors();
+}
+
+TEST_F(ReplicateHistory, FollowsByTheNewestVersionWhereverItsPageLeads) {
+    // To itself, nowhere, and to a page that was read before.
+    for (const char* const next :
+         {"_count=1", "page=1 and", "_sort=_lastUpdated&_count=1000&_since=2020-01-01"}) {
+        has_page("first", {1, 2});
+        has_page("?_count=1", {2}, next);
+        forget_asked();
+        test::ChildProcess follower(kBinary, arguments({"--follow", "--since", "2020-01-01"}));
+        EXPECT_TRUE(polls_only("?_count=1")) << next;
+        follower.kill(SIGTERM);
+        EXPECT_EQ(follower.wait(std::chrono::seconds(10)), 0) << follower.errors();
+    }
 }
 
 TEST_F(ReplicateHistory, BeginsWhereItIsToldWhateverTheStateSays) {

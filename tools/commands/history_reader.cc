@@ -112,6 +112,16 @@ bool gives_newest_first(json::Value bundle) {
     return !order.ascends && (order.descends || order.newer_first);
 }
 
+std::optional<std::uint64_t> total_of(json::Value bundle) {
+    const std::string_view text = bundle["total"].raw();
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    std::uint64_t total = 0;
+    std::from_chars(text.data(), text.data() + text.size(), total);
+    return total;
+}
+
 /// Whether an entry doesn't say which version it is: sent twice, it would become two, and a deletion would delete what was
 /// written after it.
 bool lacks_version(json::Value bundle) {
@@ -168,6 +178,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
     }
     std::string refusal;
     for (const std::string_view order : {"_position", "_lastUpdated"}) {
+        halvings_ = 0;  // those of an order that was ignored don't count
         std::string target = fmt::format("{}/_history?_sort={}&_count={}{}",
                                          client_.server().base_path, order, page_size, from);
         Result<json::Document> document = json::Document();
@@ -237,22 +248,29 @@ Result<std::string> HistoryReader::cursor_target(std::string_view cursor, std::s
 
 Result<std::optional<std::uint64_t>> HistoryReader::total() {
     ANNALS_TRY(const auto page, small_page(0));
-    return page ? page->total : std::nullopt;
+    return page ? total_of(page->root()) : std::nullopt;
 }
 
 Result<std::optional<std::uint64_t>> HistoryReader::newest() {
     ANNALS_TRY(const auto page, small_page(1));
-    return page && !page->entries.empty() ? std::optional(entry_mark(page->entries.front()))
-                                          : std::nullopt;
+    if (page) {
+        for (const json::Value entry : page->root()["entry"].elements()) {
+            if (!is_remark(entry)) {
+                return std::optional(entry_mark(entry.raw()));
+            }
+        }
+    }
+    return std::optional<std::uint64_t>();
 }
 
-Result<std::optional<HistoryPage>> HistoryReader::small_page(int count) {
-    auto page = read(fmt::format("{}/_history?_count={}", client_.server().base_path, count));
-    if (!page && page.error().code == Errc::invalid) {
-        return std::optional<HistoryPage>();
+Result<std::optional<json::Document>> HistoryReader::small_page(int count) {
+    std::string target = fmt::format("{}/_history?_count={}", client_.server().base_path, count);
+    json::Document history;
+    const auto reply = ask_history(target, history);
+    if (!reply && reply.error().code != Errc::invalid) {
+        return reply.error();
     }
-    ANNALS_TRY(HistoryPage whole, std::move(page));
-    return std::optional(std::move(whole));
+    return reply ? std::optional(std::move(history)) : std::nullopt;
 }
 
 Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>& document) {
@@ -272,6 +290,28 @@ Result<HttpReply> HistoryReader::ask(std::string& target, Result<json::Document>
         set_count(target, count / 2);
         ++halvings_;
     }
+}
+
+Result<HttpReply> HistoryReader::ask_history(std::string& target, json::Document& history) {
+    Result<json::Document> document = json::Document();
+    ANNALS_TRY(HttpReply reply, ask(target, document));
+    const auto refusal = [&](Errc code, const std::string& why) {
+        return Error{code,
+                     fmt::format("{}: GET {}: {}", client_.server().authority(), target, why)};
+    };
+    if (reply.status != 200) {
+        return refusal(
+            reply.status == 400 ? Errc::invalid : Errc::processing,
+            fmt::format("status {}: {}", reply.status, outcome_text(parser_, reply.body)));
+    }
+    if (!document) {
+        return refusal(Errc::processing, document.error().detail);
+    }
+    history = std::move(*document);
+    if (!history.root()["type"].equals("history")) {
+        return refusal(Errc::processing, "the response is not a history Bundle");
+    }
+    return reply;
 }
 
 Result<std::string> HistoryReader::next_of(json::Value bundle, const std::string& asked,
@@ -304,26 +344,10 @@ Result<std::string> HistoryReader::next_of(json::Value bundle, const std::string
 
 Result<HistoryPage> HistoryReader::read(std::string target) {
     const std::string asked = target;
-    Result<json::Document> document = json::Document();
-    ANNALS_TRY(const HttpReply reply, ask(target, document));
-    if (reply.status != 200) {
-        return Error{reply.status == 400 ? Errc::invalid : Errc::processing,
-                     fmt::format("{}: GET {}: status {}: {}", client_.server().authority(), target,
-                                 reply.status, outcome_text(parser_, reply.body))};
-    }
     HistoryPage page;
+    ANNALS_TRY(const HttpReply reply, ask_history(target, page.document));
     page.target = target;
-    if (!document) {
-        return Error{Errc::processing, fmt::format("{}: GET {}: {}", client_.server().authority(),
-                                                   target, document.error().detail)};
-    }
-    page.document = std::move(*document);
     const json::Value bundle = page.document.root();
-    if (!bundle["type"].equals("history")) {
-        return Error{Errc::processing,
-                     fmt::format("{}: GET {}: the response is not a history Bundle",
-                                 client_.server().authority(), target)};
-    }
     // If the history was empty at first, its order may show only now; or a server does not know the cursor of --since. In
     // commit order, instants may descend.
     const bool newest_first =
@@ -334,11 +358,7 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
                                  newest_first ? kNewestFirst : kLacksVersion)};
     }
     ANNALS_TRY(page.next, next_of(bundle, asked, target));
-    if (const std::string_view total = bundle["total"].raw(); !total.empty()) {
-        std::uint64_t value = 0;
-        std::from_chars(total.data(), total.data() + total.size(), value);
-        page.total = value;
-    }
+    page.total = total_of(bundle);
     // A page's number counts pages of this size: with a larger one, versions before that page would be skipped.
     const bool by_number = page.next.find("page=") != std::string::npos;
     if (const std::uint64_t count = count_of(page.next);

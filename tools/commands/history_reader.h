@@ -55,11 +55,11 @@ class HistoryReader {
     Result<HistoryPage> read(std::string target);
 
     /// The number of versions in the server's history; none if it does not say or refuses `_count=0`. Cheap: no entries.
-    /// Errors: as read().
+    /// Errors: io, timeout (after patience), body_too_large, processing (the reply is not a history page).
     Result<std::optional<std::uint64_t>> total();
 
     /// The entry_mark() of the newest version; none if the history is empty or the server refuses such a page. For servers
-    /// without a total. Errors: as read().
+    /// without a total. Errors: as total().
     Result<std::optional<std::uint64_t>> newest();
 
   private:
@@ -67,8 +67,12 @@ class HistoryReader {
     /// one that begins with an object but doesn't parse, is requested again, as patience allows.
     Result<HttpReply> ask(std::string& target, Result<json::Document>& document);
 
-    /// The first page in the server's own order; none if it refuses that (400).
-    Result<std::optional<HistoryPage>> small_page(int count);
+    /// ask(), of which only a history is accepted. Errors: invalid (400), processing (anything else that is none), and as ask().
+    Result<HttpReply> ask_history(std::string& target, json::Document& history);
+
+    /// The first page in the server's own order, which it may return whole, and whose links are not followed; none if it
+    /// refuses that (400).
+    Result<std::optional<json::Document>> small_page(int count);
 
     /// Whether the server that returned `bundle` for `_sort=_position` knows that order.
     Result<bool> is_by_position(json::Value bundle);
