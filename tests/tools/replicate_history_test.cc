@@ -354,6 +354,33 @@ TEST_F(ReplicateHistory, TakesNothingOfAServerThatIgnoresWhereToBegin) {
     EXPECT_EQ(state(), "");
 }
 
+TEST_F(ReplicateHistory, DoesNotBlameAnInstantForTheOrderOfThePage) {
+    std::atomic<int> pages = 0;
+    const test::HttpEndpoint turning([&](const std::string& request) {
+        if (request.find("_sort=_lastUpdated") == std::string::npos) {
+            return Answer{400, "{}"};
+        }
+        std::string entries;
+        for (const int number : {2, 1}) {
+            entries += fmt::format(
+                R"({}{{"resource":{{"resourceType":"Patient","id":"p","meta":{{"versionId":"{}"}}}}}})",
+                entries.empty() ? "" : ",", number);
+        }
+        return Answer{
+            200,
+            fmt::format(
+                R"({{"type":"history","link":[{{"relation":"self","url":"?_sort=_lastUpdated"}}],"entry":[{}]}})",
+                ++pages == 1 ? "" : entries)};
+    });
+    std::vector<std::string> command = arguments({"--since", "2020-01-01", "--retry-for", "0"});
+    command[2] = turning.url();
+    const Finished refused = annals(command);
+    EXPECT_EQ(refused.exit_code, 1) << refused.output;
+    EXPECT_NE(refused.errors.find("returns the newest versions first"), std::string::npos)
+        << refused.errors;
+    EXPECT_EQ(refused.errors.find("--since"), std::string::npos) << refused.errors;
+}
+
 TEST_F(ReplicateHistory, SaysOfAPageThatIsGoneThatItIs) {
     const std::string kept = state_head() + "target /endpoint/_history?page=2\nafter 1\n";
     test::write_whole_file(state_file(), kept);

@@ -137,7 +137,8 @@ Result<HistoryPage> first_page(HistoryReader& reader, const ReplicateOptions& op
         ANNALS_TRY(state.target, reader.first_target(options.since, options.page_size));
     }
     auto first = reader.read(state.target);
-    if (!first && first.error().code == Errc::invalid && !options.since.empty()) {
+    // The page after an instant has been requested before, so it is not the instant that is refused now.
+    if (!first && first.error().code == Errc::invalid && !is_beginning(options.since)) {
         return Error{Errc::usage,
                      "--since is neither an instant nor a cursor of the source's history by "
                      "_sort=_position: " +
