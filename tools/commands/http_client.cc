@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace annals::tools {
 
@@ -72,6 +73,13 @@ bool is_about_coding(const HttpReply& reply, const Compression& compression) {
     return reply.status == 415 || (reply.status == 400 && !compression.taken);
 }
 
+/// Whether this reply to the uncompressed body shows that `status` had to do with the coding: the server has looked at the body.
+bool shows_coding_refused(const HttpReply& plain, int status) {
+    constexpr std::array kUnread{401, 403, 408, 413, 429};
+    return plain.status != status && plain.status < 500 &&
+           std::ranges::find(kUnread, plain.status) == kUnread.end();
+}
+
 /// Whether a request that was answered like this may succeed if it is sent again.
 bool is_passing(const HttpConnection& connection, const HttpRequest& request,
                 const HttpReply& reply) {
@@ -128,8 +136,7 @@ Result<HttpReply> HttpClient::send_body(const HttpRequest& request) {
         return reply;
     }
     auto plain = connection_->exchange(request);
-    const bool helped =
-        plain && plain->status != reply->status && plain->status != 429 && plain->status < 500;
+    const bool helped = plain && shows_coding_refused(*plain, reply->status);
     if (helped && !compression->refused.exchange(true) && connection_->patience().say) {
         connection_->patience().say(
             fmt::format("{}: status {}: compressed bodies are not accepted, so they are sent "

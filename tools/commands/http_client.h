@@ -30,7 +30,8 @@ class HttpClient {
     /// Sends one request and reads the whole reply, connecting first if needed. A kept-alive
     /// connection that the server has closed meanwhile is silently reopened. Credentials are read from files
     /// when connecting, and once more when the server answers 401. The reply's body is decoded. If the server's URL says
-    /// so, bodies of 1 KiB and more are sent compressed by zstd, unless it takes none (415, or 400 to the first), and the reply may be.
+    /// so, bodies of 1 KiB and more are sent compressed by zstd until it turns out to take none (415, or 400 to the first), which
+    /// Patience::say is told. The reply may be compressed, too.
     ///
     /// Errors: io (connection refused or reset, the reply is not HTTP), timeout; and those that retrying can't cure: body_too_large,
     ///         usage (the server's certificate is not trusted, a credential file is unusable, the server demands another certificate; only
