@@ -127,6 +127,12 @@ int after_telling(int code) {
     return code == kExitDone ? kExitFaults : code;
 }
 
+/// Null if there is none.
+const Command* command_named(std::string_view name) {
+    const auto* found = std::ranges::find(kCommands, name, &Command::name);
+    return found == std::end(kCommands) ? nullptr : found;
+}
+
 int run(const ArgumentList& arguments) {
     hold_standard_descriptors();
     take_signals_as_first_process();
@@ -139,6 +145,11 @@ int run(const ArgumentList& arguments) {
         return kExitUsage;
     }
     const std::string& name = arguments.front();
+    if (name == "help" && arguments.size() == 2) {
+        if (const Command* explained = command_named(arguments[1])) {
+            return explained->run({"--help"});
+        }
+    }
     const bool version = name == "--version";
     if (version || name == "--help" || name == "-h" || name == "help") {
         if (arguments.size() > 1) {
@@ -150,9 +161,8 @@ int run(const ArgumentList& arguments) {
         std::fputs(version ? "annals " ANNALS_VERSION "\n" : usage().c_str(), stdout);
         return kExitDone;
     }
-    const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                       [&](const Command& row) { return row.name == name; });
-    if (command == std::end(kCommands)) {
+    const Command* command = command_named(name);
+    if (command == nullptr) {
         say_line("annals: unknown command '" + name + "'");
         say_line(kUsageLine);
         return kExitUsage;

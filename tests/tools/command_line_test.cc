@@ -39,15 +39,22 @@ TEST(CommandLine, SaysItsVersionAndItsCommands) {
         const Finished one = annals({name, "--help"});
         EXPECT_EQ(one.exit_code, 0) << name;
         EXPECT_TRUE(one.errors.empty()) << name;
+        EXPECT_EQ(annals({"help", name}).output, one.output) << name;
     }
 }
 
 TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
     for (const std::vector<std::string>& wrong :
-         {std::vector<std::string>{}, std::vector<std::string>{"unknown"},
-          std::vector<std::string>{"--version", "more"}, std::vector<std::string>{"help", "more"},
-          std::vector<std::string>{"serve", "--unknown"}, std::vector<std::string>{"verify"},
-          std::vector<std::string>{"export", "--to", "x"}, std::vector<std::string>{"import"},
+         {std::vector<std::string>{},
+          std::vector<std::string>{"unknown"},
+          std::vector<std::string>{"--version", "more"},
+          std::vector<std::string>{"help", "more"},
+          std::vector<std::string>{"help", "serve", "more"},
+          std::vector<std::string>{"--help", "serve"},
+          std::vector<std::string>{"serve", "--unknown"},
+          std::vector<std::string>{"verify"},
+          std::vector<std::string>{"export", "--to", "x"},
+          std::vector<std::string>{"import"},
           std::vector<std::string>{"import", "--server", "ftp://h/fhir"},
           std::vector<std::string>{"replicate", "--from", "http://h/fhir", "--to", "http://i/fhir",
                                    "--verify", "--follow"},
