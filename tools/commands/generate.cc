@@ -217,7 +217,8 @@ void declare(Arguments& declared, Request& request) {
     declared.text("--to", request.to,
                   "folder for the output, one file per bundle; -: stdout, one bundle per line");
     declared.text("--from", request.from, "lastUpdated of the first version of a history");
-    declared.text("--until", request.until, "approximate lastUpdated of the last version");
+    declared.text("--until", request.until,
+                  "approximate lastUpdated of the last version, at most 9900-01-01T00:00:00Z");
     declared.flag("-q,--quiet", request.quiet, "show neither progress nor a summary");
     declared.footer("annals generate --patients 1000 | annals import --data DIR -");
 }
