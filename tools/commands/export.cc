@@ -178,7 +178,7 @@ int export_store(const ArgumentList& arguments) {
         return *exit_code;
     }
     auto server =
-        server_unless(options.data, options.server, options.credentials, options.compresses);
+        asked_server(options.data, options.server, options.credentials, options.compresses);
     if (!server) {
         return reader.refuse(server.error().detail);
     }

@@ -223,7 +223,7 @@ int import_files(const ArgumentList& arguments) {
         return *exit_code;
     }
     auto server =
-        server_unless(options.data, options.server, options.credentials, options.compresses);
+        asked_server(options.data, options.server, options.credentials, options.compresses);
     if (!server) {
         return reader.refuse(server.error().detail);
     }

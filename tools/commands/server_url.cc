@@ -88,8 +88,8 @@ Result<ServerUrl> server_with(std::string_view text, Credentials credentials, bo
     return server;
 }
 
-Result<std::optional<ServerUrl>> server_unless(const std::string& data, const std::string& server,
-                                               Credentials credentials, bool compresses) {
+Result<std::optional<ServerUrl>> asked_server(const std::string& data, const std::string& server,
+                                              Credentials credentials, bool compresses) {
     if (data.empty() == server.empty()) {
         return Error{Errc::usage, "give either --data or --server"};
     }

@@ -46,8 +46,8 @@ Result<ServerUrl> server_with(std::string_view text, Credentials credentials,
 
 /// The server of a command that takes `--data` or `--server`; nothing if `data` is given. Errors: usage (not exactly one of them
 /// is given, or `data` with what goes with a server), and as server_with().
-Result<std::optional<ServerUrl>> server_unless(const std::string& data, const std::string& server,
-                                               Credentials credentials, bool compresses);
+Result<std::optional<ServerUrl>> asked_server(const std::string& data, const std::string& server,
+                                              Credentials credentials, bool compresses);
 
 /// Path and query of `link` (a URL from the server), to be requested on the same connection whatever
 /// name the server gives itself. A relative one is resolved against `asked`, the target that returned it.
