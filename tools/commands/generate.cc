@@ -216,7 +216,8 @@ void declare(Arguments& declared, Request& request) {
                     "entries per history bundle");
     declared.text("--to", request.to,
                   "folder for the output, one file per bundle; -: stdout, one bundle per line");
-    declared.text("--from", request.from, "lastUpdated of the first version of a history");
+    declared.text("--from", request.from,
+                  "lastUpdated of the first version of a history, not before 1970");
     declared.text("--until", request.until,
                   "approximate lastUpdated of the last version, at most 9900-01-01T00:00:00Z");
     declared.flag("-q,--quiet", request.quiet, "show neither progress nor a summary");
