@@ -271,14 +271,13 @@ void check_code(Context& context, std::uint32_t node, const Code& code) {
     }
     const auto content = content_of(context, *code.system, code.version);
     const auto number = content ? content->find(code.code) : std::nullopt;
-    const bool is_listed = number || (content && content->is_complete());
-    if (!is_listed && terminology::by_grammar(*code.system, code.code) == terminology::Member::no) {
-        context.tell_unknown_code(node, fmt::format("'{}' is not a code of {}", code.code,
-                                                    terminology::grammar_of(*code.system)->name));
-    }
     if (content && content->is_complete() && !number) {
         context.tell_unknown_code(node,
                                   fmt::format("The code system has no code {}", described(code)));
+    } else if (!number &&
+               terminology::by_grammar(*code.system, code.code) == terminology::Member::no) {
+        context.tell_unknown_code(node, fmt::format("'{}' is not a code of {}", code.code,
+                                                    terminology::grammar_of(*code.system)->name));
     } else if (number && !code.display.empty() && !names(*content, *number, code.display)) {
         context.tell(
             context.options.refuse_wrong_displays ? Severity::error : Severity::warning, "invalid",
