@@ -40,6 +40,16 @@ bool is_description(const core::Request& request, const core::Response& response
 
 }  // namespace
 
+/// Removes /fhir from the path, if it begins with that.
+bool Connection::enter_root(core::Request& request) {
+    if (!request.path.starts_with(kRoot) ||
+        (request.path.size() != kRoot.size() && request.path[kRoot.size()] != '/')) {
+        return false;
+    }
+    request.path.remove_prefix(kRoot.size());
+    return true;
+}
+
 void Connection::enter(Phase phase, std::chrono::milliseconds limit) {
     phase_ = phase;
     deadline_ = worker_.time + limit;
@@ -148,7 +158,7 @@ asio::awaitable<void> Connection::serve() {
 }
 
 // The response to a request below the root that needs no further work: what is public, and refusals. None: it is
-// admitted, unless that has to be awaited.
+// admitted, unless the admission is undecided.
 std::optional<core::Response> Connection::first_answer(core::Request& request) {
     const Shared& shared = worker_.shared;
     std::optional<core::Response> response;
@@ -163,9 +173,33 @@ std::optional<core::Response> Connection::first_answer(core::Request& request) {
         response = shared.token_endpoint->answer_keys(request);
     }
     if (!response) {
-        response = admit(request);
+        response = admission_.judge(request, reader_.host());
     }
     return response;
+}
+
+/// Checks before the body is read whether the sender may send it. What the head doesn't tell is checked later.
+std::optional<core::Response> Connection::refuse_at_head(core::Request& request) {
+    if (!enter_root(request)) {
+        // No credentials are needed there, and no request has a body.
+        core::Response answer = answer_outside(worker_.shared, request);
+        core::represent_error(request, answer);
+        return answer;
+    }
+    cors_lines_ = worker_.shared.cors.lines(request);
+    return admission_.refuse_at_head(request, reader_.host());
+}
+
+// Whether the current request, whose response has no end, would still be admitted.
+asio::awaitable<bool> Connection::is_still_let_in() {
+    core::Request& request = reader_.request();
+    std::optional<core::Response> refusal = co_await admission_.identify_again(request, abandoned_);
+    if (!refusal && asks_for_websocket(request)) {
+        refusal = refuse_websocket(request);
+    } else if (!refusal) {
+        refusal = worker_.shared.handlers.head(worker_.shared.service, request);
+    }
+    co_return !refusal;
 }
 
 Connection::Turn Connection::answer_ready() {
@@ -213,7 +247,7 @@ std::optional<Connection::Turn> Connection::judge_head() {
         return {};
     }
     closing_ = true;
-    record(head, *refusal);
+    admission_.record(head, *refusal);
     worker_.metrics.answered(head.method, refusal->status, 0);
     add_last(output_, *refusal, head);
     return Turn::close;
@@ -235,7 +269,7 @@ Connection::Turn Connection::answer_request() {
             return refuse(Error{Errc::overloaded});
         }
         response = first_answer(request);
-        const bool judged = !response && settled_ == nullptr && !waits_for_line_;
+        const bool judged = !response && !admission_.is_undecided();
         if (judged && asks_for_websocket(request)) {
             response = refuse_websocket(request);
             if (!response) {
@@ -259,7 +293,7 @@ Connection::Turn Connection::answer_request() {
     if (!response) {
         return Turn::await;
     }
-    record(request, *response);
+    admission_.record(request, *response);
     return answer(*response);
 }
 
@@ -286,8 +320,7 @@ void Connection::take_request_id(core::Request& request) {
 void Connection::fill_in(core::Request& request) {
     take_request_id(request);
     cors_lines_ = {};
-    principal_.reset();
-    request.principal = nullptr;
+    admission_.begin(request);
     request.loop = &worker_.loop;
 
     const Shared& shared = worker_.shared;
@@ -333,7 +366,7 @@ Connection::Turn Connection::put(core::Response& response, Clock::time_point now
     }
     if (worker_.authenticator &&
         (response.cache_control.empty() ||
-         (principal_ != nullptr && response.cache_control == kSharedCaching))) {
+         (request.principal != nullptr && response.cache_control == kSharedCaching))) {
         response.cache_control = kGuardedCaching;
     } else if (response.cache_control.empty() && !frame.vary.empty()) {
         // Otherwise a cache may estimate from Last-Modified how long to keep a response to GET
@@ -364,7 +397,7 @@ asio::awaitable<Connection::Turn> Connection::settle() {
         early_ = durable.error();
         core::tell_failure(reader_.request(), *early_);
     }
-    record(reader_.request(), *early_);
+    admission_.record(reader_.request(), *early_);
     if (abandoned_) {
         co_return Turn::gone;
     }
@@ -385,20 +418,9 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     worker_.metrics.in_flight.add();
     core::Request& request = reader_.request();
     std::optional<core::Response> response;
-    const bool judged = !waits_for_line_ && settled_ == nullptr;
-    if (std::exchange(waits_for_line_, false)) {
-        const bool reserved = co_await wait_for_audit();
-        if (!reserved) {
-            worker_.metrics.in_flight.subtract();
-            co_return Turn::gone;
-        }
-        response = admit(request);
-    }
-    if (settled_ != nullptr) {
-        response = co_await identify_later(request);
-        if (!response) {
-            response = slow_down(request);
-        }
+    const bool judged = !admission_.is_undecided();
+    if (!judged) {
+        response = co_await admission_.judge_later(request, reader_.host(), abandoned_);
     }
     const bool websocket = asks_for_websocket(request);
     if (!response && websocket) {
@@ -418,7 +440,7 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     }
     worker_.metrics.in_flight.subtract();
     phase_ = Phase::working;
-    record(request, *response);
+    admission_.record(request, *response);
     if (abandoned_) {
         co_return Turn::gone;
     }
@@ -455,7 +477,9 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     if (error.code == Errc::method_not_allowed) {
         response.allow = allowed_at(reader_.refusal().path);
     }
-    record_refusal(request, response, error.code == Errc::overloaded);
+    if (enter_root(request)) {
+        admission_.record_refusal(request, response, error.code == Errc::overloaded);
+    }
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
     add_last(output_, response, request);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net/address.h"
+#include "net/admission.h"
 #include "net/await.h"
 #include "net/output.h"
 #include "net/request_reader.h"
@@ -104,26 +105,14 @@ class Connection final : private core::Meanwhile {
     void fill_in(core::Request& request);
     static constexpr std::string_view kRoot = "/fhir";
     static bool enter_root(core::Request& request);
-    bool is_of_foreign_page(const core::Request& request) const;
-    std::optional<core::Response> admit(core::Request& request);
-    std::optional<core::Response> slow_down(const core::Request& request);
-    bool asks_for_token(const core::Request& request) const;
-    std::optional<core::Response> give_token(core::Request& request, bool may_ask);
     std::optional<core::Response> refuse_at_head(core::Request& request);
-    asio::awaitable<bool> wait_for_audit();
-    void record(const core::Request& request, const core::Response& response);
-    void record_refusal(core::Request& request, const core::Response& response, bool overloaded);
     void count_memory();
     bool is_within_memory();
     bool asks_for_websocket(const core::Request& request) const;
-    bool is_own_origin(const core::Request& request) const;
     Result<void> judge_websocket(const core::Request& request) const;
     std::optional<core::Response> refuse_websocket(const core::Request& request);
     Turn switch_protocol(const core::Request& request);
-    std::optional<core::Response> identify(core::Request& request, bool may_ask);
-    asio::awaitable<std::optional<core::Response>> identify_later(core::Request& request);
     asio::awaitable<bool> is_still_let_in();
-    core::Response challenge(const Error& error, const core::Request& request) const;
     void make_request_id();
     void take_request_id(core::Request& request);
     std::string allowed_at(std::string_view path) const;
@@ -143,18 +132,13 @@ class Connection final : private core::Meanwhile {
 
     Phase phase_ = Phase::working;
     PeerAddress address_;
-    std::string address_text_;  ///< empty without an audit log
-    std::string network_text_;  ///< of PeerAddress::network(); empty without rates
-    bool overload_;             ///< beyond limits.max_connections
-    bool counted_;
-    bool charged_ = false;         ///< the current request has been counted against limits.rate
-    bool line_reserved_ = false;   ///< of the audit log, for the current request
-    bool waits_for_line_ = false;  ///< no line of the audit log could be reserved yet
-    std::size_t memory_ = 0;       ///< counted in Shared::memory
-    int held_bytes_ = 0;           ///< by the kernel, for a slow client
-    bool expired_ = false;         ///< the sweep has ended the wait
-    bool woken_ = false;           ///< the wait of a websocket was ended so that it can send
-    bool abandoned_ = false;       ///< nothing may be written any more
+    bool overload_;           ///< beyond limits.max_connections
+    bool counted_;            ///< by Throttle::connect()
+    std::size_t memory_ = 0;  ///< counted in Shared::memory
+    int held_bytes_ = 0;      ///< by the kernel, for a slow client
+    bool expired_ = false;    ///< the sweep has ended the wait
+    bool woken_ = false;      ///< the wait of a websocket was ended so that it can send
+    bool abandoned_ = false;  ///< nothing may be written any more
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point read_deadline_;
     // None: the wait has not begun.
@@ -167,15 +151,12 @@ class Connection final : private core::Meanwhile {
     Output output_;
     std::unique_ptr<core::BodySource> slices_;
     bool slices_chunked_ = false;
-    bool closing_ = false;                              ///< the last response has been added
-    std::shared_ptr<const core::Principal> principal_;  ///< of the current request
-    auth::Authenticator::Memo memo_;
-    std::string certificate_;  ///< the client certificate's x5t#S256, if one is requested
-    core::Route route_;        ///< of the request to be awaited
+    bool closing_ = false;  ///< the last response has been added
+    Admission admission_;
+    core::Route route_;  ///< of the request to be awaited
     std::optional<core::Response>
         early_;  ///< the response to the current request, before it may be sent
     std::optional<Turn> early_turn_;  ///< the turn after `early_`; if set, that is in `output_`
-    auth::Settled settled_;           ///< if not null: becomes true when the sender is known
     std::string request_id_;
     std::string_view cors_lines_;  ///< for the current response; valid as long as the server
     std::string base_url_;

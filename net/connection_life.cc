@@ -51,13 +51,8 @@ Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerA
       address_(address),
       overload_(overload),
       counted_(counted),
-      reader_(worker.shared.config.limits.max_body, overload || worker.authenticator.has_value()) {
-    if (worker_.shared.audit != nullptr) {
-        address_text_ = address.text();
-    }
-    if (worker_.authenticator || worker_.shared.throttle.limits_requests()) {
-        network_text_ = address.network().text();
-    }
+      reader_(worker.shared.config.limits.max_body, overload || worker.authenticator.has_value()),
+      admission_(worker, address) {
     if (next_ != nullptr) {
         next_->previous_ = this;
     }
@@ -89,9 +84,6 @@ Connection::~Connection() {
     shared.memory.fetch_sub(memory_, std::memory_order_relaxed);
     if (counted_) {
         shared.throttle.disconnect(address_);
-    }
-    if (line_reserved_) {
-        shared.audit->release();
     }
     if (shared.connections.fetch_sub(1) == 1 && shared.stopping.load()) {
         const std::lock_guard lock(shared.mutex);

@@ -22,6 +22,9 @@ constexpr std::chrono::seconds kLinger{2};
 /// How long it waits for the request of a connection over the limit.
 constexpr std::chrono::seconds kOverloadWait{1};
 
+/// A request of at most this size is admitted whatever others use.
+constexpr std::uint64_t kSmallBytes = 64 << 10;
+
 }  // namespace
 
 // Waits for what `step` needs; true if the socket is ready.
@@ -39,7 +42,7 @@ asio::awaitable<bool> Connection::greet() {
         const TlsStream::Step step = tls_->handshake();
         if (step == TlsStream::Step::done) {
             phase_ = Phase::working;
-            certificate_ = tls_->client_certificate();
+            admission_.set_certificate(tls_->client_certificate());
             co_return true;
         }
         bool ready = false;
@@ -72,6 +75,27 @@ asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
             co_return Moved{asio::error::eof, 0};
         }
     }
+}
+
+/// Counts the memory of the current request, and limits what may still be added to the rest of the common limit.
+void Connection::count_memory() {
+    Shared& shared = worker_.shared;
+    const std::size_t bytes = reader_.memory();
+    if (bytes != memory_) {
+        shared.memory.fetch_add(bytes - memory_, std::memory_order_relaxed);
+        memory_ = bytes;
+    }
+    const std::uint64_t limit = shared.config.limits.max_memory;
+    const std::uint64_t taken = shared.memory.load(std::memory_order_relaxed);
+    // A few bytes may be many after decoding.
+    reader_.set_decoded_bytes_max(bytes + kSmallBytes + (taken < limit ? limit - taken : 0));
+}
+
+/// Whether the current request is within the common limit. A small one always is.
+bool Connection::is_within_memory() {
+    count_memory();
+    return memory_ <= kSmallBytes || worker_.shared.memory.load(std::memory_order_relaxed) <=
+                                         worker_.shared.config.limits.max_memory;
 }
 
 bool Connection::begin_read() {

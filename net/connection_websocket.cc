@@ -42,23 +42,11 @@ bool Connection::asks_for_websocket(const core::Request& request) const {
            (request.method == core::HttpMethod::get || request.method == core::HttpMethod::head);
 }
 
-/// Whether Origin is that of a page of this server, so that no proxy needs configuration for it.
-bool Connection::is_own_origin(const core::Request& request) const {
-    const std::string_view origin = request.header("Origin").value_or("");
-    const std::size_t scheme = origin.find("://");
-    if (scheme == std::string_view::npos) {
-        return false;
-    }
-    const std::string_view root = request.base_url;
-    return (!reader_.host().empty() && origin.substr(scheme + 3) == reader_.host()) ||
-           (root.starts_with(origin) && root.substr(origin.size()).starts_with('/'));
-}
-
 /// Errors: unauthenticated, forbidden.
 Result<void> Connection::judge_websocket(const core::Request& request) const {
     // Browsers let any page open a websocket anywhere, with the certificates and addresses of their user.
     if (request.header("Origin") && worker_.shared.cors.lines(request).empty() &&
-        !is_own_origin(request)) {
+        !is_own_origin(request, reader_.host())) {
         return Error{Errc::forbidden, "Scripts of this origin may not open a WebSocket here"};
     }
     return core::require_read(worker_.shared.service, request, core::subscription_type(),
@@ -68,7 +56,7 @@ Result<void> Connection::judge_websocket(const core::Request& request) const {
 /// Returns none if the connection may become a websocket.
 std::optional<core::Response> Connection::refuse_websocket(const core::Request& request) {
     if (const Result<void> allowed = judge_websocket(request); !allowed) {
-        return challenge(allowed.error(), request);
+        return admission_.challenge(allowed.error(), request);
     }
     const bool upgrades = request.method == core::HttpMethod::get &&
                           has_token(request, "Connection", "upgrade") &&
@@ -94,7 +82,7 @@ std::optional<core::Response> Connection::refuse_websocket(const core::Request& 
 Connection::Turn Connection::switch_protocol(const core::Request& request) {
     core::Response response;
     response.status = 101;
-    record(request, response);
+    admission_.record(request, response);
     worker_.metrics.answered(request.method, response.status, 0);
     output_.add_text(
         fmt::format("HTTP/1.1 101 Switching Protocols\r\n"

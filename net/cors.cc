@@ -1,5 +1,7 @@
 #include "net/cors.h"
 
+#include "core/base/text.h"
+#include "core/interactions/media_type.h"
 #include "core/service.h"
 #include "core/target.h"
 
@@ -47,6 +49,17 @@ std::string methods_of(const core::Config& config, std::string_view path) {
     return allow.empty() ? std::string(kAllMethods) : allow;
 }
 
+bool is_own_origin(const core::Request& request, std::string_view host) {
+    const std::string_view origin = request.header("Origin").value_or("");
+    const std::size_t scheme = origin.find("://");
+    if (scheme == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view root = request.base_url;
+    return (!host.empty() && origin.substr(scheme + 3) == host) ||
+           (root.starts_with(origin) && root.substr(origin.size()).starts_with('/'));
+}
+
 Cors::Cors(const std::vector<std::string>& origins) {
     for (const std::string& origin : origins) {
         if (origin == "*") {
@@ -68,6 +81,23 @@ std::string_view Cors::lines(const core::Request& request) const noexcept {
         }
     }
     return any_lines_;
+}
+
+bool Cors::is_of_foreign_page(const core::Request& request, std::string_view host) const {
+    if (request.method != core::HttpMethod::post || !request.header("Origin") ||
+        !lines(request).empty() || is_own_origin(request, host) ||
+        request.path.ends_with("/_search")) {
+        return false;
+    }
+    // Scripts can't set it. It identifies the application's own pages behind a proxy that changes Host.
+    if (request.header("Sec-Fetch-Site") == "same-origin") {
+        return false;
+    }
+    const std::string_view type =
+        core::read_media_type(request.header("Content-Type").value_or("")).name;
+    return type.empty() || equal_ignoring_case(type, "text/plain") ||
+           equal_ignoring_case(type, "application/x-www-form-urlencoded") ||
+           equal_ignoring_case(type, "multipart/form-data");
 }
 
 std::optional<core::Response> Cors::preflight(const core::Config& config,

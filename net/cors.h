@@ -24,6 +24,10 @@ inline constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DE
 /// so that the script sees the response that says so.
 std::string methods_of(const core::Config& config, std::string_view path);
 
+/// Whether a page of this server sent the request, by its Origin and its `host`, so that no proxy needs configuration
+/// for it.
+bool is_own_origin(const core::Request& request, std::string_view host);
+
 class Cors {
   public:
     /// `origins` as configured; if there are none, every method here does nothing.
@@ -33,6 +37,11 @@ class Cors {
     /// has none. With `*` every request gets them: a browser may cache a response requested without an origin, and
     /// could not give it to a script later if they were missing. Lifetime: as long as this.
     std::string_view lines(const core::Request& request) const noexcept;
+
+    /// Whether a browser sent it for a page of an origin that is not allowed, without the preflight that would
+    /// have prevented it (CORS-safelisted requests). Hiding the response would be too late: the page would have
+    /// written already, from inside its user's network and with the user's certificate.
+    bool is_of_foreign_page(const core::Request& request, std::string_view host) const;
 
     /// Whether responses depend on the request's origin, which caches must be told.
     bool varies() const noexcept { return !by_origin_.empty(); }
