@@ -20,17 +20,11 @@ namespace {
 constexpr std::string_view kVary = "Accept, Accept-Encoding";
 constexpr std::string_view kVaryByOrigin = "Accept, Accept-Encoding, Origin";
 
-/// For responses that need credentials, unless they have something stricter.
-constexpr std::string_view kGuardedCaching = "private, no-cache";
+/// For responses that a cache must validate.
 constexpr std::string_view kSharedCaching = "no-cache";
 
 /// The responses of one turn are sent once they have this size.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
-
-std::uint64_t microseconds(Clock::duration time) {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(time).count());
-}
 
 /// Whether it is one of the server's own descriptions: large, and the same for everyone.
 bool is_description(const core::Request& request, const core::Response& response) {
@@ -64,18 +58,6 @@ Framing Connection::framing(bool close) const {
             .vary = {},
             .lines = worker_.shared.header_lines,
             .more_lines = cors_lines_};
-}
-
-/// Adds a response to `request` that is sent in place of a handler's and is the connection's last.
-void Connection::add_last(Output& output, core::Response& response,
-                          const core::Request& request) const {
-    if (worker_.authenticator && response.cache_control.empty()) {
-        response.cache_control = kGuardedCaching;
-    }
-    worker_.keep_date(Clock::now());
-    Framing frame = framing(true);
-    frame.head = request.method == core::HttpMethod::head;
-    output.add(response, frame);
 }
 
 asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
@@ -178,18 +160,6 @@ std::optional<core::Response> Connection::first_answer(core::Request& request) {
     return response;
 }
 
-/// Checks before the body is read whether the sender may send it. What the head doesn't tell is checked later.
-std::optional<core::Response> Connection::refuse_at_head(core::Request& request) {
-    if (!enter_root(request)) {
-        // No credentials are needed there, and no request has a body.
-        core::Response answer = answer_outside(worker_.shared, request);
-        core::represent_error(request, answer);
-        return answer;
-    }
-    cors_lines_ = worker_.shared.cors.lines(request);
-    return admission_.refuse_at_head(request, reader_.host());
-}
-
 // Whether the current request, whose response has no end, would still be admitted.
 asio::awaitable<bool> Connection::is_still_let_in() {
     core::Request& request = reader_.request();
@@ -233,24 +203,6 @@ Connection::Turn Connection::answer_ready() {
         }
     }
     return Turn::yield;
-}
-
-// Checks a head whose body has not arrived. None: the body may be read.
-std::optional<Connection::Turn> Connection::judge_head() {
-    core::Request& head = reader_.head();
-    fill_in(head);
-    if (overload_) {
-        return refuse(Error{Errc::overloaded});
-    }
-    std::optional<core::Response> refusal = refuse_at_head(head);
-    if (!refusal) {
-        return {};
-    }
-    closing_ = true;
-    admission_.record(head, *refusal);
-    worker_.metrics.answered(head.method, refusal->status, 0);
-    add_last(output_, *refusal, head);
-    return Turn::close;
 }
 
 // Answers a complete request, as far as no coroutine is needed.
@@ -340,10 +292,14 @@ void Connection::fill_in(core::Request& request) {
     }
 }
 
+std::uint64_t Connection::microseconds_until(Clock::time_point now) const {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(now - request_begin_).count());
+}
+
 Connection::Turn Connection::answer(core::Response& response) {
     const Clock::time_point now = Clock::now();
-    worker_.metrics.answered(reader_.request().method, response.status,
-                             microseconds(now - request_begin_));
+    worker_.metrics.answered(reader_.request().method, response.status, microseconds_until(now));
     return put(response, now);
 }
 
@@ -402,8 +358,7 @@ asio::awaitable<Connection::Turn> Connection::settle() {
         co_return Turn::gone;
     }
     const Clock::time_point now = Clock::now();
-    worker_.metrics.answered(reader_.request().method, early_->status,
-                             microseconds(now - request_begin_));
+    worker_.metrics.answered(reader_.request().method, early_->status, microseconds_until(now));
     const Turn turn = early_turn_ ? *early_turn_ : put(*early_, now);
     early_.reset();
     co_return turn == Turn::read ? answer_ready() : turn;
@@ -446,59 +401,6 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     }
     const Turn turn = answer(*response);
     co_return turn == Turn::read ? answer_ready() : turn;
-}
-
-/// The methods for `path`, for a request of which only the first line was read. Its sender is unknown: if
-/// credentials are required, nothing about the path is revealed.
-std::string Connection::allowed_at(std::string_view path) const {
-    core::Request request;
-    request.path = path;
-    if (!enter_root(request)) {
-        return "GET, HEAD";
-    }
-    return worker_.shared.service.guarded() ? std::string(kAllMethods)
-                                            : methods_of(worker_.shared.config, request.path);
-}
-
-Connection::Turn Connection::refuse(const Error& error, int status) {
-    core::Request& request = reader_.refused_request();
-    request.loop = &worker_.loop;
-    take_request_id(request);
-    cors_lines_ = worker_.shared.cors.lines(request);
-    core::Response response = error;
-    if (status != 0) {
-        response.status = status;
-    }
-    core::represent_error(request, response);
-    if (error.code == Errc::unsupported_media) {
-        // The coding is the problem, not the media type.
-        response.headers = {{"Accept-Encoding", std::string(kCodingsTaken)}};
-    }
-    if (error.code == Errc::method_not_allowed) {
-        response.allow = allowed_at(reader_.refusal().path);
-    }
-    if (enter_root(request)) {
-        admission_.record_refusal(request, response, error.code == Errc::overloaded);
-    }
-    closing_ = true;
-    worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
-    add_last(output_, response, request);
-    reader_.give_up();
-    return Turn::close;
-}
-
-void Connection::answer_late() {
-    core::Response response = Error{Errc::timeout};
-    core::represent_error(reader_.request(), response);
-    worker_.metrics.answered(reader_.request().method, response.status,
-                             microseconds(Clock::now() - request_begin_));
-    Output late;
-    add_last(late, response, reader_.request());
-    late.send(socket_.native_handle(), tls_.get());
-    asio::error_code ignored;
-    socket_.shutdown(asio::socket_base::shutdown_both, ignored);
-    abandoned_ = true;
-    deadline_ = Clock::time_point::max();
 }
 
 }  // namespace annals::net

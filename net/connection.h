@@ -79,6 +79,9 @@ class Connection final : private core::Meanwhile {
         gone,             ///< the socket is unusable
     };
 
+    /// Cache-Control of responses that need credentials, unless they have something stricter.
+    static constexpr std::string_view kGuardedCaching = "private, no-cache";
+
     static asio::awaitable<void> run(std::unique_ptr<Connection> connection);
     asio::awaitable<void> serve();
     asio::awaitable<bool> greet();
@@ -103,6 +106,8 @@ class Connection final : private core::Meanwhile {
     Turn answer(core::Response& response);
     Turn put(core::Response& response, Clock::time_point now);
     void fill_in(core::Request& request);
+    /// Since the current request was complete.
+    std::uint64_t microseconds_until(Clock::time_point now) const;
     static constexpr std::string_view kRoot = "/fhir";
     static bool enter_root(core::Request& request);
     std::optional<core::Response> refuse_at_head(core::Request& request);
