@@ -4,8 +4,8 @@
 #include "core/operations/designations.h"
 #include "core/operations/parameters_writer.h"
 #include "core/operations/terminology.h"
-#include "core/search/fold.h"
 #include "core/terminology/grammar.h"
+#include "core/terminology/names.h"
 
 #include <fmt/format.h>
 
@@ -118,29 +118,6 @@ Result<json::Value> listed_in(Session& session, const terminology::ValueSet& val
     return json::Value();
 }
 
-bool is_called(const Known& known, std::string_view given) {
-    const std::string wanted = search::fold(given);
-    const std::string_view display =
-        known.number ? known.system->display(*known.number) : std::string_view();
-    if (known.listed_display.empty() && display.empty()) {
-        return true;
-    }
-    const auto is_it = [&](std::string_view name) {
-        return !name.empty() && search::fold(name) == wanted;
-    };
-    if (is_it(known.listed_display) || is_it(display)) {
-        return true;
-    }
-    for (const json::Value from : {known.listed, known.item()}) {
-        for (const json::Value designation : from["designation"].elements()) {
-            if (is_it(designation["value"].string())) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /// The result for a code that is contained, in a value set or code system.
 Verdict judged(const ValidateCodeAsked& asked, const Known& known, const GivenCode& code) {
     Verdict verdict{true, "", known.listed_display};
@@ -163,7 +140,8 @@ Verdict judged(const ValidateCodeAsked& asked, const Known& known, const GivenCo
         verdict.message = fmt::format("The code {} is abstract", described(code));
         return verdict;
     }
-    if (!code.display.empty() && !is_called(known, code.display)) {
+    if (!code.display.empty() &&
+        !terminology::is_called(code.display, {known.listed, known.item()})) {
         verdict.valid = false;
         verdict.message =
             fmt::format("The display of the code {} is not '{}' but '{}'", described(code),

@@ -2,8 +2,8 @@
 
 #include "codec/fhirpath/ucum.h"
 #include "core/canonical.h"
-#include "core/search/fold.h"
 #include "core/terminology/grammar.h"
+#include "core/terminology/names.h"
 
 #include <fmt/format.h>
 
@@ -56,25 +56,6 @@ std::optional<bool> either(std::optional<bool> a, std::optional<bool> b) {
         return true;
     }
     return a && b ? std::optional(false) : std::nullopt;
-}
-
-/// Whether `display` is one of the code's names, compared as in $validate-code. True if the code has none.
-bool names(const terminology::CodeSystem& system, terminology::CodeSystem::Number number,
-           std::string_view display) {
-    const std::string_view own = system.display(number);
-    if (own.empty() || own == display) {
-        return true;
-    }
-    const std::string wanted = core::search::fold(display);
-    if (core::search::fold(own) == wanted) {
-        return true;
-    }
-    for (const json::Value designation : system.item(number)["designation"].elements()) {
-        if (core::search::fold(designation["value"].string()) == wanted) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /// Whether the value set consists of units; it then applies to quantities only, even if bound to a choice that may be a
@@ -278,7 +259,8 @@ void check_code(Context& context, std::uint32_t node, const Code& code) {
                terminology::by_grammar(*code.system, code.code) == terminology::Member::no) {
         context.tell_unknown_code(node, fmt::format("'{}' is not a code of {}", code.code,
                                                     terminology::grammar_of(*code.system)->name));
-    } else if (number && !code.display.empty() && !names(*content, *number, code.display)) {
+    } else if (number && !code.display.empty() &&
+               !terminology::is_called(code.display, {content->item(*number)})) {
         context.tell(
             context.options.refuse_wrong_displays ? Severity::error : Severity::warning, "invalid",
             node,
