@@ -33,15 +33,29 @@ Error no_such_code(std::string_view system, std::string_view code) {
             fmt::format("The code system {} has no code '{}'", system, code.substr(0, 200))};
 }
 
-Result<CodeSystem::Number> find_code(const CodeSystem& system, std::string_view code) {
-    if (const auto number = system.find(code)) {
-        return *number;
+/// The grammar by which a code system has a code that it does not list. `system`: null if none of it is available. Errors:
+/// not_found; not_computable (none of its codes is available).
+Result<const Grammar*> grammar_with(const CodeSystem* system, std::string_view url,
+                                    std::string_view code) {
+    const std::string_view bare_url = split_canonical(url).url;
+    const Grammar* const grammar = terminology::grammar_of(bare_url);
+    if (grammar == nullptr && system == nullptr) {
+        return unknown_system(url);
     }
-    if (system.size() == 0) {
+    if (grammar == nullptr && system->size() == 0) {
         return Error{Errc::not_computable,
-                     fmt::format("The codes of {} are not available", system.url())};
+                     fmt::format("The codes of {} are not available", system->url())};
     }
-    return no_such_code(system.url(), code);
+    const Member in = terminology::judge_code(system, bare_url, code);
+    if (grammar != nullptr && in == Member::unknown) {
+        return Error{Errc::not_found,
+                     fmt::format("Whether the code system {} has a code '{}' cannot be determined",
+                                 url, code.substr(0, 200))};
+    }
+    if (in != Member::yes) {
+        return no_such_code(bare_url, code);
+    }
+    return grammar;
 }
 
 // ---- $lookup ----
@@ -170,26 +184,11 @@ Result<std::string> look_up(Session& session, const Lookup& lookup) {
     const std::string& url = *lookup.code.system;
     const std::string& code = lookup.code.code;
     ANNALS_TRY(const CodeSystemPointer system, session.code_system(url, lookup.code.version));
-    const Grammar* const grammar = terminology::grammar_of(split_canonical(url).url);
-    if (grammar != nullptr &&
-        (system == nullptr || (!system->is_complete() && !system->find(code)))) {
-        switch (grammar->judge(code)) {
-            case Member::yes:
-                return describe_by_grammar(*grammar, code);
-            case Member::no:
-                return no_such_code(url, code);
-            case Member::unknown:
-                return Error{Errc::not_found,
-                             fmt::format("Whether the code system {} has a code '{}' cannot be "
-                                         "determined",
-                                         url, code.substr(0, 200))};
-        }
+    if (const auto number = system ? system->find(code) : std::nullopt) {
+        return describe(*system, *number, lookup);
     }
-    if (system == nullptr) {
-        return unknown_system(url);
-    }
-    ANNALS_TRY(const CodeSystem::Number number, find_code(*system, code));
-    return describe(*system, number, lookup);
+    ANNALS_TRY(const Grammar* const grammar, grammar_with(system.get(), url, code));
+    return describe_by_grammar(*grammar, code);
 }
 
 // ---- $subsumes ----
@@ -231,6 +230,39 @@ Result<Subsumes> read_subsumes(const Service& service, const Request& request,
     return subsumes;
 }
 
+/// For codes of which the system does not list both.
+Result<std::string_view> relation_by_grammar(const CodeSystem* system, const Subsumes& asked) {
+    const Grammar* grammar = nullptr;
+    for (const std::string& code : {asked.a, asked.b}) {
+        if (system == nullptr || !system->find(code)) {
+            ANNALS_TRY(grammar, grammar_with(system, system ? system->url() : asked.system, code));
+        }
+    }
+    const bool same = asked.a == asked.b;
+    if (!same && !grammar->is_flat) {
+        return Error{Errc::not_computable,
+                     fmt::format("Whether one of the codes of {} subsumes the other cannot be "
+                                 "determined",
+                                 grammar->system)};
+    }
+    return std::string_view(same ? "equivalent" : "not-subsumed");
+}
+
+Result<std::string_view> relation_of(Session& session, const CodeSystem* system,
+                                     const Subsumes& asked) {
+    const auto a = system ? system->find(asked.a) : std::nullopt;
+    const auto b = system ? system->find(asked.b) : std::nullopt;
+    if (!a || !b) {
+        return relation_by_grammar(system, asked);
+    }
+    ANNALS_TRY(const bool above, system->is_below(*b, *a, session.effort()));
+    ANNALS_TRY(const bool below, system->is_below(*a, *b, session.effort()));
+    return std::string_view(a == b  ? "equivalent"
+                            : above ? "subsumes"
+                            : below ? "subsumed-by"
+                                    : "not-subsumed");
+}
+
 Result<std::string> subsume(Session& session, const Subsumes& asked) {
     CodeSystemPointer system;
     if (asked.meant) {
@@ -244,18 +276,8 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
         }
     } else {
         ANNALS_TRY(system, session.code_system(asked.system, asked.version));
-        if (system == nullptr) {
-            return unknown_system(asked.system);
-        }
     }
-    ANNALS_TRY(const CodeSystem::Number a, find_code(*system, asked.a));
-    ANNALS_TRY(const CodeSystem::Number b, find_code(*system, asked.b));
-    ANNALS_TRY(const bool above, system->is_below(b, a, session.effort()));
-    ANNALS_TRY(const bool below, system->is_below(a, b, session.effort()));
-    const std::string_view outcome = a == b  ? "equivalent"
-                                     : above ? "subsumes"
-                                     : below ? "subsumed-by"
-                                             : "not-subsumed";
+    ANNALS_TRY(const std::string_view outcome, relation_of(session, system.get(), asked));
     ParametersWriter out;
     out.add_text("outcome", "valueCode", outcome);
     return out.resource();

@@ -124,7 +124,8 @@ Verdict judged(const ValidateCodeAsked& asked, const Known& known, const GivenCo
     if (known.number && verdict.display.empty()) {
         verdict.display = known.system->display(*known.number);
     } else if (verdict.display.empty() &&
-               terminology::by_grammar(code.system.value_or(""), code.code) == Member::yes) {
+               terminology::judge_code(known.system.get(), code.system.value_or(""), code.code) ==
+                   Member::yes) {
         verdict.display = code.code;
     }
     if (!asked.language.empty()) {
@@ -219,9 +220,7 @@ Verdict in_code_system(const ValidateCodeAsked& asked, const terminology::CodeSy
                        ""};
     }
     const auto number = system ? system->find(code.code) : std::nullopt;
-    const Member in = number                            ? Member::yes
-                      : system && system->is_complete() ? Member::no
-                                                        : terminology::by_grammar(url, code.code);
+    const Member in = terminology::judge_code(system.get(), url, code.code);
     if (in == Member::yes) {
         GivenCode own = code;
         own.system = url;

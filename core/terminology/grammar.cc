@@ -46,9 +46,9 @@ Member judge_language(std::string_view code) {
 }
 
 constexpr std::array<Grammar, 3> kGrammars{{
-    {fhirpath::kUcum, "UCUM", judge_unit},
-    {"urn:ietf:bcp:13", "BCP 13", judge_media_type},
-    {"urn:ietf:bcp:47", "BCP 47", judge_language},
+    {fhirpath::kUcum, "UCUM", judge_unit, true},
+    {"urn:ietf:bcp:13", "BCP 13", judge_media_type, false},
+    {"urn:ietf:bcp:47", "BCP 47", judge_language, false},
 }};
 
 }  // namespace
@@ -63,7 +63,13 @@ const Grammar* grammar_of(std::string_view system) {
     return found == kGrammars.end() ? nullptr : &*found;
 }
 
-Member by_grammar(std::string_view system, std::string_view code) {
+Member judge_code(const CodeSystem* listed, std::string_view system, std::string_view code) {
+    if (listed != nullptr && listed->find(code)) {
+        return Member::yes;
+    }
+    if (listed != nullptr && listed->is_complete()) {
+        return Member::no;
+    }
     const Grammar* const grammar = grammar_of(system);
     return grammar == nullptr ? Member::unknown : grammar->judge(code);
 }

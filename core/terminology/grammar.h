@@ -1,7 +1,8 @@
 // Grammar: code systems whose codes follow a grammar instead of being listed.
 //
 // Layer:   core/terminology.
-// Spec:    UCUM as in codec/fhirpath/ucum.h; RFC 6838 section 4.2 (BCP 13, MIME types); RFC 5646 section 2.1 (BCP 47, languages).
+// Spec:    UCUM as in codec/fhirpath/ucum.h; RFC 6838 section 4.2 (BCP 13, MIME types); RFC 5646 section 2.1 (BCP 47, languages);
+//          FHIR R4 ucum.html (no subsumption).
 // Threads: any.
 
 #pragma once
@@ -18,6 +19,7 @@ struct Grammar {
     std::string_view name;
     /// Whether a code is one of the system's; unknown if a list would have to decide.
     Member (*judge)(std::string_view code);
+    bool is_flat;  ///< whether no code subsumes another
 };
 
 /// All that are known.
@@ -26,7 +28,8 @@ std::span<const Grammar> grammars();
 /// That of a code system; null if none is known.
 const Grammar* grammar_of(std::string_view system);
 
-/// Whether the grammar of `system` has the code; unknown if no grammar is known.
-Member by_grammar(std::string_view system, std::string_view code);
+/// Whether the code system with the url `system` has the code: its list decides if it is complete or has the code, else its
+/// grammar; unknown if neither does. `listed`: null if none of it is available.
+Member judge_code(const CodeSystem* listed, std::string_view system, std::string_view code);
 
 }  // namespace annals::terminology

@@ -58,28 +58,30 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
     const std::string_view version =
         include.version.empty() ? code.version : std::string_view(include.version);
     ANNALS_TRY(const CodeSystemPointer system, session.code_system(include.system, version));
-    const bool named = include.lists && include.filters.empty();
-    // If a whole system isn't completely available, the part has those of its codes that the other value sets contain.
-    const bool open = include.is_whole() && (session.open_systems || !include.value_sets.empty());
-    Member otherwise = named || open ? Member::yes : Member::unknown;
-    if (include.is_whole()) {
-        const Member in = by_grammar(include.system, code.code);
-        otherwise = in == Member::unknown ? otherwise : in;
-    }
-    if (system == nullptr) {
-        return otherwise;
-    }
-    const auto number = system->find(code.code);
-    if (!number) {
-        return system->is_complete() ? Member::no : otherwise;
-    }
-    for (const Filter& filter : include.filters) {
-        ANNALS_TRY(const bool passes, filter.passes(*system, *number, session.effort()));
-        if (!passes) {
-            return Member::no;
+    const auto number = system ? system->find(code.code) : std::nullopt;
+    if (number) {
+        for (const Filter& filter : include.filters) {
+            ANNALS_TRY(const bool passes, filter.passes(*system, *number, session.effort()));
+            if (!passes) {
+                return Member::no;
+            }
         }
+        return Member::yes;
     }
-    return Member::yes;
+    if (include.lists && include.filters.empty()) {
+        // Unless the system is known not to have it, the part has what it lists.
+        return system && system->is_complete() ? Member::no : Member::yes;
+    }
+    const Member in = judge_code(system.get(), include.system, code.code);
+    if (in == Member::no) {
+        return in;
+    }
+    if (!include.filters.empty()) {
+        return Member::unknown;
+    }
+    // If a whole system isn't completely available, the part has those of its codes that the other value sets contain.
+    const bool open = session.open_systems || !include.value_sets.empty();
+    return in == Member::unknown && open ? Member::yes : in;
 }
 
 Result<Member> member_of_exclude(Session& session, const Include& exclude, Code code,

@@ -252,13 +252,10 @@ void check_code(Context& context, std::uint32_t node, const Code& code) {
     }
     const auto content = content_of(context, *code.system, code.version);
     const auto number = content ? content->find(code.code) : std::nullopt;
-    if (content && content->is_complete() && !number) {
+    if (terminology::judge_code(content.get(), *code.system, code.code) ==
+        terminology::Member::no) {
         context.tell_unknown_code(node,
                                   fmt::format("The code system has no code {}", described(code)));
-    } else if (!number &&
-               terminology::by_grammar(*code.system, code.code) == terminology::Member::no) {
-        context.tell_unknown_code(node, fmt::format("'{}' is not a code of {}", code.code,
-                                                    terminology::grammar_of(*code.system)->name));
     } else if (number && !code.display.empty() &&
                !terminology::is_called(code.display, {content->item(*number)})) {
         context.tell(

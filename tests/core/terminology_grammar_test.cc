@@ -39,17 +39,17 @@ TEST(Grammars, DecideWhatIsALanguage) {
                                        "en-GB-oed",
                                        "art-lojban",
                                        "zh-min-nan"}) {
-        EXPECT_EQ(by_grammar(kLanguages, tag), Member::yes) << tag;
+        EXPECT_EQ(judge_code(nullptr, kLanguages, tag), Member::yes) << tag;
     }
     for (const std::string_view tag :
          {"",          "d",        "en_US",       "en-",          "-en",         "en--US",
           "de-419-DE", "a-DE",     "en-US-",      "de DE",        "i-none",      "x",
           "en-x",      "en-u",     "en-u-x-a",    "en-abcdefghi", "languagetag", "de\n",
           "12",        "français", "ar-a-aaa-b-b"}) {
-        EXPECT_EQ(by_grammar(kLanguages, tag), Member::no) << tag;
+        EXPECT_EQ(judge_code(nullptr, kLanguages, tag), Member::no) << tag;
     }
     for (const std::string_view tag : {"engl", "german", "language-US"}) {
-        EXPECT_EQ(by_grammar(kLanguages, tag), Member::unknown) << tag;
+        EXPECT_EQ(judge_code(nullptr, kLanguages, tag), Member::unknown) << tag;
     }
 }
 
@@ -59,26 +59,26 @@ TEST(Grammars, DecideWhatIsAMediaType) {
           "text/plain;charset=utf-8", "text/plain; charset=\"a;b\"", "x-a/b",
           "application/fhir+json;canonicalization=http://hl7.org/fhir/canonicalization/"
           "json#document"}) {
-        EXPECT_EQ(by_grammar(kMediaTypes, type), Member::yes) << type;
+        EXPECT_EQ(judge_code(nullptr, kMediaTypes, type), Member::yes) << type;
     }
     for (const std::string_view type :
          {"", "text", "text/", "/plain", "text/plain/x", "*/*", "image/*", "text /plain",
           "text/ plain", "text/plain charset=utf-8", ".a/b", "pdf", "text/pl\u00E4in"}) {
-        EXPECT_EQ(by_grammar(kMediaTypes, type), Member::no) << type;
+        EXPECT_EQ(judge_code(nullptr, kMediaTypes, type), Member::no) << type;
     }
-    EXPECT_EQ(by_grammar(kMediaTypes, std::string(127, 'a') + "/b"), Member::yes);
-    EXPECT_EQ(by_grammar(kMediaTypes, std::string(128, 'a') + "/b"), Member::no);
+    EXPECT_EQ(judge_code(nullptr, kMediaTypes, std::string(127, 'a') + "/b"), Member::yes);
+    EXPECT_EQ(judge_code(nullptr, kMediaTypes, std::string(128, 'a') + "/b"), Member::no);
     // R4 permits these as codes of all media types.
     for (const std::string_view type : {"xml", "json", "ttl"}) {
-        EXPECT_EQ(by_grammar(kMediaTypes, type), Member::unknown) << type;
+        EXPECT_EQ(judge_code(nullptr, kMediaTypes, type), Member::unknown) << type;
     }
 }
 
 TEST(Grammars, AreOfFewSystems) {
-    EXPECT_EQ(by_grammar("http://unitsofmeasure.org", "mg/dL"), Member::yes);
-    EXPECT_EQ(by_grammar("http://unitsofmeasure.org", "mcg"), Member::no);
-    EXPECT_EQ(by_grammar("http://loinc.org", "1"), Member::unknown);
-    EXPECT_EQ(by_grammar("", "mg"), Member::unknown);
+    EXPECT_EQ(judge_code(nullptr, "http://unitsofmeasure.org", "mg/dL"), Member::yes);
+    EXPECT_EQ(judge_code(nullptr, "http://unitsofmeasure.org", "mcg"), Member::no);
+    EXPECT_EQ(judge_code(nullptr, "http://loinc.org", "1"), Member::unknown);
+    EXPECT_EQ(judge_code(nullptr, "", "mg"), Member::unknown);
     EXPECT_EQ(grammar_of("http://loinc.org"), nullptr);
 }
 

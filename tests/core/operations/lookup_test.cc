@@ -169,8 +169,6 @@ TEST_F(CodeSystems, WithAGrammarHaveTheCodesThatFollowIt) {
         EXPECT_EQ(get(units + "mg/dL"), "name=UCUM display=mg/dL") << is_stored;
         EXPECT_EQ(get(units + "mg/dL&version=2.1"), "name=UCUM display=mg/dL") << is_stored;
         EXPECT_EQ(get(units + "mcg"), "404 not-found") << is_stored;
-        EXPECT_EQ(get("/CodeSystem/$subsumes?system=http://unitsofmeasure.org&codeA=g&codeB=mg"),
-                  is_stored ? "422 not-supported" : "404 not-found");
     }
     put("CodeSystem/ucum",
         R"({"resourceType":"CodeSystem","id":"ucum","url":"http://unitsofmeasure.org",
@@ -187,6 +185,30 @@ TEST_F(CodeSystems, WithAGrammarHaveTheCodesThatFollowIt) {
                     .says("cannot be determined"));
     EXPECT_EQ(get("/CodeSystem/$lookup?system=urn:ietf:bcp:13&code=text/csv"),
               "name=BCP 13 display=text/csv");
+}
+
+TEST_F(CodeSystems, WithAGrammarHaveNoHierarchyOrAnUnknownOne) {
+    const auto relation = [&](std::string_view system, std::string_view a, std::string_view b) {
+        return get(fmt::format("/CodeSystem/$subsumes?system={}&codeA={}&codeB={}", system, a, b));
+    };
+    constexpr std::string_view kUnits = "http://unitsofmeasure.org";
+    for (const bool is_stored : {false, true}) {
+        if (is_stored) {
+            put("CodeSystem/ucum",
+                R"({"resourceType":"CodeSystem","id":"ucum","url":"http://unitsofmeasure.org",
+                "status":"active","content":"fragment","concept":[{"code":"g","concept":[{"code":"mg"}]}]})");
+        }
+        EXPECT_EQ(relation(kUnits, "kg", "kg"), "outcome=equivalent") << is_stored;
+        EXPECT_EQ(relation(kUnits, "kg", "g"), "outcome=not-subsumed") << is_stored;
+        EXPECT_EQ(relation(kUnits, "g", "mcg"), "404 not-found") << is_stored;
+        EXPECT_EQ(relation(kUnits, "mcg", "mcg"), "404 not-found") << is_stored;
+    }
+    EXPECT_EQ(relation(kUnits, "g", "mg"), "outcome=subsumes") << "as the stored CodeSystem says";
+    EXPECT_EQ(relation("urn:ietf:bcp:47", "de-CH", "de-CH"), "outcome=equivalent");
+    EXPECT_EQ(relation("urn:ietf:bcp:47", "de", "de-CH"), "422 not-supported");
+    EXPECT_EQ(relation("urn:ietf:bcp:47%7C1", "de", "de_CH"), "404 not-found");
+    EXPECT_EQ(relation("http://none", "a", "a"), "404 not-found");
+    EXPECT_EQ(relation("http://snomed.info/sct", "1", "1"), "422 not-supported");
 }
 
 TEST_F(CodeSystems, OfCurrenciesAreTheFragmentThatR4Lists) {
