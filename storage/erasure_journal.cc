@@ -232,6 +232,7 @@ std::string ErasureJournal::path_of(std::uint64_t sequence) {
 
 Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::string& directory) {
     Content newest;
+    std::uint64_t torn_files = 0;
     for (std::uint64_t which = 0; which < 2; ++which) {
         const std::string path = fmt::format("{}/{}", directory, path_of(which));
         if (!fs.exists(path)) {
@@ -241,10 +242,12 @@ Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::
         ANNALS_TRY(const std::uint64_t size, file->size());
         ANNALS_TRY(const std::string bytes, read_at(*file, 0, std::min(size, kFileBytesMax)));
         ANNALS_TRY(Content content, decode(bytes, path));
+        torn_files += content.sequence == 0 ? 1 : 0;
         if (content.sequence > newest.sequence) {
             newest = std::move(content);
         }
     }
+    newest.torn_files = torn_files;
     return newest;
 }
 

@@ -45,8 +45,9 @@ class ErasureJournal {
             0;  ///< how many erase records, from the first, are complete once `blankings` are applied
         std::vector<Blanking> blankings;
         std::map<std::uint64_t, std::uint64_t>
-            dead_bytes;     ///< by segment: what compaction can reclaim
-        bool left = false;  ///< not written: replay() had no room for all of `blankings`
+            dead_bytes;                ///< by segment: what compaction can reclaim
+        bool left = false;             ///< not written: replay() had no room for all of `blankings`
+        std::uint64_t torn_files = 0;  ///< not written: how many of the two files are not whole
 
         /// `data`, which is the whole segment `number`, with its blankings applied: a copy if any is not there yet.
         std::shared_ptr<const char> applied(std::uint64_t number, std::shared_ptr<const char> data,

@@ -78,6 +78,7 @@ class Verification {
             damage(0, lost);
         }
         log_.finish();
+        verify_journal();
         verify_manifest();
         ANNALS_TRY_VOID(verify_search_checkpoint(fs_, directory, report_));
         return std::move(report_);
@@ -106,6 +107,17 @@ class Verification {
         return {};
     }
 
+    /// A crash leaves at most the file being written not whole: the other one is durable before that begins.
+    void verify_journal() {
+        report_.torn_journal = journal_.torn_files == 1;
+        if (journal_.torn_files > 1) {
+            log_.set_file(ErasureJournal::path_of(0));
+            damage(0,
+                   "neither this file of the erasure journal nor the other one is whole; "
+                   "opening the store finishes their erasures");
+        }
+    }
+
     /// Checks what the manifest says of the whole; faults of segments are reported with them.
     void verify_manifest() {
         if (manifest_ && report_.damages.empty() && manifest_->position != log_.last_position()) {
@@ -119,13 +131,13 @@ class Verification {
         }
     }
 
-    /// Why the file in bytes_ is not that of the backup; empty: it is, or this is not a backup.
-    std::string fault_of(std::uint64_t number) const {
+    /// Why `file` is not the segment of the backup; empty: it is, or this is not a backup.
+    std::string fault_of(std::uint64_t number, std::string_view file) const {
         if (!manifest_) {
             return {};
         }
         const BackupManifest::Part* const part = manifest_->part(number);
-        return part == nullptr ? "is not in the manifest" : part->fault(bytes_);
+        return part == nullptr ? "is not in the manifest" : part->fault(file);
     }
 
     std::uint64_t size_of(std::uint64_t number) {
@@ -133,38 +145,47 @@ class Verification {
         return facts ? facts->bytes : 0;
     }
 
-    /// Reads the file into bytes_; unreadable parts are damage and stay zero. Errors: no_store (no descriptor for it).
+    /// Reads the file in pieces, which names what is unreadable, and sets bytes_ to its mapping, in which such parts are zeros.
+    /// Errors: no_store (no descriptor for it).
     Result<bool> read_file(std::uint64_t number) {
-        const auto file = fs_.open(segments_ + "/" + segment_name(number), FileSystem::Mode::read);
-        if (!file && file.error().code == Errc::no_store) {
-            return file.error();
-        }
-        if (!file) {
-            damage(0, file.error().detail);
+        const auto note = [this](std::uint64_t offset, Error error) -> Result<bool> {
+            if (error.code == Errc::no_store) {
+                return error;
+            }
+            damage(offset, std::move(error.detail));
             return false;
+        };
+        const auto file = fs_.open(segments_ + "/" + segment_name(number), FileSystem::Mode::read);
+        if (!file) {
+            return note(0, file.error());
         }
         const auto size = (*file)->size();
         if (!size) {
-            damage(0, size.error().detail);
-            return false;
+            return note(0, size.error());
         }
-        bytes_.assign(*size, '\0');
-        for (std::uint64_t at = 0; at < *size; at += kReadBytes) {
-            const std::uint64_t wanted = std::min(kReadBytes, *size - at);
-            if (const auto got = (*file)->read(at, {bytes_.data() + at, wanted}); !got) {
+        std::string piece;
+        for (std::uint64_t at = 0; at < *size; at += piece.size()) {
+            piece.resize(std::min(kReadBytes, *size - at));
+            if (const auto got = (*file)->read(at, piece); !got) {
                 damage(at, got.error().detail);
             }
             if (progress_) {
-                progress_(report_.bytes + at + wanted, total_bytes_);
+                progress_(report_.bytes + at + piece.size(), total_bytes_);
             }
         }
         report_.bytes += *size;
-        part_fault_ = fault_of(number);
-        // What a crash left half blanked is finished by opening.
-        const std::shared_ptr<const char> read(bytes_.data(), [](const char*) {});
-        if (const auto whole = journal_.applied(number, read, *size); whole != read) {
-            bytes_.assign(whole.get(), *size);
+        data_ = nullptr;
+        if (*size > 0) {
+            auto mapped = (*file)->map(*size);
+            if (!mapped) {
+                return note(0, mapped.error());
+            }
+            data_ = *std::move(mapped);
         }
+        part_fault_ = fault_of(number, {data_.get(), *size});
+        // What a crash left half blanked is finished by opening.
+        data_ = journal_.applied(number, std::move(data_), *size);
+        bytes_ = {data_.get(), *size};
         return true;
     }
 
@@ -220,17 +241,16 @@ class Verification {
         return {};
     }
 
-    /// Replaces a packed segment's file in bytes_ by its image. False: it has none.
+    /// Sets bytes_, the file of a packed segment, to its image. False: it has none.
     bool unpack(const SegmentHeader& header) {
         const auto note = [this](std::uint64_t offset, std::string_view why) {
             damage(offset, std::string(why));
         };
-        const std::shared_ptr<const char> file(bytes_.data(), [](const char*) {});
-        const auto packed = PackedSegment::open(header, file, bytes_.size(), note);
+        const auto packed = PackedSegment::open(header, data_, bytes_.size(), note);
         if (!packed) {
             return false;
         }
-        const auto image = (*packed)->image(note);
+        auto image = (*packed)->image(note);
         if (!image) {
             return false;
         }
@@ -241,7 +261,8 @@ class Verification {
                 damage(source, "the dictionary contains pieces of an erased version");
             }
         }
-        bytes_.assign(image->get(), (*packed)->image_bytes());
+        data_ = *std::move(image);
+        bytes_ = {data_.get(), (*packed)->image_bytes()};
         return true;
     }
 
@@ -256,8 +277,9 @@ class Verification {
     std::uint64_t total_bytes_ = 0;
 
     // Of the current segment.
-    std::string part_fault_;  ///< why it is not that of the backup
-    std::string bytes_;
+    std::string part_fault_;            ///< why it is not that of the backup
+    std::shared_ptr<const char> data_;  ///< owns bytes_
+    std::string_view bytes_;
     bool sealed_ = false;
 };
 

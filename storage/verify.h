@@ -31,10 +31,13 @@ struct VerifyReport {
     std::uint64_t bytes = 0;
     /// Of a write that was never acknowledged; opening cuts them; no damage.
     std::uint64_t torn_bytes = 0;
+    /// One file of the erasure journal is not whole, as after a crash while it was written; opening finishes its erasures; no
+    /// damage.
+    bool torn_journal = false;
     std::uint64_t search_runs = 0;       ///< of the search checkpoint, whole
     std::uint64_t search_documents = 0;  ///< in these
     bool unfinished_backup = false;      ///< or one that is being made: no damage, but incomplete
-    /// In order of segments and offsets; backup.manifest and search files last.
+    /// In order of segments and offsets; the erasure journal, backup.manifest and search files last.
     std::vector<Damage> damages;
 };
 
@@ -44,7 +47,8 @@ using VerifyProgress = std::function<void(std::uint64_t done, std::uint64_t tota
 /// Reads every byte of the store in `directory`: headers, frames and records with their checksums, positions without a gap,
 /// commit instants that never descend, version numbers that ascend within each resource, erases of versions that exist, bodies
 /// missing only from erased versions, and footers that match their data exactly (so that the index built from footers equals
-/// the one built from data); the search checkpoint that was synced last; and, for a backup, whether it matches its manifest.
+/// the one built from data); the erasure journal; the search checkpoint that was synced last; and, for a backup, whether it
+/// matches its manifest.
 /// Continues after damage, at the next whole frame.
 ///
 /// Errors: usage (no store there, or a newer format), io (the directory can't be listed), no_store (no descriptors: no damage).

@@ -1,76 +1,20 @@
-// What the hot path allocates, counted by replacing this executable's operator new.
+// What the hot path allocates.
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
 #include "codec/xml/reader.h"
+#include "tests/allocations/counted_heap.h"
 
 #include <gtest/gtest.h>
 
-#include <malloc.h>
-
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <string>
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-std::atomic<std::int64_t> held_bytes{0};
-
-void* allocate(std::size_t size) noexcept {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    void* const memory = std::malloc(size == 0 ? 1 : size);
-    if (memory != nullptr) {
-        held_bytes.fetch_add(static_cast<std::int64_t>(malloc_usable_size(memory)));
-    }
-    return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-    if (void* memory = allocate(size)) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-
-void operator delete(void* memory) noexcept {
-    if (memory != nullptr) {
-        held_bytes.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(memory)));
-    }
-    std::free(memory);
-}
-
-void operator delete(void* memory, std::size_t) noexcept {
-    operator delete(memory);
-}
-
-// The other forms, too: a linked allocator may define its own, whose calls would not be counted.
-void* operator new[](std::size_t size) {
-    return operator new(size);
-}
-
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    return allocate(size);
-}
-
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-    return allocate(size);
-}
-
-void operator delete[](void* memory) noexcept {
-    operator delete(memory);
-}
-
-void operator delete[](void* memory, std::size_t) noexcept {
-    operator delete(memory);
-}
 
 namespace annals::json {
 namespace {
+
+using test::allocations;
+using test::held_bytes;
 
 template <typename F>
 std::size_t allocations_of(F&& work) {

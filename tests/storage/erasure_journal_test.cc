@@ -267,7 +267,10 @@ TEST(ErasureJournal, WhoseNewestWritingIsDamagedDamagesNoFrameThatIsWhole) {
         StoreOptions reading = segments_on_demand();
         reading.read_only = true;
         EXPECT_TRUE(Store::open(*killed, kDirectory, reading));
-        EXPECT_TRUE(verify(*killed, kDirectory)->damages.empty());
+        const auto torn = verify(*killed, kDirectory);
+        ASSERT_TRUE(torn);
+        EXPECT_TRUE(torn->damages.empty());
+        EXPECT_TRUE(torn->torn_journal);
         {
             const auto again = Store::open(*killed, kDirectory, segments_on_demand());
             ASSERT_TRUE(again) << again.error().detail;
@@ -275,8 +278,29 @@ TEST(ErasureJournal, WhoseNewestWritingIsDamagedDamagesNoFrameThatIsWhole) {
             ASSERT_TRUE(info);
             EXPECT_TRUE((*again)->load(*info));
         }
-        EXPECT_TRUE(verify(*killed, kDirectory)->damages.empty());
+        const auto report = verify(*killed, kDirectory);
+        ASSERT_TRUE(report);
+        EXPECT_TRUE(report->damages.empty());
+        EXPECT_FALSE(report->torn_journal);
     }
+}
+
+TEST(ErasureJournal, OfWhichNeitherFileIsWholeIsDamage) {
+    SimFileSystem fs;
+    const auto store = *Store::open(fs, kDirectory, segments_on_demand());
+    test::put(*store, "Patient", "a", "marker");
+    ErasureJournal journal(fs, kDirectory, 0);
+    ASSERT_TRUE(journal.write({}));
+    ASSERT_TRUE(journal.write({}));
+    for (const std::uint64_t which : {0U, 1U}) {
+        EXPECT_TRUE(verify(fs, kDirectory)->damages.empty());
+        const std::string path = kDirectory + "/" + ErasureJournal::path_of(which);
+        fs.set_content(path, "X" + fs.content(path).substr(1));
+    }
+    const auto report = verify(fs, kDirectory);
+    ASSERT_TRUE(report);
+    ASSERT_EQ(report->damages.size(), 1U);
+    EXPECT_EQ(report->damages.front().segment, "erase/0.journal");
 }
 
 TEST(ErasureJournal, OfANewerFormatRefusesTheStoreAndTouchesNothing) {

@@ -45,6 +45,12 @@ std::string describe(const storage::VerifyReport& report) {
             "torn tail of {} bytes, never acknowledged: it is cut when the store is opened\n",
             report.torn_bytes);
     }
+    if (report.torn_journal) {
+        text +=
+            "erasure journal: one file is not whole, as after a crash while it was written; "
+            "opening "
+            "the store finishes its erasures\n";
+    }
     if (report.search_runs > 0) {
         text += fmt::format("search checkpoint: {} runs of {} documents\n", report.search_runs,
                             report.search_documents);
