@@ -62,6 +62,8 @@ Result<Filter> Filter::read(json::Value filter) {
     if (made.operator_ == Operator::in || made.operator_ == Operator::not_in) {
         made.values_ = listed(made.value_);
         std::sort(made.values_.begin(), made.values_.end());
+    } else if (made.operator_ == Operator::equal) {
+        made.values_ = {made.value_};
     } else if (made.operator_ == Operator::regex) {
         RE2::Options options(RE2::Quiet);
         options.set_max_mem(static_cast<std::int64_t>(kRegexMemoryMax));
@@ -125,10 +127,9 @@ Result<bool> Filter::passes(const CodeSystem& system, CodeSystem::Number number,
 
 bool Filter::holds(std::string_view own) const {
     switch (operator_) {
-        case Operator::equal:
-            return own == value_;
         case Operator::regex:
             return RE2::FullMatch(re2::StringPiece(own.data(), own.size()), *regex_);
+        case Operator::equal:
         case Operator::in:
         case Operator::not_in:
             return std::binary_search(values_.begin(), values_.end(), own);

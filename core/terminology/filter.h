@@ -10,7 +10,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace re2 {
@@ -45,6 +47,16 @@ class Filter {
     /// Whether it is a regular expression, which takes up to kRegexMemoryMax bytes.
     bool is_regex() const noexcept { return regex_ != nullptr; }
 
+    /// The property that it is about.
+    std::string_view property() const noexcept { return property_; }
+
+    /// For = and in: what the property may be; empty for other operators.
+    std::span<const std::string> accepted() const noexcept {
+        return operator_ == Operator::equal || operator_ == Operator::in
+                   ? values_
+                   : std::span<const std::string>();
+    }
+
     /// Whether the concept matches. Cost: a step for each property of the concept or each concept above it. Errors: as
     /// `effort`.
     Result<bool> passes(const CodeSystem& system, CodeSystem::Number number, Effort& effort) const;
@@ -63,7 +75,7 @@ class Filter {
     Operator operator_ = Operator::equal;
     std::string property_;
     std::string value_;
-    std::vector<std::string> values_;  ///< for in and not-in, ascending
+    std::vector<std::string> values_;  ///< for =, in and not-in, ascending
     std::unique_ptr<re2::RE2> regex_;
 };
 

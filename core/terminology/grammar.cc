@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace annals::terminology {
 
@@ -51,6 +54,35 @@ constexpr std::array<Grammar, 3> kGrammars{{
     {"urn:ietf:bcp:47", "BCP 47", judge_language, false},
 }};
 
+std::string_view base_unit_of(std::string_view property) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kBaseUnits{
+        {{"length", "m"},
+         {"time", "s"},
+         {"mass", "g"},
+         {"plane angle", "rad"},
+         {"temperature", "K"},
+         {"electric charge", "C"},
+         {"luminous intensity", "cd"}}};
+    for (const auto& [known, unit] : kBaseUnits) {
+        if (known == property) {
+            return unit;
+        }
+    }
+    return {};
+}
+
+Member judge_comparable(std::string_view code, std::string_view other) {
+    std::optional<fhirpath::Unit> a = fhirpath::parse_unit(code);
+    std::optional<fhirpath::Unit> b = fhirpath::parse_unit(other);
+    if (!a || !b || a->arbitrary != b->arbitrary) {
+        return Member::unknown;  // Cel is comparable with K, although it can't be converted here.
+    }
+    // To UCUM, mol is a number.
+    constexpr std::size_t kMol = fhirpath::Unit::kDimensions - 1;
+    a->powers[kMol] = b->powers[kMol] = 0;
+    return a->same_dimension(*b) ? Member::yes : Member::no;
+}
+
 }  // namespace
 
 std::span<const Grammar> grammars() {
@@ -72,6 +104,19 @@ Member judge_code(const CodeSystem* listed, std::string_view system, std::string
     }
     const Grammar* const grammar = grammar_of(system);
     return grammar == nullptr ? Member::unknown : grammar->judge(code);
+}
+
+Member judge_filter(std::string_view system, const Filter& filter, std::string_view code) {
+    const bool by_property = filter.property() == "property";
+    if (system != fhirpath::kUcum || filter.accepted().empty() ||
+        !(by_property || filter.property() == "canonical")) {
+        return Member::unknown;
+    }
+    Member in = Member::no;
+    for (const std::string& one : filter.accepted()) {
+        in = std::max(in, judge_comparable(code, by_property ? base_unit_of(one) : one));
+    }
+    return in;
 }
 
 }  // namespace annals::terminology

@@ -2,7 +2,7 @@
 //
 // Layer:   core/terminology.
 // Spec:    UCUM as in codec/fhirpath/ucum.h; RFC 6838 section 4.2 (BCP 13, MIME types); RFC 5646 section 2.1 (BCP 47, languages);
-//          FHIR R4 ucum.html (no subsumption).
+//          FHIR R4 ucum.html (subsumption, filters).
 // Threads: any.
 
 #pragma once
@@ -31,5 +31,9 @@ const Grammar* grammar_of(std::string_view system);
 /// Whether the code system with the url `system` has the code: its list decides if it is complete or has the code, else its
 /// grammar; unknown if neither does. `listed`: null if none of it is available.
 Member judge_code(const CodeSystem* listed, std::string_view system, std::string_view code);
+
+/// Whether a code that the grammar of `system` has passes a filter; unknown if that cannot be told. Known are the filters that
+/// FHIR defines for UCUM: `canonical` (comparable with a unit) and `property` (with the base unit of a property).
+Member judge_filter(std::string_view system, const Filter& filter, std::string_view code);
 
 }  // namespace annals::terminology

@@ -72,15 +72,12 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
         // Unless the system is known not to have it, the part has what it lists.
         return system && system->is_complete() ? Member::no : Member::yes;
     }
-    const Member in = judge_code(system.get(), include.system, code.code);
-    if (in == Member::no) {
-        return in;
-    }
-    if (!include.filters.empty()) {
-        return Member::unknown;
+    Member in = judge_code(system.get(), include.system, code.code);
+    for (const Filter& filter : include.filters) {
+        in = both(in, judge_filter(include.system, filter, code.code));
     }
     // If a whole system isn't completely available, the part has those of its codes that the other value sets contain.
-    const bool open = session.open_systems || !include.value_sets.empty();
+    const bool open = include.is_whole() && (session.open_systems || !include.value_sets.empty());
     return in == Member::unknown && open ? Member::yes : in;
 }
 

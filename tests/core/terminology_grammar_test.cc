@@ -99,6 +99,49 @@ TEST(Membership, InAllLanguagesOrMediaTypesOfR4IsByTheirGrammar) {
               Member::no);
 }
 
+TEST(Membership, InTheUnitsOfTimeOrDistanceIsByComparison) {
+    constexpr std::string_view kUnits = "http://unitsofmeasure.org";
+    constexpr std::string_view kTimes = "http://hl7.org/fhir/ValueSet/all-time-units";
+    constexpr std::string_view kDistances = "http://hl7.org/fhir/ValueSet/all-distance-units";
+    for (const std::string_view unit : {"a", "s", "min", "wk", "ms", "mo{gregorian}"}) {
+        EXPECT_EQ(in_value_set(kTimes, {kUnits, unit}), Member::yes) << unit;
+        EXPECT_EQ(in_value_set(kDistances, {kUnits, unit}), Member::no) << unit;
+    }
+    for (const std::string_view unit : {"km", "[in_i]", "m2/m"}) {
+        EXPECT_EQ(in_value_set(kTimes, {kUnits, unit}), Member::no) << unit;
+        EXPECT_EQ(in_value_set(kDistances, {kUnits, unit}), Member::yes) << unit;
+    }
+    EXPECT_EQ(in_value_set(kTimes, {kUnits, "year"}), Member::no);
+    EXPECT_EQ(in_value_set(kTimes, {std::nullopt, "h"}), Member::yes);
+    EXPECT_EQ(in_value_set(kTimes, {"http://other", "h"}), Member::no);
+}
+
+TEST(Filters, OfUcumAreThoseThatFhirDefines) {
+    const auto judged = [](std::string_view filter, std::string_view code) {
+        json::Parser parser;
+        const Result<json::Document> document = parser.parse(filter);
+        EXPECT_TRUE(document);
+        const Result<Filter> read = Filter::read(document->root());
+        EXPECT_TRUE(read);
+        return judge_filter("http://unitsofmeasure.org", *read, code);
+    };
+    constexpr std::string_view kSome = R"({"property":"canonical","op":"in","value":"g, mol/L"})";
+    EXPECT_EQ(judged(kSome, "kg"), Member::yes);
+    EXPECT_EQ(judged(kSome, "mmol/dL"), Member::yes);
+    EXPECT_EQ(judged(kSome, "10*3/uL"), Member::yes) << "to UCUM, mol is a number";
+    EXPECT_EQ(judged(kSome, "m"), Member::no);
+    EXPECT_EQ(judged(kSome, "[iU]"), Member::unknown);
+    constexpr std::string_view kWarm = R"({"property":"property","op":"=","value":"temperature"})";
+    EXPECT_EQ(judged(kWarm, "mK"), Member::yes);
+    EXPECT_EQ(judged(kWarm, "g"), Member::no);
+    EXPECT_EQ(judged(kWarm, "Cel"), Member::unknown);
+    EXPECT_EQ(judged(kWarm, "[degF]"), Member::unknown);
+    EXPECT_EQ(judged(R"({"property":"property","op":"=","value":"volume"})", "L"), Member::unknown)
+        << "no base unit";
+    EXPECT_EQ(judged(R"({"property":"canonical","op":"regex","value":"g"})", "g"), Member::unknown);
+    EXPECT_EQ(judged(R"({"property":"other","op":"=","value":"g"})", "g"), Member::unknown);
+}
+
 TEST(Membership, InAllCurrenciesIsKnownOfThoseThatR4Lists) {
     constexpr std::string_view kAll = "http://hl7.org/fhir/ValueSet/currencies|4.0.1";
     EXPECT_EQ(in_value_set(kAll, {"urn:iso:std:iso:4217", "CHF"}), Member::yes);

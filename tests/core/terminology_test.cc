@@ -221,7 +221,9 @@ TEST(Membership, InAllOfUcumIsByItsGrammar) {
         EXPECT_EQ(judged(source, all, {kUrl, "mg"}), Member::no) << is_stored;
         EXPECT_EQ(judged(source, some, {kUnits, "g"}), Member::yes) << is_stored;
         EXPECT_EQ(judged(source, some, {kUnits, "kg"}), Member::no) << is_stored;
-        EXPECT_EQ(judged(source, filtered, {kUnits, "mg"}), Member::unknown) << is_stored;
+        EXPECT_EQ(judged(source, filtered, {kUnits, "mg"}), Member::yes) << is_stored;
+        EXPECT_EQ(judged(source, filtered, {kUnits, "mL"}), Member::no) << is_stored;
+        EXPECT_EQ(judged(source, filtered, {kUnits, "mcg"}), Member::no) << is_stored;
     }
     const std::string not_units =
         value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org",
