@@ -1,13 +1,17 @@
 #include "core/base/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -21,11 +25,41 @@ constexpr std::size_t kLineBytesMax = 3900;
 /// How long a reader of the lines may block before lines are dropped.
 constexpr int kPatienceMs = 100;
 
+/// Whether systemd has connected stderr to its journal: then it names the device and inode. (A program whose stderr was
+/// redirected afterwards has inherited that name.)
+bool is_journal() {
+    const char* const named = std::getenv("JOURNAL_STREAM");
+    struct stat facts{};
+    return named != nullptr && ::fstat(STDERR_FILENO, &facts) == 0 &&
+           named == std::to_string(facts.st_dev) + ":" + std::to_string(facts.st_ino);
+}
+
+/// What the journal takes for the priority of a line that begins with it (sd-daemon(3)).
+std::string_view priority_of(spdlog::level::level_enum level) {
+    return level >= spdlog::level::err ? "<3>" : level == spdlog::level::warn ? "<4>" : "<6>";
+}
+
+class PriorityFlag : public spdlog::custom_flag_formatter {
+  public:
+    void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+                spdlog::memory_buf_t& line) override {
+        const std::string_view priority = priority_of(message.level);
+        line.append(priority.data(), priority.data() + priority.size());
+    }
+
+    std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+        return std::make_unique<PriorityFlag>();
+    }
+};
+
 spdlog::logger& logger() {
     static const std::shared_ptr<spdlog::logger> instance = [] {
         auto created = std::make_shared<spdlog::logger>(
             "annals", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-        created->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+        auto lines = std::make_unique<spdlog::pattern_formatter>();
+        lines->add_flag<PriorityFlag>('*').set_pattern(std::string(is_journal() ? "%*" : "") +
+                                                       "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+        created->set_formatter(std::move(lines));
         created->flush_on(spdlog::level::info);
         return created;
     }();
@@ -80,6 +114,10 @@ void log_warning(std::string_view line) {
 
 void log_error(std::string_view line) {
     write(spdlog::level::err, line);
+}
+
+std::string_view error_priority() {
+    return is_journal() ? priority_of(spdlog::level::err) : std::string_view();
 }
 
 }  // namespace annals

@@ -17,4 +17,7 @@ void log_info(std::string_view line);
 void log_warning(std::string_view line);
 void log_error(std::string_view line);
 
+/// The beginning of a line on stderr by which systemd's journal takes it for an error; empty if stderr does not lead there.
+std::string_view error_priority();
+
 }  // namespace annals

@@ -104,6 +104,36 @@ TEST(Serve, StartsWhereTheServiceManagerIsGone) {
     }
 }
 
+/// Starts the binary with stderr connected to what JOURNAL_STREAM names, as systemd does.
+std::vector<std::string> under_systemd(const std::vector<std::string>& arguments) {
+    std::vector<std::string> words{
+        "-c", R"(JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/2) exec "$0" "$@")", kBinary};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+}
+
+TEST(Serve, TellsTheJournalHowImportantItsLinesAre) {
+    const TemporaryDirectory directory;
+    test::ChildProcess server(
+        "/bin/sh", under_systemd({"serve", "--data", directory / "data", "--listen", "127.0.0.1:0",
+                                  "--set", "limits.max_memory=1MiB"}));
+    ASSERT_TRUE(server.wait_for_line("annals ready on ", seconds(30))) << server.errors();
+    EXPECT_THAT(server.errors(), testing::MatchesRegex("<4>2[^\n]* warning limits.max_body: "
+                                                       "[^\n]*\n<6>2[^\n]* info opened .*"));
+    const test::Finished refused =
+        test::run_program("/bin/sh", under_systemd({"serve", "--data", directory / "data"}));
+    EXPECT_THAT(refused.errors, testing::StartsWith("<3>annals: ")) << "in use";
+    EXPECT_THAT(test::run_program("/bin/sh", under_systemd({"serve", "--data"})).errors,
+                testing::StartsWith("<3>annals serve: "));
+}
+
+TEST(Serve, WritesNoPrioritiesWhereStderrHasBeenRedirected) {
+    const TemporaryDirectory directory;
+    const test::Finished refused = test::run_program(
+        "/usr/bin/env", {"JOURNAL_STREAM=8:1", kBinary, "verify", "--data", directory / "nowhere"});
+    EXPECT_THAT(refused.errors, testing::StartsWith("annals: "));
+}
+
 TEST(Serve, HasNobodyToTellWhereTheServiceManagersNameIsEmpty) {
     ::setenv("NOTIFY_SOCKET", "", 1);
     testing::internal::CaptureStderr();

@@ -1,5 +1,6 @@
 #include "tools/commands/arguments.h"
 
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "tools/commands/progress.h"
 
@@ -147,14 +148,14 @@ bool Arguments::given(const std::string& name) const {
 }
 
 int Arguments::refuse(const std::string& problem) const {
-    say_line(fmt::format("annals {}: {}", impl_->command, problem));
+    say_line(fmt::format("{}annals {}: {}", error_priority(), impl_->command, problem));
     say_line(fmt::format("usage: {} [OPTION]...{} (see annals {} --help)", impl_->usage,
                          impl_->positionals, impl_->command));
     return kExitUsage;
 }
 
 int fail(const std::string& problem, int code) {
-    say_line("annals: " + problem);
+    say_line(fmt::format("{}annals: {}", error_priority(), problem));
     return code;
 }
 
