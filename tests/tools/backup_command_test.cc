@@ -1,5 +1,6 @@
 // annals backup and restore by the real binary, and serving a backup.
 
+#include "core/base/digest.h"
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -98,6 +100,18 @@ TEST_F(BackupCommand, RefusesWhatCannotBeWithCodeTwo) {
     }
     EXPECT_EQ(annals({"serve", "--data", backup_, "--listen", "127.0.0.1:0"}).exit_code, 2)
         << "a backup is not written to";
+}
+
+TEST_F(BackupCommand, RefusesANewerFormatAndLeavesNoFolderBehind) {
+    std::string segment = test::read_whole_file(data_ + "/segments/0000000001.seg");
+    segment[8] = 99;  // the version, with the header's checksum
+    const std::uint64_t checksum = hash64(std::string_view(segment).substr(0, 56));
+    std::memcpy(segment.data() + 56, &checksum, sizeof checksum);
+    test::write_whole_file(data_ + "/segments/0000000001.seg", segment);
+    const Finished refused = annals({"backup", "--data", data_, "--to", backup_});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.errors.find("0000000001.seg: "), std::string::npos) << refused.errors;
+    EXPECT_FALSE(std::filesystem::exists(backup_));
 }
 
 TEST_F(BackupCommand, ACopyThatIsNotWholeIsRefusedByItsSegment) {

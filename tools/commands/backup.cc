@@ -2,6 +2,7 @@
 
 #include "storage/backup.h"
 
+#include "storage/segment_folder.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
@@ -27,15 +28,15 @@ int back_up_store(const ArgumentList& arguments) {
     if (!lock) {
         return fail(lock.error().detail, exit_code_of(lock.error()));
     }
+    storage::FileSystem& files = storage::posix_file_system();
+    // Both refuse a newer format. Without a lock, erasures can't be finished either.
+    const auto usable = *lock != nullptr ? storage::finish_erasures(files, data)
+                                         : storage::check_format(files, data + "/segments");
+    if (!usable) {
+        return fail(usable.error().detail, exit_code_of(usable.error()));
+    }
     if (const auto made = make_output_directory(to); !made) {
         return fail(made.error().detail, kExitUsage);
-    }
-    storage::FileSystem& files = storage::posix_file_system();
-    // Without a lock, nothing can be written either.
-    if (*lock != nullptr) {
-        if (const auto finished = storage::finish_erasures(files, data); !finished) {
-            return fail(finished.error().detail, exit_code_of(finished.error()));
-        }
     }
     Progress progress("MiB", 0, quiet);
     storage::BackupOptions options;
