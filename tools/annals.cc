@@ -2,6 +2,7 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
+#include "tools/commands/signals.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -90,14 +91,8 @@ void take_signals_as_first_process() {
     if (::getpid() != 1) {
         return;
     }
-    struct sigaction ends{};
-    ends.sa_handler = [](int signal) { ::_exit(128 + signal); };
-    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
-        struct sigaction before{};
-        if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
-            ::sigaction(signal, &ends, nullptr);
-        }
-    }
+    handle_unless_ignored({SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+                          [](int signal) { ::_exit(128 + signal); });
 }
 
 /// Gives threads at least 8 MiB of stack. By default they get what `ulimit -s` says (2 MiB if `unlimited`); with 128 kB, a

@@ -146,6 +146,21 @@ TEST(Replicate, ThatIsStoppedBeforeItsEndDoesNotSayThatItIsDone) {
     EXPECT_NE(stopped.errors().find("stopped before"), std::string::npos) << stopped.errors();
 }
 
+TEST(Replicate, GoesOnWhereTheShellHasItIgnoreInterrupts) {
+    const TemporaryDirectory directory;
+    test::ChildProcess background(
+        "/bin/sh", {"-c", "trap '' INT; exec \"$0\" \"$@\"", kBinary, "replicate", "--from",
+                    "http://127.0.0.1:1/fhir", "--to", "http://127.0.0.1:2/fhir", "--state",
+                    directory / "state"});
+    while (background.running() && background.errors().find("retrying") == std::string::npos) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    background.kill(SIGINT);
+    EXPECT_EQ(background.wait(std::chrono::milliseconds(300)), std::nullopt);
+    background.kill(SIGTERM);
+    EXPECT_EQ(background.wait(seconds(20)), 1);
+}
+
 /// A history of `count` patients of about a kilobyte.
 std::string many_patients(int count) {
     std::string lines;

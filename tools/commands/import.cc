@@ -8,6 +8,7 @@
 #include "tools/commands/import_packer.h"
 #include "tools/commands/line_files.h"
 #include "tools/commands/progress.h"
+#include "tools/commands/signals.h"
 #include "tools/commands/store_access.h"
 
 #include <fmt/format.h>
@@ -33,8 +34,7 @@ int g_nothing = -1;  ///< an open file with nothing in it
 /// The first signal ends the reading, the second one the process.
 void stop_reading_at_signals() {
     g_nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    struct sigaction stops{};
-    stops.sa_handler = [](int signal) {
+    handle_unless_ignored({SIGINT, SIGTERM}, [](int signal) {
         const int before = errno;
         if (g_stops_reading.exchange(true)) {
             ::_exit(128 + signal);
@@ -42,14 +42,7 @@ void stop_reading_at_signals() {
         // A read of stdin about to begin finds its end.
         ::dup2(g_nothing, STDIN_FILENO);
         errno = before;
-    };
-    // Without SA_RESTART, so that a blocked read returns.
-    for (const int signal : {SIGINT, SIGTERM}) {
-        struct sigaction before{};
-        if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
-            ::sigaction(signal, &stops, nullptr);
-        }
-    }
+    });
 }
 
 struct ImportOptions {

@@ -13,6 +13,7 @@
 #include "tools/commands/http_client.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/replicate_state.h"
+#include "tools/commands/signals.h"
 
 #include <fmt/format.h>
 
@@ -354,8 +355,7 @@ int replicate(const ArgumentList& arguments) {
         return fail("--state: " + writable.error().detail, kExitUsage);
     }
 
-    std::signal(SIGINT, [](int) { g_stop = true; });
-    std::signal(SIGTERM, [](int) { g_stop = true; });
+    handle_unless_ignored({SIGINT, SIGTERM}, [](int) { g_stop = true; });
     ReplicateCounts counts;
     const auto done = run(options, state, counts);
     if (!done && done.error().code == Errc::usage && counts.sent == 0) {
