@@ -45,7 +45,7 @@ TEST(Replicate, CopiesAndSaysWhatItDid) {
         std::filesystem::remove(directory / "state");
         const Finished third = annals(arguments);
         EXPECT_EQ(third.exit_code, 0) << third.errors;
-        EXPECT_NE(third.output.find("replicated 4 versions: 4 there already"), std::string::npos)
+        EXPECT_NE(third.output.find("replicated 0 versions: 4 there already"), std::string::npos)
             << third.output;
         for (RunningServer* server : {&source, &target}) {
             server->process().kill(SIGTERM);

@@ -26,6 +26,8 @@ struct ReplicateCounts {
     std::uint64_t missing = 0;  ///< also ignored, but not there
     std::uint64_t conflicts = 0;
     std::uint64_t refused = 0;
+
+    std::uint64_t stored() const noexcept { return sent - ignored - missing - conflicts - refused; }
 };
 
 /// Submits entries to the target server.

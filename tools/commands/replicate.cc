@@ -249,7 +249,7 @@ int verify_replica(const ReplicateOptions& options) {
 int tell(const ReplicateOptions& options, const ReplicateState& state,
          const ReplicateCounts& counts, const Result<void>& done) {
     std::printf("replicated %llu versions: %llu there already, %llu conflicts, %llu refused\n",
-                static_cast<unsigned long long>(counts.sent),
+                static_cast<unsigned long long>(counts.stored()),
                 static_cast<unsigned long long>(counts.ignored),
                 static_cast<unsigned long long>(counts.conflicts),
                 static_cast<unsigned long long>(counts.refused));
