@@ -6,6 +6,7 @@
 #include "tools/bench/histogram.h"
 #include "tools/bench/workloads.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -194,6 +195,23 @@ TEST(Report, GivesNoLatencyWhereThereWasNoResponse) {
     EXPECT_NE(html_of(report).find("<td>-</td><td>-</td><td>-</td><td>-</td>"), std::string::npos);
     report.measurements.back().load.operations[0].record(1'250'000);
     EXPECT_EQ(table_of(report).find(" - "), std::string::npos);
+}
+
+TEST(Report, ShowsByLongerBarsWhatIsFasterThanTheLimit) {
+    Report report;
+    for (const std::uint64_t rate : {400U, 50U}) {
+        const Workload& workload = workloads()[report.measurements.size()];
+        Measurement& measured = report.measurements.emplace_back();
+        measured.asked = {&workload, 1, 0};
+        measured.load.seconds = 1;
+        measured.load.units = rate;
+        measured.limit = 100;
+    }
+    const std::string page = html_of(report);
+    constexpr std::string_view kBar =
+        R"(<rect class="all" width="{:.1f}" height="10"/><rect class="some" width="{:.1f}" )";
+    EXPECT_NE(page.find(fmt::format(kBar, 25.0, 100.0)), std::string::npos) << page;
+    EXPECT_NE(page.find(fmt::format(kBar, 25.0, 12.5)), std::string::npos) << page;
 }
 
 TEST(Report, IsAPageForSmallAndDarkScreensAndForPaper) {

@@ -348,22 +348,28 @@ std::string lag_plot(const Measurement& measurement) {
     return plot.svg();
 }
 
-// The best of each workload compared with the machine's limit.
+// The best of each workload compared with the machine's limit: a grey bar, as long in every row. A faster workload's bar is
+// longer.
 std::string ratio_plot(const std::vector<Group>& groups) {
-    std::string rows;
+    std::vector<const Measurement*> bests;
+    double longest = 1;
     for (const Group& group : groups) {
         const Measurement* const best = *std::max_element(
             group.measurements.begin(), group.measurements.end(),
             [](const Measurement* a, const Measurement* b) { return a->rate() < b->rate(); });
-        if (best->limit <= 0) {
-            continue;
+        if (best->limit > 0) {
+            bests.push_back(best);
+            longest = std::max(longest, best->rate() / best->limit);
         }
+    }
+    std::string rows;
+    for (const Measurement* const best : bests) {
         const double ratio = best->rate() / best->limit;
         rows += fmt::format(
             R"(<tr><td>{}</td><td class="bar"><svg class="c0" viewBox="0 0 100 10" preserveAspectRatio="none">)"
-            R"(<rect class="all" width="100" height="10"/><rect class="some" width="{:.1f}" height="10"/></svg></td>)"
+            R"(<rect class="all" width="{:.1f}" height="10"/><rect class="some" width="{:.1f}" height="10"/></svg></td>)"
             R"(<td class="text">{:.2f} of {}</td></tr>)",
-            escaped(best->asked.name()), 100 * std::min(ratio, 1.0), ratio,
+            escaped(best->asked.name()), 100 / longest, 100 * ratio / longest, ratio,
             escaped(best->limit_name));
     }
     return rows.empty() ? rows
