@@ -54,8 +54,8 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
         {"history_page_size", {"--set", "history_page_size=true"}},
         {taken, {"--listen", taken}},
         {"allow_damaged", {"--allow-damaged"}},
-        {"data", {"--data", ""}},
-        {"listen", {"--listen", ""}},
+        {"data", {"--set", "data="}},
+        {"listen", {"--set", "listen="}},
         {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
         {"audit.file", {"--set", "audit.file=" + (directory / "nowhere/audit.ndjson")}},
         {"audit.file", {"--set", "audit.file=" + data + "/nowhere/audit.ndjson"}},
@@ -63,10 +63,10 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
     };
     for (const auto& [named, more] : cases) {
         std::vector<std::string> arguments = {"serve"};
-        if (more.front() != "--data") {
+        if (named != "data") {
             arguments.insert(arguments.end(), {"--data", data});
         }
-        if (more.front() != "--listen") {
+        if (named != "listen" && named != taken) {
             arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
         }
         arguments.insert(arguments.end(), more.begin(), more.end());
@@ -75,6 +75,16 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
         EXPECT_TRUE(one_line(done.errors)) << done.errors;
         EXPECT_NE(done.errors.find(named), std::string::npos) << done.errors;
         EXPECT_FALSE(std::filesystem::exists(data)) << named;
+    }
+}
+
+TEST(Serve, TakesAnEmptyOptionForAnUnsetVariable) {
+    for (const std::string name : {"--data", "--listen", "--set"}) {
+        const Finished done = annals({"serve", name, ""});
+        EXPECT_EQ(done.exit_code, 2);
+        EXPECT_TRUE(
+            done.errors.starts_with("annals serve: " + name + ": must not be empty\nusage: "))
+            << done.errors;
     }
 }
 

@@ -114,6 +114,7 @@ void Arguments::texts(const std::string& names, std::vector<std::string>& into,
     impl_->app
         .add_option_function<std::string>(
             names, [&into](const std::string& value) { into.push_back(value); }, help)
+        ->check(is_said, "")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->trigger_on_parse();
 }
