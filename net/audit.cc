@@ -82,9 +82,14 @@ Result<void> AuditLog::check(const core::Config& config, storage::FileSystem& fi
         return unusable(file, opened.error());
     }
     Result<void> usable = (*opened)->lock();
-    if (usable) {
-        // A device that can't be synced, such as /dev/null, would never be done with its lines.
-        usable = there ? (*opened)->sync() : files.remove(file);
+    if (usable && !there) {
+        usable = files.remove(file);
+    } else if (usable) {
+        // A device such as /dev/null would never be done with its lines.
+        if (const Result<void> synced = (*opened)->sync(); !synced) {
+            usable = Error{synced.error().code, "it cannot be synced, as an audit log must be: " +
+                                                    synced.error().detail};
+        }
     }
     return usable ? usable : unusable(file, usable.error());
 }
