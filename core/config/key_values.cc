@@ -3,70 +3,15 @@
 #include "core/base/parts.h"
 #include "core/config/config_checks.h"
 #include "core/config/keys.h"
+#include "core/config/units.h"
 
 #include <fmt/format.h>
 
 #include <optional>
-#include <span>
 
 namespace annals::core::settings {
 
 namespace {
-
-struct Unit {
-    std::string_view name;
-    std::uint64_t factor;
-};
-
-constexpr Unit kDurationUnits[] = {
-    {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
-constexpr Unit kSizeUnits[] = {{"kB", 1000},
-                               {"MB", 1000'000},
-                               {"GB", 1000'000'000},
-                               {"KiB", 1ULL << 10},
-                               {"MiB", 1ULL << 20},
-                               {"GiB", 1ULL << 30},
-                               {"B", 1}};
-
-// Reads a value such as "250ms": digits, an optional blank, a unit.
-std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const Unit> units) {
-    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
-    std::uint64_t number = 0;
-    std::size_t digits = 0;
-    while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
-        const auto digit = static_cast<std::uint64_t>(text[digits] - '0');
-        if (number > (kMax - digit) / 10) {
-            return {};
-        }
-        number = number * 10 + digit;
-        ++digits;
-    }
-    if (digits == 0) {
-        return {};
-    }
-    text.remove_prefix(digits);
-    if (text.starts_with(' ')) {
-        text.remove_prefix(1);
-    }
-    for (const Unit& unit : units) {
-        if (text == unit.name) {
-            return number > kMax / unit.factor ? std::nullopt : std::optional(number * unit.factor);
-        }
-    }
-    return {};
-}
-
-std::string in_units(std::uint64_t number, std::span<const Unit> units) {
-    const Unit* best = nullptr;
-    for (const Unit& unit : units) {
-        if (number != 0 && number % unit.factor == 0 &&
-            (best == nullptr || unit.factor > best->factor)) {
-            best = &unit;
-        }
-    }
-    return best == nullptr ? fmt::format("{}{}", number, units.front().name)
-                           : fmt::format("{}{}", number / best->factor, best->name);
-}
 
 // Turns "a b" into "a, b" or "a | b".
 std::string listed(std::string_view choices, std::string_view separator) {
@@ -173,7 +118,7 @@ struct Assign {
         if (text == nullptr) {
             return false;
         }
-        const auto value = read_with_unit(text->get(), kDurationUnits);
+        const auto value = read_duration(text->get());
         // At most a year, so that sums of durations and times don't overflow.
         if (!value || *value > 366ULL * 86'400'000 || Millis(*value) < field.min) {
             return false;
@@ -222,7 +167,7 @@ struct Assign {
 
     bool operator()(const Size& field) const {
         const auto* text = node.as_string();
-        const auto value = text != nullptr ? read_with_unit(text->get(), kSizeUnits) : natural();
+        const auto value = text != nullptr ? read_size(text->get()) : natural();
         if (!value || *value < field.min) {
             return false;
         }
@@ -262,7 +207,7 @@ struct Describe {
 
     std::pair<std::string, std::string> operator()(const Duration& field) const {
         const auto value = static_cast<std::uint64_t>(field.field(config).count());
-        return {"duration", fmt::format("\"{}\"", in_units(value, kDurationUnits))};
+        return {"duration", fmt::format("\"{}\"", duration_text(value))};
     }
 
     std::pair<std::string, std::string> operator()(Issuers) const {
@@ -280,7 +225,8 @@ struct Describe {
     }
 
     std::pair<std::string, std::string> operator()(const Size& field) const {
-        return {"size", fmt::format("\"{}\"", in_units(field.field(config), kSizeUnits))};
+        return {field.min > 1 ? fmt::format("size from {} on", size_text(field.min)) : "size",
+                fmt::format("\"{}\"", size_text(field.field(config)))};
     }
 
     std::pair<std::string, std::string> operator()(const Choice& field) const {

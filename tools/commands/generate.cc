@@ -1,5 +1,7 @@
 // annals generate: realistic, seeded, linked clinical data of any size.
 
+#include "core/base/text.h"
+#include "core/config/units.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
@@ -13,7 +15,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -44,35 +45,8 @@ std::string file_name(generate::Form form, std::uint64_t number) {
     return {};
 }
 
+// Larger than any disk.
 constexpr std::uint64_t kSizeMax = 1ULL << 60;
-
-// "500MB" in bytes; nothing if it is not a size, or larger than any disk.
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-    struct Unit {
-        std::string_view name;
-        std::uint64_t bytes;
-    };
-
-    constexpr Unit kUnits[] = {{"", 1},
-                               {"kB", 1000},
-                               {"MB", 1'000'000},
-                               {"GB", 1'000'000'000},
-                               {"KiB", 1ULL << 10},
-                               {"MiB", 1ULL << 20},
-                               {"GiB", 1ULL << 30}};
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc()) {
-        return std::nullopt;
-    }
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    for (const Unit& row : kUnits) {
-        if (row.name == unit && number <= kSizeMax / row.bytes) {
-            return number * row.bytes;
-        }
-    }
-    return std::nullopt;
-}
 
 // Writes bundles to stdout, one per line, or to files, which get their names once complete.
 class Output {
@@ -237,8 +211,9 @@ Result<void> settle(const Arguments& declared, Request& request) {
         return Error{Errc::usage, "--form must be transaction, history or ndjson"};
     }
     if (!request.size.empty()) {
-        const std::optional<std::uint64_t> bytes = parse_size(request.size);
-        if (!bytes || *bytes == 0) {
+        std::optional<std::uint64_t> bytes = parse_number(request.size);
+        bytes = bytes ? bytes : core::read_size(request.size);
+        if (!bytes || *bytes == 0 || *bytes > kSizeMax) {
             return Error{
                 Errc::usage,
                 "--size must be a number of bytes, or a number and kB, MB, GB, KiB, MiB or GiB"};
