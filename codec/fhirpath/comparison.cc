@@ -27,36 +27,13 @@ Order order(std::strong_ordering ordering) {
     return ordering < 0 ? Order::less : ordering > 0 ? Order::greater : Order::equal;
 }
 
-// Calendar years and months can't be compared with durations defined in seconds. The number of months
-// in `quantity`'s unit, or 0.
-int calendar_months(const Quantity& quantity) {
-    if (!quantity.calendar) {
-        return 0;
-    }
-    return quantity.unit.starts_with("year") ? 12 : quantity.unit.starts_with("month") ? 1 : 0;
-}
-
-std::optional<Unit> unit_of(const Quantity& quantity) {
-    if (const int months = calendar_months(quantity)) {
-        return parse_unit(months == 12 ? "a" : "mo");
-    }
-    return parse_unit(quantity.calendar ? definite_duration(quantity.unit) : quantity.unit);
-}
-
 Order compare_quantities(const Quantity& a, const Quantity& b) {
     if (a.unit == b.unit) {
         return order(a.value <=> b.value);
     }
-    const int months_a = calendar_months(a);
-    const int months_b = calendar_months(b);
-    if (months_a != 0 && months_b != 0) {
-        const auto x = Decimal::multiply(a.value, Decimal(months_a));
-        const auto y = Decimal::multiply(b.value, Decimal(months_b));
-        return x && y ? order(*x <=> *y) : Order::unknown;
-    }
     const std::optional<Unit> unit_a = unit_of(a);
     const std::optional<Unit> unit_b = unit_of(b);
-    if (months_a != 0 || months_b != 0 || !unit_a || !unit_b || !unit_a->same_dimension(*unit_b)) {
+    if (!unit_a || !unit_b || !unit_a->same_dimension(*unit_b)) {
         return Order::unknown;
     }
     // a/b is compared as a's numerator times b's denominator, so nothing is rounded.
@@ -76,12 +53,19 @@ bool equivalent_decimals(const Decimal& a, const Decimal& b) {
     return left && right && *left == *right;
 }
 
+// Calendar years and months are equivalent to those of UCUM, but not equal to them.
+std::optional<Unit> definite_unit_of(const Quantity& quantity) {
+    const bool year = quantity.calendar && quantity.unit.starts_with("year");
+    const bool month = quantity.calendar && quantity.unit.starts_with("month");
+    return year || month ? parse_unit(year ? "a" : "mo") : unit_of(quantity);
+}
+
 bool equivalent_quantities(const Quantity& a, const Quantity& b) {
     if (a.unit == b.unit) {
         return equivalent_decimals(a.value, b.value);
     }
-    const std::optional<Unit> unit_a = unit_of(a);
-    const std::optional<Unit> unit_b = unit_of(b);
+    const std::optional<Unit> unit_a = definite_unit_of(a);
+    const std::optional<Unit> unit_b = definite_unit_of(b);
     if (!unit_a || !unit_b || !unit_a->same_dimension(*unit_b)) {
         return false;
     }

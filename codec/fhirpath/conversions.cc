@@ -123,13 +123,9 @@ std::optional<Item> temporal_item(const Item& value, Item::Kind kind) {
     return Item::temporal(*result);
 }
 
-bool is_calendar(std::string_view unit) {
-    return unit == "year" || unit == "years" || unit == "month" || unit == "months" ||
-           !definite_duration(unit).empty();
-}
-
 std::string_view singular(std::string_view unit) {
-    return is_calendar(unit) && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit;
+    return is_calendar_keyword(unit) && unit.ends_with('s') ? unit.substr(0, unit.size() - 1)
+                                                            : unit;
 }
 
 // 4.5, 4.5 'mg' or 4 days; by N1's pattern the blanks are optional, and allowed even without a unit.
@@ -148,7 +144,7 @@ std::optional<Quantity> quantity_from(std::string_view text) {
     if (rest.size() > 2 && rest.starts_with('\'') && rest.ends_with('\'')) {
         return Quantity{*value, rest.substr(1, rest.size() - 2), false};
     }
-    return is_calendar(rest) ? std::optional(Quantity{*value, rest, true}) : std::nullopt;
+    return is_calendar_keyword(rest) ? std::optional(Quantity{*value, rest, true}) : std::nullopt;
 }
 
 }  // namespace
@@ -237,7 +233,7 @@ bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_uni
     }
     if (quantity && has_unit && singular(quantity->unit) != singular(unit)) {
         const auto parsed = [](std::string_view name) {
-            return parse_unit(is_calendar(name) ? definite_duration(name) : name);
+            return is_calendar_keyword(name) ? calendar_unit(name) : parse_unit(name);
         };
         const std::optional<Unit> from = parsed(quantity->unit);
         const std::optional<Unit> to = parsed(unit);
@@ -246,7 +242,7 @@ bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_uni
         if (!converted) {
             return true;
         }
-        quantity = Quantity{*converted, unit, is_calendar(unit)};
+        quantity = Quantity{*converted, unit, is_calendar_keyword(unit)};
     }
     if (!quantity) {
         return true;

@@ -45,6 +45,11 @@ inline Quantity as_quantity(const Item& item) {
     return is_number(item) ? Quantity{decimal_of(item), "1", false} : item.as_quantity();
 }
 
+/// Nothing if it is unknown.
+inline std::optional<Unit> unit_of(const Quantity& quantity) {
+    return quantity.calendar ? calendar_unit(quantity.unit) : parse_unit(quantity.unit);
+}
+
 class Machine {
   public:
     Machine();

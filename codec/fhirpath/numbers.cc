@@ -154,9 +154,6 @@ bool Machine::comparable(const Node& node, const Scope& scope, Range input) {
     if (value.kind() != Item::Kind::quantity || other.kind() != Item::Kind::quantity) {
         return fail("comparable() compares quantities");
     }
-    const auto unit_of = [](const Quantity& quantity) {
-        return parse_unit(quantity.calendar ? definite_duration(quantity.unit) : quantity.unit);
-    };
     const std::optional<Unit> a = unit_of(value.as_quantity());
     const std::optional<Unit> b = unit_of(other.as_quantity());
     return push(Item::boolean(a && b && a->same_dimension(*b)));

@@ -211,9 +211,6 @@ bool Machine::numbers(const Node& node, const Decimal& a, const Decimal& b, bool
 }
 
 bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b) {
-    const auto unit_of = [](const Quantity& quantity) {
-        return parse_unit(quantity.calendar ? definite_duration(quantity.unit) : quantity.unit);
-    };
     Quantity result;
     std::optional<Decimal> value;
     if (node.op == Op::add || node.op == Op::subtract) {
@@ -221,22 +218,19 @@ bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b)
         result.calendar = a.calendar;
         std::optional<Decimal> left = a.value;
         std::optional<Decimal> right = b.value;
-        const auto singular = [](std::string_view unit) {
-            return unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit;
-        };
-        if (a.unit != b.unit &&
-            !(a.calendar && b.calendar && singular(a.unit) == singular(b.unit))) {
+        if (a.unit != b.unit) {
             const std::optional<Unit> x = unit_of(a);
             const std::optional<Unit> y = unit_of(b);
-            if (!x || !y) {
+            if (!x || !y || !x->same_dimension(*y)) {
                 return true;
             }
             // The result has the finer of the two units.
-            if (compare_size(*y, *x) < 0) {
+            const int larger = compare_size(*x, *y);
+            if (larger > 0) {
                 left = fhirpath::convert(a.value, *x, *y);
                 result.unit = b.unit;
                 result.calendar = b.calendar;
-            } else {
+            } else if (larger < 0) {
                 right = fhirpath::convert(b.value, *y, *x);
             }
         }

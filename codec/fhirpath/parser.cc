@@ -6,6 +6,7 @@
 #include "codec/fhirpath/function_table.h"
 #include "codec/fhirpath/lexer.h"
 #include "codec/fhirpath/program.h"
+#include "codec/fhirpath/ucum.h"
 
 #include <re2/re2.h>
 
@@ -16,15 +17,6 @@ namespace annals::fhirpath {
 namespace {
 
 constexpr std::size_t kPatternsMax = 16;  // kept compiled with the expression
-
-bool is_calendar_keyword(std::string_view word) {
-    constexpr auto kWords = std::to_array<std::string_view>(
-        {"year", "month", "week", "day", "hour", "minute", "second", "millisecond"});
-    if (word.ends_with('s')) {
-        word.remove_suffix(1);
-    }
-    return std::ranges::find(kWords, word) != kWords.end();
-}
 
 /// Looks up a type specifier: `space` is "FHIR", "System" or empty.
 TypeSpecifier specify_type(std::string_view space, std::string_view name) {

@@ -11,6 +11,29 @@ namespace {
 
 constexpr std::size_t kUnitChars = 64;
 constexpr int kPowerMax = 16;
+constexpr std::uint32_t kCalendarMonth = 0x4000'0000;  // as Unit::arbitrary; no unit of UCUM has it
+
+struct CalendarRow {
+    std::string_view keyword;
+    std::int64_t months;    // 0: it is a definite duration
+    std::string_view code;  // of UCUM
+};
+
+const CalendarRow* find_calendar_row(std::string_view keyword) {
+    static constexpr auto kRows = std::to_array<CalendarRow>({{"year", 12, ""},
+                                                              {"month", 1, ""},
+                                                              {"week", 0, "wk"},
+                                                              {"day", 0, "d"},
+                                                              {"hour", 0, "h"},
+                                                              {"minute", 0, "min"},
+                                                              {"second", 0, "s"},
+                                                              {"millisecond", 0, "ms"}});
+    if (keyword.ends_with('s')) {
+        keyword.remove_suffix(1);
+    }
+    const auto* const row = std::ranges::find(kRows, keyword, &CalendarRow::keyword);
+    return row == kRows.end() ? nullptr : row;
+}
 
 /// A unit that can't be computed with, also with a prefix; or one that is too small with its prefix.
 bool is_unsized(std::string_view code) {
@@ -337,27 +360,19 @@ std::string base_text(const Unit& unit) {
     return text.empty() ? "1" : text;
 }
 
-std::string_view definite_duration(std::string_view keyword) {
-    struct Row {
-        std::string_view keyword;
-        std::string_view code;
-    };
+bool is_calendar_keyword(std::string_view word) {
+    return find_calendar_row(word) != nullptr;
+}
 
-    constexpr std::array<Row, 6> kRows{{{"week", "wk"},
-                                        {"day", "d"},
-                                        {"hour", "h"},
-                                        {"minute", "min"},
-                                        {"second", "s"},
-                                        {"millisecond", "ms"}}};
-    if (keyword.ends_with('s')) {
-        keyword.remove_suffix(1);
+std::optional<Unit> calendar_unit(std::string_view keyword) {
+    const CalendarRow* const row = find_calendar_row(keyword);
+    if (row == nullptr || row->months == 0) {
+        return row == nullptr ? std::nullopt : parse_unit(row->code);
     }
-    for (const Row& row : kRows) {
-        if (row.keyword == keyword) {
-            return row.code;
-        }
-    }
-    return {};
+    Unit unit;
+    unit.numerator = Decimal(row->months);
+    unit.arbitrary = kCalendarMonth;
+    return unit;
 }
 
 }  // namespace annals::fhirpath

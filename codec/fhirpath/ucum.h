@@ -54,8 +54,11 @@ std::optional<Unit> combine(const Unit& a, const Unit& b, bool divide);
 /// or is arbitrary. For the results of multiplying and dividing quantities.
 std::string base_text(const Unit& unit);
 
-/// The UCUM code of a calendar keyword that is a definite duration (days → d); empty for years,
-/// months and anything else.
-std::string_view definite_duration(std::string_view keyword);
+/// Whether FHIRPath has the word as a calendar keyword: year, years, month...
+bool is_calendar_keyword(std::string_view word);
+
+/// The unit of a calendar keyword: years and months are comparable only with each other, the others are definite
+/// durations (days → d). Nothing for other words.
+std::optional<Unit> calendar_unit(std::string_view keyword);
 
 }  // namespace annals::fhirpath

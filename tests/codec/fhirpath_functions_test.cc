@@ -257,6 +257,15 @@ TEST_F(FhirPath, ComputesWithWhatHasAMeaningOnly) {
     EXPECT_EQ(eval("3 'm' - 3 'cm'"), "[297 'cm']");
     EXPECT_EQ(eval("1 week - 1 day"), "[6 day]");
     EXPECT_EQ(eval("1 day + 1 'wk'"), "[8 day]");
+    EXPECT_EQ(eval("1 year + 12 months"), "[24 months]");
+    EXPECT_EQ(eval("18 months - 1 year"), "[6 months]");
+    EXPECT_EQ(eval("1.50 years + 1 year"), "[2.50 years]") << "nothing to convert";
+    EXPECT_EQ(eval("1 year + 1 day"), "");
+    EXPECT_EQ(eval("1 year + 1 'a'"), "");
+    EXPECT_EQ(eval("1 year / 1 month"), "[12 '1']");
+    EXPECT_EQ(eval("(1 year).toQuantity('months')"), "[12 months]");
+    EXPECT_EQ(eval("(1 year).comparable(1 month)"), "[true]");
+    EXPECT_EQ(eval("(1 year).comparable(1 'a')"), "[false]");
 }
 
 TEST_F(FhirPath, TakesNoMemberForWhatStandsBesideAnother) {
