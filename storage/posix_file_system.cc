@@ -6,6 +6,7 @@
 #include "storage/posix_call.h"
 #include "storage/posix_directory_lock.h"
 #include "storage/unreadable_pages.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -301,25 +302,25 @@ class PosixFileSystem final : public FileSystem {
 
     Result<void> make_directory(const std::string& path) override {
         ANNALS_TRY_VOID(check_place(path));
-        std::vector<std::filesystem::path> made;
+        std::vector<std::filesystem::path> missing;
         std::error_code error;
-        for (std::filesystem::path each = path;
-             each.has_relative_path() && !std::filesystem::exists(each, error);
+        std::filesystem::path each = path;
+        for (; each.has_relative_path() && !std::filesystem::exists(each, error);
              each = each.parent_path()) {
-            made.push_back(each);
+            missing.push_back(each);
         }
-        for (const std::filesystem::path& each : std::views::reverse(made)) {
+        // Whoever made this one may have been killed before the sync. A directory of others can't always be synced.
+        static_cast<void>(sync_directory(directory_of(each)));
+        for (const std::filesystem::path& directory : std::views::reverse(missing)) {
             // As with files: names of backups and jobs are not public.
-            if (::mkdir(each.c_str(), 0750) != 0 && errno != EEXIST) {
+            if (::mkdir(directory.c_str(), 0750) != 0 && errno != EEXIST) {
                 return os_error("mkdir", path, errno);
             }
+            // Before anything is made in it, so that only the last directory that exists can lack its sync.
+            ANNALS_TRY_VOID(sync_directory(directory_of(directory)));
         }
         if (!std::filesystem::is_directory(path, error)) {
             return os_error("mkdir", path, error ? error.value() : ENOTDIR);
-        }
-        for (const std::filesystem::path& each : made) {
-            const std::filesystem::path above = each.parent_path();
-            ANNALS_TRY_VOID(sync_directory(above.empty() ? "." : above.string()));
         }
         return {};
     }

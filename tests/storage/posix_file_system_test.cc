@@ -22,6 +22,9 @@ namespace {
 /// The number of entries that readdir() still returns before it fails; none: it doesn't.
 thread_local std::optional<int> entries_found;
 
+/// What fsync() is called for.
+thread_local std::vector<std::string> synced;
+
 }  // namespace
 
 /// Replaces the system's readdir(), which can't be made to fail on any file system here.
@@ -32,6 +35,13 @@ extern "C" dirent* readdir(DIR* directory) {
     }
     static const auto system = reinterpret_cast<dirent* (*)(DIR*)>(::dlsym(RTLD_NEXT, "readdir"));
     return system(directory);
+}
+
+/// Takes down what the system's fsync() is called for.
+extern "C" int fsync(int fd) {
+    synced.push_back(std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd)));
+    static const auto system = reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, "fsync"));
+    return system(fd);
 }
 
 namespace annals::storage {
@@ -252,6 +262,20 @@ TEST_F(PosixFileSystemTest, MakesDirectoriesThatNotEverybodyMayLookInto) {
     for (const char* const name : {"file", "file/inside"}) {
         EXPECT_EQ(fs_.make_directory(directory_ / name).error().code, Errc::io) << name;
     }
+}
+
+TEST_F(PosixFileSystemTest, MakesEachDirectoryDurableBeforeTheNextWhoeverMadeIt) {
+    const std::string root = std::filesystem::canonical(directory_.path());
+    synced.clear();
+    ASSERT_TRUE(fs_.make_directory(root + "/a/b"));
+    EXPECT_EQ(synced, (std::vector{root.substr(0, root.rfind('/')), root, root + "/a"}));
+    // The process before was killed after the mkdir().
+    synced.clear();
+    ASSERT_TRUE(fs_.make_directory(root + "/a/b"));
+    EXPECT_EQ(synced, (std::vector{root + "/a"}));
+    synced.clear();
+    ASSERT_TRUE(fs_.make_directory(root + "/a/b/c"));
+    EXPECT_EQ(synced, (std::vector{root + "/a", root + "/a/b"}));
 }
 
 TEST_F(PosixFileSystemTest, ListsAllNamesOrNone) {
