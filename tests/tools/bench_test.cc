@@ -277,42 +277,65 @@ TEST(SearchMix, DrawsEveryModifierPrefixAndForm) {
               (All{"/Encounter?patient=Patient/1", "/Encounter?patient=Patient/absent"}));
 }
 
+/// Whether there was time for responses (for bundles, half a second may be too short), for the client to be measurably busy
+/// beside other processes, and for the limit to be measured.
+bool had_time(json::Value workload) {
+    const bool bundles = !workload["unit"].equals("requests/s") &&
+                         !workload["workload"].string().starts_with("search");
+    const bool idle =
+        workload["workload"].equals("read") && workload["client_busy"].raw() == "0.000";
+    return (bundles || workload["requests"].raw() != "0") && !idle && workload["limit"]["ratio"];
+}
+
 TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";
     const std::string html = directory / "report.html";
-    const test::Finished run = test::run_program(ANNALS_BINARY,
-                                                 {"bench",
-                                                  "--smoke",
-                                                  "--directory",
-                                                  directory / "work",
-                                                  "--json",
-                                                  json,
-                                                  "--html",
-                                                  html,
-                                                  "limits",
-                                                  "read",
-                                                  "vread",
-                                                  "search",
-                                                  "search-count:4",
-                                                  "create:4",
-                                                  "create:2",
-                                                  "crud",
-                                                  "mixed",
-                                                  "transaction-small",
-                                                  "import",
-                                                  "history-apply",
-                                                  "history-apply/10:1",
-                                                  "history-read",
-                                                  "export",
-                                                  "replicate:4",
-                                                  "recover",
-                                                  "footprint"},
-                                                 std::chrono::seconds(240));
-    EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
     json::Parser parser;
-    const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
-    ASSERT_TRUE(figures) << figures.error().detail;
+    Result<json::Document> figures = Error{Errc::io, "not measured"};
+    // On a busy machine, half a second may be too short for any response.
+    for (const char* const seconds : {"0.5", "3"}) {
+        const test::Finished run = test::run_program(ANNALS_BINARY,
+                                                     {"bench",
+                                                      "--smoke",
+                                                      "--seconds",
+                                                      seconds,
+                                                      "--directory",
+                                                      directory / "work",
+                                                      "--json",
+                                                      json,
+                                                      "--html",
+                                                      html,
+                                                      "limits",
+                                                      "read",
+                                                      "vread",
+                                                      "search",
+                                                      "search-count:4",
+                                                      "create:4",
+                                                      "create:2",
+                                                      "crud",
+                                                      "mixed",
+                                                      "transaction-small",
+                                                      "import",
+                                                      "history-apply",
+                                                      "history-apply/10:1",
+                                                      "history-read",
+                                                      "export",
+                                                      "replicate:4",
+                                                      "recover",
+                                                      "footprint"},
+                                                     std::chrono::seconds(240));
+        EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+        figures = parser.parse(test::read_whole_file(json));
+        ASSERT_TRUE(figures) << figures.error().detail;
+        bool enough = true;
+        for (const json::Value workload : figures->root()["workloads"].elements()) {
+            enough = enough && had_time(workload);
+        }
+        if (enough) {
+            break;
+        }
+    }
     EXPECT_TRUE(figures->root()["limits"]["sync_4k"]);
     ASSERT_EQ(figures->root()["workloads"].size(), 17U);
     const std::string page = test::read_whole_file(html);
@@ -323,14 +346,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     EXPECT_TRUE(page.ends_with("</html>\n"));
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
-        // On a busy machine, half a second may be too short for a bundle.
-        if (workload["unit"].equals("requests/s")) {
-            EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
-        }
-        if (workload["workload"].equals("read")) {
-            EXPECT_NE(workload["client_busy"].raw(), "0.000") << "also beside other processes";
-        }
-        EXPECT_TRUE(workload["limit"]["ratio"]) << workload.raw();
+        EXPECT_TRUE(had_time(workload)) << workload.raw();
         if (workload["workload"].equals("export")) {
             EXPECT_NE(workload["units"].raw(), "0") << workload.raw();
         }
@@ -338,7 +354,6 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
             EXPECT_GT(workload["lags"].size(), 0U) << workload.raw();
         }
         if (workload["workload"].string().starts_with("search")) {
-            EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
             // Three patients are enough for the whole mix to have values.
             EXPECT_EQ(workload["extras"]["parameters"].raw(), "24.000") << workload.raw();
             EXPECT_EQ(workload["operations"].size(), 6U) << workload.raw();

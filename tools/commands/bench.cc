@@ -105,14 +105,19 @@ std::optional<std::vector<std::string>> climb(const std::vector<std::string>& na
     return all;
 }
 
-// A second for each workload: to see whether it works, not how fast.
-void make_smoke(bench::Settings& settings) {
-    settings.seconds = 0.5;
-    settings.warm_up = 0.1;
-    settings.preload = 300;
-    settings.connections = 8;
-    settings.bundle_connections = 2;
-    settings.bundle_entries = 100;
+// A second for each workload: to see whether it works, not how fast. Options on the command line hold nevertheless.
+void make_smoke(const Arguments& declared, bench::Settings& settings) {
+    const auto set = [&](const char* option, auto& setting, auto value) {
+        if (!declared.given(option)) {
+            setting = value;
+        }
+    };
+    set("--seconds", settings.seconds, 0.5);
+    set("--warm-up", settings.warm_up, 0.1);
+    set("--preload", settings.preload, 300U);
+    set("--connections", settings.connections, 8U);
+    set("--bundle-connections", settings.bundle_connections, 2U);
+    set("--bundle-entries", settings.bundle_entries, 100U);
     settings.disk_bytes = 16 << 20;
 }
 
@@ -192,7 +197,7 @@ void declare(Arguments& declared, Asked& asked) {
 }
 
 // Turns the command line's options into settings. Errors: usage.
-Result<void> settle(Asked& asked) {
+Result<void> settle(const Arguments& declared, Asked& asked) {
     bench::Settings& settings = asked.settings;
     if (settings.workloads.empty()) {
         settings.workloads = {"limits", "read", "search", "search-count",
@@ -235,7 +240,7 @@ Result<void> settle(Asked& asked) {
     settings.server_cpu = *on_server;
     settings.client_cpu = *on_client;
     if (asked.smoke) {
-        make_smoke(settings);
+        make_smoke(declared, settings);
     }
     // NaN fails every comparison.
     constexpr double kMost = 1e6;
@@ -301,7 +306,7 @@ int run_bench(const ArgumentList& arguments) {
     if (const std::optional<int> code = declared.parse(arguments)) {
         return *code;
     }
-    if (const Result<void> settled = settle(asked); !settled) {
+    if (const Result<void> settled = settle(declared, asked); !settled) {
         return declared.refuse(settled.error().detail);
     }
     if (const Result<void> writable = check_places(asked); !writable) {
