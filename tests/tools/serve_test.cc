@@ -43,63 +43,6 @@ std::string url_when_ready(test::ChildProcess& server) {
     return line ? line->substr(prefix.size()) : std::string();
 }
 
-TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
-    const TemporaryDirectory directory;
-    RunningServer running(kBinary, directory / "other");
-    ASSERT_FALSE(running.url().empty()) << running.process().errors();
-    const std::string taken = "127.0.0.1:" + std::to_string(running.port());
-    const std::string data = directory / "data";
-    const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
-        {"no_such_key", {"--set", "no_such_key=1"}},
-        {"history_page_size", {"--set", "history_page_size=true"}},
-        {taken, {"--listen", taken}},
-        {"allow_damaged", {"--allow-damaged"}},
-        {"data", {"--set", "data="}},
-        {"listen", {"--set", "listen="}},
-        {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
-        {"audit.file", {"--set", "audit.file=" + (directory / "nowhere/audit.ndjson")}},
-        {"audit.file", {"--set", "audit.file=" + data + "/nowhere/audit.ndjson"}},
-        {"audit.file: /dev/null: it cannot be synced", {"--set", "audit.file=/dev/null"}},
-    };
-    for (const auto& [named, more] : cases) {
-        std::vector<std::string> arguments = {"serve"};
-        if (named != "data") {
-            arguments.insert(arguments.end(), {"--data", data});
-        }
-        if (named != "listen" && named != taken) {
-            arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
-        }
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const Finished done = annals(arguments);
-        EXPECT_EQ(done.exit_code, 2) << named;
-        EXPECT_TRUE(one_line(done.errors)) << done.errors;
-        EXPECT_NE(done.errors.find(named), std::string::npos) << done.errors;
-        EXPECT_FALSE(std::filesystem::exists(data)) << named;
-    }
-}
-
-TEST(Serve, TakesAnEmptyOptionForAnUnsetVariable) {
-    for (const std::string name : {"--data", "--listen", "--set"}) {
-        const Finished done = annals({"serve", name, ""});
-        EXPECT_EQ(done.exit_code, 2);
-        EXPECT_TRUE(
-            done.errors.starts_with("annals serve: " + name + ": must not be empty\nusage: "))
-            << done.errors;
-    }
-}
-
-TEST(Serve, RefusesTwoDirectoriesOrAddresses) {
-    const TemporaryDirectory directory;
-    for (const std::string name : {"--data", "--listen"}) {
-        const Finished done = annals({"serve", "--data", directory / "a", "--listen", "127.0.0.1:0",
-                                      name, name == "--data" ? directory / "b" : "127.0.0.1:1"});
-        EXPECT_EQ(done.exit_code, 2);
-        EXPECT_NE(done.errors.find(name + " is given more than once"), std::string::npos)
-            << done.errors;
-        EXPECT_FALSE(std::filesystem::exists(directory / "a"));
-    }
-}
-
 TEST(Serve, MayHaveItsAuditLogInADataDirectoryThatItMakes) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";
