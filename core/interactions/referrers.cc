@@ -55,20 +55,24 @@ std::optional<std::size_t> Referrers::referred_to(const storage::SearchEntries& 
     return std::nullopt;
 }
 
-/// The names of at most `limit` live resources that have any of `terms`, except exempt ones.
-asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<search::Term> terms,
-                                                                  std::size_t limit) {
+/// The names of at most `limit` live resources that have any of `terms`, except exempt ones. With a `view`: of those that the
+/// sender of the request may read.
+asio::awaitable<Result<std::vector<std::string>>> Referrers::find(search::Snapshot& snapshot,
+                                                                  std::vector<search::Term> terms,
+                                                                  std::size_t limit,
+                                                                  const ScopedView* view) {
     const storage::Store& store = service_.store();
-    search::Snapshot snapshot(store);
-    as_of_ = snapshot.position();
     Turns turns(*request_.loop, service_.config().limits.request_timeout);
-    const search::Plan plan = search::carrying(std::move(terms));
-    const ScopedView view(service_, request_, kMayRead, "read");
+    const search::Plan referring_plan = search::carrying(std::move(terms));
     std::vector<std::string> names;
     for (const TypeId type : kAllResourceTypes) {
-        if (store.totals(type).live == 0) {
+        const bool readable =
+            view == nullptr || require_read(service_, request_, type, Extent::part).has_value();
+        if (store.totals(type).live == 0 || !readable) {
             continue;
         }
+        const search::Plan plan =
+            view == nullptr ? referring_plan : search::seen_of(*view, type, referring_plan);
         search::Execution execution(snapshot, type, plan);
         execution.want({.limit = exempt_.size() + limit - names.size()});
         Result<void> done = co_await turns.finish(execution);
@@ -85,15 +89,13 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
             }
         }
         co_await turns.fetched(referring);
-        const bool readable = require_read(service_, request_, type, Extent::part).has_value();
         for (const storage::VersionInfo& info : referring) {
             const auto stored = store.load(info);
             if (!stored && stored.error().code != Errc::not_found) {
                 co_return stored.error();
             }
             if (stored) {
-                names.push_back(readable && view.shows(info) ? resource_name(type, stored->id)
-                                                             : "a resource that you may not see");
+                names.push_back(resource_name(type, stored->id));
             }
             if (names.size() == limit) {
                 co_return names;
@@ -108,35 +110,41 @@ asio::awaitable<Result<void>> Referrers::check() {
         co_return Result<void>();
     }
     std::ranges::sort(terms_);
-    Result<std::vector<std::string>> found = co_await find(terms_, kNamed + 1);
-    if (!found) {
-        co_return found.error();
+    search::Snapshot snapshot(service_.store());
+    as_of_ = snapshot.position();
+    const Result<std::vector<std::string>> any = co_await find(snapshot, terms_, 1, nullptr);
+    if (!any) {
+        co_return any.error();
     }
-    if (found->empty()) {
+    if (any->empty()) {
         co_return Result<void>();
     }
-    std::string what = deleted_.front().name;
-    if (deleted_.size() > 1) {
-        what = "The resource to be deleted";
-        // Which of the resources they refer to; none if they were just changed.
-        for (std::size_t i = 0; i < deleted_.size(); ++i) {
-            Result<std::vector<std::string>> own = co_await find(deleted_[i].terms, kNamed + 1);
-            if (!own) {
-                co_return own.error();
-            }
-            if (!own->empty()) {
-                held_ = i;
-                what = deleted_[i].name;
-                found = std::move(own);
-                break;
-            }
+    // Which of those to be deleted it refers to: the last, if none before.
+    for (held_ = 0; held_ + 1 < deleted_.size(); ++held_) {
+        const Result<std::vector<std::string>> own =
+            co_await find(snapshot, deleted_[held_].terms, 1, nullptr);
+        if (!own) {
+            co_return own.error();
+        }
+        if (!own->empty()) {
+            break;
         }
     }
-    const bool more = found->size() > kNamed;
-    found->resize(std::min(found->size(), kNamed));
+    // Whatever else refers to it must not show in the response, neither by its number nor by its place among the others.
+    const ScopedView view(service_, request_, kMayRead, "read");
+    Result<std::vector<std::string>> named =
+        co_await find(snapshot, deleted_[held_].terms, kNamed + 1, &view);
+    if (!named) {
+        co_return named.error();
+    }
+    const bool more = named->size() > kNamed;
+    named->resize(std::min(named->size(), kNamed));
+    if (named->empty()) {
+        named->emplace_back("a resource that you may not see");
+    }
     co_return Error{Errc::conflict,
-                    fmt::format("{} is referred to by {}{}", what, fmt::join(*found, ", "),
-                                more ? " and others" : "")};
+                    fmt::format("{} is referred to by {}{}", deleted_[held_].name,
+                                fmt::join(*named, ", "), more ? " and others" : "")};
 }
 
 void Referrers::guard(std::vector<storage::Guard>& guards) const {

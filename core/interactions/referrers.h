@@ -7,6 +7,8 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/scoped_view.h"
+#include "core/search/snapshot.h"
 #include "core/search/terms.h"
 #include "core/service.h"
 #include "storage/search_entries.h"
@@ -63,8 +65,10 @@ class Referrers {
         std::vector<search::Term> terms;
     };
 
-    asio::awaitable<Result<std::vector<std::string>>> find(std::vector<search::Term> terms,
-                                                           std::size_t limit);
+    asio::awaitable<Result<std::vector<std::string>>> find(search::Snapshot& snapshot,
+                                                           std::vector<search::Term> terms,
+                                                           std::size_t limit,
+                                                           const ScopedView* view);
 
     const Service& service_;
     const Request& request_;

@@ -266,7 +266,21 @@ TEST_F(ScopesTest, DoNotTellByReferencesWhatThereIs) {
     EXPECT_EQ(refer("none").status, 409);
     const Answer held = send("DELETE", "/Observation/m-o1");
     EXPECT_EQ(held.status, 409);
-    EXPECT_THAT(held.body, Not(HasSubstr("t-of-m")));
+    EXPECT_THAT(held.body, HasSubstr("referred to by Composition/m-c, List/m-l, Observation/"));
+    EXPECT_THAT(held.body, Not(HasSubstr("may not see")));
+    EXPECT_THAT(held.body, Not(HasSubstr("others")));
+    // What others have is mentioned only if nothing of one's own refers to it, and is not counted.
+    send_as(&everybody_);
+    for (const char* id : {"t-1", "t-2"}) {
+        put(fmt::format("/Observation/{}", id),
+            fmt::format(
+                R"({{"resourceType":"Observation","id":"{}","status":"final","code":{{"text":"x"}},)"
+                R"("subject":{{"reference":"Patient/t"}},"hasMember":[{{"reference":"Observation/m-o2"}}]}})",
+                id));
+    }
+    send_as(&mine_);
+    EXPECT_THAT(send("DELETE", "/Observation/m-o2").body,
+                HasSubstr("Observation/m-o2 is referred to by a resource that you may not see\""));
 
     // Nor to somebody with a whole type that isn't the referrers'.
     const Principal patients("p", "system/Patient.cruds");
