@@ -1,6 +1,7 @@
 #include "net/probes.h"
 
 #include "core/outcome.h"
+#include "net/cors.h"
 
 #include <chrono>
 #include <string>
@@ -83,6 +84,12 @@ core::Response metrics_page(const Shared& shared) {
 }  // namespace
 
 core::Response answer_outside(const Shared& shared, const core::Request& request) {
+    if (request.path == "*" && request.method == core::HttpMethod::options) {
+        // RFC 9110 section 9.3.7: about the server as a whole, sent to find out whether it responds.
+        core::Response response;
+        response.allow = kAllMethods;
+        return response;
+    }
     const bool health = request.path == "/healthz";
     const bool ready = request.path == "/readyz";
     if (!health && !ready && request.path != "/metrics") {

@@ -190,7 +190,8 @@ const std::vector<Exchange>& exchanges() {
         {"Dots", get("/fhir/../healthz"), 200, false, ""},  // below /fhir, so for the handler
         {"EncodedSlash", get("/fhir%2ftext"), 404, false, "not-found"},
         {"DoubleSlash", get("//fhir/text"), 404, false, "not-found"},
-        {"Asterisk", "OPTIONS * HTTP/1.1\r\n" + kHost + "\r\n", 404, false, "not-found"},
+        {"Asterisk", "OPTIONS * HTTP/1.1\r\n" + kHost + "\r\n", 200, false, ""},
+        {"AsteriskOfAnotherMethod", get("*"), 404, false, "not-found"},
         {"Health", get("/healthz"), 200, false, "alive"},
         {"Ready", get("/readyz"), 200, false, "ready"},
         {"Metrics", get("/metrics"), 200, false, "annals_build_info"},
