@@ -25,10 +25,12 @@ schema::Strength strength_of(json::Value binding) {
     if (strength.equals("required")) {
         return schema::Strength::required;
     }
-    return strength.equals("extensible") ? schema::Strength::extensible : schema::Strength::none;
+    return strength.equals("extensible")  ? schema::Strength::extensible
+           : strength.equals("preferred") ? schema::Strength::preferred
+                                          : schema::Strength::none;
 }
 
-/// The value set that all codes must be in, even if the binding is extensible or preferred; empty if there is none.
+/// Empty if there is none.
 std::string max_value_set(json::Value binding) {
     constexpr std::string_view kUrl =
         "http://hl7.org/fhir/StructureDefinition/elementdefinition-maxValueSet";
@@ -135,16 +137,8 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
                                   named(node), node.max_value.raw().substr(0, 100)));
     }
     const schema::Strength strength = strength_of(node.binding);
-    if (strength != schema::Strength::none) {
-        check_binding(context, spot, strength, node.binding["valueSet"].string());
-    }
-    // The maximum value set is a required binding; with a preferred binding, plain text is still permitted.
-    const bool is_coded =
-        !spot.value().is_object() || spot.value()["coding"] || spot.value()["code"];
-    if (strength == schema::Strength::extensible ||
-        (is_coded && node.binding["strength"].equals("preferred"))) {
-        check_binding(context, spot, schema::Strength::required, max_value_set(node.binding));
-    }
+    check_binding(context, spot, strength, node.binding["valueSet"].string());
+    check_max_binding(context, spot, strength, max_value_set(node.binding));
 }
 
 void check_constraints(Context& context, const Frame& frame, const Profile& profile,

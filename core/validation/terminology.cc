@@ -196,10 +196,11 @@ std::optional<bool> value_in(Context& context, const Spot& spot, std::string_vie
 
 void check_binding(Context& context, const Spot& spot, schema::Strength strength,
                    std::string_view value_set) {
-    if (value_set.empty() || !spot.value()) {
+    const bool is_required = strength == schema::Strength::required;
+    if (!(is_required || strength == schema::Strength::extensible) || value_set.empty() ||
+        !spot.value()) {
         return;
     }
-    const bool is_required = strength == schema::Strength::required;
     const bool is_complex = spot.value().is_object();
     if (is_complex && !is_required && !spot.value()["coding"] && !spot.value()["code"]) {
         return;  // extensible: text alone is enough
@@ -221,6 +222,16 @@ void check_binding(Context& context, const Spot& spot, schema::Strength strength
     context.tell(is_required ? Severity::error : Severity::warning, "code-invalid", spot,
                  is_required ? fmt::format("A code of {} is required, found {}", value_set, what)
                              : fmt::format("A code of {} is expected, found {}", value_set, what));
+}
+
+void check_max_binding(Context& context, const Spot& spot, schema::Strength strength,
+                       std::string_view value_set) {
+    const json::Value value = spot.value();
+    const bool is_coded = !value.is_object() || value["coding"] || value["code"];
+    if (strength == schema::Strength::extensible ||
+        (strength == schema::Strength::preferred && is_coded)) {
+        check_binding(context, spot, schema::Strength::required, value_set);
+    }
 }
 
 void check_coding(Context& context, const Spot& spot) {

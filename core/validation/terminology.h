@@ -28,9 +28,15 @@ struct Code {
 /// Whether `code` is in the value set; none if that can't be told. Cost: proportional to what the value set lists.
 std::optional<bool> member_of(Context& context, std::string_view value_set, const Code& code);
 
-/// Checks the value at `spot` (code, string, uri, Coding, CodeableConcept, Quantity) against a binding.
+/// Checks the value at `spot` (code, string, uri, Coding, CodeableConcept, Quantity) against a binding that is required or
+/// extensible; others permit everything.
 void check_binding(Context& context, const Spot& spot, schema::Strength strength,
                    std::string_view value_set);
+
+/// Checks it against the maximum value set of an extensible or preferred binding (elementdefinition-maxValueSet), which all codes
+/// must be in. With a preferred binding, plain text is still permitted.
+void check_max_binding(Context& context, const Spot& spot, schema::Strength strength,
+                       std::string_view value_set);
 
 /// Whether the value (or any coding of a CodeableConcept) is in the value set; none if that can't be told.
 std::optional<bool> value_in(Context& context, const Spot& spot, std::string_view value_set);

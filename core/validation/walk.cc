@@ -85,6 +85,25 @@ void check_content(Context& context, const Spot& spot) {
     }
 }
 
+/// R4's own bindings with a maximum value set, which the schema does not have: those to languages, and those of the types Age,
+/// Distance and Duration, whose rules (age-1, dis-1, drt-1) say so in words only. That of Expression.language is not available.
+void check_max_bindings(Context& context, const Spot& spot) {
+    static const schema::Type age = schema::find_type("Age");
+    static const schema::Type distance = schema::find_type("Distance");
+    static const schema::Type duration = schema::find_type("Duration");
+    const schema::Strength strength = spot.element.strength();
+    if (strength == schema::Strength::preferred &&
+        spot.element.value_set().url() == "http://hl7.org/fhir/ValueSet/languages") {
+        check_max_binding(context, spot, strength, "http://hl7.org/fhir/ValueSet/all-languages");
+    } else if (spot.type == age || spot.type == duration) {
+        check_max_binding(context, spot, schema::Strength::extensible,
+                          "http://hl7.org/fhir/ValueSet/all-time-units");
+    } else if (spot.type == distance) {
+        check_max_binding(context, spot, schema::Strength::extensible,
+                          "http://hl7.org/fhir/ValueSet/all-distance-units");
+    }
+}
+
 void check_element(Context& context, const Frame& frame, const Spot& spot, const Spot& parent);
 
 void check_children(Context& context, const Frame& frame, const Spot& spot) {
@@ -115,10 +134,8 @@ void check_element(Context& context, const Frame& frame, const Spot& spot, const
     check_content(context, spot);
     check_invariants(context, frame, spot, spot.type.invariants());
     check_invariants(context, frame, spot, spot.element.invariants());
-    const schema::Strength strength = spot.element.strength();
-    if (strength == schema::Strength::required || strength == schema::Strength::extensible) {
-        check_binding(context, spot, strength, spot.element.value_set().url());
-    }
+    check_binding(context, spot, spot.element.strength(), spot.element.value_set().url());
+    check_max_bindings(context, spot);
     check_data_type(context, spot);
     if (spot.type == schema::extension_type()) {
         check_extension(context, frame, spot, parent);

@@ -150,6 +150,42 @@ TEST(Membership, InAllCurrenciesIsKnownOfThoseThatR4Lists) {
     EXPECT_EQ(in_value_set(kAll, {"http://other", "EUR"}), Member::no);
 }
 
+TEST(Validation, RequiresLanguagesAndUnitsOfTheMaximumValueSetsOfR4) {
+    const auto issues_of = [](std::string_view resource) {
+        return validation::issues(resource, r4_definitions());
+    };
+    const auto spoken = [&](std::string_view language) {
+        return issues_of(fmt::format(
+            R"({{"resourceType":"Patient","communication":[{{"language":{}}}]}})", language));
+    };
+    const std::string wrong = "error code-invalid Patient.communication[0].language\n";
+    EXPECT_EQ(spoken(R"({"coding":[{"system":"urn:ietf:bcp:47","code":"gsw-CH"}]})"), "");
+    EXPECT_EQ(spoken(R"({"text":"Alemannic"})"), "") << "the binding is a preferred one";
+    EXPECT_EQ(spoken(R"({"coding":[{"system":"http://x.org","code":"de"}]})"), wrong);
+    EXPECT_EQ(spoken(R"({"coding":[{"system":"http://x.org","code":"de"},
+                         {"system":"urn:ietf:bcp:47","code":"de"}]})"),
+              "");
+    EXPECT_EQ(issues_of(R"({"resourceType":"Patient","language":"de-AT"})"), "");
+    EXPECT_EQ(issues_of(R"({"resourceType":"Patient","language":"de_AT"})"),
+              "error code-invalid Patient.language\n");
+    EXPECT_EQ(issues_of(R"({"resourceType":"Patient","language":"german"})"), "")
+        << "it might be registered";
+    const auto measured = [&](std::string_view type, std::string_view unit) {
+        return issues_of(fmt::format(
+            R"({{"resourceType":"Basic","code":{{"text":"t"}},"extension":[{{"url":"http://x.org/e",
+                "value{}":{{"value":3,"system":"http://unitsofmeasure.org","code":"{}"}}}}]}})",
+            type, unit));
+    };
+    for (const std::string_view type : {"Age", "Duration"}) {
+        EXPECT_EQ(measured(type, "wk"), "") << type;
+        EXPECT_EQ(measured(type, "kg"),
+                  fmt::format("error code-invalid Basic.extension[0].value{}\n", type));
+    }
+    EXPECT_EQ(measured("Distance", "km"), "");
+    EXPECT_EQ(measured("Distance", "h"), "error code-invalid Basic.extension[0].valueDistance\n");
+    EXPECT_EQ(measured("Quantity", "kg"), "");
+}
+
 TEST(Validation, RequiresMediaTypesWhereR4Does) {
     const auto issues_of = [](std::string_view resource) {
         return validation::issues(resource, r4_definitions());
@@ -168,6 +204,7 @@ TEST(Validation, RequiresMediaTypesWhereR4Does) {
     EXPECT_EQ(issues_of(R"({"resourceType":"Patient","language":"german","communication":[
         {"language":{"coding":[{"system":"urn:ietf:bcp:47","code":"gsw-CH"}]}},
         {"language":{"coding":[{"system":"urn:ietf:bcp:47","code":"gsw_CH"}]}}]})"),
+              "error code-invalid Patient.communication[1].language\n"
               "error code-invalid Patient.communication[1].language.coding[0]\n");
     EXPECT_EQ(issues_of(R"({"resourceType":"Invoice","status":"draft","totalNet":
         {"value":1,"currency":"XCG"}})"),
