@@ -173,7 +173,6 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
     reader.erases_ = load_le<std::uint64_t>(in + 24);
     reader.first_versions_ = load_le<std::uint64_t>(in + 32);
     const auto terms = load_le<std::uint64_t>(in + 40);
-    reader.dead_bytes_ = load_le<std::uint64_t>(in + 48);
     reader.last_instant_ = {load_le<std::int64_t>(in + 56)};
     const auto types = load_le<std::uint32_t>(in + 64);
     const auto type_bytes = load_le<std::uint32_t>(in + 68);

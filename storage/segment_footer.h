@@ -105,8 +105,6 @@ class FooterReader {
 
     std::uint64_t first_versions() const noexcept { return first_versions_; }
 
-    std::uint64_t dead_bytes() const noexcept { return dead_bytes_; }
-
     Instant last_instant() const noexcept { return last_instant_; }
 
     /// Calls `f(const Hint&)` for each record in order.
@@ -132,7 +130,6 @@ class FooterReader {
     std::uint64_t versions_ = 0;
     std::uint64_t erases_ = 0;
     std::uint64_t first_versions_ = 0;
-    std::uint64_t dead_bytes_ = 0;
     Instant last_instant_;
     std::vector<TypeId> types_;
     const char* hints_ = nullptr;
