@@ -1,0 +1,61 @@
+// An erasure of more versions than have their bodies removed at a time.
+
+#include "storage/store.h"
+#include "storage/verify.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::kDirectory;
+using test::SimFileSystem;
+
+TEST(HardDelete, LeavesNoBodyHoweverManyVersionsItIsOf) {
+    constexpr std::uint64_t kAtATime = 4096;
+    constexpr std::uint64_t kVersions = 2 * kAtATime + 1;
+    SimFileSystem fs;
+    StoreOptions options;
+    options.segment_bytes = 1 << 20;
+    options.prepare_segments = false;
+    auto store = *Store::open(fs, kDirectory, options);
+    test::put(*store, "Patient", "kept", "other");
+    Ticket last;
+    for (std::uint64_t i = 0; i < kVersions; ++i) {
+        CommitBuilder builder;
+        builder.put("Patient", "a", "marker");
+        last = store->submit(builder.commit()).ticket;
+        if (i % 64 == 0) {
+            ASSERT_TRUE(store->wait(last));
+        }
+    }
+    ASSERT_TRUE(store->wait(last));
+    CommitBuilder erase;
+    erase.erase("Patient", "a");
+    const Ticket ticket = store->submit(erase.commit()).ticket;
+    EXPECT_EQ(erase.erases()[0].outcome.versions_erased, kVersions);
+    ASSERT_TRUE(store->wait(ticket));
+    ASSERT_TRUE(store->wait_erased(ticket));
+    for (const std::string& path : fs.paths()) {
+        EXPECT_EQ(fs.content(path).find("marker"), std::string::npos) << path;
+        if (path.ends_with(".journal")) {
+            EXPECT_LE(fs.content(path).size(), kAtATime * 64) << path;
+        }
+    }
+    EXPECT_EQ(store->metrics().bodies_erased, kVersions);
+    EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "kept")));
+    store.reset();
+    const auto report = verify(fs, kDirectory);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty());
+    EXPECT_EQ(report->bodies_left, 0U);
+    EXPECT_EQ(report->bodies_gone, kVersions);
+}
+
+}  // namespace
+}  // namespace annals::storage
