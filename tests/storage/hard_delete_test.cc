@@ -1,5 +1,7 @@
-// An erasure of more versions than have their bodies removed at a time.
+// Hard deletes: of very many versions, and beside a journal that is of another log.
 
+#include "storage/erasure_journal.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
@@ -55,6 +57,42 @@ TEST(HardDelete, LeavesNoBodyHoweverManyVersionsItIsOf) {
     EXPECT_TRUE(report->damages.empty());
     EXPECT_EQ(report->bodies_left, 0U);
     EXPECT_EQ(report->bodies_gone, kVersions);
+}
+
+TEST(HardDelete, IsFinishedByTheNextOpeningThoughTheJournalIsOfAnotherLog) {
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    const auto erase = [](Store& store, std::string_view id) {
+        CommitBuilder builder;
+        builder.erase("Patient", id);
+        const Ticket ticket = store.submit(builder.commit()).ticket;
+        EXPECT_TRUE(store.wait(ticket));
+        return store.wait_erased(ticket).has_value();
+    };
+    SimFileSystem another;
+    {
+        const auto store = *Store::open(another, kDirectory, options);
+        for (const char* id : {"x", "y"}) {
+            test::put(*store, "Patient", id, "text");
+            ASSERT_TRUE(erase(*store, id));
+        }
+    }
+    SimFileSystem fs;
+    {
+        const auto store = *Store::open(fs, kDirectory, options);
+        test::put(*store, "Patient", "kept", "text");
+        test::put(*store, "Patient", "a", "marker");
+        fs.fail_next(SimFileSystem::Call::create, Errc::io);  // of the journal
+        ASSERT_FALSE(erase(*store, "a"));
+    }
+    const std::string journal = ErasureJournal::path_of(0);
+    const std::string segment = kDirectory + "/segments/" + segment_name(1);
+    ASSERT_NE(fs.content(segment).find("marker"), std::string::npos);
+    fs.set_content(kDirectory + "/" + journal, another.content(kDirectory + "/" + journal));
+    const auto store = *Store::open(fs, kDirectory, options);
+    EXPECT_EQ(fs.content(segment).find("marker"), std::string::npos);
+    EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "kept")));
 }
 
 }  // namespace
