@@ -30,14 +30,11 @@ Error invalid(std::string detail) {
     return {Errc::invalid, std::move(detail)};
 }
 
-Error no_natural(std::string_view name, std::string_view text) {
-    return invalid(fmt::format("{}: '{}' is not an integer of at least 0", name, text));
-}
-
+// A number beyond 64 bits becomes the largest there is: no history has as many versions.
 Result<std::uint64_t> read_natural(std::string_view name, std::string_view text) {
-    const auto number = parse_number(text);
+    const std::optional<std::uint64_t> number = read_count(text);
     if (!number) {
-        return no_natural(name, text);
+        return invalid(fmt::format("{}: '{}' is not an integer of at least 0", name, text));
     }
     return *number;
 }
@@ -172,11 +169,7 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
     HistoryParameters out;
     out.count = instance ? config.instance_history_page_size : config.history_page_size;
     if (given.count) {
-        const std::optional<std::uint64_t> count = read_count(*given.count);
-        if (!count) {
-            return no_natural("_count", *given.count);
-        }
-        out.count = *count;
+        ANNALS_TRY(out.count, read_natural("_count", *given.count));
     }
     out.count = std::min(out.count, config.max_page_size);
     if (std::ranges::find(given.representation, Parameters::value_type("_summary", "count")) !=
