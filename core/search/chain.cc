@@ -1,11 +1,11 @@
 // Criteria by their names: parameters, chains over references in both directions, and parameters of all types.
 
-#include "core/base/ids.h"
 #include "core/search/reading.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace annals::core::search {
 
@@ -18,41 +18,15 @@ Error too_deep(std::string_view name) {
                                           name, kSearchChainMax)};
 }
 
-Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
-                     std::string_view modifier, std::string_view value) {
-    if (modifier == "missing") {
-        if (value != "true" && value != "false") {
-            return bad_value(name, "true or false is needed");
-        }
-        return value == "true" ? nothing() : everything();
-    }
-    if (!modifier.empty() && modifier != "not") {
-        return unsupported_modifier(name, modifier);
-    }
-    std::vector<Term> terms;
-    for (const std::string_view id : split_unescaped(value, ',')) {
-        if (!is_resource_id(id)) {
-            return bad_value(name, "an id has 1 to 64 of A-Z a-z 0-9 - .");
-        }
-        terms.push_back(identity(reading.context.stored.key(type, id)));
-    }
-    ANNALS_TRY_VOID(reading.spend(terms.size()));
-    Plan plan = carrying(std::move(terms));
-    if (modifier == "not") {
-        return negation_of(std::move(plan));
-    }
-    return plan;
-}
-
 // A name up to its first '.', split at its first ':'.
 struct Segment {
     std::string_view code;
     std::string_view modifier;
+    bool has_modifier = false;
     std::optional<std::string_view> rest;  ///< after the '.'
 };
 
-// Errors: not_supported: nothing follows the ':'.
-Result<Segment> first_segment(std::string_view name) {
+Segment first_segment(std::string_view name) {
     Segment segment;
     const std::string_view first = name.substr(0, name.find('.'));
     if (first.size() != name.size()) {
@@ -62,25 +36,22 @@ Result<Segment> first_segment(std::string_view name) {
     segment.code = first.substr(0, colon);
     if (colon != std::string_view::npos) {
         segment.modifier = first.substr(colon + 1);
-        if (segment.modifier.empty()) {
-            return unsupported_modifier(name, segment.modifier);
-        }
+        segment.has_modifier = true;
     }
     return segment;
 }
 
-// The parameters in search.html#all that are not simply values of the resource. None if it isn't one of them.
-Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view name,
-                              const Segment& segment, std::string_view value) {
-    if (segment.code == "_id") {
-        ANNALS_TRY(Plan plan, id_plan(reading, type, name, segment.modifier, value));
-        return MaybePlan(std::move(plan));
-    }
-    if (segment.code != "_filter" && segment.code != "_list" && segment.code != "_text" &&
-        segment.code != "_content" && segment.code != kNamedQuery) {
-        return MaybePlan();
-    }
-    if (!segment.modifier.empty()) {
+// Whether it is one of the parameters in search.html#all that are not simply values of the resource.
+bool is_common(std::string_view code) noexcept {
+    static constexpr std::array<std::string_view, 5> kCommon{"_filter", "_list", "_text",
+                                                             "_content", kNamedQuery};
+    return std::ranges::find(kCommon, code) != kCommon.end();
+}
+
+// Requires: is_common(segment.code).
+Result<Plan> common_plan(Reading& reading, TypeId type, std::string_view name,
+                         const Segment& segment, std::string_view value) {
+    if (segment.has_modifier) {
         return unsupported_modifier(name, segment.modifier);
     }
     if (segment.code == kNamedQuery) {
@@ -93,13 +64,9 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
         return Error{Errc::too_costly, fmt::format("more than {} texts are searched for in each {}",
                                                    kFullTextsMax, resource_type_name(type))};
     }
-    Result<Plan> plan = segment.code == "_filter" ? filter_plan(reading, type, value)
-                        : segment.code == "_list" ? list_plan(reading, type, value)
-                                                  : full_text_plan(name, value);
-    if (!plan) {
-        return std::move(plan.error());
-    }
-    return MaybePlan(*std::move(plan));
+    return segment.code == "_filter" ? filter_plan(reading, type, value)
+           : segment.code == "_list" ? list_plan(reading, type, value)
+                                     : full_text_plan(name, value);
 }
 
 // The types that a link may lead to, each with a plan for its resources.
@@ -241,16 +208,19 @@ Result<MaybePlan> criterion_plan(Reading& reading, TypeId type, std::string_view
                             return criterion_plan(reading, source, rest, value, below);
                         });
     }
-    ANNALS_TRY(const Segment segment, first_segment(name));
-    if (!segment.rest) {
-        ANNALS_TRY(MaybePlan common, common_plan(reading, type, name, segment, value));
-        if (common) {
-            return MaybePlan(std::move(common));
-        }
-    }
-    const Parameter* parameter = reading.context.parameters->find_usable(type, segment.code);
-    if (parameter == nullptr) {
+    const Segment segment = first_segment(name);
+    const bool common = !segment.rest && is_common(segment.code);
+    const Parameter* const parameter =
+        common ? nullptr : reading.context.parameters->find_usable(type, segment.code);
+    if (!common && parameter == nullptr) {
         return MaybePlan();
+    }
+    if (segment.has_modifier && segment.modifier.empty()) {
+        return unsupported_modifier(name, segment.modifier);
+    }
+    if (common) {
+        ANNALS_TRY(Plan plan, common_plan(reading, type, name, segment, value));
+        return MaybePlan(std::move(plan));
     }
     const Asked asked{reading, type, *parameter, name, segment.modifier, depth};
     if (!segment.rest) {

@@ -270,14 +270,12 @@ struct Planner {
         const std::string_view modifier = name.substr(std::min(code.size() + 1, name.size()));
         // Only a link may have a modifier: the type that it leads to.
         const bool is_fit = colon == std::string_view::npos || (!is_last && !modifier.empty());
-        if (is_last && (code == "_id" || code == "id")) {
-            return is_fit ? id_test(type, filter)
-                          : Result<MaybePlan>(unsupported_modifier(name, modifier));
-        }
         if (is_last && (code == "_list" || code == "_text" || code == "_content")) {
             return common_test(type, name, filter);
         }
-        const Parameter* const parameter = reading.context.parameters->find_usable(type, code);
+        // The grammar's own examples say `id`.
+        const Parameter* const parameter =
+            reading.context.parameters->find_usable(type, is_last && code == "id" ? "_id" : code);
         if (parameter == nullptr) {
             const Parameter* const defined = reading.context.parameters->find(type, code);
             unknown =
@@ -323,14 +321,6 @@ struct Planner {
                          fmt::format("_filter: '{}' does not support this operation", name)};
         }
         return criterion_plan(reading, type, name, filter.value);
-    }
-
-    Result<MaybePlan> id_test(TypeId type, const Filter& filter) {
-        const bool negated = filter.operation == Operation::ne;
-        if (filter.operation != Operation::eq && !negated) {
-            return Error{Errc::not_supported, "_filter: '_id' supports eq and ne only"};
-        }
-        return criterion_plan(reading, type, negated ? "_id:not" : "_id", filter.value);
     }
 };
 

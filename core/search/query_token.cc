@@ -1,3 +1,4 @@
+#include "core/base/ids.h"
 #include "core/search/fold.h"
 #include "core/search/reading.h"
 #include "core/search/value_sets.h"
@@ -76,6 +77,17 @@ Result<Plan> by_type(const Asked& asked, std::string_view value) {
     return carrying({token_of_type(asked.parameter.column, *system, *code, *identifier)});
 }
 
+// search.html#id: only a code, without what other tokens have.
+Result<Plan> id_plan(const Asked& asked, std::string_view id) {
+    if (!asked.modifier.empty() && asked.modifier != "not") {
+        return asked.unsupported();
+    }
+    if (!is_resource_id(id)) {
+        return asked.bad("an id has 1 to 64 of A-Z a-z 0-9 - .");
+    }
+    return carrying({identity(asked.reading.context.stored.key(asked.type, id))});
+}
+
 }  // namespace
 
 Result<TokenText> read_token(const Asked& asked, std::string_view value) {
@@ -106,6 +118,9 @@ Result<Plan> token_in(const Asked& asked, Column column, std::string_view value)
 
 // search.html#token. For `:not` and `:not-in`, the caller negates the result.
 Result<Plan> token_plan(const Asked& asked, std::string_view value) {
+    if (asked.parameter.code == "_id") {
+        return id_plan(asked, value);
+    }
     const std::string_view modifier = asked.modifier;
     if (modifier.empty() || modifier == "not") {
         return token_in(asked, asked.parameter.column, value);

@@ -104,7 +104,10 @@ TEST(Filter, TestsDatesTokensAndReferences) {
          {"_id eq peter", "peter"},
          {"id eq peter", "peter"},
          {"_id ne peter", "petra none"},
-         {"_id gt peter", "not-supported: _filter: '_id' supports eq and ne only"},
+         {"_id pr true", "peter petra none"},
+         {"id pr false", ""},
+         {"_id pr maybe", "invalid: search parameter '_id': true or false is needed"},
+         {"_id gt peter", "not-supported: _filter: '_id' does not support this operation"},
          {"birthdate pr maybe", "invalid: search parameter 'birthdate': true or false is needed"},
          {"birthdate eq x",
           "invalid: search parameter 'birthdate': a date, a date with a time, or a year or month "

@@ -349,8 +349,19 @@ TEST(Query, SaysWhatItPassedOverAndWhatItUsed) {
     ASSERT_TRUE(mixed);
     EXPECT_EQ(mixed->warnings,
               (std::vector<std::string>{"_sort: sorting by 'target' is not supported"}));
+    // A parameter that is unknown is so with any modifier.
+    for (const std::string name : {"nothing", "nothing:x", "nothing:", "nothing:.name"}) {
+        const auto unknown = corpus.parse("Patient", name + "=1");
+        ASSERT_TRUE(unknown) << name;
+        EXPECT_EQ(unknown->warnings,
+                  std::vector{"search parameter '" + name + "' is not known for Patient"});
+    }
     // Unknown modifiers and invalid values are never passed over.
-    EXPECT_EQ(corpus.parse("Patient", "name:x=1").error().code, Errc::not_supported);
+    for (const char* const criterion :
+         {"name:x=1", "name:=1", "_id:=1", "_text:=1", "link:.name=1"}) {
+        EXPECT_EQ(corpus.parse("Patient", criterion).error().code, Errc::not_supported)
+            << criterion;
+    }
     EXPECT_EQ(corpus.parse("Patient", "birthdate=x").error().code, Errc::invalid);
     EXPECT_EQ(corpus.parse("Patient", "_query=x").error().code, Errc::not_supported);
 }
