@@ -5,7 +5,6 @@
 #include "core/operations/purge.h"
 #include "core/search/compartments.h"
 #include "core/search/extract.h"
-#include "core/search/indexing.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "core/search/carried.h"
 
 #include "core/search/extract.h"
-#include "core/search/indexing.h"
 #include "core/search/terms.h"
 
 namespace annals::core::search {

@@ -24,6 +24,10 @@ using fhirpath::Item;
 using schema::SearchType;
 using storage::SearchEntries;
 
+/// How many extractors a thread keeps. A process serves one store, tests several; without a configured base URL, writes
+/// have none, while queries have that of their request.
+constexpr std::size_t kThreadExtractorsMax = 4;
+
 /// What the store adds itself.
 constexpr std::array<std::string_view, 2> kStores = {"_id", "_lastUpdated"};
 
@@ -356,6 +360,32 @@ std::vector<std::vector<storage::SearchEntries>> Extractor::extract_composite(
         }
     }
     return elements;
+}
+
+Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
+                            std::uint64_t seed, std::string_view base_url) {
+    struct Kept {
+        std::uint64_t seed;
+        std::string base_url;
+        std::unique_ptr<Extractor> extractor;
+    };
+
+    thread_local std::vector<Kept> kept;  // most recently used first
+    const auto found = std::ranges::find_if(kept, [&](const Kept& one) {
+        return one.extractor->parameters() == parameters && one.seed == seed &&
+               one.base_url == base_url;
+    });
+    if (found != kept.end()) {
+        std::rotate(kept.begin(), found, found + 1);
+        return *kept.front().extractor;
+    }
+    if (kept.size() == kThreadExtractorsMax) {
+        kept.pop_back();
+    }
+    kept.insert(kept.begin(),
+                {seed, std::string(base_url),
+                 std::make_unique<Extractor>(parameters, seed, std::string(base_url))});
+    return *kept.front().extractor;
 }
 
 }  // namespace annals::core::search

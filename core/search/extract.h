@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annals::core::search {
@@ -54,5 +55,10 @@ class Extractor {
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
+
+/// The calling thread's extractor for these arguments: what it has compiled is worth keeping.
+/// Lifetime: until the thread has called this for several other arguments.
+Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
+                            std::uint64_t seed, std::string_view base_url);
 
 }  // namespace annals::core::search

@@ -22,9 +22,6 @@ namespace annals::core::search {
 
 namespace {
 
-/// How many extractors a thread keeps: a process serves one store, tests several.
-constexpr std::size_t kThreadExtractorsMax = 4;
-
 /// How long it may take to notice a change while there are no writes or searches.
 constexpr std::chrono::seconds kLookInterval(1);
 
@@ -76,29 +73,6 @@ std::function<storage::SearchSetup(const storage::Store&)> search_setup(
         stored.refresh();
         return setup_of(stored.make(), store.search_seed(), base_url);
     };
-}
-
-Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
-                            std::uint64_t seed, std::string_view base_url) {
-    struct Kept {
-        std::uint64_t seed;
-        std::string base_url;
-        std::unique_ptr<Extractor> extractor;
-    };
-
-    thread_local std::vector<Kept> kept;
-    for (const Kept& one : kept) {
-        if (one.extractor->parameters() == parameters && one.seed == seed &&
-            one.base_url == base_url) {
-            return *one.extractor;
-        }
-    }
-    if (kept.size() >= kThreadExtractorsMax) {
-        kept.erase(kept.begin());
-    }
-    kept.push_back({seed, std::string(base_url),
-                    std::make_unique<Extractor>(parameters, seed, std::string(base_url))});
-    return *kept.back().extractor;
 }
 
 void Indexing::Epoch::extract(TypeId type, json::Value resource,

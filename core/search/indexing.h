@@ -27,10 +27,6 @@ std::function<storage::SearchSetup(const storage::Store&)> search_setup(
     std::string base_url, References references = References::as_searched,
     std::shared_ptr<const TimeZone> zone = nullptr);
 
-/// The calling thread's extractor for these arguments.
-Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
-                            std::uint64_t seed, std::string_view base_url);
-
 class Indexing {
   public:
     /// Requires: `store` was opened with search_setup() of the same arguments. Lifetime: it outlives this.

@@ -1,7 +1,6 @@
 #include "core/search/past_runs.h"
 
 #include "core/search/extract.h"
-#include "core/search/indexing.h"
 #include "core/search/terms.h"
 
 #include <fmt/format.h>

@@ -66,19 +66,7 @@ ExtractReader::ExtractReader(const QueryContext& context)
 }
 
 Extractor& ExtractReader::extractor() const {
-    struct Kept {
-        std::unique_ptr<Extractor> extractor;
-        std::uint64_t seed = 0;
-        std::string base_url;
-    };
-
-    // What an extractor has compiled is worth keeping for further searches.
-    thread_local Kept kept;
-    if (!kept.extractor || kept.extractor->parameters() != parameters_ || kept.seed != seed_ ||
-        kept.base_url != base_url_) {
-        kept = {std::make_unique<Extractor>(parameters_, seed_, base_url_), seed_, base_url_};
-    }
-    return *kept.extractor;
+    return thread_extractor(parameters_, seed_, base_url_);
 }
 
 std::string_view shown(std::string_view text) noexcept {

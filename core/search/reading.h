@@ -71,7 +71,7 @@ class ExtractReader {
   public:
     explicit ExtractReader(const QueryContext& context);
 
-    /// The calling thread's extractor, which is reused while parameters, seed and base URL stay the same.
+    /// As thread_extractor().
     Extractor& extractor() const;
 
   private:
