@@ -97,16 +97,16 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
             return {};
         }
     }
+    const Position as_of = store_.last_position();
     const storage::Head head = head_of(removed_, type, decision.id);
     decision.head = head;
-    if (!head.exists) {
-        if (config_.delete_absent == 404 || entry.conditions.match) {
-            return no_such_resource(type, decision.id);
-        }
-        return {};
+    if (!head.exists && (config_.delete_absent == 404 || entry.conditions.match)) {
+        return no_such_resource(type, decision.id);
     }
-    // As for a separate request: deleting a deleted resource succeeds, whatever version was meant.
-    if (head.deletion && !config_.hard_delete) {
+    // As for a separate request: deleting a deleted resource succeeds, whatever version was meant. It must still be gone
+    // at the commit.
+    if (!head.exists || (head.deletion && !config_.hard_delete)) {
+        watch(type, decision.id, as_of);
         return {};
     }
     ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, head));
@@ -184,7 +184,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (entry.criteria) {
         ANNALS_TRY(decision.id, find_one_of(entry));
         if (decision.id.empty()) {
-            torn_ = is_overtaken();
+            torn_ = is_overtaken(earlier_guards());
             return Error{Errc::not_found,
                          fmt::format("no {} matches the criteria", resource_type_name(type))};
         }
@@ -269,6 +269,16 @@ storage::Head TransactionState::head_of(const ScopedView& view, TypeId type, std
     return view.shown(type, id, head);
 }
 
+void TransactionState::watch(TypeId type, std::string_view id, Position as_of,
+                             std::optional<std::uint64_t> hard_deletes) {
+    const search::Term& identity =
+        identities_.emplace_back(search::identity(store_.search_key(type, id)));
+    guards_.push_back({.type = type,
+                       .terms = std::span(&identity, 1),
+                       .as_of = as_of,
+                       .hard_deletes = hard_deletes});
+}
+
 void TransactionState::begin_to_seek() {
     sought_->hard_deletes = store_.hard_deletes();
     sought_->as_of = store_.last_position();
@@ -309,12 +319,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
         }
         ids.emplace_back(stored.id);
         // A decision on a match is valid while the match is unchanged.
-        const search::Term& identity =
-            identities_.emplace_back(search::identity(store_.search_key(criteria.type, stored.id)));
-        guards_.push_back({.type = criteria.type,
-                           .terms = std::span(&identity, 1),
-                           .as_of = sought.as_of,
-                           .hard_deletes = sought.hard_deletes});
+        watch(criteria.type, stored.id, sought.as_of, sought.hard_deletes);
     }
     ANNALS_TRY(const auto written, writes_.matching(criteria.type, sought.asked->plan));
     for (const std::size_t index : written) {
@@ -326,7 +331,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
 Result<std::string> TransactionState::find_one(const Criteria& criteria) {
     ANNALS_TRY(const auto found, find(criteria));
     if (found.size() > 1) {
-        torn_ = is_overtaken();
+        torn_ = is_overtaken(earlier_guards());
         return several_matches(criteria, found.size());
     }
     return found.empty() ? std::string() : found.front();
@@ -351,12 +356,12 @@ Result<const Criteria*> TransactionState::criteria_of(const TransactionEntry& en
     return &linked_.emplace(&entry, std::move(read)).first->second;
 }
 
-bool TransactionState::is_overtaken() {
-    if (guards_before_ == 0) {
+bool TransactionState::is_overtaken(std::span<const storage::Guard> guards) {
+    if (guards.empty()) {
         return false;
     }
     storage::Commit nothing;
-    nothing.guards = std::span(guards_).first(guards_before_);
+    nothing.guards = guards;
     const storage::Submission answer = service_.store().submit(nothing);
     if (answer.status != storage::Submission::Status::busy) {
         return false;
@@ -443,7 +448,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
         return std::move(error);
     }
     if (found->empty()) {
-        torn_ = is_overtaken();
+        torn_ = is_overtaken(earlier_guards());
         return Error{Errc::not_found,
                      fmt::format("the conditional reference '{}' matches nothing", reference)};
     }

@@ -116,6 +116,9 @@ class TransactionState {
     /// reading the version that it found: start again.
     bool is_torn() const noexcept { return torn_; }
 
+    /// Whether one of `guards` fails now. Then seen() includes the commit that it fails by.
+    bool is_overtaken(std::span<const storage::Guard> guards);
+
     /// The entry that writes or deletes a resource ("Patient/1"), if there is one.
     std::optional<std::size_t> writer_of(const std::string& name) const;
 
@@ -156,8 +159,14 @@ class TransactionState {
     /// Records in `sought_` the state of the store before a search begins.
     void begin_to_seek();
 
-    /// Whether results of earlier criteria have changed since: then they must not be combined with those of the last ones.
-    bool is_overtaken();
+    /// The guards of what was decided before the last criteria: if one fails, the results must not be combined.
+    std::span<const storage::Guard> earlier_guards() const {
+        return std::span(guards_).first(guards_before_);
+    }
+
+    /// Adds a guard: the decision is valid while the resource is as it was at `as_of`.
+    void watch(TypeId type, std::string_view id, Position as_of,
+               std::optional<std::uint64_t> hard_deletes = {});
 
     Result<void> decide_remove(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_create(const TransactionEntry& entry, EntryDecision& decision);
@@ -203,7 +212,7 @@ class TransactionState {
     ScopedView removed_;
     std::vector<EntryDecision> decisions_;
     std::vector<storage::Guard> guards_;
-    std::size_t guards_before_ = 0;  ///< how many are of earlier criteria than the last ones
+    std::size_t guards_before_ = 0;  ///< how many are older than the last criteria
     storage::Ticket pending_;
     storage::Ticket seen_;
     Position looked_;  ///< the last criteria saw everything up to here, or more

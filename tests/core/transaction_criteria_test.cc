@@ -269,6 +269,56 @@ TEST(Transaction, IsNotRefusedForWhatCameBetweenItsCriteria) {
     EXPECT_EQ(others[1].status, 200) << others[1].body;
 }
 
+// The criteria take several turns, in which the other request is done.
+TEST(Transaction, DecidesAgainWhereWhatItFoundDeletedComesBack) {
+    Config config;
+    config.delete_absent = 204;
+    TestService server(config);
+    server.submit(bundle_of(
+        "batch", std::vector<std::string>(2000, entry_of("POST", "Patient", patient_json("")))));
+    server.put("/Observation/deleted", observation_of("deleted", "Patient/1"));
+    server.send({HttpMethod::delete_, "/Observation/deleted"});
+    for (const std::string_view id : {"deleted", "never-was"}) {
+        const std::string name = fmt::format("Observation/{}", id);
+        const std::vector<Received> answers = server.send_all(
+            {{HttpMethod::post,
+              "",
+              {},
+              bundle_of("transaction", {entry_of("DELETE", name),
+                                        entry_of("POST", "Patient", patient_json(""), {},
+                                                 R"("ifNoneExist":"_content=needle")")})},
+             {HttpMethod::put, "/" + name, {}, observation_of(id, "Patient/1")}});
+        EXPECT_EQ(Json(answers[0].body).statuses(), "204 201");
+        EXPECT_EQ(answers[1].status, 201) << answers[1].body;
+        EXPECT_EQ(server.get("/" + name).status, 410) << id;
+    }
+}
+
+TEST(Transaction, FindsEverythingAtOneMomentAlsoIfItWritesNothing) {
+    TestService server;
+    server.submit(bundle_of(
+        "batch", std::vector<std::string>(2000, entry_of("POST", "Patient", patient_json("")))));
+    server.put("/Patient/1", patient_json("1"));
+    server.put("/Patient/slow", patient_json("slow", R"("name":[{"text":"needle"}])"));
+    const auto find = [](std::string_view criteria) {
+        return entry_of("POST", "Patient", patient_json(""), {},
+                        fmt::format(R"("ifNoneExist":"{}")", criteria));
+    };
+    std::vector<std::string> finds(8, find("_content=needle"));
+    finds.front() = find("_id=1");
+    finds.back() = find("_id=2");
+    // Patient/1 and Patient/2 never exist both.
+    const std::vector<Received> answers = server.send_all(
+        {{HttpMethod::post, "", {}, bundle_of("transaction", finds)},
+         {HttpMethod::post,
+          "",
+          {},
+          bundle_of("transaction", {entry_of("DELETE", "Patient/1"),
+                                    entry_of("PUT", "Patient/2", patient_json("2"))})}});
+    EXPECT_EQ(Json(answers[0].body).statuses(), "201 200 200 200 200 200 200 200");
+    EXPECT_EQ(Json(answers[1].body).statuses(), "204 201");
+}
+
 TEST(Transaction, DecidesAgainWhereWhatItsCriteriaFoundIsBeingDeleted) {
     Config config;
     config.integrity_on_write = true;
