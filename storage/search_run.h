@@ -89,13 +89,11 @@ struct IntervalColumn {
 /// The references of one column, ascending by document, as parallel arrays. Lifetime: the run's.
 struct LinkColumn {
     std::span<const std::uint32_t> document;
-    std::span<const std::uint32_t> target;   ///< indexes into `targets`
-    std::span<const std::uint64_t> targets;  ///< of the whole run: distinct, ascending
+    std::span<const std::uint32_t> target;  ///< indexes into `targets`
+    /// SearchRun::key() of what the whole run's links refer to: distinct, ascending.
+    std::span<const std::uint64_t> targets;
 
     std::size_t size() const noexcept { return document.size(); }
-
-    /// SearchRun::key() of the resource that the link refers to.
-    std::uint64_t key(std::size_t link) const noexcept { return targets[target[link]]; }
 
     /// What a document refers to, as indexes into `targets`. Cost: a binary search.
     std::span<const std::uint32_t> of(std::uint32_t document) const noexcept;

@@ -139,8 +139,8 @@ void expect_links(const SearchRun& run, const Truth& truth) {
         const LinkColumn said = run.links(column);
         std::set<std::pair<std::uint32_t, std::uint64_t>> there;
         for (std::size_t i = 0; i < said.size(); ++i) {
-            there.insert({said.document[i], said.key(i)});
-            targets.insert(said.key(i));
+            there.insert({said.document[i], said.targets[said.target[i]]});
+            targets.insert(said.targets[said.target[i]]);
         }
         ASSERT_EQ(there.size(), said.size());
         ASSERT_EQ(there, links);
