@@ -114,7 +114,8 @@ class FileSystem {
     /// Names of all files and directories in `directory`, in no particular order. Errors: not_found, io.
     virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
 
-    /// Creates a directory and its missing parents; succeeds if it exists. Errors: no_store, io.
+    /// Creates a directory and its missing parents; succeeds if it exists. Durable at once, whoever created them: the process
+    /// before may have been killed between the call and the sync. Errors: no_store, io.
     virtual Result<void> make_directory(const std::string& path) = 0;
 
     /// Renames a file, replacing the file of that name if there is one. Atomic; durable after sync_directory().
