@@ -62,7 +62,7 @@ bool is_root(std::string_view url) {
     return scheme != 0 && rest.ends_with("/fhir") && !authority.empty() &&
            authority.find('@') == std::string_view::npos && has_fit_port(authority) &&
            std::all_of(rest.begin(), rest.end(), [](char c) {
-               return static_cast<unsigned char>(c) > ' ' && c != 0x7f &&
+               return c > ' ' && c < 0x7f &&
                       std::string_view("?#\"<>\\").find(c) == std::string_view::npos;
            });
 }
@@ -298,7 +298,7 @@ Result<void> check_config(const Config& config) {
     if (!config.base_url.empty() && !is_root(config.base_url)) {
         return usage(
             "base_url must begin with http:// or https:// and a host, whose port is a number up to "
-            "65535, end in /fhir, and contain neither a user nor a query");
+            "65535, end in /fhir, and contain neither a user, a query nor characters beyond ASCII");
     }
     if (config.sync_interval > kSyncIntervalMax) {
         return usage(

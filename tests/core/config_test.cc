@@ -180,6 +180,8 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"base_url=https://user:secret@x/fhir", "base_url must"},
              {"base_url=http://x/y?z=/fhir", "base_url must"},
              {"base_url=http://x/a b/fhir", "base_url must"},
+             {"base_url=http://x/\xff/fhir", "base_url must"},
+             {"base_url=http://m\u00fcnchen.example/fhir", "base_url must"},
              {"base_url=http://x:99999/fhir", "base_url must"},
              {"base_url=http://x:0/fhir", "base_url must"},
              {"base_url=http://[::1]:80800/fhir", "base_url must"},
