@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/thread_name.h"
 #include "net/auth/fetch.h"
+#include "net/owned.h"
 
 #include <fmt/format.h>
 
@@ -24,16 +25,11 @@ using Clock = core::Dispatcher::Clock;
 /// How often to look for new subscriptions if none is active; writes don't wake the thread then.
 constexpr std::chrono::milliseconds kIdlePause{100};
 
-template <auto kFree>
-struct Free {
-    void operator()(auto* what) const noexcept { kFree(what); }
-};
-
 /// One request in progress.
 struct Sending {
     core::Notification notification;
-    std::unique_ptr<curl_slist, Free<curl_slist_free_all>> headers;
-    std::unique_ptr<CURL, Free<curl_easy_cleanup>> handle;
+    Owned<curl_slist, curl_slist_free_all> headers;
+    Owned<CURL, curl_easy_cleanup> handle;
     std::size_t received = 0;
 };
 
@@ -180,7 +176,7 @@ struct Notifier::Impl : private storage::SettleListener {
     const core::Service& service;
     const auth::ClientCertificate& shown;
     core::Dispatcher dispatcher;  // used by the thread only
-    std::unique_ptr<CURLM, Free<curl_multi_cleanup>> multi;
+    Owned<CURLM, curl_multi_cleanup> multi;
     std::list<Sending> under_way;  // used by the thread only
     std::atomic<bool> stopping{false};
     std::atomic<bool> waits_for_news{false};

@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "net/auth/files.h"
+#include "net/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/bio.h>
@@ -27,8 +28,7 @@ int no_passphrase(char*, int, int, void*) {
 
 template <auto kRead>
 auto read_pem(const std::string& text) {
-    const std::unique_ptr<BIO, decltype(&BIO_free)> in(
-        BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free);
+    const Owned<BIO, BIO_free> in(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
     ERR_clear_error();
     auto* const found = in == nullptr ? nullptr : kRead(in.get(), nullptr, no_passphrase, nullptr);
     ERR_clear_error();
@@ -59,13 +59,11 @@ Result<std::shared_ptr<const ClientCertificate::Pem>> ClientCertificate::read() 
     auto pem = std::make_shared<Pem>();
     ANNALS_TRY(pem->chain, read_file(kCertificate, files_.cert_file));
     ANNALS_TRY(pem->key, read_file(kKey, files_.key_file));
-    const std::unique_ptr<X509, decltype(&X509_free)> certificate(
-        read_pem<PEM_read_bio_X509>(pem->chain), X509_free);
+    const Owned<X509, X509_free> certificate(read_pem<PEM_read_bio_X509>(pem->chain));
     if (certificate == nullptr) {
         return unusable(kCertificate, files_.cert_file, "it has no certificate");
     }
-    const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
-        read_pem<PEM_read_bio_PrivateKey>(pem->key), EVP_PKEY_free);
+    const Owned<EVP_PKEY, EVP_PKEY_free> key(read_pem<PEM_read_bio_PrivateKey>(pem->key));
     if (key == nullptr) {
         return unusable(kKey, files_.key_file, "it has no key without a passphrase");
     }

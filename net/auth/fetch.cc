@@ -1,6 +1,7 @@
 #include "net/auth/fetch.h"
 
 #include "core/config/config_checks.h"
+#include "net/owned.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 
 namespace annals::net::auth {
@@ -28,11 +28,11 @@ int stop_if_asked(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
     return static_cast<const std::atomic<bool>*>(stop)->load() ? 1 : 0;
 }
 
-using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+using Handle = Owned<CURL, curl_easy_cleanup>;
 
 Handle make_handle() {
     initialise_curl();
-    return {curl_easy_init(), curl_easy_cleanup};
+    return Handle(curl_easy_init());
 }
 
 Error not_set_up() {
@@ -41,8 +41,8 @@ Error not_set_up() {
 
 /// Escapes as in a form: everything except letters, digits and "-._~" as %XX.
 std::string escape(CURL* curl, const std::string& text) {
-    const std::unique_ptr<char, decltype(&curl_free)> escaped(
-        curl_easy_escape(curl, text.data(), static_cast<int>(text.size())), curl_free);
+    const Owned<char, curl_free> escaped(
+        curl_easy_escape(curl, text.data(), static_cast<int>(text.size())));
     return escaped == nullptr ? std::string() : std::string(escaped.get());
 }
 
@@ -124,8 +124,8 @@ Result<std::string> post_form(const std::string& url, const Form& form,
     for (const auto& [name, value] : form.fields) {
         body += (body.empty() ? "" : "&") + escape(curl, name) + '=' + escape(curl, value);
     }
-    const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(
-        curl_slist_append(nullptr, "Accept: application/json"), curl_slist_free_all);
+    const Owned<curl_slist, curl_slist_free_all> headers(
+        curl_slist_append(nullptr, "Accept: application/json"));
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
     curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body.c_str());

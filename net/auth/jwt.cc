@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/base64.h"
+#include "net/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
@@ -68,8 +69,7 @@ std::optional<std::string> der_of(std::string_view signature, std::size_t field_
         return std::nullopt;
     }
     const int size = static_cast<int>(field_bytes);
-    const std::unique_ptr<ECDSA_SIG, decltype(&ECDSA_SIG_free)> pair(ECDSA_SIG_new(),
-                                                                     ECDSA_SIG_free);
+    const Owned<ECDSA_SIG, ECDSA_SIG_free> pair(ECDSA_SIG_new());
     ECDSA_SIG_set0(pair.get(), BN_bin2bn(bytes(signature), size, nullptr),
                    BN_bin2bn(bytes(signature.substr(field_bytes)), size, nullptr));
     unsigned char* der = nullptr;
@@ -92,8 +92,7 @@ bool is_signed_by(const Key& key, const Algorithm& algorithm, std::string_view t
         }
         signature = *der;
     }
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                          EVP_MD_CTX_free);
+    const Owned<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
     EVP_PKEY_CTX* options = nullptr;  // belongs to the context
     bool good = EVP_DigestVerifyInit(context.get(), &options,
                                      algorithm.digest != nullptr ? algorithm.digest() : nullptr,

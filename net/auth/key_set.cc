@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/base64.h"
+#include "net/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/bn.h>
@@ -19,18 +20,10 @@ namespace {
 
 constexpr std::size_t kNumberBytesMax = 2049;  // larger ones are skipped at once
 
-template <auto Free>
-struct Freeing {
-    template <typename T>
-    void operator()(T* object) const noexcept {
-        Free(object);
-    }
-};
-
-using Number = std::unique_ptr<BIGNUM, Freeing<BN_free>>;
-using Builder = std::unique_ptr<OSSL_PARAM_BLD, Freeing<OSSL_PARAM_BLD_free>>;
-using Parameters = std::unique_ptr<OSSL_PARAM, Freeing<OSSL_PARAM_free>>;
-using Context = std::unique_ptr<EVP_PKEY_CTX, Freeing<EVP_PKEY_CTX_free>>;
+using Number = Owned<BIGNUM, BN_free>;
+using Builder = Owned<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free>;
+using Parameters = Owned<OSSL_PARAM, OSSL_PARAM_free>;
+using Context = Owned<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
 
 std::optional<std::string> bytes_of(json::Value key, std::string_view member) {
     auto bytes = decode_base64url(key[member].string());

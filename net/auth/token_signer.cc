@@ -1,6 +1,7 @@
 #include "net/auth/token_signer.h"
 
 #include "core/base/base64.h"
+#include "net/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/bio.h>
@@ -44,15 +45,15 @@ std::optional<std::string> coordinate(const EVP_PKEY* key, const char* name, int
     if (EVP_PKEY_get_bn_param(key, name, &value) != 1) {
         return std::nullopt;
     }
-    const std::unique_ptr<BIGNUM, decltype(&BN_free)> owner(value, BN_free);
+    const Owned<BIGNUM, BN_free> owner(value);
     return encode_base64url(padded(value, bytes));
 }
 
 /// Converts a signature from DER to the form in tokens: two numbers in a row.
 std::optional<std::string> side_by_side(const std::string& der, int field_bytes) {
     const auto* begin = reinterpret_cast<const unsigned char*>(der.data());
-    const std::unique_ptr<ECDSA_SIG, decltype(&ECDSA_SIG_free)> pair(
-        d2i_ECDSA_SIG(nullptr, &begin, static_cast<long>(der.size())), ECDSA_SIG_free);
+    const Owned<ECDSA_SIG, ECDSA_SIG_free> pair(
+        d2i_ECDSA_SIG(nullptr, &begin, static_cast<long>(der.size())));
     if (pair == nullptr) {
         return std::nullopt;
     }
@@ -111,8 +112,7 @@ Result<TokenSigner> TokenSigner::generate() {
 }
 
 Result<TokenSigner> TokenSigner::read(const std::string& pem) {
-    const std::unique_ptr<BIO, decltype(&BIO_free)> text(
-        BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
+    const Owned<BIO, BIO_free> text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
     return of({PEM_read_bio_PrivateKey(text.get(), nullptr, no_password, nullptr), EVP_PKEY_free});
 }
 
@@ -120,8 +120,7 @@ Result<std::string> TokenSigner::sign(std::string_view type, std::string_view cl
     const std::string header =
         fmt::format(R"({{"typ":"{}","alg":"{}","kid":"{}"}})", type, curve_->algorithm, id_);
     std::string token = encode_base64url(header) + '.' + encode_base64url(claims);
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                          EVP_MD_CTX_free);
+    const Owned<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
     std::string der(256, '\0');
     std::size_t size = der.size();
     const bool signed_well =
