@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <ranges>
 
 namespace annals::core::search {
@@ -57,14 +56,9 @@ TextMatches::Texts TextMatches::get(const std::shared_ptr<const storage::SearchR
             return entry->texts;
         }
     }
-    auto found = std::make_shared<std::vector<std::uint32_t>>();
     const storage::SearchRun::TextRange range = run->texts(column);
-    if (needle.empty()) {
-        found->resize(range.last - range.first);
-        std::iota(found->begin(), found->end(), range.first);
-    } else {
-        *found = matches_in(*run, range.first, range.last, needle);
-    }
+    const auto found = std::make_shared<const std::vector<std::uint32_t>>(
+        matches_in(*run, range.first, range.last, needle));
     entries_.push_front({run, run.get(), column, std::string(needle), found});
     kept_texts_ += found->size();
     while (entries_.size() > 1 && (entries_.size() > kEntriesMax || kept_texts_ > kTextsMax)) {

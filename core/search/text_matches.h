@@ -22,7 +22,7 @@ class TextMatches {
   public:
     using Texts = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-    /// The texts of `column` that contain `needle`, sorted.
+    /// The texts of `column` that contain `needle`, sorted. Requires: `needle` is not empty.
     /// Cost: a scan of all of the column's texts, if not cached.
     Texts get(const std::shared_ptr<const storage::SearchRun>& run, Column column,
               std::string_view needle);

@@ -24,12 +24,12 @@ class Walk {
     /// Lifetime: `columns` outlives this.
     bool add(const Path& path, schema::SearchType search, const Columns& columns);
 
+    /// The same for a path of whose values only the presence is indexed.
+    bool add_presence(const Path& path);
+
     /// Adds a composite: the values of its two components are combined for each element at the path `element`. False,
     /// and nothing is added, if it can't be walked this way. Lifetime: `pairs`, which run() writes to, outlives this.
     bool add(const CompositePaths& composite, Pairs& pairs);
-
-    /// The same for a path of whose values only the presence is indexed.
-    bool add_presence(const Path& path);
 
     /// Builds the lookup tables. Must be called after the last add().
     void finish();
