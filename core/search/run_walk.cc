@@ -212,59 +212,61 @@ bool RunWalk::is_over(const Pace& pace) {
 }
 
 bool RunWalk::advance(const Pace& pace) {
-    for (;;) {
-        if (open_ == nullptr) {
-            if (count_ >= wanted_.limit || runs_left_ == 0) {
-                return true;
-            }
-            if (!open_next(pace)) {
-                return false;
-            }
-            tested_ += conditions_;
-            if (open_ == nullptr) {
-                if (is_over(pace)) {
-                    return false;
-                }
-                continue;
-            }
-            if (wanted_.count_only && count_at_once()) {
-                close();
-                if (pace.is_over()) {
-                    return false;
-                }
-                continue;
-            }
-            choose_driver();
-            if (is_over(pace)) {
-                return false;
-            }
-        }
-        Open& open = *open_;
-        if (open.costly && must_fetch(pace)) {
+    while (count_ < wanted_.limit && (open_ != nullptr || runs_left_ > 0)) {
+        if (open_ == nullptr && !begin_next(pace)) {
             return false;
         }
-        std::uint32_t document = 0;
-        while (open.documents.next(document)) {
-            if (passes(document)) {
-                ++count_;
-                if (!wanted_.count_only) {
-                    found_({type_, open.run.get(), document});
-                }
-                if (count_ >= wanted_.limit) {
-                    return true;
-                }
+        if (open_ != nullptr && !walk(pace)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Opens the next run, unless nothing in it may match or it is counted at once. False: the turn is over.
+bool RunWalk::begin_next(const Pace& pace) {
+    if (!open_next(pace)) {
+        return false;
+    }
+    tested_ += conditions_;
+    if (open_ != nullptr && wanted_.count_only && count_at_once()) {
+        close();
+        return !pace.is_over();
+    }
+    if (open_ != nullptr) {
+        choose_driver();
+    }
+    return !is_over(pace);
+}
+
+// Goes through the documents of the current run, until its end or until enough are found. False: the turn is over.
+bool RunWalk::walk(const Pace& pace) {
+    Open& open = *open_;
+    if (open.costly && must_fetch(pace)) {
+        return false;
+    }
+    std::uint32_t document = 0;
+    while (open.documents.next(document)) {
+        if (passes(document)) {
+            ++count_;
+            if (!wanted_.count_only) {
+                found_({type_, open.run.get(), document});
             }
-            tested_ += open.costly ? kTestsPerLook : open.conditions;
-            const bool fetch_more = open.costly && ++open.looked % kBodiesPerLook == 0;
-            if (fetch_more) {
-                open.looks_ahead -= open.looks_ahead > 0 ? 1 : 0;
-            }
-            if (is_over(pace) || (fetch_more && must_fetch(pace))) {
-                return false;
+            if (count_ >= wanted_.limit) {
+                return true;
             }
         }
-        close();
+        tested_ += open.costly ? kTestsPerLook : open.conditions;
+        const bool fetch_more = open.costly && ++open.looked % kBodiesPerLook == 0;
+        if (fetch_more) {
+            open.looks_ahead -= open.looks_ahead > 0 ? 1 : 0;
+        }
+        if (is_over(pace) || (fetch_more && must_fetch(pace))) {
+            return false;
+        }
     }
+    close();
+    return true;
 }
 
 // bound() in turns: false if the turn is over.

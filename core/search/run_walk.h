@@ -49,6 +49,8 @@ class RunWalk {
   private:
     struct Open;
 
+    bool begin_next(const Pace& pace);
+    bool walk(const Pace& pace);
     bool open_next(const Pace& pace);
     bool bind_to(std::size_t run, const Pace& pace);
     void close();
