@@ -125,14 +125,8 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
     }
     std::vector<TypeId> types = targets_of(asked.parameter);
     if (!asked.modifier.empty()) {
-        const auto type = find_resource_type(asked.modifier);
-        if (!type) {
-            return asked.unsupported();
-        }
-        if (!leads_to(asked.parameter, *type)) {
-            return asked.bad(fmt::format("it does not lead to {}", asked.modifier));
-        }
-        types = {*type};
+        ANNALS_TRY(const TypeId type, type_in_modifier(asked));
+        types = {type};
     }
     // Some of the types may not know the name, or give it another meaning.
     std::vector<Plan> plans;

@@ -141,20 +141,14 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
     const auto local = read_local(*text, asked.reading.context.base_url);
     const auto bare = read_bare(*text);
     if (!asked.modifier.empty()) {
-        const auto type = find_resource_type(asked.modifier);
-        if (!type) {
-            return asked.unsupported();
-        }
-        if (!leads_to(asked.parameter, *type)) {
-            return asked.bad("it does not lead to " + std::string(asked.modifier));
-        }
-        if (local && local->type == *type) {
-            return by_name(asked, *type, local->id, local->version);
+        ANNALS_TRY(const TypeId type, type_in_modifier(asked));
+        if (local && local->type == type) {
+            return by_name(asked, type, local->id, local->version);
         }
         if (local || !bare) {
             return asked.bad("an id is needed");
         }
-        return by_name(asked, *type, bare->id, bare->version);
+        return by_name(asked, type, bare->id, bare->version);
     }
     if (local) {
         return by_name(asked, local->type, local->id, local->version);

@@ -61,6 +61,17 @@ bool leads_to(const Parameter& parameter, TypeId type) {
             std::ranges::find(parameter.targets, type) != parameter.targets.end());
 }
 
+Result<TypeId> type_in_modifier(const Asked& asked) {
+    const auto type = find_resource_type(asked.modifier);
+    if (!type) {
+        return asked.unsupported();
+    }
+    if (!leads_to(asked.parameter, *type)) {
+        return asked.bad(fmt::format("it does not lead to {}", asked.modifier));
+    }
+    return *type;
+}
+
 ExtractReader::ExtractReader(const QueryContext& context)
     : parameters_(context.parameters), seed_(context.stored.seed()), base_url_(context.base_url) {
 }

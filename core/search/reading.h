@@ -66,6 +66,10 @@ struct Asked {
 /// Whether it is a reference parameter that can lead to resources of `type`.
 bool leads_to(const Parameter& parameter, TypeId type);
 
+/// The type that the modifier of a reference parameter names: subject:Patient. Errors: not_supported: it names no type;
+/// invalid: the parameter doesn't lead there.
+Result<TypeId> type_in_modifier(const Asked& asked);
+
 /// Provides extractors for plans that verify bodies, on whichever thread and whenever they are executed.
 class ExtractReader {
   public:
