@@ -335,6 +335,25 @@ TEST(Verify, TakesNoWantOfDescriptorsForDamage) {
     EXPECT_GE(refused, 3U) << "a segment, the manifest of the search index, a run";
 }
 
+TEST(Verify, MissesNoMoreThanThePageThatCannotBeRead) {
+    test::SimFileSystem fs;
+    {
+        const auto store = *Store::open(fs, "/data", {});
+        for (const char* const id : {"a", "b", "c"}) {
+            test::put(*store, "Patient", id, std::string(2 * kPageBytes, 'x'));
+        }
+        ASSERT_TRUE(store->close());
+    }
+    fs.set_readable("/data/segments/0000000001.seg", 3 * kPageBytes, false);
+    const auto report = verify(fs, "/data");
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(report->versions, 2U);
+    ASSERT_EQ(report->damages.size(), 2U);
+    EXPECT_NE(report->damages[0].reason.find("unreadable"), std::string::npos);
+    EXPECT_NE(report->damages[1].reason.find("positions 2 to 2 are lost"), std::string::npos)
+        << report->damages[1].reason;
+}
+
 TEST(Verify, NeedsAStore) {
     const test::TemporaryDirectory directory;
     const auto report = verify(posix_file_system(), directory.path());
