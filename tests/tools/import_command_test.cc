@@ -119,6 +119,14 @@ TEST(ImportCommand, TakesNothingWhereAFileIsNotThere) {
     EXPECT_FALSE(std::filesystem::exists(directory / "data"));
 }
 
+TEST(ImportCommand, SaysWhyAPathCannotBeLookedAt) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / std::string(300, 'x');
+    const Finished done = annals({"import", "--data", directory / "data", path});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.errors, "annals: " + path + ": File name too long\n");
+}
+
 TEST(ImportCommand, ReadsStdinOnlyWhereItIsMeant) {
     const TemporaryDirectory directory;
     const std::string lines = directory / "in.ndjson";

@@ -84,7 +84,8 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
     for (const std::string& path : paths) {
         std::error_code ec;
         if (path != "-" && !fs::exists(path, ec)) {
-            return Error{Errc::usage, path + ": no such file or folder"};
+            return Error{Errc::usage,
+                         fmt::format("{}: {}", path, ec ? ec.message() : "no such file or folder")};
         }
         if (path == "-" || !fs::is_directory(path, ec)) {
             files.push_back(path);
