@@ -139,14 +139,10 @@ int run(const ArgumentList& arguments) {
         say_line(kUsageLine);
         return kExitUsage;
     }
-    const std::string& name = arguments.front();
-    if (name == "help" && arguments.size() == 2) {
-        if (const Command* explained = command_named(arguments[1])) {
-            return explained->run({"--help"});
-        }
-    }
+    const bool explains = arguments.front() == "help" && arguments.size() == 2;
+    const std::string& name = arguments[explains ? 1 : 0];
     const bool version = name == "--version";
-    if (version || name == "--help" || name == "-h" || name == "help") {
+    if (!explains && (version || name == "--help" || name == "-h" || name == "help")) {
         if (arguments.size() > 1) {
             say_line("annals " + name +
                      ": The following argument was not expected: " + arguments[1]);
@@ -162,7 +158,8 @@ int run(const ArgumentList& arguments) {
         say_line(kUsageLine);
         return kExitUsage;
     }
-    return command->run(ArgumentList(arguments.begin() + 1, arguments.end()));
+    return command->run(explains ? ArgumentList{"--help"}
+                                 : ArgumentList(arguments.begin() + 1, arguments.end()));
 }
 
 }  // namespace

@@ -80,6 +80,8 @@ TEST(CommandLine, SaysPlainlyWhichCommandThereIsNot) {
     EXPECT_EQ(annals({"a\x1b[2J\nb"}).errors,
               "annals: unknown command 'a [2J b'\n"
               "usage: annals COMMAND [OPTION]... (annals --help lists the commands)\n");
+    EXPECT_TRUE(
+        annals({"help", "nothing"}).errors.starts_with("annals: unknown command 'nothing'\n"));
 }
 
 TEST(Bench, SaysWhyItsOwnServerCouldNotStart) {
