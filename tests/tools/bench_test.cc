@@ -1,5 +1,6 @@
 #include "tools/bench/answer_reader.h"
 #include "tools/bench/histogram.h"
+#include "tools/bench/working_folder.h"
 #include "tools/bench/workloads.h"
 
 #include <fmt/format.h>
@@ -118,6 +119,10 @@ TEST(AnswerReader, RefusesWhatIsNoHttp) {
     AnswerReader length;
     EXPECT_EQ(feed(length, "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nx", 200),
               State::broken);
+}
+
+TEST(WorkingFolder, ThatCannotBeMadeIsAnError) {
+    EXPECT_EQ(WorkingFolder::create("/dev/null").error().code, Errc::io);
 }
 
 TEST(Workloads, TakeBodiesOfTheSizeAskedFor) {

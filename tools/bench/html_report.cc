@@ -372,11 +372,12 @@ std::string ratio_plot(const std::vector<Group>& groups) {
             escaped(best->asked.name()), 100 / longest, 100 * ratio / longest, ratio,
             escaped(best->limit_name));
     }
-    return rows.empty() ? rows
-                        : fmt::format(
-                              "<h2>Compared with what the machine can do</h2>"
-                              R"(<table class="bars">{}</table>)",
-                              rows);
+    return rows.empty()
+               ? rows
+               : fmt::format(
+                     "<h2>Compared with what the machine can do</h2>"
+                     R"(<p class="facts">Grey: the limit.</p><table class="bars">{}</table>)",
+                     rows);
 }
 
 std::string table_row(std::string_view name, double rate, std::string_view unit,

@@ -60,8 +60,8 @@ double sync_for(ZeroedFile& file, std::size_t bytes, double seconds, Histogram& 
 }  // namespace
 
 Result<Limits> measure_limits(const Settings& settings) {
-    const WorkingFolder folder(settings.directory);
-    const std::string path = folder.path() + "/zeros";
+    ANNALS_TRY(const auto folder, WorkingFolder::create(settings.directory));
+    const std::string path = folder->path() + "/zeros";
     ANNALS_TRY(ZeroedFile file, ZeroedFile::create(path, settings.disk_bytes));
     const std::vector<Body> bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
     Limits limits;

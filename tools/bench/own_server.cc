@@ -114,20 +114,21 @@ Result<Site> site_of(std::string_view url, const Settings& settings) {
 }
 
 Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& settings) {
-    const WorkingFolder folder(settings.directory);
+    ANNALS_TRY(const auto working, WorkingFolder::create(settings.directory));
+    const std::string& folder = working->path();
     if (asked.workload->own_server) {
         Measurement measurement;
         measurement.asked = asked;
         if (asked.workload->name == "recover") {
-            ANNALS_TRY_VOID(measure_recovery(settings, folder.path(), measurement));
+            ANNALS_TRY_VOID(measure_recovery(settings, folder, measurement));
         } else if (asked.workload->name == "replicate") {
-            ANNALS_TRY_VOID(measure_replication(settings, folder.path(), measurement));
+            ANNALS_TRY_VOID(measure_replication(settings, folder, measurement));
         } else {
-            ANNALS_TRY_VOID(measure_footprint(settings, folder.path(), measurement));
+            ANNALS_TRY_VOID(measure_footprint(settings, folder, measurement));
         }
         return measurement;
     }
-    ANNALS_TRY(Process server, start_server(settings, folder.path(), settings.server_cpu));
+    ANNALS_TRY(Process server, start_server(settings, folder, settings.server_cpu));
     ANNALS_TRY(const Site site, site_of(server.told(), settings));
     ANNALS_TRY(Measurement measurement, measure(asked, site, settings));
     add_memory(measurement, server);

@@ -1,5 +1,6 @@
 // A store that follows another: how far it lags behind while that is written to.
 
+#include "storage/file_system.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/process.h"
 #include "tools/bench/workloads.h"
@@ -8,7 +9,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -119,8 +119,9 @@ Result<void> measure_replication(const Settings& settings, const std::string& fo
                                  Measurement& measurement) {
     const std::string source_folder = folder + "/source";
     const std::string target_folder = folder + "/target";
-    std::filesystem::create_directories(source_folder);
-    std::filesystem::create_directories(target_folder);
+    for (const std::string& made : {source_folder, target_folder}) {
+        ANNALS_TRY_VOID(storage::posix_file_system().make_directory(made));
+    }
     ANNALS_TRY(Process source, start_server(settings, source_folder, settings.client_cpu));
     ANNALS_TRY(Process target, start_server(settings, target_folder, settings.server_cpu));
     ANNALS_TRY(const Site from, site_of(source.told(), settings));

@@ -1,6 +1,7 @@
 #include "tools/bench/working_folder.h"
 
 #include "core/base/random.h"
+#include "storage/file_system.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 namespace annals::bench {
 namespace {
@@ -21,9 +23,13 @@ void remove(const std::string& path) {
 
 }  // namespace
 
-WorkingFolder::WorkingFolder(const std::string& directory)
-    : path_(fmt::format("{}/annals-bench-{:016x}", directory, random_u64())) {
-    std::filesystem::create_directories(path_);
+Result<std::unique_ptr<WorkingFolder>> WorkingFolder::create(const std::string& directory) {
+    std::string path = fmt::format("{}/annals-bench-{:016x}", directory, random_u64());
+    ANNALS_TRY_VOID(storage::posix_file_system().make_directory(path));
+    return std::unique_ptr<WorkingFolder>(new WorkingFolder(std::move(path)));
+}
+
+WorkingFolder::WorkingFolder(std::string path) : path_(std::move(path)) {
     int ends[2];
     // Servers that we start inherit the write end, so no one writes any more once the read end sees its end.
     if (::pipe(ends) != 0) {

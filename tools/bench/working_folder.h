@@ -5,6 +5,9 @@
 
 #pragma once
 
+#include "core/base/result.h"
+
+#include <memory>
 #include <string>
 
 namespace annals::bench {
@@ -12,8 +15,8 @@ namespace annals::bench {
 /// Removed even if this process is killed: another process waits for that.
 class WorkingFolder {
   public:
-    /// Makes one below `directory`.
-    explicit WorkingFolder(const std::string& directory);
+    /// Makes one below `directory`. Errors: io.
+    static Result<std::unique_ptr<WorkingFolder>> create(const std::string& directory);
     ~WorkingFolder();
     WorkingFolder(const WorkingFolder&) = delete;
     WorkingFolder& operator=(const WorkingFolder&) = delete;
@@ -21,6 +24,8 @@ class WorkingFolder {
     const std::string& path() const { return path_; }
 
   private:
+    explicit WorkingFolder(std::string path);
+
     std::string path_;
     int remover_ = -1;
     int held_ = -1;  ///< a pipe that the remover reads; ends with the last process that has it
