@@ -126,6 +126,18 @@ void ask_clients(SSL_CTX* context, STACK_OF(X509_NAME) * authorities) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
 
+/// Refuses certificates that a list of revoked ones (CRL) names. One list in the file makes a list of every authority in a
+/// client's chain necessary, and none may be out of date: otherwise it isn't known whether a certificate was revoked.
+void heed_revocations(X509_STORE* authorities) {
+    const STACK_OF(X509_OBJECT)* const all = X509_STORE_get0_objects(authorities);
+    for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
+        if (X509_OBJECT_get_type(sk_X509_OBJECT_value(all, i)) == X509_LU_CRL) {
+            X509_STORE_set_flags(authorities, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+            return;
+        }
+    }
+}
+
 /// A context with the contents of `old`'s files and a new ticket key.
 Result<std::shared_ptr<SSL_CTX>> make_again(SSL_CTX* old) {
     ANNALS_TRY(std::shared_ptr<SSL_CTX> context, make_context());
@@ -174,6 +186,7 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
             sk_X509_NAME_pop_free(names, X509_NAME_free);
             return file_error("tls.client_ca_file", files_.client_ca_file);
         }
+        heed_revocations(SSL_CTX_get_cert_store(ctx));
         ask_clients(ctx, names);
     }
     return context;

@@ -450,6 +450,28 @@ TEST(Tls, AsksClientsForACertificateOfItsAuthority) {
     }
 }
 
+TEST(Tls, RefusesACertificateThatItsAuthorityHasRevoked) {
+    const Certificate authority("authority");
+    const Certificate good("good", &authority);
+    const Certificate revoked("revoked", &authority);
+    const auto versions_served = [&](const Certificate* in_list, long seconds,
+                                     const Certificate& client) {
+        TemporaryDirectory folder;
+        const std::string file = folder / "ca.pem";
+        authority.write(file, folder / "unused.pem");
+        append_revocations(file, authority, in_list, seconds);
+        const TlsServer server(Certificate("server"), nullptr,
+                               [&](core::Config& config) { config.tls.client_ca_file = file; });
+        return int{is_served(server.port(), &client, TLS1_2_VERSION)} +
+               int{is_served(server.port(), &client, TLS1_3_VERSION)};
+    };
+    EXPECT_EQ(versions_served(nullptr, 3600, good), 2);
+    EXPECT_EQ(versions_served(&revoked, 3600, good), 2);
+    EXPECT_EQ(versions_served(&revoked, 3600, revoked), 0);
+    // What is out of date may lack the newest revocations.
+    EXPECT_EQ(versions_served(&revoked, -1, good), 0);
+}
+
 /// The certificate's x5t#S256.
 std::string thumbprint_of(const Certificate& certificate) {
     unsigned char digest[32];

@@ -57,6 +57,28 @@ void Certificate::write(const std::string& certificate_file, const std::string& 
     std::fclose(file);
 }
 
+void append_revocations(const std::string& file, const Certificate& issuer,
+                        const Certificate* revoked, long seconds) {
+    const std::unique_ptr<X509_CRL, decltype(&X509_CRL_free)> list(X509_CRL_new(), X509_CRL_free);
+    const std::unique_ptr<ASN1_TIME, decltype(&ASN1_TIME_free)> time(
+        X509_gmtime_adj(nullptr, -3600), ASN1_TIME_free);
+    X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);
+    X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(issuer.certificate()));
+    X509_CRL_set1_lastUpdate(list.get(), time.get());
+    if (revoked != nullptr) {
+        X509_REVOKED* const entry = X509_REVOKED_new();
+        X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(revoked->certificate()));
+        X509_REVOKED_set_revocationDate(entry, time.get());
+        X509_CRL_add0_revoked(list.get(), entry);
+    }
+    X509_gmtime_adj(time.get(), seconds);
+    X509_CRL_set1_nextUpdate(list.get(), time.get());
+    ANNALS_CHECK(X509_CRL_sign(list.get(), issuer.key(), EVP_sha256()) > 0);
+    std::FILE* const out = std::fopen(file.c_str(), "a");
+    ANNALS_CHECK(out != nullptr && PEM_write_X509_CRL(out, list.get()) == 1);
+    std::fclose(out);
+}
+
 const Certificate& trusted_certificate() {
     static const Certificate certificate("trusted");
     static const TemporaryDirectory directory;

@@ -28,6 +28,11 @@ class Certificate {
     std::shared_ptr<X509> certificate_;
 };
 
+/// Appends to a PEM file the list of certificates that `issuer` has revoked: `revoked` alone, or none. It is out of date after
+/// `seconds`.
+void append_revocations(const std::string& file, const Certificate& issuer,
+                        const Certificate* revoked, long seconds = 3600);
+
 /// A certificate that tools::TlsClient trusts in this process, which loads the system's trusted ones only once. Tests that use
 /// TlsClient must call this first, even if they use other certificates.
 const Certificate& trusted_certificate();
