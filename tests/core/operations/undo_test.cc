@@ -70,6 +70,36 @@ TEST_F(UndoTest, SaysAheadThatWhatItWouldLeaveRefersToNothing) {
     EXPECT_EQ(store().totals().live, 3U);
 }
 
+TEST_F(UndoTest, SaysAheadWhetherTheVersionIsThereThatItWouldReferTo) {
+    ASSERT_EQ(put_patient("a"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/a").status, 204);
+    ASSERT_EQ(put_patient("a"), 201);
+    const std::pair<std::string_view, int> versions[] = {{"1", 200}, {"2", 409}, {"9", 409}};
+    for (const auto& [version, status] : versions) {
+        ASSERT_EQ(put_observation("o", fmt::format("Patient/a/_history/{}", version)), 201);
+        ASSERT_EQ(send("DELETE", "/Observation/o").status, 204);
+        Config config;
+        config.integrity_on_write = true;
+        restart(config);
+        const std::string undo = fmt::format("/$undo?position={}", store().last_position().value);
+        EXPECT_EQ(send("POST", undo + "&dryRun=true").status, status) << version;
+        EXPECT_EQ(send("POST", undo).status, status) << version;
+        restart({});
+        send("DELETE", "/Observation/o");
+    }
+    // The version that it makes itself.
+    ASSERT_EQ(put_observation("p", "Patient/a/_history/5"), 201);
+    const std::uint64_t last = store().last_position().value;
+    ASSERT_EQ(send("DELETE", "/Observation/p").status, 204);
+    ASSERT_EQ(send("DELETE", "/Patient/a").status, 204);
+    Config config;
+    config.integrity_on_write = true;
+    restart(config);
+    const std::string undo = fmt::format("/$undo?from={}", last + 1);
+    EXPECT_EQ(send("POST", undo + "&dryRun=true").status, 200);
+    EXPECT_EQ(send("POST", undo).status, 200);
+}
+
 TEST_F(UndoTest, SaysOfEachResourceWhatIsWrongWithWhatItWas) {
     const auto born = [&](std::string_view id, std::string_view when) {
         return send("PUT", fmt::format("/Patient/{}", id),
