@@ -368,5 +368,16 @@ TEST_F(HistoryDeletion, RemovesAllOfADeletedResource) {
     EXPECT_EQ(send("DELETE", "/Patient/1/_history").status, 404);
 }
 
+TEST_F(HistoryDeletion, OfTheLastVersionLeavesNothingWhateverElseIsStored) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("2"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    use(true);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/1").status, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/2").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1/_history").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/2").status, 200);
+}
+
 }  // namespace
 }  // namespace annals::test
