@@ -42,6 +42,9 @@ TEST_F(Binary, IsMadeThoughItsFileIsNamed) {
     EXPECT_EQ(post("/Binary?_id=a"), 400);
     EXPECT_EQ(send("POST", "/Patient?_filename=a.txt", R"({"resourceType":"Patient"})").status,
               400);
+    EXPECT_EQ(
+        send("PUT", "/Binary/b?_filename=a.txt", "text", {{"Content-Type", "text/plain"}}).status,
+        400);
 }
 
 TEST_F(Binary, IsMadeOfAResourceAsWell) {
