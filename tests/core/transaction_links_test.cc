@@ -47,6 +47,23 @@ TEST(Transaction, ResolvesFullUrlsOfAnotherServer) {
     EXPECT_EQ(subject_of(server, name_in(bundle, 3)), "Patient/7");
 }
 
+TEST(Transaction, ResolvesLinksHoweverTheyAreEscaped) {
+    TestService server;
+    const std::string other =
+        R"({"resourceType":"Observation","status":"final","code":{"text":"c"},"subject":{"reference":")";
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("PUT", "Patient/1", patient_json("1"), full_url("http:\\/\\/a\\/p")),
+                 entry_of("POST", "Observation", other + R"(http:\/\/a\/p"}})"),
+                 entry_of("POST", "Observation", other + R"(\u0068ttp://a/p"}})")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201 201");
+    EXPECT_EQ(subject_of(server, name_in(bundle, 1)), "Patient/1");
+    EXPECT_EQ(subject_of(server, name_in(bundle, 2)), "Patient/1");
+}
+
 TEST(Transaction, KeepsThePartOfAResourceThatALinkNames) {
     TestService server;
     const Json bundle(
