@@ -264,6 +264,18 @@ TEST_F(ScopesTest, DoNotTellByReferencesWhatThereIs) {
     EXPECT_EQ(refer("m-o1").status, 201);
     EXPECT_EQ(refer("t-o1").status, 409);
     EXPECT_EQ(refer("none").status, 409);
+    const auto perform = [&](std::string_view id) {
+        return fmt::format(
+            R"({{"resourceType":"Observation","status":"final","code":{{"text":"x"}},)"
+            R"("subject":{{"reference":"Patient/m"}},"performer":[{{"reference":"Patient/{}"}}]}})",
+            id);
+    };
+    for (const auto& [id, status] : {std::pair("m", 201), std::pair("t", 409), {"none", 409}}) {
+        EXPECT_EQ(send("POST", "/Observation", perform(id), kJson).status, status) << id;
+        const Answer inside = send(
+            "POST", "", bundle("transaction", entry("POST", "Observation", perform(id))), kJson);
+        EXPECT_EQ(inside.status, status == 201 ? 200 : 400) << id << inside.body;
+    }
     const Answer held = send("DELETE", "/Observation/m-o1");
     EXPECT_EQ(held.status, 409);
     EXPECT_THAT(held.body, HasSubstr("referred to by Composition/m-c, List/m-l, Observation/"));
