@@ -244,6 +244,23 @@ TEST(Batch, AnswersReadsAndOperationsWithTheirResultsWhateverIsPreferred) {
     }
 }
 
+TEST(Batch, TakesUrlsBelowItsBaseAsItTakesRelativeOnes) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    const std::string base(kBase);
+    const Json bundle(
+        server
+            .submit(
+                bundle_of("batch", {entry_of("GET", base + "?_type=Patient&_id=1"),
+                                    entry_of("GET", "?_type=Patient&_id=1"),
+                                    entry_of("GET", base + "/Patient/1"), entry_of("GET", base),
+                                    entry_of("GET", "/"), entry_of("GET", base + "2/Patient/1")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "200 200 200 200 200 400");
+    EXPECT_TRUE(bundle.entry(0)["resource"]["entry"]);
+    EXPECT_EQ(bundle.entry(3)["resource"]["type"].string(), "searchset");
+}
+
 TEST(Batch, LeavesLinksBetweenItsEntriesAlone) {
     TestService server;
     const std::string observation =
