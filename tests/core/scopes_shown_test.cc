@@ -413,5 +413,21 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
     EXPECT_EQ(send("GET", graphql("/", "{__typename}")).status, 401);
 }
 
+TEST_F(ScopesTest, ShowInHistoriesWhatNamesThePatientHoweverThatIsWritten) {
+    send_as(&everybody_);
+    put("/Observation/a", observation("a", "zq9", "x"));
+    put("/Observation/b", observation("b", "yx8", "x"));
+    put("/Observation/c", observation("c", "\\u007aq9", "x"));
+    put("/Observation/d", observation("d", "yx8", "x"));
+    put("/Observation/d", observation("d", "zq9", "x"));
+    const Principal held("x", "patient/*.cruds", "zq9");
+    send_as(&held);
+    EXPECT_EQ(total(send("GET", "/Observation/_history")), 3);
+    EXPECT_EQ(send("GET", "/Observation/b/_history/1").status, 404);
+    EXPECT_EQ(send("GET", "/Observation/c/_history/1").status, 200);
+    EXPECT_EQ(send("GET", "/Observation/d/_history/1").status, 404);
+    EXPECT_EQ(send("GET", "/Observation/d/_history/2").status, 200);
+}
+
 }  // namespace
 }  // namespace annals::core
