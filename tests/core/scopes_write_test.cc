@@ -264,17 +264,22 @@ TEST_F(ScopesTest, DoNotTellByReferencesWhatThereIs) {
     EXPECT_EQ(refer("m-o1").status, 201);
     EXPECT_EQ(refer("t-o1").status, 409);
     EXPECT_EQ(refer("none").status, 409);
-    const auto perform = [&](std::string_view id) {
+    const auto perform = [&](std::string_view who) {
         return fmt::format(
             R"({{"resourceType":"Observation","status":"final","code":{{"text":"x"}},)"
-            R"("subject":{{"reference":"Patient/m"}},"performer":[{{"reference":"Patient/{}"}}]}})",
-            id);
+            R"("subject":{{"reference":"Patient/m"}},"performer":[{{"reference":"{}"}}]}})",
+            who);
     };
-    for (const auto& [id, status] : {std::pair("m", 201), std::pair("t", 409), {"none", 409}}) {
-        EXPECT_EQ(send("POST", "/Observation", perform(id), kJson).status, status) << id;
+    const std::pair<std::string_view, int> performers[] = {{"Patient/m", 201},
+                                                           {"Patient/t", 409},
+                                                           {"Patient/none", 409},
+                                                           {"Practitioner/p", 201},
+                                                           {"Practitioner/none", 409}};
+    for (const auto& [who, status] : performers) {
+        EXPECT_EQ(send("POST", "/Observation", perform(who), kJson).status, status) << who;
         const Answer inside = send(
-            "POST", "", bundle("transaction", entry("POST", "Observation", perform(id))), kJson);
-        EXPECT_EQ(inside.status, status == 201 ? 200 : 400) << id << inside.body;
+            "POST", "", bundle("transaction", entry("POST", "Observation", perform(who))), kJson);
+        EXPECT_EQ(inside.status, status == 201 ? 200 : 400) << who << inside.body;
     }
     const Answer held = send("DELETE", "/Observation/m-o1");
     EXPECT_EQ(held.status, 409);
