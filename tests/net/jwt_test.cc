@@ -160,6 +160,20 @@ TEST(Jwt, RefusesHeadersThatBringKeysOrAskForMore) {
     }
 }
 
+TEST(Jwt, MayNameTheKnownUrlOfItsKeysAndNoOther) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const auto is_taken = [&](const char* member, const char* url) {
+        const std::string header =
+            std::string(R"({"alg":"ES256","kid":"k1",")") + member + R"(":")" + url + R"("})";
+        return verify_signature(key.sign(header, kClaims), set, kRules, "https://known")
+            .has_value();
+    };
+    EXPECT_TRUE(is_taken("jku", "https://known"));
+    EXPECT_FALSE(is_taken("jku", "https://known/"));
+    EXPECT_FALSE(is_taken("x5u", "https://known"));
+}
+
 TEST(Jwt, RefusesWhatIsNoToken) {
     const SigningKey key("ES256");
     const KeySet set = keys({key.jwk()});
