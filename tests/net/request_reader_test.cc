@@ -218,5 +218,52 @@ TEST(RequestReader, TakesABodyOfTheLimitAndNoMore) {
                     .starts_with("refused"));
 }
 
+TEST(RequestReader, TellsAnUnknownMethodFromWhatIsNone) {
+    const auto refusal_of = [](std::string_view bytes) {
+        RequestReader reader(100);
+        feed(reader, bytes);
+        EXPECT_EQ(reader.next(), Step::refused);
+        return reader.refusal().code;
+    };
+    const std::string rest = " /a HTTP/1.1\r\nHost: a\r\n\r\n";
+    EXPECT_EQ(refusal_of(std::string(32, 'M') + rest), Errc::method_not_allowed);
+    EXPECT_EQ(refusal_of(std::string(33, 'M') + rest), Errc::invalid);
+    EXPECT_EQ(refusal_of("M(" + rest), Errc::invalid);
+    EXPECT_EQ(refusal_of("METHOD a HTTP/1.1\r\n\r\n"), Errc::invalid);
+    EXPECT_EQ(refusal_of("METHOD /a HTTP/2.0\r\n\r\n"), Errc::invalid);
+}
+
+TEST(RequestReader, AsksForABodyOnce) {
+    RequestReader reader(100);
+    feed(reader, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+    EXPECT_EQ(reader.next(), Step::expects_continue);
+    EXPECT_EQ(reader.next(), Step::need_bytes);
+}
+
+TEST(RequestReader, JoinsTheCodingsOfOneRequestAlone) {
+    RequestReader reader(100);
+    const auto codings_of = [&](std::string_view lines) {
+        feed(reader, "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(lines) + "\r\n");
+        EXPECT_EQ(reader.next(), Step::request);
+        return std::string(reader.accept_encoding());
+    };
+    EXPECT_EQ(codings_of("Accept-Encoding: gzip\r\nAccept-Encoding: zstd\r\n"), "gzip,zstd,");
+    EXPECT_EQ(codings_of("Accept-Encoding: br\r\nAccept-Encoding: x\r\n"), "br,x,");
+    EXPECT_EQ(codings_of("Accept-Encoding: gzip\r\n"), "gzip");
+    EXPECT_EQ(codings_of(""), "");
+}
+
+TEST(RequestReader, SaysThatACodedBodyEndedEarly) {
+    std::string body;
+    net::take_encoder(Coding::zstd)->add("text", Encoder::Then::end, body);
+    body.resize(body.size() - 1);
+    RequestReader reader(100);
+    feed(reader, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Encoding: zstd\r\nContent-Length: " +
+                     std::to_string(body.size()) + "\r\n\r\n" + body);
+    ASSERT_EQ(reader.next(), Step::refused);
+    EXPECT_EQ(reader.refusal().code, Errc::invalid);
+    EXPECT_EQ(reader.refusal().text, "the body ends before its content coding does");
+}
+
 }  // namespace
 }  // namespace annals::test
