@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -115,12 +114,5 @@ void find_references(Value resource, std::vector<ReferenceSite>& sites);
 /// The FHIRPath-like name of a value's place: Patient.name[0].family; of a resource inside a Bundle when
 /// `resource` is the Bundle: Bundle.entry[3].resource.id. Walks the document; for errors.
 std::string expression_of(Value resource, std::uint32_t node_index);
-
-/// Calls `rewrite(url)` for each a@href and img@src of a narrative's XHTML, given as verbatim JSON string characters,
-/// and returns the new JSON string characters; none if no link changed. `url` has no escapes and entities, and the
-/// result of `rewrite` is escaped again; everything else stays verbatim.
-std::optional<std::string> rewrite_narrative(
-    std::string_view raw_div,
-    const std::function<std::optional<std::string>(std::string_view url)>& rewrite);
 
 }  // namespace annals::json

@@ -1,5 +1,6 @@
 #include "core/interactions/transaction_links.h"
 
+#include "codec/xml/narrative_links.h"
 #include "core/interactions/history_bundle_entry.h"
 
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
         }
         const json::Node& node = site.value.node();
         if (site.kind == Kind::narrative) {
-            const auto rewritten = json::rewrite_narrative(
+            const auto rewritten = xml::rewrite_narrative(
                 site.value.raw_string(), [&](std::string_view url) { return find(url, base); });
             if (rewritten) {
                 edits.push_back({node.begin, node.end, fmt::format("\"{}\"", *rewritten)});

@@ -3,6 +3,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "codec/xml/narrative_links.h"
 #include "tests/support/checked_parse.h"
 #include "tests/support/files.h"
 
@@ -86,8 +87,8 @@ TEST_P(RealFiles, AreKeptByteForByteButWhiteSpace) {
             find_references(document->root(), sites);
             for (const ReferenceSite& site : sites) {
                 if (site.kind == ReferenceSite::Kind::narrative) {
-                    EXPECT_FALSE(rewrite_narrative(site.value.raw_string(),
-                                                   [](std::string_view) { return std::nullopt; }));
+                    EXPECT_FALSE(xml::rewrite_narrative(
+                        site.value.raw_string(), [](std::string_view) { return std::nullopt; }));
                 }
             }
         }

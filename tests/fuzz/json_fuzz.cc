@@ -6,6 +6,7 @@
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
 #include "codec/schema/structure.h"
+#include "codec/xml/narrative_links.h"
 #include "tests/support/checked_parse.h"
 
 #include <simdjson.h>
@@ -75,7 +76,7 @@ void use(Parser& parser, const Document& document) {
         const Value value(document, i);
         ANNALS_CHECK(!value.is_string() || value.equals(value.string()));
         ANNALS_CHECK(!value.is_string() || parser.parse(json::quoted(value.string())));
-        (void)rewrite_narrative(value.raw_string(), [](std::string_view url) {
+        (void)xml::rewrite_narrative(value.raw_string(), [](std::string_view url) {
             return std::optional<std::string>(std::string(url) + "<&\"'");
         });
     }

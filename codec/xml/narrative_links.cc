@@ -1,11 +1,11 @@
-#include "codec/json/resource.h"
+#include "codec/xml/narrative_links.h"
+
 #include "codec/json/unicode.h"
-#include "core/base/text.h"
+#include "codec/xml/characters.h"
 
 #include <algorithm>
-#include <utility>
 
-namespace annals::json {
+namespace annals::xml {
 
 namespace {
 
@@ -110,7 +110,7 @@ class Alignment {
         while (text_at_ < offset) {
             const std::size_t raw_size = raw_[raw_at_] != '\\' ? 1 : escape_size();
             unit_.clear();
-            append_unescaped(unit_, raw_.substr(raw_at_, raw_size));
+            json::append_unescaped(unit_, raw_.substr(raw_at_, raw_size));
             raw_at_ += raw_size;
             text_at_ += unit_.size();
         }
@@ -122,7 +122,7 @@ class Alignment {
         if (raw_[raw_at_ + 1] != 'u') {
             return 2;
         }
-        return is_high_surrogate(hex_quad(raw_.data() + raw_at_ + 2)) ? 12 : 6;
+        return json::is_high_surrogate(json::hex_quad(raw_.data() + raw_at_ + 2)) ? 12 : 6;
     }
 
     std::string_view raw_;
@@ -131,63 +131,29 @@ class Alignment {
     std::size_t text_at_ = 0;
 };
 
-constexpr std::pair<std::string_view, char> kEntities[] = {
-    {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
-
-// Appends the character that `name` (between & and ;) stands for.
-bool append_entity(std::string& out, std::string_view name) {
-    for (const auto& [known, character] : kEntities) {
-        if (name == known) {
-            out.push_back(character);
-            return true;
-        }
-    }
-    if (!name.starts_with('#')) {
-        return false;
-    }
-    const int base = name.starts_with("#x") ? 16 : 10;
-    const std::string_view digits = name.substr(base == 16 ? 2 : 1);
-    const auto code_point = parse_number<std::uint32_t>(digits, base);
-    if (!code_point || *code_point > 0x10ffff || *code_point == 0 ||
-        (*code_point >= 0xd800 && *code_point < 0xe000)) {
-        return false;
-    }
-    append_utf8(out, *code_point);
-    return true;
-}
-
-std::string without_entities(std::string_view text) {
+std::string without_references(std::string_view text) {
     std::string out;
     std::size_t at = 0;
-    std::size_t semicolon = text.find(';');
     for (;;) {
-        const std::size_t ampersand = text.find('&', at);
+        const std::size_t ampersand = std::min(text.find('&', at), text.size());
         out.append(text.substr(at, ampersand - at));
-        if (ampersand == std::string_view::npos) {
+        if (ampersand == text.size()) {
             return out;
         }
-        if (semicolon < ampersand) {
-            semicolon = text.find(';', ampersand);
-        }
-        if (semicolon != std::string_view::npos &&
-            append_entity(out, text.substr(ampersand + 1, semicolon - ampersand - 1))) {
-            at = semicolon + 1;
-        } else {
-            out.push_back('&');
-            at = ampersand + 1;
-        }
+        const Reference reference = read_reference(text.substr(ampersand));
+        json::append_utf8(out, reference.size == 0 ? '&' : reference.code_point);
+        at = ampersand + std::max<std::size_t>(reference.size, 1);
     }
 }
 
-std::string with_entities(std::string_view text) {
+// Within either kind of quotes.
+std::string with_references(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const auto* entity = std::find_if(std::begin(kEntities), std::end(kEntities),
-                                          [&](const auto& known) { return known.second == c; });
-        if (entity == std::end(kEntities)) {
-            out.push_back(c);
+        if (c == '\'') {
+            out.append("&apos;");
         } else {
-            out.append("&").append(entity->first).append(";");
+            append_xml_characters(out, {&c, 1});
         }
     }
     return out;
@@ -200,7 +166,7 @@ std::optional<std::string> rewrite_narrative(
     const std::function<std::optional<std::string>(std::string_view url)>& rewrite) {
     std::string html;
     html.reserve(raw_div.size());
-    append_unescaped(html, raw_div);
+    json::append_unescaped(html, raw_div);
 
     std::string out;
     std::size_t copied = 0;
@@ -208,13 +174,13 @@ std::optional<std::string> rewrite_narrative(
     LinkScanner scanner(html);
     while (const std::optional<Link> link = scanner.next()) {
         const std::string_view value(html.data() + link->begin, link->end - link->begin);
-        const std::optional<std::string> url = rewrite(without_entities(value));
+        const std::optional<std::string> url = rewrite(without_references(value));
         if (!url) {
             continue;
         }
         const std::size_t begin = alignment.raw_offset(link->begin);
         out.append(raw_div, copied, begin - copied);
-        append_escaped(out, with_entities(*url));
+        json::append_escaped(out, with_references(*url));
         copied = alignment.raw_offset(link->end);
     }
     if (copied == 0) {
@@ -224,4 +190,4 @@ std::optional<std::string> rewrite_narrative(
     return out;
 }
 
-}  // namespace annals::json
+}  // namespace annals::xml
