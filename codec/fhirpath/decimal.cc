@@ -314,7 +314,7 @@ std::optional<Decimal> Decimal::divide(const Decimal& a, const Decimal& b) {
     rest %= divisor;
     int scale = x.scale_ - y.scale_;
     // Long division, digit by digit, until the remainder is zero or there are 28 significant digits.
-    while ((rest != 0 && scale < kScaleMax && quotient < power_of_ten(28)) || scale < 0) {
+    while ((rest != 0 && scale < kScaleMax && quotient < power_of_ten(27)) || scale < 0) {
         if (quotient >= kLimit / 10) {
             return std::nullopt;
         }
