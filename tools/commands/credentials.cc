@@ -1,5 +1,6 @@
 #include "tools/commands/credentials.h"
 
+#include "core/base/text.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/tls_client.h"
 
@@ -20,9 +21,6 @@ namespace {
 
 constexpr std::size_t kCredentialsBytesMax = 1 << 20;
 
-constexpr std::string_view kNameCharacters =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!#$%&'*+^`|~";
-
 bool is_control(char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == 0x7f;
@@ -31,8 +29,7 @@ bool is_control(char c) {
 /// RFC 9110: a token, a colon and a value without control characters.
 bool is_header(std::string_view line) {
     const std::size_t colon = line.find(':');
-    return colon != 0 && colon != std::string_view::npos &&
-           line.substr(0, colon).find_first_not_of(kNameCharacters) == std::string_view::npos &&
+    return colon != std::string_view::npos && is_token(line.substr(0, colon)) &&
            std::none_of(line.begin(), line.end(), is_control);
 }
 
