@@ -16,13 +16,13 @@ struct Unit {
 
 constexpr Unit kDurationUnits[] = {
     {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
-constexpr Unit kSizeUnits[] = {{"kB", 1000},
+constexpr Unit kSizeUnits[] = {{"B", 1},
+                               {"kB", 1000},
                                {"MB", 1000'000},
                                {"GB", 1000'000'000},
                                {"KiB", 1ULL << 10},
                                {"MiB", 1ULL << 20},
-                               {"GiB", 1ULL << 30},
-                               {"B", 1}};
+                               {"GiB", 1ULL << 30}};
 
 /// Reads a value such as "250ms": digits, an optional blank, a unit.
 std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const Unit> units) {

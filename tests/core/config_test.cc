@@ -518,6 +518,7 @@ TEST(DescribeConfig, SaysWhatValuesAKeyMayHave) {
     const std::string text = "\n" + describe_config();
     for (const std::string part : {"limits.max_body (size, default \"64MiB\")",
                                    "export.max_file (size from 1KiB on, default \"128MiB\")",
+                                   "storage.written_memory (size, default \"0B\")",
                                    "threads (integer from 0 to 1024, default 0)",
                                    "history_page_size (integer from 1 on, default 100)",
                                    "validation (off | structure | full, default \"structure\")"}) {
