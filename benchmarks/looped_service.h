@@ -25,7 +25,9 @@ class LoopedService {
   public:
     /// The store is created below `folder`, and removed with this object.
     LoopedService(const std::string& folder, std::size_t loops, storage::StoreOptions options)
-        : folder_(folder), store_(open(folder_.path(), std::move(options))), service_({}, *store_) {
+        : folder_(*bench::WorkingFolder::create(folder)),
+          store_(open(folder_->path(), std::move(options))),
+          service_({}, *store_) {
         for (std::size_t i = 0; i < loops; ++i) {
             loops_.push_back(std::make_unique<core::Loop>(*store_));
         }
@@ -90,7 +92,7 @@ class LoopedService {
         return *std::move(store);
     }
 
-    bench::WorkingFolder folder_;
+    std::unique_ptr<bench::WorkingFolder> folder_;
     std::unique_ptr<storage::Store> store_;
     core::Service service_;
     std::vector<std::unique_ptr<core::Loop>> loops_;
