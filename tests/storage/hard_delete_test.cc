@@ -1,4 +1,4 @@
-// Hard deletes: of very many versions, and beside a journal that is of another log.
+// Hard deletes: of very many versions, of some in a segment that is sealed then, and beside a journal that is of another log.
 
 #include "storage/erasure_journal.h"
 #include "storage/format.h"
@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace annals::storage {
 namespace {
@@ -57,6 +58,48 @@ TEST(HardDelete, LeavesNoBodyHoweverManyVersionsItIsOf) {
     EXPECT_TRUE(report->damages.empty());
     EXPECT_EQ(report->bodies_left, 0U);
     EXPECT_EQ(report->bodies_gone, kVersions);
+}
+
+TEST(HardDelete, OfSomeVersionsInASealedSegmentLeavesTheOthersForTheNextOpening) {
+    using Scope = Erase::Scope;
+
+    struct Case {
+        Scope scope;
+        VersionNumber version;
+        std::vector<std::uint32_t> left;
+    };
+
+    const Case cases[] = {{Scope::version, {2}, {1, 3, 4}},
+                          {Scope::through, {2}, {3, 4}},
+                          {Scope::all_but_current, {}, {4}},
+                          {Scope::everything, {}, {}}};
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    for (const Case& one : cases) {
+        SimFileSystem fs;
+        auto store = *Store::open(fs, kDirectory, options);
+        for (int i = 0; i < 4; ++i) {
+            test::put(*store, "Patient", "a", "text");
+        }
+        CommitBuilder erase;
+        erase.erase("Patient", "a", one.scope, one.version);
+        ASSERT_TRUE(store->wait(store->submit(erase.commit()).ticket));
+        for (int i = 0; i < 4; ++i) {  // moves the log on to the next segment
+            test::put(*store, "Observation", "o", std::string(20'000, 'x'));
+        }
+        for (const char* when : {"before", "after"}) {
+            std::vector<std::uint32_t> left;
+            for (std::uint32_t number = 1; number <= 4; ++number) {
+                if (store->version(test::type_of("Patient"), "a", {number})) {
+                    left.push_back(number);
+                }
+            }
+            EXPECT_EQ(left, one.left) << when << static_cast<int>(one.scope);
+            store.reset();
+            store = *Store::open(fs, kDirectory, options);
+        }
+    }
 }
 
 TEST(HardDelete, IsFinishedByTheNextOpeningThoughTheJournalIsOfAnotherLog) {
