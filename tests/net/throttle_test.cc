@@ -237,6 +237,28 @@ TEST(Rates, AreOfPrincipalsAndOfTheAddressForThoseWhoAreNone) {
     }
 }
 
+TEST(Rates, CountARequestOnceWhoseBodyComesAfterItsHead) {
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({key.jwk()}))(config, self);
+        config.limits.rate = 1;
+        config.limits.rate_burst = 1;
+    });
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(
+        "POST /fhir/Patient/_search HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\n"
+        "Authorization: Bearer " +
+        key.sign(R"({"sub":"a","exp":4000000000,"scope":"system/*.rs"})") + "\r\n\r\n"));
+    const auto interim = connection.receive(true);
+    ASSERT_TRUE(interim);
+    EXPECT_EQ(interim->status, 100);
+    ASSERT_TRUE(connection.send("_id=1"));
+    const auto answer = connection.receive();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 200) << answer->body;
+}
+
 TEST(Connections, OfOneAddressMayBeLimited) {
     FakeServer server([](core::Config& config) { config.limits.connections_per_address = 2; });
     const std::string get = "GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n";
