@@ -177,8 +177,7 @@ int precision_digits(const Temporal& value) {
     if (value.precision == Precision::second && value.fraction_digits > 0) {
         return value.kind == Temporal::Kind::time ? 9 : 17;
     }
-    const int digits =
-        value.precision == Precision::year ? 4 : 2 + 2 * static_cast<int>(value.precision);
+    const int digits = 2 + 2 * static_cast<int>(value.precision);  // four of a year
     return value.kind == Temporal::Kind::time ? digits - 8 : digits;
 }
 
