@@ -406,6 +406,9 @@ TEST(NearQuery, IsTheDistanceOnTheGlobe) {
     add("west", "0", "-179.99");
     add("pole", "89.99", "10");
     corpus.add(R"({"resourceType":"Location","id":"nowhere"})");
+    const char* const no_distance =
+        "invalid: search parameter 'near': the distance is a number of km, m, cm, mm, [mi_i], "
+        "[mi_us], [nmi_i], [yd_i] or [ft_i]";
     check(corpus, "Location",
           {{"near=42.25|-83.69|11|km", "here near"},
            {"near=42.25|-83.69|11", "here near"},
@@ -414,6 +417,7 @@ TEST(NearQuery, IsTheDistanceOnTheGlobe) {
            {"near=42.25|-83.69|4|[mi_us]", "here near"},
            {"near=42.25|-83.69", "here near corner"},
            {"near=0|180|3|km", "east west"},
+           {"near=0|-180|3|km", "east west"},
            {"near=89.99|-170|3|km", "pole"},
            {"near=42.25|-83.69|1|km,0|180|3|km", "here east west"},
            {"near:missing=true", "nowhere"},
@@ -422,9 +426,9 @@ TEST(NearQuery, IsTheDistanceOnTheGlobe) {
             "-180 to 180"},
            {"near=1",
             "invalid: search parameter 'near': latitude|longitude|distance|units is needed"},
-           {"near=1|1|2|parsec",
-            "invalid: search parameter 'near': the distance is a number of km, m, cm, mm, [mi_i], "
-            "[mi_us], [nmi_i], [yd_i] or [ft_i]"}});
+           {"near=1|1|2|parsec", no_distance},
+           {"near=1|1|x|km", no_distance},
+           {"near=1|1|-2|km", no_distance}});
 }
 
 }  // namespace
