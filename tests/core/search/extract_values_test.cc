@@ -394,6 +394,21 @@ TEST(ExtractQuantity, OfARangeHasBothEnds) {
                 ElementsAre(std::pair(kNever, ordered(4))));
 }
 
+TEST(ExtractQuantity, OfARangeWithOneEndIsOpenAtTheOther) {
+    const auto range = [](std::string_view ends) {
+        return Found(R"({"resourceType":"ValueSet","useContext":[{"valueRange":{)" +
+                     std::string(ends) + "}}]}")
+            .intervals(beside(column_of("context-quantity"),
+                              "=\x1F\x1F"
+                              "a"));
+    };
+    EXPECT_THAT(range(R"("low":{"value":1,"unit":"a"})"),
+                ElementsAre(std::pair(ordered(1), kForever)));
+    EXPECT_THAT(range(R"("high":{"value":2,"unit":"a"})"),
+                ElementsAre(std::pair(kNever, ordered(2))));
+    EXPECT_THAT(range(R"("low":{"unit":"a"},"high":{"unit":"a"})"), ElementsAre());
+}
+
 TEST(ExtractQuantity, TellsTwoUnitsApartThatAreOfOneLength) {
     const Found found(R"({"resourceType":"ValueSet","useContext":[{"valueRange":{"low":{"value":5,
         "unit":"wk"},"high":{"value":2,"unit":"mo"}}}]})");
