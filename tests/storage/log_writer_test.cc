@@ -1,6 +1,7 @@
 // Durability, group commit and what happens when the device fails.
 
 #include "storage/file_system.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "tests/storage/log_writer_fixture.h"
 #include "tests/support/commits.h"
@@ -87,6 +88,9 @@ TEST(LogWriter, PaysOneSyncForALoneWriter) {
     EXPECT_EQ(fs.file_syncs() - before, kCommits);
     EXPECT_EQ(store->metrics().syncs, kCommits);
     EXPECT_EQ(store->metrics().commits, kCommits);
+    EXPECT_GT(store->metrics().bytes_written,
+              kCommits * (storage::kFrameHeaderBytes + storage::kRecordHeaderBytes));
+    EXPECT_GT(store->metrics().sync_seconds, 0.0);
 }
 
 TEST(LogWriter, WritesNothingBeforeAFlush) {
