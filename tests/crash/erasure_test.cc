@@ -93,9 +93,10 @@ class Script {
                 erase.erase("Patient", fmt::format("p{}", 2 * i), Scope::version, {1});
                 gone = {marker(2 * i, 1)};
             } else {
-                // A resource from an earlier step.
-                erase.erase("Patient", fmt::format("p{}", 2 * i - 1));
-                gone = {marker(2 * i - 1, 1)};
+                // A resource from an earlier step; later on from so early a step that its segment may be packed.
+                const int resource = i < 8 ? 2 * i - 1 : 2 * (i - 8) + 1;
+                erase.erase("Patient", fmt::format("p{}", resource));
+                gone = {marker(resource, 1)};
             }
             if (!step(erase, {}, gone)) {
                 return answered;
