@@ -45,6 +45,17 @@ TEST(Extract, ForARunHasTheSameInAnyOrder) {
     EXPECT_EQ(for_run.characters, ordered.characters);
 }
 
+TEST(ThreadExtractor, OfTheArgumentsUsedLastStays) {
+    const auto parameters = ParameterSet::standard();
+    const Extractor& first = thread_extractor(parameters, kSeed, "");
+    EXPECT_EQ(first.parameters(), parameters);
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_NE(&thread_extractor(parameters, kSeed, fmt::format("http://host{}", i)), &first);
+        EXPECT_EQ(&thread_extractor(parameters, kSeed, ""), &first);
+    }
+    EXPECT_NE(&thread_extractor(parameters, kSeed + 1, ""), &first);
+}
+
 TEST(ExtractMeta, IsFoundInEveryResource) {
     const Found found(
         R"({"resourceType":"Basic","id":"1","meta":{"lastUpdated":"2020-01-01T00:00:00Z",
