@@ -9,6 +9,7 @@
 #include "core/interactions/negotiation.h"
 #include "core/jobs/job_folder.h"
 #include "core/operations/input.h"
+#include "core/search/query.h"
 #include "core/subset.h"
 
 #include <fmt/format.h>
@@ -109,13 +110,11 @@ Result<void> read_types(const OperationInput& input, ExportTask& task) {
         split(list, ',', names);
     }
     for (const std::string& name : names) {
-        const std::optional<TypeId> type = find_resource_type(name);
+        Result<TypeId> type = search::read_type(name);
         if (type) {
             task.types.push_back(*type);
         } else {
-            ANNALS_TRY_VOID(
-                pass_over(task, Errc::invalid,
-                          fmt::format("_type: '{}' is not a resource type", name.substr(0, 100))));
+            ANNALS_TRY_VOID(pass_over(task, type.error().code, std::move(type.error().detail)));
         }
     }
     task.no_type = task.types.empty() && !names.empty();

@@ -6,6 +6,7 @@
 #include "core/interactions/media_type.h"
 #include "core/interactions/min_position.h"
 #include "core/representation.h"
+#include "core/search/query.h"
 
 #include <fmt/format.h>
 
@@ -73,18 +74,6 @@ Result<std::uint64_t> read_number(std::string_view name, std::string_view text) 
     return *number;
 }
 
-Result<void> take_types(std::string_view text, std::vector<TypeId>& types) {
-    while (!text.empty()) {
-        const std::string_view name = next_part(text, ',');
-        const auto type = find_resource_type(name);
-        if (!type) {
-            return invalid_parameter(fmt::format("_type: there is no resource type '{}'", name));
-        }
-        types.push_back(*type);
-    }
-    return {};
-}
-
 Result<ChangesAsked> read_changes_asked(const Service& service, const Request& request) {
     if (request.inside_bundle) {
         return Error{Errc::not_supported,
@@ -115,7 +104,8 @@ Result<ChangesAsked> read_changes_asked(const Service& service, const Request& r
             asked.wait = std::min<std::chrono::seconds>(
                 kChangesWaitMax, std::chrono::seconds(std::min<std::uint64_t>(seconds, 3600)));
         } else if (name == "_type") {
-            ANNALS_TRY_VOID(take_types(value, asked.types));
+            ANNALS_TRY(const std::vector<TypeId> types, search::read_types(value));
+            asked.types.insert(asked.types.end(), types.begin(), types.end());
         } else if (name == "_format") {
             accept = value == "ndjson" ? kLines[0] : std::string_view(value);
             if (const std::size_t blank = accept.find("fhir "); blank != std::string::npos) {

@@ -1,7 +1,7 @@
 #include "core/operations/everything.h"
 
 #include "core/base/digest.h"
-#include "core/base/parts.h"
+#include "core/base/sort_unique.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
@@ -99,9 +99,11 @@ class Everything {
         ANNALS_TRY_VOID(take_time(input, "_since", scope_.since));
         ANNALS_TRY(const std::vector<std::string> lists, input.texts("_type"));
         for (const std::string& list : lists) {
-            ANNALS_TRY_VOID(take_types(list));
+            ANNALS_TRY(const std::vector<TypeId> types, search::read_types(list));
+            types_.insert(types_.end(), types.begin(), types.end());
             keep("_type", list);
         }
+        sort_unique(types_);  // each resource is compared with all of them
         ANNALS_TRY(const auto count, input.number("_count"));
         count_ = kEverythingPageMax;
         if (count) {
@@ -150,21 +152,6 @@ class Everything {
         if (text) {
             out = *text;
             keep(name, *text);
-        }
-        return {};
-    }
-
-    Result<void> take_types(std::string_view list) {
-        while (!list.empty()) {
-            const std::string_view name = take_until(list, ',');
-            const auto type = find_resource_type(name);
-            if (!type) {
-                return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name)};
-            }
-            // Each resource is compared with all types, so there are no duplicates.
-            if (std::ranges::find(types_, *type) == types_.end()) {
-                types_.push_back(*type);
-            }
         }
         return {};
     }

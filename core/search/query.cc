@@ -26,14 +26,7 @@ Error too_many_parameters() {
 
 // `_type` restricts the searched types; if repeated, all of them must hold.
 Result<void> narrow(std::vector<TypeId>& types, std::string_view value) {
-    std::vector<TypeId> named;
-    for (const std::string_view name : split_unescaped(value, ',')) {
-        const auto type = find_resource_type(name);
-        if (!type) {
-            return invalid(fmt::format("_type: '{}' is not a resource type", shown(name)));
-        }
-        named.push_back(*type);
-    }
+    ANNALS_TRY(const std::vector<TypeId> named, read_types(value));
     std::erase_if(types,
                   [&](TypeId type) { return std::ranges::find(named, type) == named.end(); });
     return {};
@@ -136,6 +129,24 @@ std::string escape_value(std::string_view text) {
         out += c;
     }
     return out;
+}
+
+Result<TypeId> read_type(std::string_view name) {
+    const std::optional<TypeId> type = find_resource_type(name);
+    return type ? Result<TypeId>(*type)
+                : invalid(fmt::format("_type: '{}' is not a resource type", shown(name)));
+}
+
+Result<std::vector<TypeId>> read_types(std::string_view list) {
+    std::vector<TypeId> types;
+    if (list.empty()) {
+        return types;
+    }
+    for (const std::string_view name : split_unescaped(list, ',')) {
+        ANNALS_TRY(const TypeId type, read_type(name));
+        types.push_back(type);
+    }
+    return types;
 }
 
 Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,

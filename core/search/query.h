@@ -32,6 +32,12 @@ using QueryPair = std::pair<std::string, std::string>;
 /// Decodes `a=b&c=d` (percent and plus). Errors: invalid; too_costly beyond kSearchPairsMax.
 Result<std::vector<QueryPair>> decode_pairs(std::string_view text);
 
+/// The type that an element of `_type` names. Errors: invalid.
+Result<TypeId> read_type(std::string_view name);
+
+/// The types of a whole `_type`, separated by commas; none if it is empty. Errors: invalid.
+Result<std::vector<TypeId>> read_types(std::string_view list);
+
 struct SortKey {
     const Parameter* parameter = nullptr;  ///< null: `code` is `_lastUpdated`, `_id` or `_score`
     std::string code;

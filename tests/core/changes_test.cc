@@ -203,9 +203,10 @@ TEST_F(ChangesTest, ALargePageIsGivenInSlices) {
 }
 
 TEST_F(ChangesTest, MalformedRequestsAreRefused) {
-    for (const char* query : {"after=x", "after=-1", "after=", "_count=0", "_count=x", "wait=1.5",
-                              "_type=Foo", "_since=2020", "after=1%zz", "after=1&wait=0&after=2",
-                              "wait=0&_count=1&_count=1", "wait=0&_format=ndjson&_format=ndjson"}) {
+    for (const char* query :
+         {"after=x", "after=-1", "after=", "_count=0", "_count=x", "wait=1.5", "_type=Foo",
+          "_type=Patient,", "_since=2020", "after=1%zz", "after=1&wait=0&after=2",
+          "wait=0&_count=1&_count=1", "wait=0&_format=ndjson&_format=ndjson"}) {
         EXPECT_EQ(send("GET", fmt::format("/_changes?{}", query)).status, 400) << query;
     }
     EXPECT_EQ(send("GET", "/_changes?wait=0", {}, {{"Accept", "application/fhir+json"}}).status,
