@@ -79,11 +79,11 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     }
     route.target = *parsed;
 
-    std::string allow;
     Result<const Interaction*> found =
-        find_interaction(service.config(), request.method, route.target, allow);
+        find_interaction(service.config(), request.method, route.target);
     if (!found) {
-        return refusal_of_route(service, request, std::move(found.error()), std::move(allow));
+        return refusal_of_route(service, request, std::move(found.error()),
+                                allowed_methods(service.config(), route.target));
     }
     if (Result<void> allowed = authorise(service, request, **found, route.target); !allowed) {
         Response response = refusal_of(allowed.error(), request);
@@ -201,7 +201,7 @@ bool is_on(const Interaction& row, const Config& config) noexcept {
 }
 
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
-                                            const Target& target, std::string& allow) {
+                                            const Target& target) {
     const HttpMethod wanted = as_dispatched(method);
     const Operation* const operation =
         is_operation(target.level) ? find_operation(target) : nullptr;
@@ -212,30 +212,17 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
         return is_switched_off();
     }
     bool path_known = false;
-    bool switched_off = false;
     for (const Interaction& row : interactions()) {
         if (row.level != target.level) {
             continue;
         }
         path_known = true;
-        if (operation != nullptr && !takes(*operation, target, row.method)) {
-            continue;
-        }
-        if (!is_on(row, config)) {
-            switched_off = switched_off || row.method == wanted;
-            continue;
-        }
-        if (row.method == wanted) {
+        if (row.method == wanted && (operation == nullptr || takes(*operation, target, wanted))) {
+            if (!is_on(row, config)) {
+                return is_switched_off();
+            }
             return &row;
         }
-        allow.append(allow.empty() ? "" : ", ").append(method_name(row.method));
-        if (row.method == HttpMethod::get) {
-            allow += ", HEAD";
-        }
-    }
-
-    if (switched_off) {
-        return is_switched_off();
     }
     if (path_known) {
         return Error{
@@ -244,6 +231,19 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
                         method == HttpMethod::other ? "This method" : method_name(method))};
     }
     return Error{Errc::not_found, "There is nothing at this path"};
+}
+
+std::string allowed_methods(const Config& config, const Target& target) {
+    std::string allow;
+    for (const Interaction& row : interactions()) {
+        if (row.level == target.level && find_interaction(config, row.method, target)) {
+            allow.append(allow.empty() ? "" : ", ").append(method_name(row.method));
+            if (row.method == HttpMethod::get) {
+                allow += ", HEAD";
+            }
+        }
+    }
+    return allow;
 }
 
 std::optional<Response> refuse_at_head(const Service& service, const Request& request) {

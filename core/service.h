@@ -143,9 +143,12 @@ bool is_on(const Interaction& row, const Config& config) noexcept;
 std::span<const Interaction> interactions() noexcept;
 
 /// The row for a request, or why there is none: not_found (path), invalid (an unknown operation),
-/// method_not_allowed (with what is allowed in `allow`: "GET, HEAD"; also when the row is switched off).
+/// method_not_allowed (also when the row is switched off).
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
-                                            const Target& target, std::string& allow);
+                                            const Target& target);
+
+/// The methods that the path takes, as in Allow: "GET, HEAD"; empty: none.
+std::string allowed_methods(const Config& config, const Target& target);
 
 /// The row for a request, and the representation asked for. Lifetime: that of the request's path.
 struct Route {

@@ -41,11 +41,8 @@ std::string lines_for(std::string_view origin) {
 }  // namespace
 
 std::string methods_of(const core::Config& config, std::string_view path) {
-    std::string allow;
-    if (const Result<core::Target> target = core::parse_target(path)) {
-        // A method that no path has makes this list all others.
-        static_cast<void>(core::find_interaction(config, core::HttpMethod::other, *target, allow));
-    }
+    const Result<core::Target> target = core::parse_target(path);
+    std::string allow = target ? core::allowed_methods(config, *target) : "";
     return allow.empty() ? std::string(kAllMethods) : allow;
 }
 

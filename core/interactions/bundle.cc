@@ -104,8 +104,7 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         Response refusal = type.error();
         if (type.error().code == Errc::method_not_allowed) {
             // Lists what the path allows: POST is still allowed for other Bundles.
-            static_cast<void>(
-                find_interaction(service.config(), HttpMethod::other, target, refusal.allow));
+            refusal.allow = allowed_methods(service.config(), target);
         }
         co_return refusal;
     }

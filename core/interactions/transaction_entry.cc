@@ -190,9 +190,8 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     }
     entry.target = *target;
     // Before criteria are read: only those who are permitted learn what is wrong with them.
-    std::string allow;
     ANNALS_TRY(const Interaction* const row,
-               find_interaction(service.config(), entry.asked.method, entry.target, allow));
+               find_interaction(service.config(), entry.asked.method, entry.target));
     ANNALS_TRY_VOID(authorise(service, entry.request, *row, entry.target));
     ANNALS_TRY_VOID(read_kind(service, entry, unread));
     if (entry.kind == EntryKind::read) {
