@@ -57,11 +57,15 @@ class ScopesTest : public test::ServiceFixture {
         ASSERT_LT(answer.status, 300) << path << answer.body;
     }
 
-    /// Patient m is mine, t is theirs. Each has a history, a deleted resource, and one that was the other's before.
-    void fill() {
+    /// Patient m is mine, t is theirs. Each has a history, a deleted resource, and one that was the other's before. If `theirs` is
+    /// not t, others have as much, but by other names, and nothing of it refers to what is mine.
+    void fill(const std::string& theirs = "t") {
         send_as(&everybody_);
-        for (const char* id : {"m", "t"}) {
-            const std::string text = *id == 'm' ? "mine" : std::string(kMark);
+        const std::string mark = theirs == "t" ? std::string(kMark) : theirs;
+        const std::string they_refer_to = theirs == "t" ? "m-o1" : theirs + "-o1";
+        for (const std::string& id : {std::string("m"), theirs}) {
+            const std::string text = id == "m" ? "mine" : mark;
+            const std::string refers_to = id == "m" ? "m-o1" : they_refer_to;
             put(fmt::format("/Patient/{}", id),
                 fmt::format(
                     R"({{"resourceType":"Patient","id":"{}","name":[{{"family":"{}"}}],"identifier":[{{"value":"n-{}"}}]}})",
@@ -83,27 +87,27 @@ class ScopesTest : public test::ServiceFixture {
             put(fmt::format("/List/{}-l", id),
                 fmt::format(
                     R"({{"resourceType":"List","id":"{}-l","status":"current","mode":"working","title":"{}",)"
-                    R"("subject":{{"reference":"Patient/{}"}},"entry":[{{"item":{{"reference":"Observation/m-o1"}}}}]}})",
-                    id, text, id));
+                    R"("subject":{{"reference":"Patient/{}"}},"entry":[{{"item":{{"reference":"Observation/{}"}}}}]}})",
+                    id, text, id, refers_to));
             put(fmt::format("/Composition/{}-c", id),
                 fmt::format(
                     R"({{"resourceType":"Composition","id":"{}-c","status":"final","type":{{"text":"{}"}},"date":"2026",)"
                     R"("author":[{{"reference":"Patient/{}"}}],"title":"{}","subject":{{"reference":"Patient/{}"}},)"
                     R"("section":[{{"title":"s","text":{{"status":"generated","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">x</div>"}},)"
-                    R"("entry":[{{"reference":"Observation/m-o1"}}]}}]}})",
-                    id, text, id, text, id));
+                    R"("entry":[{{"reference":"Observation/{}"}}]}}]}})",
+                    id, text, id, text, id, refers_to));
         }
         // Theirs refers to mine, and mine to theirs.
-        put("/Observation/t-of-m",
+        put(fmt::format("/Observation/{}-of-m", theirs),
             fmt::format(
-                R"({{"resourceType":"Observation","id":"t-of-m","status":"final","code":{{"text":"{}"}},)"
-                R"("subject":{{"reference":"Patient/t"}},"hasMember":[{{"reference":"Observation/m-o1"}}]}})",
-                kMark));
+                R"({{"resourceType":"Observation","id":"{0}-of-m","status":"final","code":{{"text":"{1}"}},)"
+                R"("subject":{{"reference":"Patient/{0}"}},"hasMember":[{{"reference":"Observation/{2}"}}]}})",
+                theirs, mark, they_refer_to));
         put("/Observation/m-of-t",
             R"({"resourceType":"Observation","id":"m-of-t","status":"final","code":{"text":"mine"},)"
             R"("subject":{"reference":"Patient/m"},"hasMember":[{"reference":"Observation/t-o1"}]})");
         // Theirs at first, mine now.
-        put("/Observation/moved", observation("moved", "t", kMark));
+        put("/Observation/moved", observation("moved", theirs, mark));
         put("/Observation/moved", observation("moved", "m", "mine"));
         // Neither patient's.
         put("/Practitioner/p",
