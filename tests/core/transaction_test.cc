@@ -1,5 +1,6 @@
 #include "core/interactions/transaction.h"
 
+#include "codec/schema/structure.h"
 #include "tests/core/transaction_fixture.h"
 #include "tests/support/sim_file_system.h"
 
@@ -284,6 +285,23 @@ TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
     EXPECT_EQ(refer("Patient/9/_history/1").status, 200);
     EXPECT_EQ(refer("Patient/1/_history/1").status, 200) << "what it was before";
     EXPECT_EQ(refer("Patient/1/_history/4").status, 200) << "what the transaction makes of it";
+}
+
+TEST(Transaction, TellsTheFaultsOfManyEntriesUpToALimit) {
+    TestService server;
+    const auto told = [&](std::size_t count) {
+        const Json outcome(
+            server
+                .submit(bundle_of(
+                    "transaction",
+                    std::vector(count,
+                                entry_of("POST", "Patient",
+                                         R"({"resourceType":"Patient","meta":1,"active":"x"})"))))
+                .body);
+        return outcome.root()["issue"].size();
+    };
+    EXPECT_EQ(told(3), 6U);
+    EXPECT_EQ(told(70), schema::kFaultsMax);
 }
 
 TEST(Transaction, LetsExactlyOneOfManyWithOneConditionCreate) {
