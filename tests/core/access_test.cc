@@ -110,6 +110,8 @@ TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {
               identity("patient/Basic.c patient/*.r", "1"));
     EXPECT_NE(identity("patient/*.r", "1"), identity("patient/*.r", "2"));
     EXPECT_NE(identity("patient/*.r", "1"), "x");
+    EXPECT_NE(identity("patient/Basic.r", "1"), identity("patient/Patient.r", "1"));
+    EXPECT_NE(identity("patient/Basic.r", "1"), identity("patient/Basic.c", "1"));
     EXPECT_NE(identity("patient/*.r patient/*.r", "1"), identity("patient/*.r patient/*.r", "2"));
     EXPECT_NE(identity("system/Basic.r?code=a", ""), identity("system/Basic.r?code=b", ""));
     EXPECT_EQ(Principal::name_in(identity("patient/*.r", "1")), "x");
