@@ -108,6 +108,23 @@ TEST_F(Update, ComparesIfMatchWithTheCurrentVersion) {
     }
 }
 
+TEST_F(Update, RefusesAnIfMatchThatCannotBeReadLikeEveryOtherWrite) {
+    ASSERT_EQ(put_patient("1"), 201);
+    const std::pair<std::string_view, std::string_view> writes[] = {{"PUT", "/Patient/1"},
+                                                                    {"PUT", "/Patient?_id=1"},
+                                                                    {"DELETE", "/Patient/1"},
+                                                                    {"DELETE", "/Patient?_id=1"},
+                                                                    {"POST", "/Patient"}};
+    for (const auto& [method, target] : writes) {
+        const std::string body = method == "DELETE" ? std::string() : patient("1");
+        const Answer answer = send(method, target, body, {{"If-Match", "abc"}});
+        EXPECT_EQ(answer.status, 400) << method << target;
+        EXPECT_TRUE(answer.says("If-Match")) << answer.body;
+    }
+    EXPECT_EQ(send("GET", "/Patient/1").etag, 1U);
+    EXPECT_EQ(store().totals().versions, 1U);
+}
+
 TEST_F(Update, ComparesIfMatchWithTheDeletion) {
     ASSERT_EQ(put_patient("1"), 201);
     ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
