@@ -89,6 +89,17 @@ TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
     EXPECT_FALSE(included.says(R"("id":"of-theirs")")) << included.body;
     EXPECT_EQ(found("/Observation?_has:Provenance:target:agent=Practitioner/p&"), 2);
 
+    // To read one, its target must be readable; to find one, it must be found too.
+    const Principal reads("x", "patient/Observation.r patient/Provenance.rs", "m");
+    send_as(&reads);
+    EXPECT_EQ(send("GET", "/Provenance/of-vital").status, 200);
+    EXPECT_EQ(found("/Provenance?"), 1);  // that of the Patient
+    const Principal finds("x", "patient/Observation.s patient/Provenance.rs", "m");
+    send_as(&finds);
+    EXPECT_EQ(send("GET", "/Provenance/of-vital").status, 404);
+    EXPECT_EQ(found("/Provenance?"), 3);
+    send_as(&mine_);
+
     const std::string own = provenance("x", "Observation/m-o1");
     EXPECT_EQ(send("POST", "/Provenance", own, kJson).status, 201);
     EXPECT_EQ(send("POST", "/Provenance", provenance("x", "Observation/t-o1"), kJson).status, 403);
