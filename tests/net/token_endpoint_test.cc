@@ -287,12 +287,15 @@ TEST(TokenEndpoint, IsStrictAboutForms) {
     saml.replace(saml.find("jwt-bearer"), 10, "saml2-bearer");
     expect_refused(post(server, saml), "invalid_client", "of the type jwt-bearer");
 
-    const HttpResponse basic = server.send("POST", "/auth/token", good,
-                                           {{"Content-Type", "application/x-www-form-urlencoded"},
-                                            {"Authorization", "Basic bGFiOng="}});
-    EXPECT_EQ(basic.status, 401);
-    EXPECT_TRUE(basic.header("WWW-Authenticate"));
-    EXPECT_EQ(member(basic, "error"), "invalid_client");
+    for (const auto& other :
+         {std::pair("Authorization", "Basic bGFiOng="), std::pair("X-API-Key", "key")}) {
+        const HttpResponse refused = server.send(
+            "POST", "/auth/token", good,
+            {{"Content-Type", "application/x-www-form-urlencoded"}, {other.first, other.second}});
+        EXPECT_EQ(refused.status, 401) << other.first;
+        EXPECT_TRUE(refused.header("WWW-Authenticate"));
+        EXPECT_EQ(member(refused, "error"), "invalid_client");
+    }
     const HttpResponse got = server.get("/auth/token");
     EXPECT_EQ(got.status, 405);
     EXPECT_EQ(got.header("Allow"), "POST");
