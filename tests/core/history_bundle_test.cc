@@ -1,6 +1,6 @@
 #include "core/interactions/history_bundle.h"
-
 #include "tests/core/history_bundle_fixture.h"
+#include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
 
 #include <chrono>
@@ -300,6 +300,21 @@ TEST(HistoryBundle, JudgesAnEntryByWhatItMetWhateverALaterOneErases) {
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(again.issue(i, "code"), "informational") << i;
     }
+}
+
+TEST(HistoryBundle, JudgesAnEntryBeforeADeletionThatIsThereAlreadyErases) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    post_history(server, {version_entry("1", 5)});
+    test::CommitBuilder deletion;
+    deletion.remove("Patient", "1");
+    ASSERT_TRUE(server.store().wait(server.store().submit(deletion.commit()).ticket));
+    const Json bundle =
+        post_history(server, {version_entry("1", 5, R"("active":true)"), deletion_entry("1", 6)});
+    EXPECT_EQ(bundle.statuses(), "200 204");
+    EXPECT_EQ(bundle.issue(0, "code"), "conflict");
+    EXPECT_EQ(server.get("/Patient/1/_history/5").status, 404);
 }
 
 TEST(HistoryBundle, ComparesWhatItIgnoredOnBothSidesOfAnErasure) {
