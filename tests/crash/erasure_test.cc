@@ -94,7 +94,7 @@ class Script {
                 gone = {marker(2 * i, 1)};
             } else {
                 // A resource from an earlier step; later on from so early a step that its segment may be packed.
-                const int resource = i < 8 ? 2 * i - 1 : 2 * (i - 8) + 1;
+                const int resource = i < 8 ? 2 * i - 1 : 2 * i - 11;
                 erase.erase("Patient", fmt::format("p{}", resource));
                 gone = {marker(resource, 1)};
             }
