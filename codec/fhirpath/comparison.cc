@@ -70,7 +70,7 @@ bool equivalent_quantities(const Quantity& a, const Quantity& b) {
         return false;
     }
     // Compared in the larger unit, so that the less precise of the two decides.
-    const bool to_a = compare_size(*unit_a, *unit_b) >= 0;
+    const bool to_a = compare_size(*unit_a, *unit_b).value_or(0) >= 0;
     const auto converted = to_a ? fhirpath::convert(b.value, *unit_b, *unit_a)
                                 : fhirpath::convert(a.value, *unit_a, *unit_b);
     return converted && equivalent_decimals(*converted, to_a ? a.value : b.value);

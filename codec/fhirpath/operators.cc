@@ -225,12 +225,15 @@ bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b)
                 return true;
             }
             // The result has the finer of the two units.
-            const int larger = compare_size(*x, *y);
-            if (larger > 0) {
+            const std::optional<int> larger = compare_size(*x, *y);
+            if (!larger) {
+                return true;
+            }
+            if (*larger > 0) {
                 left = fhirpath::convert(a.value, *x, *y);
                 result.unit = b.unit;
                 result.calendar = b.calendar;
-            } else if (larger < 0) {
+            } else if (*larger < 0) {
                 right = fhirpath::convert(b.value, *y, *x);
             }
         }

@@ -301,10 +301,13 @@ std::optional<Decimal> convert(const Decimal& value, const Unit& from, const Uni
     return up && down ? Decimal::divide(*up, *down) : std::nullopt;
 }
 
-int compare_size(const Unit& a, const Unit& b) {
+std::optional<int> compare_size(const Unit& a, const Unit& b) {
     const std::optional<Decimal> x = Decimal::multiply(a.numerator, b.denominator);
     const std::optional<Decimal> y = Decimal::multiply(b.numerator, a.denominator);
-    return !x || !y || *x == *y ? 0 : *x > *y ? 1 : -1;
+    if (!x || !y) {
+        return std::nullopt;
+    }
+    return *x == *y ? 0 : *x > *y ? 1 : -1;
 }
 
 std::optional<Unit> combine(const Unit& a, const Unit& b, bool divide) {

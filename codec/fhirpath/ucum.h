@@ -44,8 +44,9 @@ bool is_unit(std::string_view text);
 /// `value` converted from `from` to `to`. Nothing if their dimensions differ or it can't be computed.
 std::optional<Decimal> convert(const Decimal& value, const Unit& from, const Unit& to);
 
-/// +1 if `a` is the larger unit, -1 if `b` is, 0 if they are the same size. Requires: the same dimension.
-int compare_size(const Unit& a, const Unit& b);
+/// +1 if `a` is the larger unit, -1 if `b` is, 0 if they are the same size; nothing if it can't be computed. Requires: the
+/// same dimension.
+std::optional<int> compare_size(const Unit& a, const Unit& b);
 
 /// The product or quotient of two units.
 std::optional<Unit> combine(const Unit& a, const Unit& b, bool divide);

@@ -255,6 +255,7 @@ TEST_F(FhirPath, ComputesWithWhatHasAMeaningOnly) {
     EXPECT_EQ(eval("3 'm' + 1 's'"), "");
     EXPECT_EQ(eval("3 'mm' + 2 'cm'"), "[23 'mm']") << "the finer of the units";
     EXPECT_EQ(eval("3 'm' - 3 'cm'"), "[297 'cm']");
+    EXPECT_EQ(eval("1 'Ym' + 1 'ym'"), "") << "of units too far apart to compare";
     EXPECT_EQ(eval("1 week - 1 day"), "[6 day]");
     EXPECT_EQ(eval("1 day + 1 'wk'"), "[8 day]");
     EXPECT_EQ(eval("1 year + 12 months"), "[24 months]");
