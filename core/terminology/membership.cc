@@ -62,7 +62,9 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
     if (number) {
         for (const Filter& filter : include.filters) {
             ANNALS_TRY(const bool passes, filter.passes(*system, *number, session.effort()));
-            if (!passes) {
+            // A fragment lists codes without the properties by which its grammar judges them.
+            if (!passes && (system->is_complete() ||
+                            judge_filter(include.system, filter, code.code) != Member::yes)) {
                 return Member::no;
             }
         }

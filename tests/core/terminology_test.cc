@@ -210,20 +210,23 @@ TEST(Membership, InAllOfUcumIsByItsGrammar) {
         value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org","filter":[
         {"property":"canonical","op":"=","value":"g"}]}]})");
     TextSource source;
-    for (const bool is_stored : {false, true}) {
-        if (is_stored) {
+    for (const std::string_view stored :
+         {"", R"("content":"not-present")",
+          R"("content":"fragment","concept":[{"code":"mg"},{"code":"mL"}])"}) {
+        if (!stored.empty()) {
             source.add(R"({"resourceType":"CodeSystem","url":"http://unitsofmeasure.org",
-                "status":"active","content":"not-present"})");
+                "status":"active",)" +
+                       std::string(stored) + "}");
         }
-        EXPECT_EQ(judged(source, all, {kUnits, "mg/dL"}), Member::yes) << is_stored;
-        EXPECT_EQ(judged(source, all, {std::nullopt, "mg/dL"}), Member::yes) << is_stored;
-        EXPECT_EQ(judged(source, all, {kUnits, "mcg"}), Member::no) << is_stored;
-        EXPECT_EQ(judged(source, all, {kUrl, "mg"}), Member::no) << is_stored;
-        EXPECT_EQ(judged(source, some, {kUnits, "g"}), Member::yes) << is_stored;
-        EXPECT_EQ(judged(source, some, {kUnits, "kg"}), Member::no) << is_stored;
-        EXPECT_EQ(judged(source, filtered, {kUnits, "mg"}), Member::yes) << is_stored;
-        EXPECT_EQ(judged(source, filtered, {kUnits, "mL"}), Member::no) << is_stored;
-        EXPECT_EQ(judged(source, filtered, {kUnits, "mcg"}), Member::no) << is_stored;
+        EXPECT_EQ(judged(source, all, {kUnits, "mg/dL"}), Member::yes) << stored;
+        EXPECT_EQ(judged(source, all, {std::nullopt, "mg/dL"}), Member::yes) << stored;
+        EXPECT_EQ(judged(source, all, {kUnits, "mcg"}), Member::no) << stored;
+        EXPECT_EQ(judged(source, all, {kUrl, "mg"}), Member::no) << stored;
+        EXPECT_EQ(judged(source, some, {kUnits, "g"}), Member::yes) << stored;
+        EXPECT_EQ(judged(source, some, {kUnits, "kg"}), Member::no) << stored;
+        EXPECT_EQ(judged(source, filtered, {kUnits, "mg"}), Member::yes) << stored;
+        EXPECT_EQ(judged(source, filtered, {kUnits, "mL"}), Member::no) << stored;
+        EXPECT_EQ(judged(source, filtered, {kUnits, "mcg"}), Member::no) << stored;
     }
     const std::string not_units =
         value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org",
