@@ -305,6 +305,9 @@ class PosixFileSystem final : public FileSystem {
         std::vector<std::filesystem::path> missing;
         std::error_code error;
         std::filesystem::path each = path;
+        while (each.has_relative_path() && (!each.has_filename() || each.filename() == ".")) {
+            each = each.parent_path();  // "a/" and "a/." are in what "a" is in
+        }
         for (; each.has_relative_path() && !std::filesystem::exists(each, error);
              each = each.parent_path()) {
             missing.push_back(each);

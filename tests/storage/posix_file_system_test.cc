@@ -273,6 +273,11 @@ TEST_F(PosixFileSystemTest, MakesEachDirectoryDurableBeforeTheNextWhoeverMadeIt)
     synced.clear();
     ASSERT_TRUE(fs_.make_directory(root + "/a/b"));
     EXPECT_EQ(synced, (std::vector{root + "/a"}));
+    for (const char* const ending : {"/", "//", "/.", "/./"}) {
+        synced.clear();
+        ASSERT_TRUE(fs_.make_directory(root + "/a/b" + ending));
+        EXPECT_EQ(synced, (std::vector{root + "/a"})) << ending;
+    }
     synced.clear();
     ASSERT_TRUE(fs_.make_directory(root + "/a/b/c"));
     EXPECT_EQ(synced, (std::vector{root + "/a", root + "/a/b"}));
