@@ -91,13 +91,15 @@ Submission Sequencer::submit(Commit commit) {
         return refusal(*why);
     }
 
+    // An empty commit asks whether its guards hold, and needs no room for that.
+    const bool asks_only = commit.writes.empty() && commit.erases.empty();
     const std::lock_guard lock(mutex_);
     if (const WriteState state = state_.load(std::memory_order_relaxed);
         state != WriteState::ready) {
         if (state == WriteState::failed) {
             return refusal({.status = Status::failed});
         }
-        if (Clock::now() < next_probe_) {
+        if (!asks_only && Clock::now() < next_probe_) {
             return refusal({.status = Status::no_space});
         }
     }
@@ -105,7 +107,7 @@ Submission Sequencer::submit(Commit commit) {
         return refusal({.status = Status::failed});
     }
     const std::uint64_t unsettled = unsettled_bytes_.load(std::memory_order_relaxed);
-    if (unsettled > 0 && unsettled + bytes > kUnsyncedBytesMax) {
+    if (!asks_only && unsettled > 0 && unsettled + bytes > kUnsyncedBytesMax) {
         return refusal({.status = Status::overloaded});
     }
     if (const auto why = refuse(commit)) {

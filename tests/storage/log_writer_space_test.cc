@@ -47,6 +47,10 @@ TEST(LogWriterWithoutSpace, DropsWhatWasGatheredWhenTheDeviceIsFullAndComesBack)
     EXPECT_FALSE(store->wait(first.ticket));
     EXPECT_EQ(store->write_state(), WriteState::no_space);
     EXPECT_EQ(submit(*store, "c").status, Status::no_space);
+    const Guard overtaken{.type = type_of("Patient"), .terms = {}, .as_of = {}};
+    Commit question;
+    question.guards = {&overtaken, 1};
+    EXPECT_EQ(store->submit(question).status, Status::busy) << "it needs no space";
     EXPECT_FALSE(store->head(type_of("Patient"), "b").exists);
     EXPECT_TRUE(store->load(*store->current(type_of("Patient"), "a")));
 
