@@ -380,7 +380,10 @@ Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameter
         return *kept.front().extractor;
     }
     if (kept.size() == kThreadExtractorsMax) {
-        kept.pop_back();
+        // Those of queries go first: clients may name any host, and writes must not pay for it.
+        const auto last = std::find_if(kept.rbegin(), kept.rend(),
+                                       [](const Kept& one) { return !one.base_url.empty(); });
+        kept.erase(last == kept.rend() ? std::prev(kept.end()) : std::prev(last.base()));
     }
     kept.insert(kept.begin(),
                 {seed, std::string(base_url),
