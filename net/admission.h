@@ -24,7 +24,8 @@ namespace annals::net {
 /// Judges one request after the other, and holds what was found out about the current one: its sender, and the
 /// line of the audit log that is reserved for it.
 ///
-/// `host` is the request's Host; `abandoned` becomes true when nobody waits for the response any more.
+/// `host` is the request's Host; `abandoned` becomes true when nobody waits for the response any more. Lifetime: what is
+/// passed to a coroutine outlives it.
 class Admission {
   public:
     /// Lifetime: `worker` outlives it.

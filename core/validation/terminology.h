@@ -33,8 +33,8 @@ std::optional<bool> member_of(Context& context, std::string_view value_set, cons
 void check_binding(Context& context, const Spot& spot, schema::Strength strength,
                    std::string_view value_set);
 
-/// Checks it against the maximum value set of an extensible or preferred binding (elementdefinition-maxValueSet), which all codes
-/// must be in. With a preferred binding, plain text is still permitted.
+/// Checks it against the maximum value set of an extensible or preferred binding (elementdefinition-maxValueSet), which the
+/// code, or one of a CodeableConcept's, must be in. With a preferred binding, plain text is still permitted.
 void check_max_binding(Context& context, const Spot& spot, schema::Strength strength,
                        std::string_view value_set);
 
