@@ -131,7 +131,7 @@ Principal::Principal(std::string name, std::string_view scopes, std::string_view
     std::erase_if(grants_,
                   [this](const Grant& grant) { return may(grant.permissions, grant.type); });
     // A name that contains a newline could be mistaken for the identity of a restricted principal.
-    if (is_held() || name_.find('\n') != std::string::npos) {
+    if (is_restricted() || name_.find('\n') != std::string::npos) {
         std::uint64_t hash = 0;
         for (const Grant& grant : grants_) {
             // A sum, so that the order of the grants doesn't matter.
@@ -224,10 +224,8 @@ Result<void> require_read(const Service& service, const Request& request, TypeId
 
 Result<void> require_search(const Service& service, const Request& request, TypeId type,
                             Extent extent) {
-    if (service.guarded() && is_public(service.config(), "search")) {
-        return {};
-    }
-    return require(service, request, kMaySearch, type, extent);
+    return everybody_may_search(service) ? Result<void>()
+                                         : require(service, request, kMaySearch, type, extent);
 }
 
 Result<void> require_search(const Service& service, const Request& request,
@@ -307,7 +305,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
             return require(service, request, kMayAll, std::nullopt);
     }
     if (access == Access::create || access == Access::update || access == Access::remove) {
-        if (is_conditional(request, target) && !is_public(service.config(), "search")) {
+        if (is_conditional(request, target) && !everybody_may_search(service)) {
             needed |= kMaySearch;
         }
         if (access == Access::remove && service.config().hard_delete) {
@@ -319,6 +317,10 @@ Result<void> authorise(const Service& service, const Request& request, const Int
 
 bool everybody_may_read(const Service& service) {
     return !service.guarded() || is_public(service.config(), "read");
+}
+
+bool everybody_may_search(const Service& service) {
+    return !service.guarded() || is_public(service.config(), "search");
 }
 
 void add_challenge(const Service& service, const Error& error, Response& response) {

@@ -96,7 +96,7 @@ class Principal {
     bool may_nothing() const noexcept;
 
     /// Whether any permission covers only part of a type: requests must then be checked against a ScopedView.
-    bool is_held() const noexcept { return !grants_.empty(); }
+    bool is_restricted() const noexcept { return !grants_.empty(); }
 
     /// The permissions on parts of types, beyond those of may().
     std::span<const Grant> grants() const noexcept { return grants_; }
@@ -170,6 +170,9 @@ bool is_public(const Config& config, const Interaction& row, Access access);
 
 /// Whether reading needs no credentials.
 bool everybody_may_read(const Service& service);
+
+/// Whether searching needs no credentials.
+bool everybody_may_search(const Service& service);
 
 /// Adds WWW-Authenticate to the answer to `error`, if it is about who somebody is (RFC 6750 section 3). What is about scopes has
 /// it from tell_failure().

@@ -34,7 +34,7 @@ ScopedView::ScopedView(const Service& service, const Request& request, Permissio
     : service_(service),
       request_(request),
       permission_(permission),
-      whole_(!is_held(request) || (!open.empty() && is_public(service.config(), open))) {
+      whole_(!is_restricted(request) || (!open.empty() && is_public(service.config(), open))) {
     if (!whole_) {
         parameters_ = service.indexing().parameters();
     }
@@ -42,7 +42,7 @@ ScopedView::ScopedView(const Service& service, const Request& request, Permissio
 
 const Plan& ScopedView::of(TypeId type) const {
     if (whole_) {
-        return search::unheld().of(type);
+        return search::unrestricted().of(type);
     }
     auto found = plans_.find(type.value);
     if (found == plans_.end()) {
@@ -117,7 +117,7 @@ std::optional<Plan> ScopedView::read_query(TypeId type, std::string_view query) 
     search::Snapshot snapshot(service_.store());
     const search::SnapshotResources stored(snapshot, service_.definitions().carried());
     const search::QueryContext context{.stored = stored,
-                                       .view = search::unheld(),
+                                       .view = search::unrestricted(),
                                        .parameters = parameters_,
                                        // Not the request's, which may name any host.
                                        .base_url = service_.config().base_url,
@@ -268,7 +268,7 @@ bool may_be_told(const Service& service, const Request& request, const storage::
 }
 
 bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id) {
-    if (!is_held(request) || !search::belongs_to_patients(type) ||
+    if (!is_restricted(request) || !search::belongs_to_patients(type) ||
         (type == search::patient_type() && id == request.principal->patient())) {
         return true;
     }

@@ -26,8 +26,8 @@
 namespace annals::core {
 
 /// Whether any scope of the sender of `request` covers only part of a type.
-inline bool is_held(const Request& request) noexcept {
-    return request.principal != nullptr && request.principal->is_held();
+inline bool is_restricted(const Request& request) noexcept {
+    return request.principal != nullptr && request.principal->is_restricted();
 }
 
 /// Lifetime: service and request outlive it.

@@ -269,7 +269,8 @@ class ScopeFinder {
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
                                const terminology::Source& others, std::string_view base_url) {
-    return ScopeFinder(task, snapshot, parameters, others, base_url, nullptr, search::unheld())
+    return ScopeFinder(task, snapshot, parameters, others, base_url, nullptr,
+                       search::unrestricted())
         .run();
 }
 

@@ -60,7 +60,7 @@ std::vector<storage::VersionInfo> looked_at(const Service& service, const Reques
                                             std::string_view id, const storage::VersionInfo& info) {
     std::vector<storage::VersionInfo> versions{info};
     // A deletion is shown to whoever may see the deleted version.
-    if (info.deletion && is_held(request)) {
+    if (info.deletion && is_restricted(request)) {
         if (const auto deleted = deleted_by(service.store(), info, id)) {
             versions.push_back(*deleted);
         }

@@ -259,7 +259,7 @@ std::optional<Response> delete_early(const Service& service, const Request& requ
                                      const Target& target) {
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions || !request.body.empty() || service.config().hard_delete ||
-        service.config().integrity_on_delete || is_held(request)) {
+        service.config().integrity_on_delete || is_restricted(request)) {
         return std::nullopt;
     }
     const Head head = service.store().head(target.type, target.id);

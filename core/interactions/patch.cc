@@ -34,7 +34,7 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
     if (response.position && read_preference(request).return_form != operation_outcome) {
         // What the patch left unchanged was written by somebody else.
         const auto info = service.store().at(*response.position);
-        if (info && is_held(request)) {
+        if (info && is_restricted(request)) {
             co_await request.loop->fetched(std::span(&*info, 1));
         }
         if (info && !may_be_told(service, request, *info)) {

@@ -15,12 +15,12 @@ namespace {
 
 // What is not shown counts as absent.
 bool is_shown(const Service& service, const Request& request, const storage::VersionInfo& info) {
-    return !is_held(request) || ScopedView(service, request, kMayRead, "read").shows(info);
+    return !is_restricted(request) || ScopedView(service, request, kMayRead, "read").shows(info);
 }
 
 bool shows_carried(const Service& service, const Request& request, const Target& target,
                    std::string_view body) {
-    if (!is_held(request)) {
+    if (!is_restricted(request)) {
         return true;
     }
     const auto document = thread_parser().parse(body);
@@ -69,7 +69,7 @@ Response read(const Service& service, const Request& request, const Target& targ
             as_of ? std::nullopt : answer_carried(service, request, target);
         return carried ? *std::move(carried) : Response(no_such_resource(target.type, target.id));
     }
-    if (is_held(request)) {
+    if (is_restricted(request)) {
         if (auto later =
                 answer_later(service, request, looked_at(service, request, target.id, *info))) {
             return *std::move(later);

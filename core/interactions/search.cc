@@ -253,9 +253,7 @@ class Search {
 
     // For several types: requires permission for all, or for those that _type names. For a single type it has been checked.
     Result<void> require_types(std::span<const QueryPair> pairs) const {
-        const bool is_open =
-            service_.guarded() && is_public(service_.config(), "search");  // with no credentials
-        if (is_open || !finds_several_types(target_)) {
+        if (everybody_may_search(service_) || !finds_several_types(target_)) {
             return {};
         }
         Result<void> everywhere =

@@ -162,7 +162,7 @@ class TransactionRun {
             const Target& target = entries_[index].target;
             const std::string_view id =
                 target.id.empty() ? entries_[index].resource.facts.id.value_or("") : target.id;
-            if (is_held(request_) && !id.empty()) {
+            if (is_restricted(request_) && !id.empty()) {
                 co_await fetch_newest(service_, request_, target.type, id);
             }
             Result<void> decided = attempt.state().decide(index);
@@ -202,7 +202,7 @@ class TransactionRun {
             if (count + 1 < order_.size()) {
                 fetch_ahead(entries_[order_[count + 1]].value);
             }
-            if (is_held(request_) && service_.config().integrity_on_write) {
+            if (is_restricted(request_) && service_.config().integrity_on_write) {
                 co_await core::fetch_referred(service_, request_,
                                               referred_by(attempt.state().resource(index)));
             }

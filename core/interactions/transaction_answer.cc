@@ -93,7 +93,7 @@ Response answer_written(const Service& service, const Request& request,
     const auto info = service.store().version(type, id, outcome.version);
     const bool says_all = preference.return_form != Preference::Return::operation_outcome;
     if (entry.asked.method == HttpMethod::patch && says_all &&
-        (info ? !may_be_told(service, request, *info) : is_held(request))) {
+        (info ? !may_be_told(service, request, *info) : is_restricted(request))) {
         return response;
     }
     put_body(service, response, preference, info, type, id, live ? "updated" : "created");

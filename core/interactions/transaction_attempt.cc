@@ -107,7 +107,7 @@ Result<void> TransactionAttempt::build_body(std::size_t index, storage::VersionW
         ANNALS_TRY_VOID(
             check_resolved(document.root(), fmt::format("Bundle.entry[{}].resource", index)));
     }
-    if (is_held(request_)) {
+    if (is_restricted(request_)) {
         ANNALS_TRY(const json::Document document, parse_planned(plans_.back()));
         ANNALS_TRY_VOID(check_written(service_, request_, write, document.root()));
     }

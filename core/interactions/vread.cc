@@ -36,7 +36,7 @@ Error no_such_version(TypeId type, std::string_view id, std::string_view version
 
 Response vread(const Service& service, const Request& request, const Target& target) {
     const auto info = find_version(service.store(), target.type, target.id, target.version);
-    if (info && is_held(request)) {
+    if (info && is_restricted(request)) {
         if (auto later =
                 answer_later(service, request, looked_at(service, request, target.id, *info))) {
             return *std::move(later);
@@ -45,7 +45,7 @@ Response vread(const Service& service, const Request& request, const Target& tar
     const ScopedView view(service, request, kMayRead, "read");
     if (!info || !view.shows(*info)) {
         const auto newest = service.store().current(target.type, target.id);
-        if (newest && is_held(request)) {
+        if (newest && is_restricted(request)) {
             if (auto later = answer_later(service, request,
                                           looked_at(service, request, target.id, *newest))) {
                 return *std::move(later);

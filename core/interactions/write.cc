@@ -36,7 +36,7 @@ std::optional<Error> submit(const Service& service, const Request& request,
                             SubmittedResource& resource, storage::VersionWrite& write,
                             std::span<const storage::Guard> guards,
                             storage::Submission& submission) {
-    if (is_held(request)) {
+    if (is_restricted(request)) {
         if (Result<void> fit = resource.check_scopes(service, request, write); !fit) {
             return std::move(fit.error());
         }
@@ -191,7 +191,7 @@ void put_body(const Service& service, Response& response, const Preference& pref
 
 bool is_answered_early(const Service& service, const Request& request) noexcept {
     // With restricted scopes, the resources that it refers to are read.
-    const bool looks = is_held(request) && service.config().integrity_on_write;
+    const bool looks = is_restricted(request) && service.config().integrity_on_write;
     return request.body.size() <= kEarlyBytesMax && !looks;
 }
 
@@ -236,7 +236,7 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
                                                          SubmittedResource& resource,
                                                          storage::VersionWrite write,
                                                          std::span<const storage::Guard> guards) {
-    if (is_held(request)) {
+    if (is_restricted(request)) {
         co_await resource.fetch_referred(service, request);
     }
     storage::Submission submission;

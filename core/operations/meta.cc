@@ -205,7 +205,7 @@ asio::awaitable<Response> change(const Service& service, const Request& request,
     if (!info) {
         co_return no_such_resource(target.type, target.id);  // erased a moment ago
     }
-    if (is_held(request)) {
+    if (is_restricted(request)) {
         co_await request.loop->fetched(std::span(&*info, 1));
     }
     Response done;

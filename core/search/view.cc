@@ -9,7 +9,7 @@ namespace annals::core::search {
 
 namespace {
 
-class Unheld final : public View {
+class Unrestricted final : public View {
   public:
     const Plan& of(TypeId /*type*/) const override { return everything_; }
 
@@ -19,8 +19,8 @@ class Unheld final : public View {
 
 }  // namespace
 
-const View& unheld() noexcept {
-    static const Unheld view;
+const View& unrestricted() noexcept {
+    static const Unrestricted view;
     return view;
 }
 

@@ -2,7 +2,7 @@
 // pass through anything else.
 //
 // Layer:   core/search.
-// Threads: a View belongs to one thread; unheld() is for any.
+// Threads: a View belongs to one thread; unrestricted() is for any.
 
 #pragma once
 
@@ -30,7 +30,7 @@ class View {
 };
 
 /// The view that sees everything.
-const View& unheld() noexcept;
+const View& unrestricted() noexcept;
 
 /// `plan`, restricted to what is visible in `view`.
 Plan seen_of(const View& view, TypeId type, Plan plan);

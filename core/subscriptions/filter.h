@@ -38,7 +38,7 @@ struct Filter {
 /// error. Null: waits for the device. Errors: invalid, not_supported, too_costly.
 Result<Filter> parse_filter(const Service& service, TypeId type, std::string_view query,
                             std::vector<Position>* unread = nullptr,
-                            const search::View& view = search::unheld());
+                            const search::View& view = search::unrestricted());
 
 /// Matches versions against filters; the newest version is parsed only once for any number of filters.
 class Matcher {

@@ -73,9 +73,9 @@ TEST(Scopes, ThatAreMalformedPermitNothing) {
     }
     for (const char* scopes : {"system/Patient.r?", "system/Patient.read?status=a",
                                "patient/Practitioner.r", "patient/Patients.r", "patient/*"}) {
-        EXPECT_FALSE(Principal("x", scopes, "1").is_held()) << scopes;
+        EXPECT_FALSE(Principal("x", scopes, "1").is_restricted()) << scopes;
     }
-    EXPECT_FALSE(Principal("x", "patient/*.cruds").is_held());
+    EXPECT_FALSE(Principal("x", "patient/*.cruds").is_restricted());
 }
 
 TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
@@ -97,8 +97,8 @@ TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
     EXPECT_TRUE(granular.may(kMayRead, patient_type()));
 
     // Where everything is permitted, restrictions to a part don't matter.
-    EXPECT_FALSE(Principal("x", "patient/*.rs system/*.cruds", "1").is_held());
-    EXPECT_TRUE(Principal("x", "patient/*.rs system/*.r", "1").is_held());
+    EXPECT_FALSE(Principal("x", "patient/*.rs system/*.cruds", "1").is_restricted());
+    EXPECT_TRUE(Principal("x", "patient/*.rs system/*.r", "1").is_restricted());
 }
 
 TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {

@@ -71,7 +71,7 @@ class AsOfTest : public test::ServiceFixture {
         }
         const search::SnapshotResources stored(snapshot);
         const search::QueryContext context{.stored = stored,
-                                           .view = search::unheld(),
+                                           .view = search::unrestricted(),
                                            .parameters = parameters,
                                            .base_url = std::string(kBaseUrl)};
         const auto query = search::parse_query(context, {type}, std::vector{pair});

@@ -136,8 +136,8 @@ TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
         }
     });
     const core::Principal held("x", "patient/*.cruds", GetParam().patient);
-    const bool is_held = *GetParam().patient != '\0';
-    send_as(is_held ? &held : nullptr);
+    const bool is_restricted = *GetParam().patient != '\0';
+    send_as(is_restricted ? &held : nullptr);
     Answer slow;
     std::thread sender([&] {
         const bool patches = GetParam().method == std::string_view("PATCH");
@@ -152,7 +152,7 @@ TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
     EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready)
         << "on the network thread";
     EXPECT_EQ(send("GET", "/metadata").status, 200);
-    EXPECT_EQ(put_patient("4"), is_held ? 404 : 201);
+    EXPECT_EQ(put_patient("4"), is_restricted ? 404 : 201);
     go_on_.set_value();
     sender.join();
     EXPECT_EQ(slow.status, GetParam().status) << slow.body;

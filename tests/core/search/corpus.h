@@ -77,7 +77,7 @@ class Corpus final : public StoredResources {
     }
 
     QueryContext context() const {
-        return {*this, unheld(), extractor_.parameters(), base_url_, now_, false, false};
+        return {*this, unrestricted(), extractor_.parameters(), base_url_, now_, false, false};
     }
 
     Result<Query> parse(std::string_view type, std::string_view query, bool strict = false) const {
