@@ -138,6 +138,22 @@ void heed_revocations(X509_STORE* authorities) {
     }
 }
 
+/// Whether a list of revoked certificates is out of date.
+bool has_old_revocations(SSL_CTX* context) {
+    const STACK_OF(X509_OBJECT)* const all =
+        X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
+    for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
+        const X509_OBJECT* const one = sk_X509_OBJECT_value(all, i);
+        if (X509_OBJECT_get_type(one) == X509_LU_CRL) {
+            const ASN1_TIME* const end = X509_CRL_get0_nextUpdate(X509_OBJECT_get0_X509_CRL(one));
+            if (end != nullptr && X509_cmp_current_time(end) < 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /// A context with the contents of `old`'s files and a new ticket key.
 Result<std::shared_ptr<SSL_CTX>> make_again(SSL_CTX* old) {
     ANNALS_TRY(std::shared_ptr<SSL_CTX> context, make_context());
@@ -165,7 +181,19 @@ Result<std::unique_ptr<TlsContext>> TlsContext::create(
     std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
     ANNALS_TRY(context->current_, context->read());
     warn_of_curve(files.key_file, context->current_.get());
+    context->warn_of_old_revocations();
     return context;
+}
+
+void TlsContext::warn_of_old_revocations() {
+    const bool old = !files_.client_ca_file.empty() && has_old_revocations(current_.get());
+    if (old && !warned_) {
+        log_warning(fmt::format(
+            "tls.client_ca_file {}: a list of revoked certificates is out of date; clients "
+            "of its authority are refused until there is a new one",
+            files_.client_ca_file));
+    }
+    warned_ = old;
 }
 
 Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
@@ -196,6 +224,7 @@ void TlsContext::reload_if_changed() {
     const bool due = watch_.must_read();
     const auto now = std::chrono::steady_clock::now();
     const bool stale = now - ticket_key_made_ >= ticket_key_life_;
+    warn_of_old_revocations();
     if (!due && !stale) {
         return;
     }

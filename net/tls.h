@@ -38,7 +38,7 @@ class TlsContext {
     /// Reads the files again if one has changed. New connections get the new certificate; sessions of the old one
     /// can still be resumed (unless clients need certificates). If the files can't be used, a warning is logged,
     /// the old ones stay, and each call tries again. An expired ticket key is replaced, and earlier sessions
-    /// can't be resumed any more.
+    /// can't be resumed any more. Warns once a list of revoked certificates is out of date.
     void reload_if_changed();
 
     /// The context for a new connection.
@@ -53,12 +53,14 @@ class TlsContext {
     }
 
     Result<std::shared_ptr<SSL_CTX>> read() const;
+    void warn_of_old_revocations();
 
     const core::Config::Tls files_;
     const std::chrono::steady_clock::duration ticket_key_life_;
     std::chrono::steady_clock::time_point ticket_key_made_ =
         std::chrono::steady_clock::now();  ///< used by the thread that reloads
     FileWatch watch_;                      ///< likewise
+    bool warned_ = false;  ///< likewise: a list of revoked certificates is out of date
     mutable std::mutex mutex_;
     std::shared_ptr<SSL_CTX> current_;
 };

@@ -127,6 +127,30 @@ TEST_F(TlsContextTest, DoesNotKeepTheKeyOfTicketsForEver) {
     EXPECT_TRUE(is_of(*passing, next));
 }
 
+TEST_F(TlsContextTest, WarnsOnceOfAListOfRevokedCertificatesThatIsOutOfDate) {
+    const Certificate authority("authority");
+    const auto write_list = [&](long seconds) {
+        authority.write(file("ca.pem"), file("unused.pem"));
+        append_revocations(file("ca.pem"), authority, nullptr, seconds);
+    };
+    const auto said = [](auto&& step) {
+        testing::internal::CaptureStderr();
+        step();
+        return testing::internal::GetCapturedStderr();
+    };
+    write_list(3600);
+    std::unique_ptr<net::TlsContext> context;
+    EXPECT_EQ(said([&] { context = create(file("ca.pem")); }), "");
+    ASSERT_TRUE(context);
+    write_list(-1);
+    date_ahead("ca.pem");
+    context->reload_if_changed();
+    const std::string warning = "a list of revoked certificates is out of date";
+    EXPECT_THAT(said([&] { context->reload_if_changed(); }), HasSubstr(warning));
+    EXPECT_EQ(said([&] { context->reload_if_changed(); }), "");
+    EXPECT_THAT(said([&] { context = create(file("ca.pem")); }), HasSubstr(warning));
+}
+
 // Otherwise, an old ticket would admit a client whose authority is no longer named.
 TEST_F(TlsContextTest, DoesNotKeepTheKeyOfTicketsWhereAnotherAuthorityMayBeNamed) {
     Certificate("authority").write(file("ca.pem"), file("unused.pem"));
