@@ -380,10 +380,14 @@ Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameter
         return *kept.front().extractor;
     }
     if (kept.size() == kThreadExtractorsMax) {
-        // Those of queries go first: clients may name any host, and writes must not pay for it.
-        const auto last = std::find_if(kept.rbegin(), kept.rend(),
-                                       [](const Kept& one) { return !one.base_url.empty(); });
-        kept.erase(last == kept.rend() ? std::prev(kept.end()) : std::prev(last.base()));
+        // What is out of date goes first, then those of queries: clients may name any host, and writes must not pay for it.
+        // The one asked for last stays.
+        const auto worth = [&](const Kept& one) {
+            return one.extractor->parameters() != parameters ? 0 : one.base_url.empty() ? 2 : 1;
+        };
+        const auto least =
+            std::ranges::min_element(kept.rbegin(), std::prev(kept.rend()), {}, worth);
+        kept.erase(std::prev(least.base()));
     }
     kept.insert(kept.begin(),
                 {seed, std::string(base_url),

@@ -56,6 +56,26 @@ TEST(ThreadExtractor, OfTheArgumentsUsedLastStays) {
     EXPECT_NE(&thread_extractor(parameters, kSeed + 1, ""), &first);
 }
 
+TEST(ThreadExtractor, OfWritesStaysWhateverHostsQueriesName) {
+    const auto parameters = ParameterSet::standard();
+    const Extractor* const of_writes = &thread_extractor(parameters, kSeed, "");
+    const auto for_host = [&](int i) {
+        return &thread_extractor(parameters, kSeed, fmt::format("http://host{}", i));
+    };
+    for (int i = 0; i < 10; ++i) {
+        for_host(i);
+    }
+    EXPECT_EQ(&thread_extractor(parameters, kSeed, ""), of_writes);
+    // Nor is anything kept for parameters that have been replaced.
+    for (int i = 0; i < 3; ++i) {
+        thread_extractor(ParameterSet::with({}), kSeed, "");
+    }
+    for_host(0);
+    const Extractor* const kept = for_host(1);
+    for_host(2);
+    EXPECT_EQ(for_host(1), kept);
+}
+
 TEST(ExtractMeta, IsFoundInEveryResource) {
     const Found found(
         R"({"resourceType":"Basic","id":"1","meta":{"lastUpdated":"2020-01-01T00:00:00Z",
