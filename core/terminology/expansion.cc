@@ -1,6 +1,7 @@
 #include "core/terminology/expansion.h"
 
 #include "core/canonical.h"
+#include "core/terminology/grammar.h"
 #include "core/terminology/kept.h"
 
 #include <fmt/format.h>
@@ -226,11 +227,12 @@ Result<void> Builder::include_listed(const Include& part, const CodeSystemPointe
         }
         bool passes = true;
         for (std::size_t i = 0; i < part.filters.size() && passes; ++i) {
-            passes = false;
+            Member in = judge_filter(part.system, part.filters[i], listed.code);
             if (entry.number) {
-                ANNALS_TRY(passes,
-                           part.filters[i].passes(*content, *entry.number, session_.effort()));
+                ANNALS_TRY(in, judge_listed(*content, part.system, part.filters[i], *entry.number,
+                                            session_.effort()));
             }
+            passes = in == Member::yes;
         }
         if (!passes) {
             continue;
@@ -276,7 +278,9 @@ Result<void> Builder::include_system(const Include& part) {
             if (passing[i]) {
                 passes = (*passing[i])[number];
             } else {
-                ANNALS_TRY(passes, part.filters[i].passes(*content, number, session_.effort()));
+                ANNALS_TRY(const Member in, judge_listed(*content, part.system, part.filters[i],
+                                                         number, session_.effort()));
+                passes = in == Member::yes;
             }
         }
         if (!passes) {

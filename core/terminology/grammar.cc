@@ -119,4 +119,15 @@ Member judge_filter(std::string_view system, const Filter& filter, std::string_v
     return in;
 }
 
+Result<Member> judge_listed(const CodeSystem& listed, std::string_view system, const Filter& filter,
+                            CodeSystem::Number number, Effort& effort) {
+    ANNALS_TRY(const bool passes, filter.passes(listed, number, effort));
+    if (passes) {
+        return Member::yes;
+    }
+    return listed.is_complete() || grammar_of(system) == nullptr
+               ? Member::no
+               : judge_filter(system, filter, listed.code(number));
+}
+
 }  // namespace annals::terminology

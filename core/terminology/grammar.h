@@ -36,4 +36,9 @@ Member judge_code(const CodeSystem* listed, std::string_view system, std::string
 /// FHIR defines for UCUM: `canonical` (comparable with a unit) and `property` (with the base unit of a property).
 Member judge_filter(std::string_view system, const Filter& filter, std::string_view code);
 
+/// Whether a code that `listed` has passes a filter: by what is listed about it or, if that is not all there is, by the grammar
+/// of `system`. Errors: as Filter::passes().
+Result<Member> judge_listed(const CodeSystem& listed, std::string_view system, const Filter& filter,
+                            CodeSystem::Number number, Effort& effort);
+
 }  // namespace annals::terminology

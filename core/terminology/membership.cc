@@ -60,15 +60,13 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
     ANNALS_TRY(const CodeSystemPointer system, session.code_system(include.system, version));
     const auto number = system ? system->find(code.code) : std::nullopt;
     if (number) {
+        Member in = Member::yes;
         for (const Filter& filter : include.filters) {
-            ANNALS_TRY(const bool passes, filter.passes(*system, *number, session.effort()));
-            // A fragment lists codes without the properties by which its grammar judges them.
-            if (!passes && (system->is_complete() ||
-                            judge_filter(include.system, filter, code.code) != Member::yes)) {
-                return Member::no;
-            }
+            ANNALS_TRY(const Member passes,
+                       judge_listed(*system, include.system, filter, *number, session.effort()));
+            in = both(in, passes);
         }
-        return Member::yes;
+        return in;
     }
     if (include.lists && include.filters.empty()) {
         // Unless the system is known not to have it, the part has what it lists.

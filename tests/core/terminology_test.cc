@@ -209,10 +209,13 @@ TEST(Membership, InAllOfUcumIsByItsGrammar) {
     const std::string filtered =
         value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org","filter":[
         {"property":"canonical","op":"=","value":"g"}]}]})");
+    const std::string warm =
+        value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org","filter":[
+        {"property":"property","op":"=","value":"temperature"}]}]})");
     TextSource source;
     for (const std::string_view stored :
          {"", R"("content":"not-present")",
-          R"("content":"fragment","concept":[{"code":"mg"},{"code":"mL"}])"}) {
+          R"("content":"fragment","concept":[{"code":"mg"},{"code":"mL"},{"code":"Cel"}])"}) {
         if (!stored.empty()) {
             source.add(R"({"resourceType":"CodeSystem","url":"http://unitsofmeasure.org",
                 "status":"active",)" +
@@ -227,7 +230,9 @@ TEST(Membership, InAllOfUcumIsByItsGrammar) {
         EXPECT_EQ(judged(source, filtered, {kUnits, "mg"}), Member::yes) << stored;
         EXPECT_EQ(judged(source, filtered, {kUnits, "mL"}), Member::no) << stored;
         EXPECT_EQ(judged(source, filtered, {kUnits, "mcg"}), Member::no) << stored;
+        EXPECT_EQ(judged(source, warm, {kUnits, "Cel"}), Member::unknown) << stored;
     }
+    EXPECT_EQ(listed(source, filtered), "mg") << "of the fragment";
     const std::string not_units =
         value_set(R"("compose":{"include":[{"system":"http://unitsofmeasure.org",
         "concept":[{"code":"mg"}]}],"exclude":[{"system":"http://unitsofmeasure.org"}]})");
