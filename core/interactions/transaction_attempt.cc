@@ -259,10 +259,9 @@ std::optional<TransactionFault> TransactionAttempt::find_unmet() const {
 storage::Submission TransactionAttempt::submit() {
     if (writes_.empty() && erases_.empty()) {
         // Only whether everything that was found still is, all of it at this moment.
-        storage::Submission nothing;
-        nothing.status = state_.is_overtaken(guards_) ? Status::busy : Status::accepted;
-        nothing.ticket = state_.seen();
-        return nothing;
+        storage::Submission answer = state_.ask(guards_);
+        answer.ticket = state_.seen();
+        return answer;
     }
     storage::Commit commit;
     commit.writes = writes_;

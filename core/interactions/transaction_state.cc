@@ -14,6 +14,7 @@ namespace annals::core {
 namespace {
 
 using Action = EntryDecision::Action;
+using Status = storage::Submission::Status;
 using storage::Expect;
 
 bool is_conditional(const json::ReferenceSite& site) {
@@ -184,7 +185,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (entry.criteria) {
         ANNALS_TRY(decision.id, find_one_of(entry));
         if (decision.id.empty()) {
-            torn_ = is_overtaken(earlier_guards());
+            torn_ = ask(earlier_guards()).status == Status::busy;
             return Error{Errc::not_found,
                          fmt::format("no {} matches the criteria", resource_type_name(type))};
         }
@@ -331,7 +332,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
 Result<std::string> TransactionState::find_one(const Criteria& criteria) {
     ANNALS_TRY(const auto found, find(criteria));
     if (found.size() > 1) {
-        torn_ = is_overtaken(earlier_guards());
+        torn_ = ask(earlier_guards()).status == Status::busy;
         return several_matches(criteria, found.size());
     }
     return found.empty() ? std::string() : found.front();
@@ -356,18 +357,19 @@ Result<const Criteria*> TransactionState::criteria_of(const TransactionEntry& en
     return &linked_.emplace(&entry, std::move(read)).first->second;
 }
 
-bool TransactionState::is_overtaken(std::span<const storage::Guard> guards) {
+storage::Submission TransactionState::ask(std::span<const storage::Guard> guards) {
     if (guards.empty()) {
-        return false;
+        storage::Submission answer;
+        answer.status = Status::accepted;
+        return answer;
     }
     storage::Commit nothing;
     nothing.guards = guards;
     const storage::Submission answer = service_.store().submit(nothing);
-    if (answer.status != storage::Submission::Status::busy) {
-        return false;
+    if (answer.status == Status::busy) {
+        seen_ = std::max(seen_, answer.ticket);
     }
-    seen_ = std::max(seen_, answer.ticket);
-    return true;
+    return answer;
 }
 
 Error TransactionState::later(const void* asker, Unread unread) {
@@ -448,7 +450,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
         return std::move(error);
     }
     if (found->empty()) {
-        torn_ = is_overtaken(earlier_guards());
+        torn_ = ask(earlier_guards()).status == Status::busy;
         return Error{Errc::not_found,
                      fmt::format("the conditional reference '{}' matches nothing", reference)};
     }

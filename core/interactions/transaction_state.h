@@ -116,8 +116,9 @@ class TransactionState {
     /// reading the version that it found: start again.
     bool is_torn() const noexcept { return torn_; }
 
-    /// Whether one of `guards` fails now. Then seen() includes the commit that it fails by.
-    bool is_overtaken(std::span<const storage::Guard> guards);
+    /// Whether all of `guards` hold now: accepted or, if one fails, busy; seen() then includes the commit that it fails by.
+    /// Otherwise that can't be told.
+    storage::Submission ask(std::span<const storage::Guard> guards);
 
     /// The entry that writes or deletes a resource ("Patient/1"), if there is one.
     std::optional<std::size_t> writer_of(const std::string& name) const;
