@@ -304,9 +304,11 @@ class PosixFileSystem final : public FileSystem {
         ANNALS_TRY_VOID(check_place(path));
         std::vector<std::filesystem::path> missing;
         std::error_code error;
-        std::filesystem::path each = path;
-        while (each.has_relative_path() && (!each.has_filename() || each.filename() == ".")) {
-            each = each.parent_path();  // "a/" and "a/." are in what "a" is in
+        std::filesystem::path each;
+        for (const std::filesystem::path& part : std::filesystem::path(path)) {
+            if (!part.empty() && part != ".") {  // "a/" and "a/." are in what "a" is in
+                each /= part;
+            }
         }
         for (; each.has_relative_path() && !std::filesystem::exists(each, error);
              each = each.parent_path()) {

@@ -279,6 +279,9 @@ TEST_F(PosixFileSystemTest, MakesEachDirectoryDurableBeforeTheNextWhoeverMadeIt)
         EXPECT_EQ(synced, (std::vector{root + "/a"})) << ending;
     }
     synced.clear();
+    ASSERT_TRUE(fs_.make_directory(root + "/a/./d"));
+    EXPECT_EQ(synced, (std::vector{root, root + "/a"}));
+    synced.clear();
     ASSERT_TRUE(fs_.make_directory(root + "/a/b/c"));
     EXPECT_EQ(synced, (std::vector{root + "/a", root + "/a/b"}));
 }
