@@ -453,8 +453,9 @@ class HistoryRun {
             ignored.record->fate = Fate::differs;
             service_.count_divergence();
             log_warning(fmt::format(
-                "history bundle: a {}'s version {} differs from the stored one (request {})",
-                resource_type_name(entry.type), entry.version->value, request_.request_id));
+                "history bundle: version {} of a resource ({}) differs from the stored one "
+                "(request {})",
+                entry.version->value, resource_type_name(entry.type), request_.request_id));
         }
         return {};
     }

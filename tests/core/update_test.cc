@@ -108,7 +108,7 @@ TEST_F(Update, ComparesIfMatchWithTheCurrentVersion) {
     }
 }
 
-TEST_F(Update, RefusesAnIfMatchThatCannotBeReadLikeEveryOtherWrite) {
+TEST_F(Update, AndEveryOtherWriteRefuseAnIfMatchThatCannotBeRead) {
     ASSERT_EQ(put_patient("1"), 201);
     const std::pair<std::string_view, std::string_view> writes[] = {{"PUT", "/Patient/1"},
                                                                     {"PUT", "/Patient?_id=1"},

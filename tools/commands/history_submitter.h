@@ -22,8 +22,8 @@ namespace annals::tools {
 /// What became of entries.
 struct ReplicateCounts {
     std::uint64_t sent = 0;
-    std::uint64_t ignored =
-        0;  ///< there already, if only since the same bundle was submitted before
+    /// There already, if only since the same bundle was submitted before.
+    std::uint64_t ignored = 0;
     std::uint64_t missing = 0;  ///< also ignored, but not there
     std::uint64_t conflicts = 0;
     std::uint64_t refused = 0;
