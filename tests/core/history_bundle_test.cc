@@ -1,4 +1,5 @@
 #include "core/interactions/history_bundle.h"
+
 #include "tests/core/history_bundle_fixture.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
