@@ -16,7 +16,9 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <utility>
+#include <vector>
 
 namespace annals::net {
 
@@ -126,32 +128,40 @@ void ask_clients(SSL_CTX* context, STACK_OF(X509_NAME) * authorities) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
 
-/// Refuses certificates that a list of revoked ones (CRL) names. One list in the file makes a list of every authority in a
-/// client's chain necessary, and none may be out of date: otherwise it isn't known whether a certificate was revoked.
-void heed_revocations(X509_STORE* authorities) {
-    const STACK_OF(X509_OBJECT)* const all = X509_STORE_get0_objects(authorities);
+/// The lists of revoked certificates (CRLs) in a context that no other thread uses yet: handshakes sort its certificates.
+std::vector<X509_CRL*> revocations_in(SSL_CTX* context) {
+    const STACK_OF(X509_OBJECT)* const all =
+        X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
+    std::vector<X509_CRL*> lists;
     for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
-        if (X509_OBJECT_get_type(sk_X509_OBJECT_value(all, i)) == X509_LU_CRL) {
-            X509_STORE_set_flags(authorities, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
-            return;
+        if (X509_CRL* const list = X509_OBJECT_get0_X509_CRL(sk_X509_OBJECT_value(all, i))) {
+            lists.push_back(list);
         }
+    }
+    return lists;
+}
+
+/// Refuses certificates that a list of revoked ones names. One list in the file makes a list of every authority in a client's
+/// chain necessary, and none may be out of date: otherwise it isn't known whether a certificate was revoked.
+void heed_revocations(SSL_CTX* context) {
+    if (!revocations_in(context).empty()) {
+        X509_STORE_set_flags(SSL_CTX_get_cert_store(context),
+                             X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
     }
 }
 
-/// Whether a list of revoked certificates is out of date.
-bool has_old_revocations(SSL_CTX* context) {
-    const STACK_OF(X509_OBJECT)* const all =
-        X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
-    for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
-        const X509_OBJECT* const one = sk_X509_OBJECT_value(all, i);
-        if (X509_OBJECT_get_type(one) == X509_LU_CRL) {
-            const ASN1_TIME* const end = X509_CRL_get0_nextUpdate(X509_OBJECT_get0_X509_CRL(one));
-            if (end != nullptr && X509_cmp_current_time(end) < 0) {
-                return true;
-            }
+/// When the first of its lists of revoked certificates goes out of date; none: never.
+std::optional<Instant> end_of_revocations(SSL_CTX* context) {
+    std::optional<Instant> first;
+    for (const X509_CRL* const list : revocations_in(context)) {
+        const ASN1_TIME* const end = X509_CRL_get0_nextUpdate(list);
+        std::tm parts{};
+        if (end != nullptr && ASN1_TIME_to_tm(end, &parts) == 1) {
+            const Instant one{::timegm(&parts) * 1'000'000};
+            first = std::min(first.value_or(one), one);
         }
     }
-    return false;
+    return first;
 }
 
 /// A context with the contents of `old`'s files and a new ticket key.
@@ -181,12 +191,13 @@ Result<std::unique_ptr<TlsContext>> TlsContext::create(
     std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
     ANNALS_TRY(context->current_, context->read());
     warn_of_curve(files.key_file, context->current_.get());
+    context->revocations_end_ = end_of_revocations(context->current_.get());
     context->warn_of_old_revocations();
     return context;
 }
 
 void TlsContext::warn_of_old_revocations() {
-    const bool old = !files_.client_ca_file.empty() && has_old_revocations(current_.get());
+    const bool old = revocations_end_ && *revocations_end_ <= now();
     if (old && !warned_) {
         log_warning(fmt::format(
             "tls.client_ca_file {}: a list of revoked certificates is out of date; clients "
@@ -214,7 +225,7 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
             sk_X509_NAME_pop_free(names, X509_NAME_free);
             return file_error("tls.client_ca_file", files_.client_ca_file);
         }
-        heed_revocations(SSL_CTX_get_cert_store(ctx));
+        heed_revocations(ctx);
         ask_clients(ctx, names);
     }
     return context;
@@ -222,8 +233,8 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
 
 void TlsContext::reload_if_changed() {
     const bool due = watch_.must_read();
-    const auto now = std::chrono::steady_clock::now();
-    const bool stale = now - ticket_key_made_ >= ticket_key_life_;
+    const auto time = std::chrono::steady_clock::now();
+    const bool stale = time - ticket_key_made_ >= ticket_key_life_;
     warn_of_old_revocations();
     if (!due && !stale) {
         return;
@@ -231,6 +242,9 @@ void TlsContext::reload_if_changed() {
     auto next = read();
     watch_.note(next, "the certificate is unchanged");
     const bool is_news = next && due;
+    if (next) {  // not that of make_again(), whose certificates are in use
+        revocations_end_ = end_of_revocations(next->get());
+    }
     if (!next && stale) {
         next = make_again(current_.get());
     }
@@ -238,7 +252,7 @@ void TlsContext::reload_if_changed() {
         return;
     }
     if (stale || !files_.client_ca_file.empty()) {
-        ticket_key_made_ = now;
+        ticket_key_made_ = time;
     } else {
         std::array<unsigned char, kTicketKeyBytes> keys;
         if (SSL_CTX_get_tlsext_ticket_keys(current_.get(), keys.data(), keys.size()) == 1) {

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/instant.h"
 #include "core/base/result.h"
 #include "core/config/config.h"
 #include "net/file_watch.h"
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,9 +60,10 @@ class TlsContext {
     const core::Config::Tls files_;
     const std::chrono::steady_clock::duration ticket_key_life_;
     std::chrono::steady_clock::time_point ticket_key_made_ =
-        std::chrono::steady_clock::now();  ///< used by the thread that reloads
-    FileWatch watch_;                      ///< likewise
-    bool warned_ = false;  ///< likewise: a list of revoked certificates is out of date
+        std::chrono::steady_clock::now();     ///< used by the thread that reloads
+    FileWatch watch_;                         ///< likewise
+    std::optional<Instant> revocations_end_;  ///< likewise: when the first list goes out of date
+    bool warned_ = false;                     ///< likewise: of that
     mutable std::mutex mutex_;
     std::shared_ptr<SSL_CTX> current_;
 };
