@@ -227,11 +227,12 @@ Result<void> Builder::include_listed(const Include& part, const CodeSystemPointe
         }
         bool passes = true;
         for (std::size_t i = 0; i < part.filters.size() && passes; ++i) {
-            Member in = judge_filter(part.system, part.filters[i], listed.code);
-            if (entry.number) {
-                ANNALS_TRY(in, judge_listed(*content, part.system, part.filters[i], *entry.number,
-                                            session_.effort()));
-            }
+            const Filter& filter = part.filters[i];
+            ANNALS_TRY(
+                const Member in,
+                entry.number
+                    ? judge_listed(*content, part.system, filter, *entry.number, session_.effort())
+                    : judge_filter(part.system, filter, listed.code, session_.effort()));
             passes = in == Member::yes;
         }
         if (!passes) {

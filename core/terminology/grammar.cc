@@ -54,6 +54,9 @@ constexpr std::array<Grammar, 3> kGrammars{{
     {"urn:ietf:bcp:47", "BCP 47", judge_language, false},
 }};
 
+/// The work to parse a unit.
+constexpr std::uint64_t kStepsPerUnit = 50;
+
 std::string_view base_unit_of(std::string_view property) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kBaseUnits{
         {{"length", "m"},
@@ -71,15 +74,20 @@ std::string_view base_unit_of(std::string_view property) {
     return {};
 }
 
-Member judge_comparable(std::string_view code, std::string_view other) {
-    std::optional<fhirpath::Unit> a = fhirpath::parse_unit(code);
-    std::optional<fhirpath::Unit> b = fhirpath::parse_unit(other);
+/// For comparisons: to UCUM, mol is a number.
+std::optional<fhirpath::Unit> unit_without_mol(std::string_view code) {
+    std::optional<fhirpath::Unit> unit = fhirpath::parse_unit(code);
+    if (unit) {
+        unit->powers[fhirpath::Unit::kDimensions - 1] = 0;
+    }
+    return unit;
+}
+
+Member judge_comparable(const std::optional<fhirpath::Unit>& a,
+                        const std::optional<fhirpath::Unit>& b) {
     if (!a || !b || a->arbitrary != b->arbitrary) {
         return Member::unknown;  // Cel is comparable with K, although it can't be converted here.
     }
-    // To UCUM, mol is a number.
-    constexpr std::size_t kMol = fhirpath::Unit::kDimensions - 1;
-    a->powers[kMol] = b->powers[kMol] = 0;
     return a->same_dimension(*b) ? Member::yes : Member::no;
 }
 
@@ -106,15 +114,19 @@ Member judge_code(const CodeSystem* listed, std::string_view system, std::string
     return grammar == nullptr ? Member::unknown : grammar->judge(code);
 }
 
-Member judge_filter(std::string_view system, const Filter& filter, std::string_view code) {
+Result<Member> judge_filter(std::string_view system, const Filter& filter, std::string_view code,
+                            Effort& effort) {
     const bool by_property = filter.property() == "property";
     if (system != fhirpath::kUcum || filter.accepted().empty() ||
         !(by_property || filter.property() == "canonical")) {
         return Member::unknown;
     }
+    ANNALS_TRY_VOID(effort.spend(kStepsPerUnit * (1 + filter.accepted().size())));
+    const std::optional<fhirpath::Unit> unit = unit_without_mol(code);
     Member in = Member::no;
     for (const std::string& one : filter.accepted()) {
-        in = std::max(in, judge_comparable(code, by_property ? base_unit_of(one) : one));
+        const std::string_view other = by_property ? base_unit_of(one) : std::string_view(one);
+        in = std::max(in, judge_comparable(unit, unit_without_mol(other)));
     }
     return in;
 }
@@ -127,7 +139,7 @@ Result<Member> judge_listed(const CodeSystem& listed, std::string_view system, c
     }
     return listed.is_complete() || grammar_of(system) == nullptr
                ? Member::no
-               : judge_filter(system, filter, listed.code(number));
+               : judge_filter(system, filter, listed.code(number), effort);
 }
 
 }  // namespace annals::terminology

@@ -33,8 +33,10 @@ const Grammar* grammar_of(std::string_view system);
 Member judge_code(const CodeSystem* listed, std::string_view system, std::string_view code);
 
 /// Whether a code that the grammar of `system` has passes a filter; unknown if that cannot be told. Known are the filters that
-/// FHIR defines for UCUM: `canonical` (comparable with a unit) and `property` (with the base unit of a property).
-Member judge_filter(std::string_view system, const Filter& filter, std::string_view code);
+/// FHIR defines for UCUM: `canonical` (comparable with a unit) and `property` (with the base unit of a property). Cost:
+/// proportional to the values that the filter accepts. Errors: as `effort`.
+Result<Member> judge_filter(std::string_view system, const Filter& filter, std::string_view code,
+                            Effort& effort);
 
 /// Whether a code that `listed` has passes a filter: by what is listed about it or, if that is not all there is, by the grammar
 /// of `system`. Errors: as Filter::passes().

@@ -74,7 +74,9 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
     }
     Member in = judge_code(system.get(), include.system, code.code);
     for (const Filter& filter : include.filters) {
-        in = both(in, judge_filter(include.system, filter, code.code));
+        ANNALS_TRY(const Member passes,
+                   judge_filter(include.system, filter, code.code, session.effort()));
+        in = both(in, passes);
     }
     // If a whole system isn't completely available, the part has those of its codes that the other value sets contain.
     const bool open = include.is_whole() && (session.open_systems || !include.value_sets.empty());

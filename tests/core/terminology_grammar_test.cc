@@ -123,7 +123,10 @@ TEST(Filters, OfUcumAreThoseThatFhirDefines) {
         EXPECT_TRUE(document);
         const Result<Filter> read = Filter::read(document->root());
         EXPECT_TRUE(read);
-        return judge_filter("http://unitsofmeasure.org", *read, code);
+        Effort effort(1'000'000);
+        const Result<Member> in = judge_filter("http://unitsofmeasure.org", *read, code, effort);
+        EXPECT_TRUE(in);
+        return in ? *in : Member::unknown;
     };
     constexpr std::string_view kSome = R"({"property":"canonical","op":"in","value":"g, mol/L"})";
     EXPECT_EQ(judged(kSome, "kg"), Member::yes);
@@ -140,6 +143,23 @@ TEST(Filters, OfUcumAreThoseThatFhirDefines) {
         << "no base unit";
     EXPECT_EQ(judged(R"({"property":"canonical","op":"regex","value":"g"})", "g"), Member::unknown);
     EXPECT_EQ(judged(R"({"property":"other","op":"=","value":"g"})", "g"), Member::unknown);
+}
+
+TEST(Filters, OfUcumTakeStepsByWhatTheyAccept) {
+    std::string units = "m";
+    for (int i = 0; i < 1000; ++i) {
+        units += ",m";
+    }
+    json::Parser parser;
+    const Result<json::Document> document =
+        parser.parse(R"({"property":"canonical","op":"in","value":")" + units + "\"}");
+    ASSERT_TRUE(document);
+    const Result<Filter> filter = Filter::read(document->root());
+    ASSERT_TRUE(filter);
+    Effort effort(10'000);
+    const Result<Member> in = judge_filter("http://unitsofmeasure.org", *filter, "g", effort);
+    ASSERT_FALSE(in);
+    EXPECT_EQ(in.error().code, Errc::answer_too_costly);
 }
 
 TEST(Membership, InAllCurrenciesIsKnownOfThoseThatR4Lists) {
