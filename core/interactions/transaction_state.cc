@@ -185,7 +185,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (entry.criteria) {
         ANNALS_TRY(decision.id, find_one_of(entry));
         if (decision.id.empty()) {
-            torn_ = ask(earlier_guards()).status == Status::busy;
+            torn_ = is_overtaken();
             return Error{Errc::not_found,
                          fmt::format("no {} matches the criteria", resource_type_name(type))};
         }
@@ -332,7 +332,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
 Result<std::string> TransactionState::find_one(const Criteria& criteria) {
     ANNALS_TRY(const auto found, find(criteria));
     if (found.size() > 1) {
-        torn_ = ask(earlier_guards()).status == Status::busy;
+        torn_ = is_overtaken();
         return several_matches(criteria, found.size());
     }
     return found.empty() ? std::string() : found.front();
@@ -370,6 +370,10 @@ storage::Submission TransactionState::ask(std::span<const storage::Guard> guards
         seen_ = std::max(seen_, answer.ticket);
     }
     return answer;
+}
+
+bool TransactionState::is_overtaken() {
+    return ask(std::span(guards_).first(guards_before_)).status == Status::busy;
 }
 
 Error TransactionState::later(const void* asker, Unread unread) {
@@ -450,7 +454,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
         return std::move(error);
     }
     if (found->empty()) {
-        torn_ = ask(earlier_guards()).status == Status::busy;
+        torn_ = is_overtaken();
         return Error{Errc::not_found,
                      fmt::format("the conditional reference '{}' matches nothing", reference)};
     }

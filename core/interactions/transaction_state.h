@@ -160,10 +160,8 @@ class TransactionState {
     /// Records in `sought_` the state of the store before a search begins.
     void begin_to_seek();
 
-    /// The guards of what was decided before the last criteria: if one fails, the results must not be combined.
-    std::span<const storage::Guard> earlier_guards() const {
-        return std::span(guards_).first(guards_before_);
-    }
+    /// Whether anything that was decided before the last criteria has changed: then the results must not be combined.
+    bool is_overtaken();
 
     /// Adds a guard: the decision is valid while the resource is as it was at `as_of`.
     void watch(TypeId type, std::string_view id, Position as_of,

@@ -57,7 +57,7 @@ class Extractor {
 };
 
 /// The calling thread's extractor for these arguments: what it has compiled is worth keeping.
-/// Lifetime: until the thread has called this for several other arguments.
+/// Lifetime: until the thread has called this twice for other arguments.
 Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
                             std::uint64_t seed, std::string_view base_url);
 
