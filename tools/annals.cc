@@ -122,10 +122,14 @@ int after_telling(int code) {
     return code == kExitDone ? kExitFaults : code;
 }
 
-/// Null if there is none.
-const Command* command_named(std::string_view name) {
-    const auto* found = std::ranges::find(kCommands, name, &Command::name);
-    return found == std::end(kCommands) ? nullptr : found;
+int run_command(const std::string& name, const ArgumentList& arguments) {
+    const auto* const command = std::ranges::find(kCommands, name, &Command::name);
+    if (command == std::end(kCommands)) {
+        say_line("annals: unknown command '" + name + "'");
+        say_line(kUsageLine);
+        return kExitUsage;
+    }
+    return command->run(arguments);
 }
 
 int run(const ArgumentList& arguments) {
@@ -139,10 +143,12 @@ int run(const ArgumentList& arguments) {
         say_line(kUsageLine);
         return kExitUsage;
     }
-    const bool explains = arguments.front() == "help" && arguments.size() == 2;
-    const std::string& name = arguments[explains ? 1 : 0];
+    const std::string& name = arguments.front();
+    if (name == "help" && arguments.size() == 2) {
+        return run_command(arguments[1], {"--help"});
+    }
     const bool version = name == "--version";
-    if (!explains && (version || name == "--help" || name == "-h" || name == "help")) {
+    if (version || name == "--help" || name == "-h" || name == "help") {
         if (arguments.size() > 1) {
             say_line("annals " + name +
                      ": The following argument was not expected: " + arguments[1]);
@@ -152,14 +158,7 @@ int run(const ArgumentList& arguments) {
         std::fputs(version ? "annals " ANNALS_VERSION "\n" : usage().c_str(), stdout);
         return kExitDone;
     }
-    const Command* command = command_named(name);
-    if (command == nullptr) {
-        say_line("annals: unknown command '" + name + "'");
-        say_line(kUsageLine);
-        return kExitUsage;
-    }
-    return command->run(explains ? ArgumentList{"--help"}
-                                 : ArgumentList(arguments.begin() + 1, arguments.end()));
+    return run_command(name, {arguments.begin() + 1, arguments.end()});
 }
 
 }  // namespace

@@ -48,8 +48,7 @@ std::string describe(const storage::VerifyReport& report) {
     if (report.torn_journal) {
         text +=
             "erasure journal: one file is not whole, as after a crash while it was written; "
-            "opening "
-            "the store finishes its erasures\n";
+            "opening the store finishes its erasures\n";
     }
     if (report.search_runs > 0) {
         text += fmt::format("search checkpoint: {} runs of {} documents\n", report.search_runs,
