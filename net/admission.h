@@ -14,10 +14,12 @@
 
 #include <asio/awaitable.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace annals::net {
 

@@ -12,10 +12,10 @@
 
 namespace annals::core {
 
-/// The milliseconds of a number with ms, s, m, h or d. A blank may be between them.
+/// The milliseconds of a number with ms, s, m, h or d, which a blank may separate. None: it is something else, or beyond 63 bits.
 std::optional<std::uint64_t> read_duration(std::string_view text);
 
-/// The bytes of a number with B, kB, MB, GB, KiB, MiB or GiB. A blank may be between them.
+/// The bytes of a number with B, kB, MB, GB, KiB, MiB or GiB; as read_duration().
 std::optional<std::uint64_t> read_size(std::string_view text);
 
 /// The shortest text that read_duration() reads as `milliseconds`.
