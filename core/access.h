@@ -79,9 +79,9 @@ std::string scope_letters(std::uint8_t permissions);
 /// Somebody with credentials.
 class Principal {
   public:
-    /// `name` is for logs. `scopes` are separated by blanks, as in a token; scopes that are not on resources
-    /// (openid, launch) permit nothing. `patient`: the id that patient/ scopes refer to; empty: these
-    /// permit nothing.
+    /// `name` is for logs, rates and the ownership of jobs. `scopes` are separated by blanks, as in a token; scopes
+    /// that are not on resources (openid, launch) permit nothing. `patient`: the id that patient/ scopes refer to;
+    /// empty: these permit nothing.
     Principal(std::string name, std::string_view scopes, std::string_view patient = {});
 
     const std::string& name() const noexcept { return name_; }

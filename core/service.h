@@ -1,6 +1,6 @@
 // Service: the face of core. One FHIR server without its sockets.
 //
-// Layer:   core; net and tools see this, exchange.h, config.h and loop.h.
+// Layer:   core. Requests reach handlers through this.
 // Threads: const after construction; handle() runs on the loop of its request.
 
 #pragma once

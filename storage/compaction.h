@@ -1,7 +1,7 @@
 // Compaction: rewrites sealed segments without the space of erased bodies, and packs them when they are old enough.
 //
-// Every record stays, at its position: the header, type and id of an erased version remain, to say what was erased and to
-// keep numbers and positions as they are.
+// Every record of a version or an erasure stays, at its position: the header, type and id of an erased version remain, to say
+// what was erased and to keep numbers and positions as they are.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Compaction" and "Packed segment".

@@ -1,6 +1,6 @@
-// The index's building blocks: arrays whose elements never move, and hash tables that grow a shard at a time.
+// The index's building blocks: arrays whose elements never move, tables that are swapped, and memory in huge pages.
 //
-// Layer:   storage; private to the index.
+// Layer:   storage; private to the index, except that search_run.cc uses the huge pages.
 // Threads: one writer, any number of readers. An element may be read once the writer has released
 //          something (a size, a head, the visible position) that the reader acquired.
 

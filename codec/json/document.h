@@ -1,6 +1,7 @@
 // Document: one parse of a JSON text into a flat array of nodes over the text itself.
 //
-// Layer:   codec; depends on core/base only. The one user of simdjson (stage 1 and minify).
+// Layer:   codec; depends on core/base and, as the parser checks structure, on codec/schema. The one user of simdjson (stage 1
+//          and minify).
 // Spec:    RFC 8259, FHIR R4 json.html. Refused: duplicate keys (compared with escapes resolved), lone
 //          surrogates, invalid UTF-8, raw control characters in strings, a byte-order mark, nesting beyond
 //          the limit, anything after the value. Kept: numbers of any size, as text; \u0000 as an escape.

@@ -1,6 +1,6 @@
 // EditTree: a JSON value being edited, as references into the texts that it came from.
 //
-// Layer:   codec; depends on core/base only.
+// Layer:   codec; depends on codec/json and core/base.
 // Spec:    RFC 6902, FHIR R4 fhirpatch.html: both patch formats edit through this.
 // Threads: a tree belongs to one thread.
 

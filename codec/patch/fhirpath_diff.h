@@ -1,6 +1,6 @@
 // FHIRPath diff: the operations of a FHIRPath Patch that make one version of a resource another.
 //
-// Layer:   codec; depends on codec/schema and core/base only.
+// Layer:   codec; depends on codec/json, codec/schema and core/base.
 // Spec:    FHIR R4 fhirpatch.html.
 // Threads: plain functions.
 

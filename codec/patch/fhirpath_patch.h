@@ -1,6 +1,6 @@
 // FHIRPath Patch: applies the operations in Parameters to a resource.
 //
-// Layer:   codec; depends on codec/fhirpath, codec/schema and core/base only.
+// Layer:   codec; depends on codec/fhirpath, codec/json, codec/schema and core/base.
 // Spec:    FHIR R4 fhirpatch.html.
 // Threads: plain functions.
 

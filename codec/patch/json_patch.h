@@ -1,6 +1,6 @@
 // JSON Patch: applies a patch to a document.
 //
-// Layer:   codec; depends on core/base only.
+// Layer:   codec; depends on codec/json and core/base.
 // Spec:    RFC 6902 (JSON Patch), RFC 6901 (JSON Pointer).
 // Threads: plain functions.
 

@@ -5,7 +5,7 @@
 // and reports the faults. An Expectation is an element's row in a form made for that: its name as bytes, how its values
 // are tested, and which element followed it last time, which is compared first.
 //
-// Layer:   codec; depends on core/base only.
+// Layer:   codec; depends on codec/json and core/base.
 // Spec:    as structure.h.
 // Threads: each thread has its own; their contents are made on first use.
 

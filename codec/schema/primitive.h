@@ -1,6 +1,6 @@
 // Recognisers of FHIR's primitive types: whether a text is a value of the type.
 //
-// Layer:   codec; depends on core/base only.
+// Layer:   codec; depends on codec/json and core/base.
 // Spec:    FHIR R4 datatypes.html#primitive: the regular expressions and what the prose adds to them (real
 //          calendar days, 32 bits, lengths). Written by hand: one pass over the text, no allocation.
 // Threads: plain functions.

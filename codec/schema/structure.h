@@ -1,6 +1,6 @@
 // check_structure: whether a JSON resource has the structure that FHIR R4 defines for its type.
 //
-// Layer:   codec; depends on core/base only.
+// Layer:   codec; depends on codec/json and core/base.
 // Spec:    FHIR R4 json.html, datatypes.html, references.html, domainresource.html; docs/validation.md says what is
 //          and isn't checked.
 // Threads: plain functions.

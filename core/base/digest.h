@@ -1,6 +1,6 @@
 // Checksums and hashes: xxHash 3 for frames, keys and terms, SHA-256 for secrets and receipts.
 //
-// Layer:   core/base; the only user of <xxhash.h> and of OpenSSL's digests.
+// Layer:   core/base; the only user of <xxhash.h>.
 // Threads: plain functions.
 
 #pragma once

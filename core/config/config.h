@@ -213,7 +213,7 @@ bool is_loopback(const Config& config);
 /// The ANNALS_* variables of the process environment, except ANNALS_TEST_*.
 std::vector<std::pair<std::string, std::string>> config_environment();
 
-/// One line per key: name, type, default, meaning (for `annals serve --help` and docs/operations.md).
+/// One line per key: name, type, default, meaning (for `annals serve --help`).
 std::string describe_config();
 
 }  // namespace annals::core

@@ -1,6 +1,7 @@
 // toml++ as used in this project: errors are values.
 //
 // Layer:   core/config.
+// Threads: plain functions.
 
 #pragma once
 
