@@ -1,7 +1,7 @@
 // X-Annals-Min-Position: waits until what the client wrote earlier, or on another server, is visible here.
 //
 // Layer:   core/interactions.
-// Spec:    docs/api/changes.md, Positions.
+// Spec:    docs/api/README.md, Positions.
 // Threads: runs on the loop of its request.
 
 #pragma once

@@ -2,7 +2,7 @@
 // that were current then; and their number.
 //
 // Layer:   core/interactions.
-// Spec:    docs/security.md, Scopes of a patient, and granular ones; docs/api/history.md.
+// Spec:    docs/security.md, A part of a type; docs/api/history.md.
 // Threads: on the loop of its request.
 
 #pragma once

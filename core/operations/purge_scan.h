@@ -4,7 +4,7 @@
 // are checked; a search for the characters of a reference excludes those that can't name this one.
 //
 // Layer:   core/operations.
-// Spec:    docs/api/purge.md, What goes.
+// Spec:    docs/api/purge.md, What is removed.
 // Threads: an object belongs to the loop of its request.
 
 #pragma once
