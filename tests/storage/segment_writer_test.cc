@@ -177,6 +177,31 @@ TEST_F(SegmentWriterTest, KnowsTheNewestSegmentAlsoWhereNoneIsOpen) {
     EXPECT_EQ(writer_.newest_number(), 2U);
 }
 
+TEST_F(SegmentWriterTest, TakesNoWriteForOneThatWorksAgainBeforeItIsSynced) {
+    ASSERT_TRUE(writer_.write(std::string(100, 'f')));
+    ASSERT_TRUE(writer_.probe({1}));
+    fs_.fail_next(test::SimFileSystem::Call::sync, Errc::io);
+    EXPECT_FALSE(writer_.probe({1})) << "in the open segment";
+}
+
+TEST_F(SegmentWriterTest, TakesNoFileForOneThatCanBeMadeBeforeItAndItsNameAreSynced) {
+    using Call = test::SimFileSystem::Call;
+    const SegmentWriter::Need more_than_fits{.bytes = 9 * kMebibyte, .records = 1};
+    fs_.fail_next(Call::create, Errc::no_store);
+    ASSERT_FALSE(writer_.make_room(more_than_fits, {1}, {1}));
+    ASSERT_FALSE(writer_.is_open());
+    for (const Call call : {Call::create, Call::write, Call::sync, Call::sync_directory}) {
+        fs_.fail_next(call, Errc::no_store);
+        const auto probed = writer_.probe({1});
+        ASSERT_FALSE(probed) << static_cast<int>(call);
+        EXPECT_EQ(probed.error().code, Errc::no_store);
+        EXPECT_FALSE(fs_.exists("/d/new.tmp"));
+    }
+    EXPECT_TRUE(writer_.probe({1}));
+    EXPECT_FALSE(writer_.is_open());
+    EXPECT_FALSE(fs_.exists("/d/new.tmp"));
+}
+
 TEST_F(SegmentWriterTest, PreparesNothingWhereMuchIsSyncedAtOnce) {
     write_in(256 << 10);
     EXPECT_FALSE(is_prepared_within(std::chrono::milliseconds(50)));
