@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -163,6 +164,11 @@ std::optional<HttpResponse> Connection::receive(bool head) {
     response.body = std::move(buffer_);
     buffer_.clear();
     return response;
+}
+
+bool Connection::has_come() const {
+    pollfd readable{.fd = socket_, .events = POLLIN, .revents = 0};
+    return !buffer_.empty() || ::poll(&readable, 1, 0) > 0;
 }
 
 bool Connection::closed_by_peer() {

@@ -48,6 +48,9 @@ class Connection {
     /// Reads exactly `count` bytes; none if the connection ended or thirty seconds passed first.
     std::optional<std::string> read_exactly(std::size_t count);
 
+    /// Whether there is something to receive by now.
+    bool has_come() const;
+
     /// Whether the peer has closed the connection (waits up to thirty seconds for it).
     bool closed_by_peer();
 
