@@ -2,7 +2,7 @@
 //
 // Layer:   core/operations.
 // Spec:    docs/api/digest.md.
-// Threads: runs on the loop of its request; recent writes are read by a thread of its own.
+// Threads: runs on the loop of its request; what was not read before is read by a thread of its own.
 
 #pragma once
 
