@@ -10,7 +10,8 @@
 
 namespace annals::core {
 
-/// 202 with Content-Location; 400, 403, 404 if the export can't be started; 429 if too many are running.
+/// 202 with Content-Location (for HEAD, which starts nothing, without); the error if the export can't be started; 429 if too many
+/// are running.
 asio::awaitable<Response> export_operation(const Service& service, const Request& request,
                                            const Target& target);
 

@@ -65,7 +65,7 @@ Result<std::vector<TypeId>> check_scope(
     const terminology::Source& others, std::string_view base_url, std::vector<Position>* unread,
     const search::View& view);
 
-/// Whether the sender of `request` may read everything that the task covers. Errors: unauthenticated, forbidden.
+/// Whether the sender of `request` may read everything that the task covers. Errors: as require().
 Result<void> authorise_export(const Service& service, const Request& request,
                               const ExportTask& task);
 

@@ -40,7 +40,8 @@ struct ExportTask {
         passed_over;  ///< parts of the kick-off that are not understood, where that is no error
 };
 
-/// Reads a kick-off request. Errors: invalid, not_supported (a feature of the specification that this server lacks).
+/// Reads a kick-off request. Errors: invalid, not_supported (a feature of the specification that this server lacks); too_costly
+/// (too many filters).
 Result<ExportTask> read_export_task(const storage::Store& store, const Request& request,
                                     const Target& target);
 

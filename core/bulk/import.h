@@ -10,7 +10,7 @@
 
 namespace annals::core {
 
-/// 202 with Content-Location; 400, 404 if the import can't be started; 429 if too many are running.
+/// 202 with Content-Location; the error if the import can't be started; 429 if too many are running.
 asio::awaitable<Response> import_operation(const Service& service, const Request& request,
                                            const Target& target);
 

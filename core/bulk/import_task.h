@@ -31,7 +31,7 @@ struct ImportTask {
 std::string import_folder(const Config& config);
 
 /// Reads a kick-off request: Parameters that name files, or ndjson, which is added to `uploads` as a file of the job. Errors:
-/// invalid, not_found (a file does not exist).
+/// invalid, required (no file is named), not_found (a file does not exist), too_costly (too many files).
 Result<ImportTask> read_import_task(const Service& service, const Request& request,
                                     std::vector<JobInput>& uploads);
 

@@ -79,7 +79,7 @@ struct CallContext {
 
 /// Reads the arguments and directives of a field that is defined by `field` for some type.
 ///
-/// Errors: invalid, not_supported. `fault`: where.
+/// Errors: invalid, required, not_supported. `fault`: where.
 Result<Call> read_call(const FieldDefinition& field, const Selection& selection,
                        const CallContext& context, Location& fault);
 

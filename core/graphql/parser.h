@@ -15,7 +15,7 @@ namespace annals::core::graphql {
 
 /// Parses a document. `fault`: where it is invalid.
 ///
-/// Errors: invalid; too_costly (beyond kDocumentBytesMax, kTokensMax or kDepthMax).
+/// Errors: invalid; too_costly (beyond a limit on documents, see document.h).
 Result<Document> parse(std::string_view text, Location& fault);
 
 }  // namespace annals::core::graphql

@@ -28,7 +28,7 @@ Result<const OperationDefinition*> choose_operation(const Document& document, st
 
 /// Checks an operation on `root`: fields, arguments, directives, variables, fragments.
 ///
-/// Errors: invalid, required, not_supported; too_costly (beyond kFieldsMax). `fault`: where.
+/// Errors: invalid, required, not_supported; too_costly (beyond kFieldsMax or kArgumentBytesMax, or too deep). `fault`: where.
 Result<void> validate(const Document& document, const OperationDefinition& operation,
                       const Scope& root, const Variables& variables,
                       const search::ParameterSet& parameters, Location& fault);

@@ -44,8 +44,7 @@ struct Criteria {
 /// is meaningless. Null: waits for the device.
 /// `links`: as in search::QueryContext.
 /// Errors: invalid, not_supported: no criterion, or a parameter, modifier or value that search does not accept
-/// (named);
-/// unauthenticated, forbidden.
+/// (named); too_costly; those of require_search().
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
                                 std::string_view query, std::vector<Position>* unread,
                                 const search::Links& links = {});

@@ -46,18 +46,18 @@ Result<void> check_whole(const json::ResourceFacts& facts);
 /// Whether `resource` can be stored: it nests no deeper than kJsonDepthMax and meets what `validation` demands: the structure
 /// that R4 defines for its type, and with "full" also bindings, invariants and the profiles that it claims. Expressions in
 /// errors begin with `prefix` or, if that is empty, with its type.
-/// Errors: invalid (too deep), structure, required, value; in full also business_rule: the first fault, all others in
-///         Error::others.
+/// Errors: invalid (too deep), structure, required, value; in full also business_rule and too_costly (too many steps): the first
+///         fault, all others in Error::others.
 /// `unread`: receives the positions of stored definitions that it needs and that are not in memory; if there are any, the result
 /// is meaningless. Null: waits for the device.
 Result<void> check_resource(const Service& service, json::Value resource,
                             std::string_view prefix = {}, std::vector<Position>* unread = nullptr);
 
 /// The part of full validation that needs the resource's links resolved: whether its references lead to permitted types.
-/// Errors: business_rule, as check_resource().
+/// Errors: business_rule, too_costly, as check_resource().
 Result<void> check_resolved(json::Value resource, std::string_view prefix);
 
-/// Whether the scopes of the sender of `request` permit storing `resource` by `write`. Errors: forbidden.
+/// Whether the scopes of the sender of `request` permit storing `resource` by `write`. Errors: insufficient_scope.
 Result<void> check_written(const Service& service, const Request& request,
                            const storage::VersionWrite& write, json::Value resource);
 
@@ -70,8 +70,8 @@ class SubmittedResource {
     SubmittedResource& operator=(const SubmittedResource&) = delete;
 
     /// Parses the body and checks that it is a resource of `type` that can be stored.
-    /// Errors: unsupported_media; invalid, structure, required, value with place and byte offset; too_costly;
-    ///         forbidden (check_subscriber()); a meaningless one if is_unread().
+    /// Errors: unsupported_media; those of parse_submitted() and take(), with place and byte offset; those of
+    ///         check_subscriber(); a meaningless one if is_unread().
     Result<void> read(const Service& service, const Request& request, TypeId type);
 
     /// True if read() needed stored definitions that are not in memory: await read_fetched() instead.
@@ -83,7 +83,8 @@ class SubmittedResource {
                                                TypeId type);
 
     /// As read(), for a document that has been parsed already.
-    /// Errors: invalid, structure, required, value; too_costly.
+    /// Errors: invalid (another type); those of check_resource(); conflict (a reference that can't lead to anything here, if
+    ///         references are checked on write).
     Result<void> take(const Service& service, const Request& request, TypeId type,
                       json::Document document, std::vector<Position>* unread = nullptr);
 
@@ -104,7 +105,8 @@ class SubmittedResource {
     void release() noexcept;
 
     /// Whether restricted scopes of the sender of `request` permit `write`: the resource must be of the permitted part of
-    /// its type, and may only refer to what the sender may see. Errors: forbidden; conflict, as for what does not exist.
+    /// its type, and may only refer to what the sender may see. Errors: insufficient_scope; conflict, as for what does not
+    /// exist.
     Result<void> check_scopes(const Service& service, const Request& request,
                               const storage::VersionWrite& write) const;
 

@@ -25,8 +25,8 @@ struct StatsInput {
     std::string end;                               ///< empty: open
     std::size_t sources_max = 0;                   ///< observations to include; 0: none
 
-    /// Errors: invalid; required. `page_max`: the most sources to include. Dates without a zone are in
-    ///         `zone`; null: in UTC.
+    /// Errors: invalid; required; too_costly (too many codes). `page_max`: the most sources to include. Dates without a
+    ///         zone are in `zone`; null: in UTC.
     static Result<StatsInput> read(const Request& request, std::size_t page_max,
                                    const TimeZone* zone);
 

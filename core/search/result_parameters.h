@@ -12,7 +12,8 @@ namespace annals::core::search {
 
 /// Reads a result parameter into `query`: its fields, `used` and `warnings`. False if it is not one.
 ///
-/// Errors: invalid, not_supported; in a strict context also for what would otherwise be ignored.
+/// Errors: invalid, not_supported, in a strict context also for what would otherwise be ignored; too_costly (too many sort keys
+/// or includes).
 Result<bool> take_result_parameter(const QueryContext& context, const std::vector<TypeId>& types,
                                    const QueryPair& pair, Query& query);
 

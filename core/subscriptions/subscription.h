@@ -50,11 +50,11 @@ TypeId subscription_type() noexcept;
 /// The status of a Subscription; none if the code is unknown.
 std::optional<SubscriptionStatus> status_of(json::Value resource);
 
-/// Splits `criteria` into type and query. Errors: invalid.
+/// Splits `criteria` into type and query. Errors: invalid, too_costly (too long).
 Result<std::pair<TypeId, std::string>> split_criteria(std::string_view criteria);
 
 /// Reads a Subscription whose endpoint must be below one of `allowed`. The criteria are not parsed. Errors: invalid,
-/// not_supported, value, forbidden; the detail is meant for Subscription.error.
+/// not_supported, required, value, forbidden, too_costly; the detail is meant for Subscription.error.
 Result<Subscription> read_subscription(json::Value resource, std::span<const std::string> allowed);
 
 /// The text of `resource` with this status and, unless empty, this error.

@@ -2,7 +2,7 @@
 //
 // Layer:   net/auth.
 // Spec:    RFC 7662; RFC 6749 section 2.3.1 (client id and secret); docs/security.md, Opaque tokens.
-// Threads: any. It has its own threads for asking; a look-up takes a lock, once for each token and network thread.
+// Threads: any. It has its own threads for asking; a look-up takes a lock, so an Authenticator remembers valid tokens itself.
 // Memory:  at most kAnswersMax answers of each kind and kWaitingMax tokens waiting to be asked about.
 
 #pragma once
