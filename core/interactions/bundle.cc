@@ -14,9 +14,14 @@ namespace annals::core {
 
 namespace {
 
-/// The type of the submitted Bundle, or why it is refused as a whole. `oversized`: it exceeds the limit of a request,
-/// but by no more than it takes to wrap a resource of the maximum size.
-Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool oversized) {
+/// Whether `body` may exceed the limit of a request by what it takes to wrap a resource of the maximum size.
+bool wraps_one_resource(json::Value body) {
+    const json::Value type = body["type"];
+    return (type.equals("history") || type.equals("batch")) && body["entry"].size() == 1;
+}
+
+/// The type of the submitted Bundle, or why it is refused as a whole.
+Result<BundleType> check_bundle(const Config& config, json::Value bundle) {
     if (!bundle.is_object()) {
         return Error{Errc::structure, "the body must be a Bundle"};
     }
@@ -45,9 +50,6 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool o
                      fmt::format("the Bundle has {} entries, the limit is {}", entry.size(),
                                  config.limits.max_bundle_entries),
                      "Bundle.entry"};
-    }
-    if (oversized && (entry.size() != 1 || type.equals("transaction"))) {
-        return Error{Errc::body_too_large, "the request's body is larger than limits.max_body"};
     }
     if (type.equals("batch")) {
         return BundleType::batch;
@@ -95,11 +97,14 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
     }
     thread_local json::Parser parser(kJsonWrappedDepthMax);
     Result<json::Document> parsed = parse_submitted(service.config(), parser, request.body);
+    if (request.oversized && !(parsed && wraps_one_resource(parsed->root()))) {
+        co_return Error{Errc::body_too_large, "the request's body is larger than limits.max_body"};
+    }
     if (!parsed) {
         co_return parsed.error();
     }
     json::Document bundle = *std::move(parsed);
-    Result<BundleType> type = check_bundle(service.config(), bundle.root(), request.oversized);
+    Result<BundleType> type = check_bundle(service.config(), bundle.root());
     if (!type) {
         Response refusal = type.error();
         if (type.error().code == Errc::method_not_allowed) {

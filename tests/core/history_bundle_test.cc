@@ -51,15 +51,22 @@ TEST(HistoryBundle, TakesWhateverWasStoredElsewhereHoweverDeepItIs) {
 TEST(HistoryBundle, OfOneEntryMayBeLargerThanOtherRequests) {
     TestService server;
     const std::string small = version_entry("1", 1);
-    const auto status = [&](std::string_view type, const std::vector<std::string>& entries) {
-        Sent sent{HttpMethod::post, "", {}, bundle_of(type, entries)};
+    const auto status_of = [&](std::string body) {
+        Sent sent{HttpMethod::post, "", {}, std::move(body)};
         sent.oversized = true;
         return server.send(sent).status;
+    };
+    const auto status = [&](std::string_view type, const std::vector<std::string>& entries) {
+        return status_of(bundle_of(type, entries));
     };
     EXPECT_EQ(status("history", {small}), 200);
     EXPECT_EQ(status("history", {small, small}), 413);
     EXPECT_EQ(status("batch", {entry_of("PUT", "Patient/2", patient_json("2"))}), 200);
     EXPECT_EQ(status("transaction", {entry_of("PUT", "Patient/3", patient_json("3"))}), 413);
+    EXPECT_EQ(status("collection", {small}), 413);
+    EXPECT_EQ(status_of(patient_json("4")), 413) << "nor anything else";
+    EXPECT_EQ(status_of("[1]"), 413);
+    EXPECT_EQ(status_of("{"), 413);
 }
 
 TEST(HistoryBundle, StoresNoParameters) {
