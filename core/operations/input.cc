@@ -106,7 +106,7 @@ Result<OperationInput> OperationInput::read_any(const Request& request,
     ANNALS_TRY_VOID(input.read_body(request));
     const json::Value root = input.body_.root();
     const json::Value parameters = root["parameter"];
-    if (!root["resourceType"].equals("Parameters") || (parameters && parameters.size() == 0)) {
+    if (!root["resourceType"].equals("Parameters") || (parameters && !parameters.is_array())) {
         return input;
     }
     for (const json::Value parameter : parameters.elements()) {
