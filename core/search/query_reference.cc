@@ -1,4 +1,5 @@
 #include "core/base/ids.h"
+#include "core/search/parameter_values.h"
 #include "core/search/reading.h"
 
 #include <fmt/format.h>
@@ -120,6 +121,37 @@ Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
     return any_of(std::move(plans));
 }
 
+// How many conditions a part of a version counts for: each candidate's body is parsed.
+constexpr std::size_t kVersionConditions = 50;
+
+// Whether `own` is `asked` or a version within it: `url|1` covers `url|1` and `url|1.0`, but not `url|10`.
+bool is_within(std::string_view own, std::string_view asked) {
+    static constexpr std::string_view kSeparators = ".-+";
+    return own.starts_with(asked) &&
+           (own.size() == asked.size() ||
+            kSeparators.find(own[asked.size()]) != std::string_view::npos);
+}
+
+// search.html#versions: a canonical in any version, or in those that begin with the given one.
+Result<Plan> by_canonical(const Asked& asked, const std::string& text) {
+    const std::size_t bar = text.find('|');
+    Plan in_any_version = carrying({exact(asked.parameter.column, text.substr(0, bar))});
+    if (bar == std::string::npos) {
+        return in_any_version;
+    }
+    ANNALS_TRY_VOID(asked.reading.spend(kVersionConditions));
+    return verified(std::move(in_any_version),
+                    [parameters = asked.reading.context.parameters, &parameter = asked.parameter,
+                     text](json::Value resource) {
+                        bool found = false;
+                        for_each_parameter_value(parameter, resource, [&](json::Value value) {
+                            const json::Value own = value.is_string() ? value : value["reference"];
+                            found = found || is_within(own.string(), text);
+                        });
+                        return found;
+                    });
+}
+
 }  // namespace
 
 // search.html#reference
@@ -135,10 +167,14 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
     if (const Links& links = asked.reading.context.links) {
         text = links(*text).value_or(*std::move(text));
     }
+    const auto local = read_local(*text, asked.reading.context.base_url);
+    const bool is_url = !local && text->find(':') != std::string::npos;
+    if (asked.modifier == "below" && is_url) {
+        return by_canonical(asked, *text);
+    }
     if (asked.modifier == "above" || asked.modifier == "below") {
         return by_hierarchy(asked, *text);
     }
-    const auto local = read_local(*text, asked.reading.context.base_url);
     const auto bare = read_bare(*text);
     if (!asked.modifier.empty()) {
         ANNALS_TRY(const TypeId type, type_in_modifier(asked));
@@ -157,7 +193,7 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
         return by_id(asked, *bare);
     }
     // References to elsewhere, and canonicals, are found as written.
-    if (text->find(':') == std::string::npos) {
+    if (!is_url) {
         return asked.bad("an id, Type/id or an absolute URL is needed");
     }
     return carrying({exact(column, *text)});
