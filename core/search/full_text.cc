@@ -175,75 +175,144 @@ void append_strings(json::Value value, bool is_narrative, std::string& out) {
     }
 }
 
-// Alternatives, each a list of words and phrases that must all occur. All are surrounded by blanks.
-using WantedWords = std::vector<std::vector<std::string>>;
-
-// `words`: how many have been read so far.
-Result<WantedWords> read_wanted(std::string_view name, std::string_view value, std::size_t& words) {
-    WantedWords wanted(1);
-    const auto take = [&](std::string_view text) {
-        std::string phrase = " ";
-        append_words(text, phrase);
-        if (phrase.size() > 1) {
-            wanted.back().push_back(std::move(phrase));
-            ++words;
-        }
+// What a text must contain.
+struct WantedText {
+    enum class Kind : std::uint8_t {
+        phrase,
+        all_of,
+        any_of,
     };
-    while (!value.empty()) {
-        if (value.front() == ' ') {
-            value.remove_prefix(1);
-            continue;
-        }
-        if (value.front() == '"') {
-            const std::size_t end = value.find('"', 1);
-            if (end == std::string_view::npos) {
-                return bad_value(name, "a quotation mark is not closed");
-            }
-            take(value.substr(1, end - 1));
-            value.remove_prefix(end + 1);
-            continue;
-        }
-        const std::string_view word = value.substr(0, value.find_first_of(" \""));
-        value.remove_prefix(word.size());
-        if (word == "OR") {
-            wanted.emplace_back();
-        } else if (word != "AND") {
-            take(word);
-        }
-    }
-    const bool lacks =
-        std::ranges::any_of(wanted, [](const auto& alternative) { return alternative.empty(); });
-    if (lacks || words > kWordsMax) {
-        return bad_value(name,
-                         fmt::format("1 to {} words or quoted phrases are needed, with AND or "
-                                     "OR between them or nothing",
-                                     kWordsMax));
-    }
-    return wanted;
-}
 
-bool is_found(const WantedWords& wanted, const std::string& words) {
-    return std::ranges::any_of(wanted, [&](const auto& alternative) {
-        return std::ranges::all_of(alternative, [&](const std::string& phrase) {
-            // Much faster than std::string::find, which stops at every blank.
-            return ::memmem(words.data(), words.size(), phrase.data(), phrase.size()) != nullptr;
-        });
-    });
+    Kind kind = Kind::phrase;
+    std::string phrase;  ///< words, each followed by a blank, and a blank before
+    std::vector<WantedText> parts;
+};
+
+// Reads words and quoted phrases with AND, OR or nothing between them. Parentheses group them; AND binds more closely.
+class WantedTextReader {
+  public:
+    explicit WantedTextReader(std::string_view name) : name_(name) {}
+
+    // Reads one of the alternatives of a value.
+    Result<WantedText> read(std::string_view text) {
+        rest_ = text;
+        ANNALS_TRY(WantedText wanted, any_of(0));
+        return rest_.empty() ? Result<WantedText>(std::move(wanted))
+                             : bad_value(name_, "a parenthesis is not opened");
+    }
+
+  private:
+    static constexpr std::size_t kLevelsMax = 50;
+
+    Error lacking() const {
+        return bad_value(name_, fmt::format("1 to {} words or quoted phrases are needed, with AND "
+                                            "or OR between them or nothing",
+                                            kWordsMax));
+    }
+
+    // The text up to the next separator, after blanks; empty at a quotation mark, a parenthesis or the end.
+    std::string_view next_word() {
+        rest_.remove_prefix(std::min(rest_.size(), rest_.find_first_not_of(' ')));
+        return rest_.substr(0, rest_.find_first_of(" \"()"));
+    }
+
+    Result<WantedText> any_of(std::size_t level) {
+        WantedText wanted{WantedText::Kind::any_of, {}, {}};
+        for (;;) {
+            ANNALS_TRY(WantedText part, all_of(level));
+            wanted.parts.push_back(std::move(part));
+            if (next_word() != "OR") {
+                return wanted;
+            }
+            rest_.remove_prefix(2);
+        }
+    }
+
+    Result<WantedText> all_of(std::size_t level) {
+        WantedText wanted{WantedText::Kind::all_of, {}, {}};
+        for (;;) {
+            const std::string_view word = next_word();
+            if (rest_.empty() || rest_.front() == ')' || word == "OR") {
+                break;
+            }
+            rest_.remove_prefix(word.size());
+            // The standard's own example writes it in lower case.
+            if (word == "AND" || word == "and") {
+                continue;
+            }
+            ANNALS_TRY(WantedText part, word.empty() ? enclosed(level) : phrase(word));
+            if (part.kind != WantedText::Kind::phrase || part.phrase.size() > 1) {
+                wanted.parts.push_back(std::move(part));
+            }
+        }
+        return wanted.parts.empty() ? Result<WantedText>(lacking()) : std::move(wanted);
+    }
+
+    // What stands between quotation marks or parentheses.
+    Result<WantedText> enclosed(std::size_t level) {
+        const bool is_phrase = rest_.front() == '"';
+        rest_.remove_prefix(1);
+        if (is_phrase) {
+            const std::size_t size = rest_.find('"');
+            if (size == std::string_view::npos) {
+                return bad_value(name_, "a quotation mark is not closed");
+            }
+            const std::string_view quoted = rest_.substr(0, size);
+            rest_.remove_prefix(size + 1);
+            return phrase(quoted);
+        }
+        if (level == kLevelsMax) {
+            return bad_value(name_,
+                             fmt::format("more than {} parentheses in each other", kLevelsMax));
+        }
+        ANNALS_TRY(WantedText inner, any_of(level + 1));
+        if (rest_.empty()) {
+            return bad_value(name_, "a parenthesis is not closed");
+        }
+        rest_.remove_prefix(1);
+        return inner;
+    }
+
+    Result<WantedText> phrase(std::string_view text) {
+        WantedText wanted{WantedText::Kind::phrase, " ", {}};
+        append_words(text, wanted.phrase);
+        words_ += wanted.phrase.size() > 1 ? 1 : 0;
+        return words_ > kWordsMax ? Result<WantedText>(lacking()) : std::move(wanted);
+    }
+
+    std::string_view name_;
+    std::string_view rest_;
+    std::size_t words_ = 0;
+};
+
+bool is_found(const WantedText& wanted, const std::string& words) {
+    const auto is_part_found = [&](const WantedText& part) { return is_found(part, words); };
+    switch (wanted.kind) {
+        case WantedText::Kind::all_of:
+            return std::ranges::all_of(wanted.parts, is_part_found);
+        case WantedText::Kind::any_of:
+            return std::ranges::any_of(wanted.parts, is_part_found);
+        case WantedText::Kind::phrase:
+            break;
+    }
+    // Much faster than std::string::find, which stops at every blank.
+    return ::memmem(words.data(), words.size(), wanted.phrase.data(), wanted.phrase.size()) !=
+           nullptr;
 }
 
 }  // namespace
 
 // search.html#all leaves text searches to the server. Here: whole words, regardless of case and accents.
 Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
-    WantedWords wanted;
-    std::size_t words = 0;
+    WantedTextReader reader(name);
+    WantedText wanted{WantedText::Kind::any_of, {}, {}};
     for (const std::string_view alternative : split_unescaped(value, ',')) {
         const auto text = unescape(alternative);
         if (!text) {
             return bad_value(name, "unknown escape");
         }
-        ANNALS_TRY(WantedWords more, read_wanted(name, *text, words));
-        std::move(more.begin(), more.end(), std::back_inserter(wanted));
+        ANNALS_TRY(WantedText part, reader.read(*text));
+        wanted.parts.push_back(std::move(part));
     }
     const bool narrative_only = name == "_text";
     return verified(everything(), [wanted = std::move(wanted), narrative_only](json::Value body) {

@@ -250,6 +250,32 @@ TEST(Query, SearchesTextsForWordsAndPhrases) {
     EXPECT_TRUE(corpus.ask("Patient", words + ",w100").starts_with("invalid: "));
 }
 
+// As in R4's own example: (bone OR liver) and metastases.
+TEST(Query, GroupsWordsByParentheses) {
+    Corpus corpus;
+    fill(corpus);
+    const std::string deep = "_text=" + std::string(100'000, '(');
+    const std::string name = "invalid: search parameter '_text': ";
+    const std::string lacking =
+        name +
+        "1 to 100 words or quoted phrases are needed, with AND or OR between them or nothing";
+    const std::pair<std::string, std::string> cases[] = {
+        {"_text=(ben%20OR%20of)%20and%20co", "peter"},
+        {"_text=attack%20OR%20co%20and%20nothing", "peter paul"},
+        {"_text=co%20(ben%20OR%20(of%20attack))", "peter"},
+        {"_text=(%22attack%20of%22)heart", "paul"},
+        {"_text=%22(ben)%22", "peter"},
+        {"_text=(ben%20OR%20of", name + "a parenthesis is not closed"},
+        {"_text=ben)%20OR%20of", name + "a parenthesis is not opened"},
+        {"_text=ben%20()", lacking},
+        {"_text=and", lacking},
+        {deep, name + "more than 50 parentheses in each other"},
+    };
+    for (const auto& [query, expected] : cases) {
+        EXPECT_EQ(corpus.ask("Patient", query), expected) << query.substr(0, 100);
+    }
+}
+
 TEST(Query, FindsEachWordOfALongTextWithoutBlanks) {
     Corpus corpus;
     std::string text;
