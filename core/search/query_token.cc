@@ -1,7 +1,12 @@
 #include "core/base/ids.h"
+#include "core/base/text.h"
 #include "core/search/fold.h"
+#include "core/search/parameter_values.h"
 #include "core/search/reading.h"
+#include "core/search/selection.h"
 #include "core/search/value_sets.h"
+
+#include <algorithm>
 
 namespace annals::core::search {
 
@@ -41,8 +46,62 @@ Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
     return carrying(std::move(terms));
 }
 
+// The element of `type` to which `path` leads; missing if there is none, or a choice on the way.
+schema::Element element_at(schema::Type type, const Path& path) {
+    schema::Element element;
+    for (const Step& step : path.steps) {
+        const auto elements = type.find_base(step.name);
+        if (elements.size() != 1) {
+            return {};
+        }
+        element = elements[0];
+        type = element.type();
+    }
+    return element;
+}
+
+// Whether the parameter is one of MIME types, such as Attachment.contentType.
+bool finds_media_types(const Asked& asked) {
+    const auto parsed = fhirpath::Expression::parse(asked.parameter.expression);
+    const auto paths = parsed ? paths_of(*parsed, schema::Type(asked.type)) : std::nullopt;
+    return paths && std::ranges::any_of(*paths, [&](const Path& path) {
+               const schema::Element element = element_at(schema::Type(asked.type), path);
+               return element && element.value_set() &&
+                      element.value_set().url() == "http://hl7.org/fhir/ValueSet/mimetypes";
+           });
+}
+
+// Whether `own` is the MIME type `asked`, with or without further parameters. Neither distinguishes case (RFC 2045).
+bool is_media_type(std::string_view own, std::string_view asked) {
+    if (own.size() < asked.size() || !equal_ignoring_case(own.substr(0, asked.size()), asked)) {
+        return false;
+    }
+    const std::size_t behind = own.find_first_not_of(' ', asked.size());
+    return behind == std::string_view::npos || own[behind] == ';';
+}
+
+// How many conditions a MIME type counts for: each candidate's body is parsed.
+constexpr std::size_t kMediaTypeConditions = 50;
+
+// search.html#mimetype
+Result<Plan> by_media_type(const Asked& asked, std::string media_type) {
+    ANNALS_TRY_VOID(asked.reading.spend(kMediaTypeConditions));
+    return verified(carrying({present(asked.parameter.column)}),
+                    [parameters = asked.reading.context.parameters, &parameter = asked.parameter,
+                     media_type = std::move(media_type)](json::Value resource) {
+                        bool found = false;
+                        for_each_parameter_value(parameter, resource, [&](json::Value value) {
+                            found = found || is_media_type(value.string(), media_type);
+                        });
+                        return found;
+                    });
+}
+
 Result<Plan> by_code_hierarchy(const Asked& asked, std::string_view value) {
-    ANNALS_TRY(const TokenText token, read_token(asked, value));
+    ANNALS_TRY(TokenText token, read_token(asked, value));
+    if (asked.modifier == "below" && !token.system && finds_media_types(asked)) {
+        return by_media_type(asked, std::move(token.code));
+    }
     if (!token.system || token.system->empty() || token.code.empty()) {
         return asked.bad("system|code is needed");
     }

@@ -207,6 +207,32 @@ TEST(ReferenceQuery, FindsCanonicalsWithAndWithoutVersion) {
 }
 
 // R4's own example, with the versions that a comparison of texts alone would confuse.
+// R4's example: a type is found with and without parameters.
+TEST(TokenQuery, FindsMimeTypesWithWhateverParameters) {
+    Corpus corpus;
+    int count = 0;
+    for (const char* type : {"text/xml", "text/xml; charset=UTF-8", "TEXT/XML ;charset=latin1",
+                             "text/xml-external", "application/json"}) {
+        corpus.add(R"({"resourceType":"DocumentReference","id":"d)" + std::to_string(++count) +
+                   R"(","status":"current","content":[{"attachment":{"contentType":")" + type +
+                   R"("}}]})");
+    }
+    corpus.add(R"({"resourceType":"CapabilityStatement","id":"c","status":"active",
+        "format":["json","application/fhir+xml; fhirVersion=4.0"]})");
+    check(
+        corpus, "DocumentReference",
+        {{"contenttype=text/xml", "d1"},
+         {"contenttype:below=text/xml", "d1 d2 d3"},
+         {"contenttype:below=text/xml; charset=utf-8", "d2"},
+         {"contenttype:below=text/xml,application/json", "d1 d2 d3 d5"},
+         {"contenttype:below=text", ""},
+         {"contenttype:above=text/xml",
+          "invalid: search parameter 'contenttype:above': system|code is needed"},
+         {"type:below=text/xml", "invalid: search parameter 'type:below': system|code is needed"}});
+    check(corpus, "CapabilityStatement",
+          {{"format:below=application/fhir%2Bxml", "c"}, {"format:below=xml", ""}});
+}
+
 TEST(ReferenceQuery, FindsCanonicalsInVersionsBelowTheGivenOne) {
     Corpus corpus;
     for (const char* version : {"1", "1.0", "1.1-draft", "10", "2.0"}) {
