@@ -285,6 +285,37 @@ TEST(ExtractAdded, TakesComputedValues) {
                 IsEmpty());
 }
 
+// R4's own parameters of these types are all over other elements.
+TEST(ExtractAdded, TakesTextsAndNumbersFromElementsOfOtherTypes) {
+    const Column x = column_of("x");
+    const auto found = [](std::string_view members, std::string_view type,
+                          std::string_view expression) {
+        return Found(R"({"resourceType":"Observation",)" + std::string(members) + "}",
+                     with_parameter(type, expression, "Observation"));
+    };
+    constexpr std::string_view kCode =
+        R"("code":{"coding":[{"code":"a","display":"Éne"},{"code":"b","display":"Two"}],"text":"Some"})";
+    EXPECT_THAT(found(kCode, "string", "Observation.code").texts(x),
+                UnorderedElementsAre("ene", "two", "some"));
+    EXPECT_THAT(found(kCode, "string", "Observation.code.coding").texts(x),
+                UnorderedElementsAre("ene", "two"));
+
+    constexpr std::string_view kQuantity = R"("valueQuantity":{"value":1.5,"unit":"a"})";
+    const char* const quantity = "Observation.value.as(Quantity)";
+    EXPECT_THAT(found(kQuantity, "number", quantity).intervals(x), ElementsAre(point(1.5)));
+    EXPECT_THAT(found(R"("valueQuantity":{"unit":"a"})", "number", quantity).intervals(x),
+                IsEmpty());
+
+    // A number is a quantity without a unit, computed or not.
+    constexpr std::string_view kInteger = R"("valueInteger":7)";
+    for (const char* expression : {"Observation.value.as(integer)", "Observation.value + 0"}) {
+        const Found number = found(kInteger, "quantity", expression);
+        EXPECT_THAT(number.texts(beside(x, ":units")), ElementsAre("\x1F\x1F")) << expression;
+        EXPECT_THAT(number.intervals(beside(x, "=\x1F\x1F")), ElementsAre(point(7))) << expression;
+        EXPECT_TRUE(number.is_present("x")) << expression;
+    }
+}
+
 TEST(ExtractAdded, KnowsTheSystemOfAComputedCode) {
     EXPECT_TRUE(
         Found(R"({"resourceType":"Patient","gender":"male"})",
