@@ -94,6 +94,22 @@ TEST_F(DispatcherTest, WhatIsUnderWayFromBeforeAnErrorSettlesNothingThatCameAfte
     EXPECT_EQ(again[0].position, second[0].position);
 }
 
+TEST_F(DispatcherTest, FailuresAreCountedFromTheLastSuccess) {
+    subscribe(hook("s", "Patient", "id-only"));
+    for (int i = 0; i < 3; ++i) {
+        put_patient(fmt::format("p{}", i));
+        for (const bool fails : {true, true, false}) {
+            const std::vector<Notification> some = advance();
+            ASSERT_EQ(some.size(), 1U) << i;
+            dispatcher_->settle(
+                some[0], fails ? Result<void>(Error{Errc::io, "status 500", ""}) : Result<void>(),
+                time_);
+            time_ += 2s;
+        }
+    }
+    EXPECT_EQ(status("s"), "active");
+}
+
 TEST_F(DispatcherTest, TooManyFailuresEndInTheStatusErrorWithTheReason) {
     subscribe(hook("s", "Patient", "id-only"));
     put_patient("a");

@@ -69,6 +69,17 @@ TEST_F(DispatcherTest, WhatWasSavedIsNotToldAgain) {
     EXPECT_THAT(told(), IsEmpty());
 }
 
+TEST_F(DispatcherTest, WhatWasSavedOfSeveralIsNotToldAgain) {
+    for (const char* id : {"s", "t", "u"}) {
+        subscribe(hook(id, "Patient", "id-only"));
+    }
+    put_patient("a");
+    EXPECT_EQ(told().size(), 3U);
+    dispatcher_->save();
+    dispatch();
+    EXPECT_THAT(told(), IsEmpty());
+}
+
 TEST_F(DispatcherTest, ItGoesOnFromItsActivationIfWhatWasSavedIsGone) {
     subscribe(hook("s", "Patient", "id-only"));
     put_patient("a");

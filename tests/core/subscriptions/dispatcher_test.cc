@@ -46,6 +46,19 @@ TEST_F(DispatcherTest, WhatIsWrittenBetweenTheRequestAndTheActivationIsToldOf) {
     EXPECT_EQ(status("s"), "active");
 }
 
+TEST_F(DispatcherTest, HeadersAreSentWithoutTheBlanksAroundTheirValues) {
+    std::string body = hook("s", "Patient");
+    constexpr std::string_view kUrl = "\"http://hook/a\"";
+    body.replace(body.find(kUrl), kUrl.size(),
+                 R"("http://hook/a","header":["X-A:\t  b c \t","Authorization: Bearer x"])");
+    subscribe(body);
+    put_patient("p");
+    const std::vector<Notification> some = advance();
+    ASSERT_EQ(some.size(), 1U);
+    EXPECT_THAT(some[0].headers, Contains("X-A: b c"));
+    EXPECT_THAT(some[0].headers, Contains("Authorization: Bearer x"));
+}
+
 TEST_F(DispatcherTest, ThePayloadIsNothingTheIdOrTheResource) {
     subscribe(hook("none", "Patient"));
     subscribe(hook("id", "Patient", "id-only"));
