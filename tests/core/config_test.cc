@@ -106,6 +106,15 @@ TEST(LoadConfig, TakesABaseUrlWithAndWithoutAPort) {
     }
 }
 
+TEST(LoadConfig, TakesOriginsAsBrowsersSendThem) {
+    const std::vector<std::string> origins = {"https://app.example.org", "http://localhost:3000",
+                                              "http://[::1]:80", "capacitor://localhost"};
+    const Result<Config> config = load_config(
+        sets({"cors.origins=[\"" + fmt::format("{}", fmt::join(origins, "\",\"")) + "\"]"}));
+    ASSERT_TRUE(config.has_value()) << config.error().detail;
+    EXPECT_EQ(config->cors_origins, origins);
+}
+
 TEST(LoadConfig, TakesNoughtForASizeOrDurationOnlyWhereItMeansSomething) {
     EXPECT_EQ(fault_of(sets({"auth.jwt.leeway=0s"})), "");
     EXPECT_NE(fault_of(sets({"shutdown_timeout=0s"})).find("of at least 1 ms"), std::string::npos);
@@ -181,6 +190,7 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"base_url=http://x/y?z=/fhir", "base_url must"},
              {"base_url=http://x/a b/fhir", "base_url must"},
              {"base_url=http://x/\xff/fhir", "base_url must"},
+             {"base_url=http://x/\x7f/fhir", "base_url must"},
              {"base_url=http://m\u00fcnchen.example/fhir", "base_url must"},
              {"base_url=http://x:99999/fhir", "base_url must"},
              {"base_url=http://x:0/fhir", "base_url must"},
