@@ -226,8 +226,16 @@ TEST_F(JobsTest, GoOnAfterARestartFromWhatTheyKept) {
     EXPECT_EQ(g_begun, 2);
     EXPECT_EQ(look(*id).stage, JobStage::done);
     open();
-    EXPECT_EQ(look(*id).stage, JobStage::done);
-    EXPECT_EQ(look(*id).state.result.files.size(), 1U);
+    const JobView view = look(*id);
+    EXPECT_EQ(view.stage, JobStage::done);
+    EXPECT_EQ(view.state.result.time, Instant{5'000'000});
+    ASSERT_EQ(view.state.result.files.size(), 1U);
+    const JobFile& file = view.state.result.files[0];
+    EXPECT_EQ(file.part, "output");
+    EXPECT_EQ(file.type, "Patient");
+    EXPECT_EQ(file.name, "three.ndjson");
+    EXPECT_EQ(file.count, 3U);
+    EXPECT_EQ(file.input, "in");
     EXPECT_EQ(g_begun, 2);
 }
 
