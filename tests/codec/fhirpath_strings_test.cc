@@ -56,6 +56,7 @@ TEST_F(FhirPath, MatchesPatternsThatAreMadeAsItGoes) {
 
 TEST_F(FhirPath, EncodesAndDecodesWhatItKnowsOnly) {
     EXPECT_EQ(eval("'A/'.encode('hex') | '412F'.decode('hex')"), "[412f][A/]");
+    EXPECT_EQ(eval("'P '.encode('hex') | '5020'.decode('hex')"), "[5020][P ]");
     for (const std::string wrong : {"414", "4x", "x4", "g1", "ff"}) {
         EXPECT_EQ(eval("'" + wrong + "'.decode('hex')"), "") << wrong;
     }

@@ -82,6 +82,28 @@ TEST(XmlWriter, WritesResourcesInsideOfResources) {
         R"(<contained><Organization><id value="o"/></Organization></contained><contained><Basic/></contained>)");
 }
 
+TEST(XmlWriter, GivesEachElementALineWhereThatIsAskedFor) {
+    EXPECT_EQ(
+        xml_of(R"({"resourceType":"Patient","id":"p","name":[{"given":["A","B"],"text":"A B"}],
+                         "contained":[{"resourceType":"Organization","id":"o"}]})",
+               true),
+        R"(<?xml version="1.0" encoding="UTF-8"?>
+<Patient xmlns="http://hl7.org/fhir">
+  <id value="p"/>
+  <contained>
+    <Organization>
+      <id value="o"/>
+    </Organization>
+  </contained>
+  <name>
+    <text value="A B"/>
+    <given value="A"/>
+    <given value="B"/>
+  </name>
+</Patient>
+)");
+}
+
 TEST(XmlWriter, EscapesWhatXmlMustHaveEscaped) {
     EXPECT_EQ(inside_of_patient(R"("id":"<&>\"'\\\/\n\r\t\u0041\u00e9\ud83d\ude00")"),
               "<id value=\"&lt;&amp;&gt;&quot;'\\/&#10;&#13;&#9;A\xc3\xa9\xf0\x9f\x98\x80\"/>");
