@@ -180,10 +180,12 @@ class TransactionRun {
             }
             const TransactionEntry& entry = entries_[index];
             if (entry.kind == EntryKind::create || entry.kind == EntryKind::update) {
-                const std::string name =
-                    resource_name(entry.target.type, attempt.state().decision(index).id);
-                if (Result<void> added = attempt.links().add(entry.full_url, name); !added) {
-                    co_return fail(index, std::move(added.error()));
+                const EntryDecision& decision = attempt.state().decision(index);
+                const Result<void> added = attempt.links().add(
+                    entry.full_url, resource_name(entry.target.type, decision.id),
+                    decision.method == storage::Method::post);
+                if (!added) {
+                    co_return fail(index, added.error());
                 }
                 attempt.state().know(entry.full_url);
             }

@@ -2,6 +2,7 @@
 
 #include "codec/xml/narrative_links.h"
 #include "core/interactions/history_bundle_entry.h"
+#include "core/interactions/references.h"
 
 #include <fmt/format.h>
 
@@ -34,33 +35,45 @@ bool is_inside(json::Value outer, json::Value value) noexcept {
 
 }  // namespace
 
-Result<void> TransactionLinks::add(std::string_view full_url, const std::string& name) {
+Result<void> TransactionLinks::add(std::string_view full_url, const std::string& name,
+                                   bool created) {
     if (full_url.empty() ||
         (full_url.starts_with(base_url_) && full_url.substr(base_url_.size()).starts_with('/') &&
          full_url.substr(base_url_.size() + 1) == name)) {
         return {};
     }
-    const auto [at, added] = names_.try_emplace(full_url, name);
-    if (!added && at->second != name) {
+    const auto [at, added] = names_.try_emplace(full_url, Named{name, created});
+    if (!added && at->second.name != name) {
         return Error{Errc::invalid, fmt::format("two entries have the fullUrl '{}'", full_url)};
     }
     return {};
 }
 
-std::optional<std::string> TransactionLinks::find(std::string_view link,
-                                                  std::string_view base) const {
-    const std::size_t hash = link.find('#');
-    const std::string_view fragment =
-        hash == std::string_view::npos ? std::string_view() : link.substr(hash);
-    link = link.substr(0, hash);
+const TransactionLinks::Named* TransactionLinks::find_exactly(std::string_view link,
+                                                              std::string_view base) const {
     auto at = names_.find(link);
     if (at == names_.end() && !base.empty() && link.find(':') == std::string_view::npos) {
         at = names_.find(fmt::format("{}{}", base, link));
     }
-    if (at == names_.end()) {
+    return at == names_.end() ? nullptr : &at->second;
+}
+
+std::optional<std::string> TransactionLinks::find(std::string_view link,
+                                                  std::string_view base) const {
+    const std::string_view fragment = link.substr(std::min(link.find('#'), link.size()));
+    link.remove_suffix(fragment.size());
+    if (const Named* const named = find_exactly(link, base)) {
+        return named->name + std::string(fragment);
+    }
+    const std::size_t history = link.find(kHistoryMark);
+    if (history == std::string_view::npos) {
         return std::nullopt;
     }
-    return at->second + std::string(fragment);
+    const Named* const named = find_exactly(link.substr(0, history), base);
+    if (named == nullptr || !named->created) {
+        return std::nullopt;
+    }
+    return fmt::format("{}{}1{}", named->name, kHistoryMark, fragment);
 }
 
 Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& resource,
@@ -115,6 +128,7 @@ std::vector<std::string> TransactionLinks::unknown(const EntryResource& resource
         if (find(link, base)) {
             continue;
         }
+        link.resize(std::min(link.find(kHistoryMark), link.size()));
         if (!base.empty() && link.find(':') == std::string::npos) {
             unknown.push_back(fmt::format("{}{}", base, link));
         }

@@ -27,9 +27,10 @@ class TransactionLinks {
     /// `base_url`: links below it need no change.
     explicit TransactionLinks(std::string_view base_url) : base_url_(base_url) {}
 
-    /// Adds that `full_url` stands for `name`: "Patient/1". Lifetime: `full_url` outlives the object.
-    /// Errors: invalid (it stands for two resources).
-    Result<void> add(std::string_view full_url, const std::string& name);
+    /// Adds that `full_url` stands for `name`: "Patient/1". `created`: with an id assigned here, so that links to any
+    /// version of it mean its first one. Lifetime: `full_url` outlives the object. Errors: invalid (it stands for two
+    /// resources).
+    Result<void> add(std::string_view full_url, const std::string& name, bool created);
 
     /// The name of the resource ("Patient/1") that an absolute `link` in criteria stands for, if it is the fullUrl of one.
     std::optional<std::string> named(std::string_view link) const { return find(link, {}); }
@@ -44,11 +45,17 @@ class TransactionLinks {
                                      std::string_view full_url) const;
 
   private:
+    struct Named {
+        std::string name;
+        bool created = false;
+    };
+
     /// What replaces `link` if it names a resource of the bundle; `base` is that of the referring entry's fullUrl.
     std::optional<std::string> find(std::string_view link, std::string_view base) const;
+    const Named* find_exactly(std::string_view link, std::string_view base) const;
 
     std::string_view base_url_;
-    std::unordered_map<std::string_view, std::string> names_;
+    std::unordered_map<std::string_view, Named> names_;
 };
 
 }  // namespace annals::core

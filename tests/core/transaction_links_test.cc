@@ -47,6 +47,34 @@ TEST(Transaction, ResolvesFullUrlsOfAnotherServer) {
     EXPECT_EQ(subject_of(server, name_in(bundle, 3)), "Patient/7");
 }
 
+// http.html#trules: whatever version a client has chosen, the resource gets its own.
+TEST(Transaction, ResolvesLinksToVersionsOfWhatItCreates) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Observation",
+                          observation_of("", "http://a/fhir/Patient/7/_history/3"),
+                          full_url("http://a/fhir/Observation/1")),
+                 entry_of("POST", "Observation", observation_of("", "Patient/7/_history/3#x"),
+                          full_url("http://a/fhir/Observation/2")),
+                 entry_of("POST", "Patient", patient_json("7"),
+                          full_url("http://a/fhir/Patient/7")),
+                 entry_of("POST", "Observation", observation_of("", "Patient/put/_history/3"),
+                          full_url("http://a/fhir/Observation/3")),
+                 entry_of("PUT", "Patient/put", patient_json("put"),
+                          full_url("http://a/fhir/Patient/put"))}))
+            .body);
+    ASSERT_EQ(bundle.statuses(), "201 201 201 201 201");
+    const std::string first = name_in(bundle, 2) + "/_history/1";
+    EXPECT_EQ(subject_of(server, name_in(bundle, 0)), first);
+    EXPECT_EQ(subject_of(server, name_in(bundle, 1)), first + "#x");
+    EXPECT_EQ(server.get("/" + first).status, 200);
+    EXPECT_EQ(subject_of(server, name_in(bundle, 3)), "Patient/put/_history/3")
+        << "which may be an earlier version";
+}
+
 TEST(Transaction, ResolvesLinksHoweverTheyAreEscaped) {
     TestService server;
     const std::string other =
