@@ -7,6 +7,7 @@
 #include "storage/segment_writer.h"
 #include "storage/store.h"
 #include "storage/verify.h"
+#include "tests/storage/erasure_fixture.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
@@ -31,14 +32,6 @@ StoreOptions unsynced_options() {
     StoreOptions options;
     options.segment_bytes = 64 << 10;
     options.durability = Durability::none;
-    return options;
-}
-
-/// Segments are created only when needed.
-StoreOptions segments_on_demand(std::uint64_t segment_bytes) {
-    StoreOptions options;
-    options.segment_bytes = segment_bytes;
-    options.prepare_segments = false;
     return options;
 }
 

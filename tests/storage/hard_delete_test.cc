@@ -1,14 +1,17 @@
-// Hard deletes: of very many versions, of some in a segment that is sealed then, and beside a journal that is of another log.
+// Hard deletes: what they cost, of very many versions, of some in a segment that is sealed then, and beside a journal that is of
+// another log.
 
 #include "storage/erasure_journal.h"
 #include "storage/format.h"
 #include "storage/store.h"
 #include "storage/verify.h"
+#include "tests/storage/erasure_fixture.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,31 @@ namespace {
 using test::CommitBuilder;
 using test::kDirectory;
 using test::SimFileSystem;
+
+/// The number of syncs of a lone hard delete, after a few others.
+std::uint64_t syncs_of_a_hard_delete(Durability durability) {
+    SimFileSystem fs;
+    StoreOptions options = segments_on_demand();
+    options.durability = durability;
+    auto store = Store::open(fs, kDirectory, options);
+    EXPECT_TRUE(store);
+    std::uint64_t before = 0;
+    for (const char* id : {"a", "b", "c"}) {
+        test::put(**store, "Patient", id, "text");
+        before = fs.file_syncs();
+        CommitBuilder erase;
+        erase.erase("Patient", id);
+        const Submission submission = (*store)->submit(erase.commit());
+        EXPECT_TRUE((*store)->wait(submission.ticket));
+        EXPECT_TRUE((*store)->wait_erased(submission.ticket));
+    }
+    return fs.file_syncs() - before;
+}
+
+TEST(HardDelete, SyncsTheLogTheJournalAndTheSegmentOnceEach) {
+    EXPECT_EQ(syncs_of_a_hard_delete(Durability::commit), 3U);
+    EXPECT_EQ(syncs_of_a_hard_delete(Durability::none), 3U);
+}
 
 TEST(HardDelete, LeavesNoBodyHoweverManyVersionsItIsOf) {
     constexpr std::uint64_t kAtATime = 4096;
