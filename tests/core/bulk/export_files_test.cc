@@ -53,6 +53,8 @@ TEST_F(ExportTest, GivesRangesOfItsFiles) {
     EXPECT_EQ(get("bytes=-100000").body, whole.body);
     EXPECT_EQ(get("bytes=5-100000").body, whole.body.substr(5));
     EXPECT_EQ(get("bytes=" + size + "-").status, 416);
+    EXPECT_EQ(get("bytes=100000-").status, 416);
+    EXPECT_EQ(get("bytes=100000-100001").status, 416);
     EXPECT_EQ(get("bytes=-0").status, 416);
     EXPECT_EQ(get("bytes=" + size + "-").header("Content-Range"), "bytes */" + size);
     for (const char* ignored : {"bytes=5-2", "bytes=", "bytes=-", "bytes=a-b", "lines=1-2",
