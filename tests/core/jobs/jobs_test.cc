@@ -105,7 +105,10 @@ class JobsTest : public test::ServiceFixture {
         JobOrder order;
         order.kind = kind;
         order.owner = owner;
+        order.scopes = "system/*.rs";
         order.url = "http://test/fhir/$count?a=\"b\"";
+        order.base_url = "http://test/fhir";
+        order.task = R"({"to":3})";
         loop().post([&] { spawn(loop(), "begin", begin_in(*jobs_, loop(), order, promise)); });
         return promise.get_future().get();
     }
@@ -216,11 +219,18 @@ TEST_F(JobsTest, AreKeptOfNobodyAloneInThePlaceOfAllOthers) {
 
 TEST_F(JobsTest, GoOnAfterARestartFromWhatTheyKept) {
     g_may_end = false;
-    const auto id = begin("count");
+    const auto id = begin("count", "me");
     ASSERT_TRUE(id);
     await_begun(1);
     open();  // stops them first
-    EXPECT_EQ(look(*id).stage, JobStage::running);
+    const JobView taken_up = look(*id);
+    EXPECT_EQ(taken_up.stage, JobStage::running);
+    EXPECT_EQ(taken_up.order.kind, "count");
+    EXPECT_EQ(taken_up.order.owner, "me");
+    EXPECT_EQ(taken_up.order.scopes, "system/*.rs");
+    EXPECT_EQ(taken_up.order.url, "http://test/fhir/$count?a=\"b\"");
+    EXPECT_EQ(taken_up.order.base_url, "http://test/fhir");
+    EXPECT_EQ(taken_up.order.task, R"({"to":3})");
     g_may_end = true;
     jobs_->wait_until_idle();
     EXPECT_EQ(g_begun, 2);
