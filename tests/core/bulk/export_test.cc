@@ -222,6 +222,10 @@ TEST_F(ExportTest, TakesSearchesForTypes) {
                     "Patient%3Ffamily%3Dkunz")
                     .names,
                 ElementsAre("Patient/a/1", "Patient/b/1"));
+    EXPECT_THAT(run("/$export?_type=Patient,Observation&_typeFilter=Patient%3Ffamily%3Dmeier,"
+                    "Patient%3Ffamily%3Dkunz,Observation%3Fpatient%3Db")
+                    .names,
+                ElementsAre("Observation/p/1", "Patient/a/1", "Patient/b/1"));
     EXPECT_THAT(
         run("/$export?_type=Observation&_typeFilter=Observation%3Fpatient.family%3Dkunz").names,
         ElementsAre("Observation/p/1"));
