@@ -139,6 +139,15 @@ TEST(ExportCommand, BeginsItsUrlsWithNothingButAServersRoot) {
         << lines;
 }
 
+TEST(ExportCommand, WritesTheLinesThatWereImported) {
+    const TemporaryDirectory directory;
+    import_history(directory / "data");
+    const Finished done = annals({"export", "--data", directory / "data", "--to",
+                                  directory / "saved", "--history", "--base-url", "http://a/fhir"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_EQ(test::read_whole_file(directory / "saved/history.ndjson"), kHistory);
+}
+
 TEST(ExportCommand, RefusesADirectoryThatIsNoStore) {
     const TemporaryDirectory directory;
     const Finished done =
