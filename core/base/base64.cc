@@ -158,6 +158,11 @@ std::optional<std::string> decode_base64url(std::string_view text) {
             return std::nullopt;
         }
     }
+    // The last digit's bits beyond the last byte: were others than zeros taken, several texts would have the same bytes.
+    const unsigned spare = base64.size() % 4 == 2 ? 0xFU : base64.size() % 4 == 3 ? 0x3U : 0U;
+    if (!base64.empty() && (value_of(base64.back()) & spare) != 0) {
+        return std::nullopt;
+    }
     base64.append((4 - base64.size() % 4) % 4, '=');
     return decode_base64(base64);
 }

@@ -29,7 +29,8 @@ std::optional<std::string> decode_base64(std::string_view text);
 /// `bytes` in base64url.
 std::string encode_base64url(std::string_view bytes);
 
-/// The bytes that `text` encodes; none if it is not base64url (padding and white space are not allowed).
+/// The bytes that `text` encodes; none if it is not what encode_base64url() makes of them: padding and white space are not
+/// allowed, and the bits that the last digit has to spare are zeros (RFC 4648 section 3.5).
 std::optional<std::string> decode_base64url(std::string_view text);
 
 /// Decodes a text piece by piece.
