@@ -34,14 +34,6 @@ constexpr std::array<std::string_view, 3> kUnsupported{"includeAssociatedData", 
 
 constexpr std::string_view kLevels[] = {"system", "patient", "group"};
 
-void split(std::string_view list, char separator, std::vector<std::string>& parts) {
-    while (!list.empty()) {
-        if (const std::string_view part = take_until(list, separator); !part.empty()) {
-            parts.emplace_back(part);
-        }
-    }
-}
-
 // Whether a new query begins here, after a comma: a type's name and a question mark follow. Other commas belong to the current
 // query.
 bool begins_filter(std::string_view text) {
@@ -107,7 +99,10 @@ Result<void> read_types(const OperationInput& input, ExportTask& task) {
     std::vector<std::string> names;
     ANNALS_TRY(const std::vector<std::string> lists, input.texts("_type"));
     for (const std::string& list : lists) {
-        split(list, ',', names);
+        const std::string ended = list + ',';  // so that an empty last element is one, too
+        for (std::string_view rest = ended; !rest.empty();) {
+            names.emplace_back(take_until(rest, ','));
+        }
     }
     for (const std::string& name : names) {
         Result<TypeId> type = search::read_type(name);

@@ -281,12 +281,13 @@ TEST_F(ExportTest, RefusesWhatItCannotDo) {
         return send("GET", target, {}, {{"Prefer", "respond-async, handling=lenient"}}).status;
     };
     for (const char* query :
-         {"_outputFormat=text/csv", "_type=Nobody", "_since=yesterday", "_until=x", "unknown=1",
+         {"_outputFormat=text/csv", "_type=Nobody", "_type=Patient,", "_type=Patient,,Group",
+          "_type=,Patient", "_type=,", "_type=", "_since=yesterday", "_until=x", "unknown=1",
           "includeAssociatedData=LatestProvenanceResources", "organizeOutputBy=Patient",
           "includeHistory=perhaps", "_since=2020-01-01&_since=2021-01-01"}) {
         EXPECT_EQ(begin(fmt::format("/$export?{}", query)).status, 400) << query;
     }
-    EXPECT_EQ(lenient("/$export?unknown=1&includeAssociatedData=x&_type=Patient,Nobody"), 202);
+    EXPECT_EQ(lenient("/$export?unknown=1&includeAssociatedData=x&_type=Patient,Nobody,"), 202);
     for (const char* format :
          {"application/fhir%2Bndjson", "application/fhir+ndjson", "application/ndjson", "ndjson"}) {
         service().jobs().wait_until_idle();
