@@ -5,6 +5,7 @@
 #include "core/operations/coded_input.h"
 #include "core/operations/input.h"
 #include "core/operations/terminology.h"
+#include "core/terminology/grammar.h"
 
 #include <fmt/format.h>
 
@@ -148,6 +149,13 @@ std::string map_json(const ClosureAsked& asked, std::uint64_t version, const std
     return out + "}";
 }
 
+/// Whether a code that `listed` lacks follows a grammar by which no code of its system subsumes another.
+bool is_apart(const terminology::CodeSystem* listed, const GivenCode& given) {
+    const terminology::Grammar* const grammar = terminology::grammar_of(*given.system);
+    return grammar != nullptr && grammar->is_flat &&
+           terminology::judge_code(listed, *given.system, given.code) == terminology::Member::yes;
+}
+
 /// The rows that the concepts add to the existing ones, in ascending order.
 Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked& asked,
                                const std::vector<Row>& there) {
@@ -166,27 +174,30 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
     for (const GivenCode& given : asked.concepts) {
         ANNALS_TRY(const auto system, session.code_system(*given.system, given.version));
         const auto number = system ? system->find(given.code) : std::nullopt;
-        if (!number) {
+        if (!number && !is_apart(system.get(), given)) {
             return Error{Errc::not_found,
                          fmt::format("The code {} is not known", described(given))};
         }
-        const Row own{*given.system, std::string(system->code(*number)), ""};
-        ANNALS_TRY_VOID(effort.spend(known.size() + system->size() / 64));
+        const Row own{*given.system, number ? std::string(system->code(*number)) : given.code, ""};
+        ANNALS_TRY_VOID(effort.spend(known.size()));
         if (std::find(known.begin(), known.end(), own) != known.end()) {
             continue;
         }
-        ANNALS_TRY(const std::vector<bool> above, system->reached(*number, true, effort));
-        ANNALS_TRY(const std::vector<bool> below, system->reached(*number, false, effort));
-        for (const Row& other : known) {
-            const auto other_number =
-                other.system == own.system ? system->find(other.code) : std::nullopt;
-            if (!other_number) {
-                continue;
-            }
-            if (above[*other_number]) {
-                ANNALS_TRY_VOID(add(own, other));
-            } else if (below[*other_number]) {
-                ANNALS_TRY_VOID(add(other, own));
+        if (number) {
+            ANNALS_TRY_VOID(effort.spend(system->size() / 64));
+            ANNALS_TRY(const std::vector<bool> above, system->reached(*number, true, effort));
+            ANNALS_TRY(const std::vector<bool> below, system->reached(*number, false, effort));
+            for (const Row& other : known) {
+                const auto other_number =
+                    other.system == own.system ? system->find(other.code) : std::nullopt;
+                if (!other_number) {
+                    continue;
+                }
+                if (above[*other_number]) {
+                    ANNALS_TRY_VOID(add(own, other));
+                } else if (below[*other_number]) {
+                    ANNALS_TRY_VOID(add(other, own));
+                }
             }
         }
         known.push_back(own);

@@ -124,6 +124,21 @@ TEST_F(Closure, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(send("GET", "/$closure?name=mine").status, 405);
 }
 
+TEST_F(Closure, TakesUnitsWhichAreAboveNoOthers) {
+    const auto of = [](std::string_view system, std::string_view code) {
+        return fmt::format(R"(,{{"name":"concept","valueCoding":{{"system":"{}","code":"{}"}}}})",
+                           system, code);
+    };
+    constexpr std::string_view kUnits = "http://unitsofmeasure.org";
+    ASSERT_EQ(rows(call("")), "1");
+    EXPECT_EQ(rows(call(of(kUnits, "mg") + adding({"dog"}) + of(kUnits, "kg"))), "2");
+    EXPECT_EQ(rows(call(of(kUnits, "mg"))), "2") << "it is there";
+    EXPECT_EQ(rows(call(adding({"animal"}))), "3 dog<animal");
+    EXPECT_EQ(rows(call(of(kUnits, "nonsense"))), "404 not-found");
+    // Languages have parts (en-GB is English), and which of them subsume others isn't known.
+    EXPECT_EQ(rows(call(of("urn:ietf:bcp:47", "en"))), "404 not-found");
+}
+
 TEST_F(Closure, IsNotStartedOverByAConceptInTheQuery) {
     ASSERT_EQ(rows(call("")), "1");
     ASSERT_EQ(rows(call(adding({"dog"}))), "2");
