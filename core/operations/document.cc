@@ -20,6 +20,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -293,7 +295,9 @@ class Document {
         if (referred->cut_short) {
             co_return too_large();
         }
-        versions_.insert(versions_.end(), referred->versions.begin(), referred->versions.end());
+        std::ranges::copy_if(
+            referred->versions, std::back_inserter(versions_),
+            [this](const VersionInfo& info) { return resources_.insert(info.resource).second; });
         co_return Result<void>();
     }
 

@@ -2,6 +2,7 @@
 
 #include "codec/json/resource.h"
 #include "core/interactions/references.h"
+#include "core/interactions/search_includes.h"
 
 #include <unordered_set>
 #include <utility>
@@ -39,7 +40,7 @@ asio::awaitable<Result<Referred>> find_referred(
                     !wanted(named->first, named->second)) {
                     continue;
                 }
-                const auto found = store.current(named->first, named->second, snapshot.position());
+                const auto found = referred_version(store, text, base_url, snapshot.position());
                 if (found && !found->deletion && seen.insert(found->position.value).second) {
                     candidates.push_back(*found);
                 }

@@ -17,8 +17,9 @@
 namespace annals::core {
 
 struct Referred {
-    std::vector<storage::VersionInfo> versions;  ///< no duplicates
-    bool cut_short = false;                      ///< there were more than `limit`
+    std::vector<storage::VersionInfo>
+        versions;            ///< none twice, but there may be several of a resource
+    bool cut_short = false;  ///< there were more than `limit`
 };
 
 struct ReferredLimits {
@@ -27,7 +28,7 @@ struct ReferredLimits {
 };
 
 /// Live resources for which `wanted` and `shown` return true, to which `from` refer directly or
-/// indirectly; none of `from`.
+/// indirectly, each as the version that a reference names, otherwise as the current one; none of `from`.
 /// Lifetime: the arguments outlive the call. Errors: timeout.
 asio::awaitable<Result<Referred>> find_referred(
     search::Snapshot& snapshot, std::string_view base_url,

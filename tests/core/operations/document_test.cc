@@ -194,6 +194,22 @@ TEST_F(DocumentTest, TakesTheVersionThatAReferenceNames) {
     EXPECT_THAT(issues(answer.body), IsEmpty());
 }
 
+TEST_F(DocumentTest, TakesTheVersionThatAReferenceInItsContentNamesOnce) {
+    ASSERT_EQ(put("Practitioner", "a", ""), 201);
+    ASSERT_EQ(put_patient("p", "Old"), 201);
+    ASSERT_EQ(put_patient("p", "New"), 200);
+    ASSERT_EQ(put("Observation", "o",
+                  R"(,"status":"final","code":{"text":"x"},"subject":{"reference":)"
+                  R"("Patient/p/_history/1"},"focus":[{"reference":"Patient/p"}])"),
+              201);
+    ASSERT_EQ(put_composition("c", R"(,"author":[{"reference":"Practitioner/a"}],
+        "section":[{"title":"x","entry":[{"reference":"Observation/o"}]}])"),
+              201);
+    EXPECT_THAT(
+        read(send("GET", "/Composition/c/$document")).names,
+        ElementsAre("Composition/c/1", "Practitioner/a/1", "Observation/o/1", "Patient/p/1"));
+}
+
 TEST_F(DocumentTest, IsOfOneState) {
     put_all();
     const std::uint64_t then =

@@ -165,6 +165,28 @@ TEST_F(EverythingTest, TypesAreOfWhatIsToldAndNotOfWhatLeadsToIt) {
     EXPECT_EQ(get("/Patient/p/$everything?_type=Condition,Practitioner&_count=0").total, "1");
 }
 
+TEST_F(EverythingTest, IncludesTheVersionThatAReferenceNames) {
+    put("Practitioner", "x", R"(,"gender":"male")");
+    put("Practitioner", "x", R"(,"gender":"female")");
+    put("Practitioner", "gone", "");
+    ASSERT_EQ(send("DELETE", "/Practitioner/gone").status, 204);
+    put("Patient", "p",
+        R"(,"generalPractitioner":[{"reference":"Practitioner/x/_history/1"},
+            {"reference":"Practitioner/gone/_history/2"},{"reference":"Practitioner/x/_history/7"}])");
+    const test::Answer named = send("GET", "/Patient/p/$everything");
+    EXPECT_TRUE(named.says(R"("gender":"male")")) << named.body;
+    EXPECT_FALSE(named.says(R"("gender":"female")")) << named.body;
+    EXPECT_THAT(get("/Patient/p/$everything").included, testing::ElementsAre("x"));
+    put_observation("o", "p");
+    put("Encounter", "e",
+        R"(,"status":"planned","class":{"code":"AMB"},"subject":{"reference":"Patient/p"},
+            "participant":[{"individual":{"reference":"Practitioner/x"}}])");
+    const test::Answer both = send("GET", "/Patient/p/$everything");
+    EXPECT_TRUE(both.says(R"("gender":"male")")) << both.body;
+    EXPECT_TRUE(both.says(R"("gender":"female")")) << both.body;
+    EXPECT_THAT(get("/Patient/p/$everything").included, testing::ElementsAre("x", "x"));
+}
+
 TEST_F(EverythingTest, PagesOfMembersAloneAreFull) {
     put("Patient", "p", "");
     for (int i = 0; i < 3; ++i) {
