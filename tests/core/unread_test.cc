@@ -265,6 +265,17 @@ TEST_F(UnreadApart, IsNotRestoredOnceItIsErased) {
     EXPECT_EQ(slow.status, 404) << slow.body;
 }
 
+TEST_F(UnreadApart, IsNotAnEmptyEverythingOnceItIsErased) {
+    hold_first_read();  // of what belongs to it
+    Answer slow;
+    std::thread reader([&] { slow = send("GET", "/Patient/a/$everything"); });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(send("POST", "/Patient/a/$purge").status, 200);
+    go_on_.set_value();
+    reader.join();
+    EXPECT_EQ(slow.status, 404) << slow.body;
+}
+
 TEST_F(UnreadApart, IsNotComparedOnceItIsErased) {
     EXPECT_EQ(send("PUT", "/Observation/1",
                    R"({"resourceType":"Observation","id":"1","status":"amended",)" + kFiller +
