@@ -133,9 +133,15 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
     if (id && !keys.has(name)) {
         return Error{Errc::not_found, "The token is signed with an unknown key"};
     }
+    std::size_t tried = 0;
     for (const Key& key : keys.keys()) {
-        if ((!id || key.id == name) && fits(algorithm, key) &&
-            is_signed_by(key, algorithm, text, signature)) {
+        if ((id && key.id != name) || !fits(algorithm, key)) {
+            continue;
+        }
+        if (tried++ == kKeysTriedMax) {
+            return bad_credentials("The token does not say which of many keys it is signed with");
+        }
+        if (is_signed_by(key, algorithm, text, signature)) {
             return {};
         }
     }

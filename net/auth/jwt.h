@@ -19,6 +19,10 @@ namespace annals::net::auth {
 /// Longer tokens are rejected unread.
 inline constexpr std::size_t kTokenBytesMax = 16 << 10;
 
+/// Of the keys that fit a token's kid, if it has one, and its alg, so many are tried: anybody can send tokens for which all would
+/// be. Issuers with several keys must name the right one (OpenID Connect Core 1.0, section 10.1).
+inline constexpr std::size_t kKeysTriedMax = 8;
+
 /// Whether `token` looks like a JWT rather than another kind of bearer token.
 bool is_jwt(std::string_view token);
 

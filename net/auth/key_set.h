@@ -29,7 +29,7 @@ struct Key {
 
 inline constexpr std::size_t kKeysMax = 100;
 inline constexpr int kRsaBitsMin = 2048;
-// The keys come from others, and all keys of a set may be tried: this bounds the cost of each.
+// The keys come from others, and several of a set may be tried: this bounds the cost of each.
 inline constexpr int kRsaBitsMax = 8192;
 inline constexpr int kRsaExponentBitsMax = 32;
 

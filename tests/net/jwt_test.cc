@@ -86,6 +86,24 @@ TEST(Jwt, TakesTheKeyWhoseIdItNames) {
               "The token's kid is not a string");
 }
 
+TEST(Jwt, IsComparedWithFewOfTheKeysThatFit) {
+    std::string others = SigningKey("EdDSA", "other").jwk();
+    for (std::size_t i = 0; i + 1 < kKeysTriedMax; ++i) {
+        others += "," + SigningKey("ES256", fmt::format("k{}", i)).jwk();
+    }
+    const SigningKey last("ES256", "last");
+    const SigningKey beyond("ES256", "beyond");
+    const std::string unnamed = R"({"alg":"ES256"})";
+    const KeySet few = keys({others, last.jwk()});
+    EXPECT_TRUE(verify_token(last.sign(unnamed, kClaims), few, kRules, kNow));
+    EXPECT_EQ(fault(beyond.sign(unnamed, kClaims), few), "The token's signature is wrong");
+    const KeySet many = keys({others, last.jwk(), beyond.jwk()});
+    EXPECT_TRUE(verify_token(last.sign(unnamed, kClaims), many, kRules, kNow));
+    EXPECT_EQ(fault(beyond.sign(unnamed, kClaims), many),
+              "The token does not say which of many keys it is signed with");
+    EXPECT_TRUE(verify_token(beyond.sign(kClaims), many, kRules, kNow)) << "it names its key";
+}
+
 TEST(Jwt, RefusesTokensWithoutASignature) {
     const SigningKey key("RS256");
     const KeySet set = keys({key.jwk()});
