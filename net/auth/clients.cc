@@ -116,6 +116,7 @@ Result<void> Clients::complete(std::vector<Client> clients, All& all) {
     for (Client& client : clients) {
         const std::string id = client.said.id;
         const std::string url = client.said.jwks_url;
+        const std::string whose = fmt::format("keys of the client '{}'", id);
         const auto old = all_.find(id);
         if (!url.empty() && old != all_.end() && old->second->said.jwks_url == url) {
             client.keys = old->second->keys;
@@ -123,10 +124,12 @@ Result<void> Clients::complete(std::vector<Client> clients, All& all) {
             client.fetcher = old->second->fetcher;
         } else if (!url.empty()) {
             ANNALS_TRY(client.fetcher,
-                       start_fetching(fmt::format("keys of the client '{}'", id), url, shown_,
+                       start_fetching(whose, url, shown_,
                                       [this, id, url](KeySet keys, std::uint64_t number) {
                                           set_keys(id, url, std::move(keys), number);
                                       }));
+        } else {
+            warn_of_no_keys(whose, client.keys);
         }
         all.emplace(id, std::make_shared<const Client>(std::move(client)));
     }

@@ -69,7 +69,7 @@ Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& confi
                                                        const ClientCertificate* shown) {
     std::unique_ptr<Credentials> credentials(new Credentials(config, std::move(own_keys)));
     ANNALS_TRY(Trusted trusted, credentials->read());
-    warn_of_idle_scopes(trusted.api_keys);
+    credentials->warn_of(trusted);
     {
         const std::lock_guard lock(credentials->mutex_);
         credentials->set(std::move(trusted));
@@ -141,7 +141,7 @@ void Credentials::reload_if_changed() {
     if (!trusted) {
         return;
     }
-    warn_of_idle_scopes(trusted->api_keys);
+    warn_of(*trusted);
     {
         const std::lock_guard lock(mutex_);
         for (std::size_t i = 0; i < issuers_.size(); ++i) {
@@ -156,6 +156,15 @@ void Credentials::reload_if_changed() {
         set(*std::move(trusted));
     }
     log_info("the credentials were reloaded");
+}
+
+void Credentials::warn_of(const Trusted& trusted) const {
+    warn_of_idle_scopes(trusted.api_keys);
+    for (std::size_t i = 0; i < issuers_.size(); ++i) {
+        if (!issuers_[i].jwks_file.empty()) {
+            warn_of_no_keys(issuers_[i].jwks_file, trusted.issuers[i].keys);
+        }
+    }
 }
 
 std::shared_ptr<const Trusted> Credentials::current() const {

@@ -73,7 +73,8 @@ class Credentials {
     Credentials(const core::Config& config, KeySet own_keys);
 
     Result<Trusted> read() const;
-    void set(Trusted trusted);  ///< under the mutex
+    void warn_of(const Trusted& trusted) const;  ///< of what permits nothing, but may be meant to
+    void set(Trusted trusted);                   ///< under the mutex
     void set_keys(std::size_t index, KeySet keys, std::uint64_t fetched);
 
     const core::Config::Auth config_;

@@ -81,6 +81,7 @@ void KeyFetcher::run() {
         // Locked until the question is settled: the keys and that it is settled become visible together.
         lock.lock();
         if (keys && *keys && !quit_) {
+            warn_of_no_keys(name_, **keys);
             take_(**std::move(keys), ++taken_);
             last = *std::move(text);
         } else if (keys && !quit_) {

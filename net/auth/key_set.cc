@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/base64.h"
+#include "core/base/log.h"
 #include "net/owned.h"
 
 #include <fmt/format.h>
@@ -173,6 +174,12 @@ Result<KeySet> KeySet::read(std::string_view text) {
 
 bool KeySet::has(std::string_view id) const noexcept {
     return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) { return key.id == id; });
+}
+
+void warn_of_no_keys(std::string_view whose, const KeySet& keys) {
+    if (keys.keys().empty()) {
+        log_warning(fmt::format("{}: there is no key that can verify tokens", whose));
+    }
 }
 
 }  // namespace annals::net::auth

@@ -50,4 +50,7 @@ class KeySet {
     std::vector<Key> keys_;
 };
 
+/// Logs a warning if `keys`, which are those of `whose`, are none: then nobody's token can be verified.
+void warn_of_no_keys(std::string_view whose, const KeySet& keys);
+
 }  // namespace annals::net::auth

@@ -294,6 +294,25 @@ TEST(Credentials, OfAKeyWithAScopeThatPermitsNothingAreWarnedOf) {
     EXPECT_EQ(told.find("'system/Patient.rs'"), std::string::npos) << told;
 }
 
+TEST(Credentials, OfAnIssuerWithoutAKeyAreWarnedOf) {
+    const TemporaryDirectory directory;
+    const std::string keys = directory / "jwks.json";
+    const std::string clients = directory / "clients.toml";
+    write_whole_file(keys, R"({"keys":[{"kty":"oct","k":"c2VjcmV0"}]})");
+    write_whole_file(clients, "[[client]]\nid = \"lab\"\nscopes = []\njwks = '{\"keys\":[]}'\n");
+    RunningServer server(
+        kBinary, directory / "a",
+        {"--set", "auth.mode=jwt", "--set", "auth.jwt.issuer=https://issuer", "--set",
+         "auth.jwt.jwks_file=" + keys, "--set", "base_url=https://server/fhir", "--set",
+         "auth.token_endpoint.clients_file=" + clients});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    const std::string told = server.process().errors();
+    for (const std::string& whose : {keys, std::string("keys of the client 'lab'")}) {
+        EXPECT_NE(told.find(whose + ": there is no key that can verify tokens"), std::string::npos)
+            << told;
+    }
+}
+
 TEST(Credentials, LetImportExportAndReplicateIntoGuardedServers) {
     const TemporaryDirectory directory;
     write_whole_file(directory / "keys.toml", "[[key]]\nid = \"ward\"\nsha256 = \"" +
