@@ -132,6 +132,10 @@ int run_command(const std::string& name, const ArgumentList& arguments) {
     return command->run(arguments);
 }
 
+bool asks_for_help(std::string_view argument) {
+    return argument == "help" || argument == "--help" || argument == "-h";
+}
+
 int run(const ArgumentList& arguments) {
     hold_standard_descriptors();
     take_signals_as_first_process();
@@ -144,21 +148,25 @@ int run(const ArgumentList& arguments) {
         return kExitUsage;
     }
     const std::string& name = arguments.front();
-    if (name == "help" && arguments.size() == 2) {
-        return run_command(arguments[1], {"--help"});
+    ArgumentList rest(arguments.begin() + 1, arguments.end());
+    if (name == "help" && rest.size() == 1) {
+        if (!asks_for_help(rest.front())) {
+            return run_command(rest.front(), {"--help"});
+        }
+        rest.clear();
     }
     const bool version = name == "--version";
-    if (version || name == "--help" || name == "-h" || name == "help") {
-        if (arguments.size() > 1) {
+    if (version || asks_for_help(name)) {
+        if (!rest.empty()) {
             say_line("annals " + name +
-                     ": The following argument was not expected: " + arguments[1]);
+                     ": The following argument was not expected: " + rest.front());
             say_line(kUsageLine);
             return kExitUsage;
         }
         std::fputs(version ? "annals " ANNALS_VERSION "\n" : usage().c_str(), stdout);
         return kExitDone;
     }
-    return run_command(name, {arguments.begin() + 1, arguments.end()});
+    return run_command(name, rest);
 }
 
 }  // namespace

@@ -293,7 +293,7 @@ bool is_loopback(const Config& config) {
 Result<void> check_config(const Config& config) {
     ANNALS_TRY_VOID(read_listen_address(config.listen));
     if (config.data.empty()) {
-        return usage("data must name a directory");
+        return usage("data must name a directory, not ''");
     }
     if (!config.base_url.empty() && !is_root(config.base_url)) {
         return usage(

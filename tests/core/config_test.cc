@@ -200,7 +200,7 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"limits=1", "--set: limits must be a table of keys, such as limits."},
              {"=1", "expected KEY=VALUE"},
              {"data", "expected KEY=VALUE"},
-             {"data=", "data must name a directory"},
+             {"data=", "data must name a directory, not ''"},
              {"auth.mode=jwt", "needs auth.jwt.jwks_file"},
              {"auth.mode=api_key", "needs auth.api_keys_file"},
              {"auth.mode=jwt_or_api_key", "needs auth.jwt.jwks_file"},

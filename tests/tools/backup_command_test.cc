@@ -100,6 +100,10 @@ TEST_F(BackupCommand, RefusesWhatCannotBeWithCodeTwo) {
     }
     EXPECT_EQ(annals({"serve", "--data", backup_, "--listen", "127.0.0.1:0"}).exit_code, 2)
         << "a backup is not written to";
+    const std::string file = directory_ / "in.ndjson";
+    const Finished done = annals({"restore", "--from", backup_, "--data", file});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.errors, "annals: mkdir " + file + ": Not a directory\n");
 }
 
 TEST_F(BackupCommand, RefusesANewerFormatAndLeavesNoFolderBehind) {

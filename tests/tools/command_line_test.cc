@@ -32,6 +32,8 @@ TEST(CommandLine, SaysItsVersionAndItsCommands) {
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_EQ(annals({"-h"}).output, help.output);
     EXPECT_EQ(annals({"help"}).output, help.output);
+    EXPECT_EQ(annals({"help", "help"}).output, help.output);
+    EXPECT_EQ(annals({"help", "--help"}).output, help.output);
     EXPECT_NE(annals({"serve", "--help"}).output.find("history_page_size"), std::string::npos)
         << "its settings";
     for (const char* name : {"serve", "verify", "export", "import", "replicate", "generate"}) {
@@ -276,13 +278,14 @@ TEST(CommandLine, TakesWhatItMayNotReadOrWriteForNoDamage) {
     const std::string in = directory / "in";
     std::filesystem::create_directories(in + "/hidden");
     ASSERT_EQ(::chmod((in + "/hidden").c_str(), 0), 0);
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"import", "--data", directory / "new", in},
-          std::vector<std::string>{"bench", "import", "--smoke", "--directory", directory / "work",
-                                   "--files", in}}) {
+    for (const auto& [path, arguments] :
+         {std::pair{in + "/hidden",
+                    std::vector<std::string>{"import", "--data", directory / "new", in}},
+          std::pair{in, std::vector<std::string>{"bench", "import", "--smoke", "--directory",
+                                                 directory / "work", "--files", in}}}) {
         const Finished done = run(arguments);
         EXPECT_EQ(done.exit_code, 2) << arguments[0];
-        EXPECT_NE(done.errors.find(": " + in + ": Permission denied\n"), std::string::npos)
+        EXPECT_NE(done.errors.find(": " + path + ": Permission denied\n"), std::string::npos)
             << done.errors;
     }
     ASSERT_EQ(::chmod((in + "/hidden").c_str(), 0750), 0);

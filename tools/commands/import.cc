@@ -92,15 +92,17 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
             continue;
         }
         std::vector<std::string> found;
+        fs::path folder = path;  // the one that is read next
         for (auto at = fs::recursive_directory_iterator(path, ec);
              !ec && at != fs::recursive_directory_iterator(); at.increment(ec)) {
             std::error_code leads_nowhere;  // a dangling link
             if (at->is_regular_file(leads_nowhere) && is_meant(at->path())) {
                 found.push_back(at->path().string());
             }
+            folder = at->is_directory(leads_nowhere) ? at->path() : at->path().parent_path();
         }
         if (ec) {
-            return Error{Errc::usage, fmt::format("{}: {}", path, ec.message())};
+            return Error{Errc::usage, fmt::format("{}: {}", folder.string(), ec.message())};
         }
         if (found.empty()) {
             say_line(path + ": contains no .ndjson or .json file, compressed or not");

@@ -14,6 +14,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace annals::tools {
@@ -163,7 +165,10 @@ Result<ReadOnlyStore> open_read_only(const std::string& directory) {
 }
 
 Result<void> check_writable(const std::string& path) {
-    return check_allowed(path, W_OK | X_OK);
+    // A file, which lacks the permission to be searched, is refused where the directory is to be made.
+    std::error_code ec;
+    return std::filesystem::is_regular_file(path, ec) ? Result<void>()
+                                                      : check_allowed(path, W_OK | X_OK);
 }
 
 Result<void> make_output_directory(const std::string& path) {
