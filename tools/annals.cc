@@ -75,10 +75,16 @@ __attribute__((constructor(101), target("arch=x86-64"))) void refuse_older_proce
     }
 }
 
+/// /dev/null, or where there is none (a chroot), a directory, which takes no output either.
+int open_nothing() {
+    const int fd = ::open("/dev/null", O_RDWR);
+    return fd >= 0 ? fd : ::open("/", O_RDONLY);
+}
+
 /// Log lines must not end up in a segment: if one of the three standard descriptors were closed at start, the first file opened
 /// would get its number.
 void hold_standard_descriptors() {
-    for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+    for (int fd = open_nothing(); fd >= 0; fd = open_nothing()) {
         if (fd > STDERR_FILENO) {
             ::close(fd);
             return;

@@ -1,6 +1,7 @@
 // annals serve: the arguments and settings that it refuses to start with.
 
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 
@@ -70,6 +71,25 @@ TEST(Serve, RefusesTwoDirectoriesOrAddresses) {
             << done.errors;
         EXPECT_FALSE(std::filesystem::exists(directory / "a"));
     }
+}
+
+TEST(Serve, WritesNoLogLineIntoASegmentWhereStandardDescriptorsAreClosedAndNoneCanBeNull) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    import_history(data);
+    // With it, the server ends after its first log line.
+    std::filesystem::create_directories(data + "/packages/installed");
+    test::write_whole_file(data + "/packages/installed/p#1.0.0.tgz", "rubbish");
+    const std::string script = R"(mount -t tmpfs none /dev && exec "$0" "$@" <&- >&- 2>&-)";
+    const Finished done =
+        test::run_program("/usr/bin/unshare", {"--mount", "/bin/sh", "-c", script, kBinary, "serve",
+                                               "--data", data, "--listen", "127.0.0.1:0"});
+    if (!done.errors.empty()) {
+        GTEST_SKIP() << done.errors;  // not permitted
+    }
+    EXPECT_EQ(done.exit_code, 1);
+    const Finished verified = annals({"verify", "--data", data});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
 }
 
 }  // namespace
