@@ -231,8 +231,10 @@ std::string prometheus_page(std::span<const LoopMetrics* const> loops,
     page.single("annals_http_connections_refused_total", "counter",
                 "Connections refused because of the limits.", sum(loops, &LoopMetrics::refused));
     page.single("annals_http_requests_throttled_total", "counter",
-                "Requests refused because of limits.rate.", sum(loops, &LoopMetrics::throttled));
-    page.single("annals_http_requests_in_flight", "gauge", "Requests waiting for the store.",
+                "Requests refused because of limits.rate or auth.introspection.refused_rate.",
+                sum(loops, &LoopMetrics::throttled));
+    page.single("annals_http_requests_in_flight", "gauge",
+                "Requests that wait for something or take turns with others.",
                 sum(loops, &LoopMetrics::in_flight));
     add_store(page, service.store());
     page.single("annals_replication_divergences_total", "counter",

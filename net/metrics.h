@@ -62,9 +62,9 @@ class alignas(64) LoopMetrics {
     std::array<OfMethod, kMethodCount> methods;
     Counter connections;         ///< open now
     Counter connections_opened;  ///< in total
-    Counter in_flight;           ///< requests being awaited
+    Counter in_flight;           ///< requests being awaited, for whatever reason
     Counter refused;             ///< connections over the limits
-    Counter throttled;           ///< requests over limits.rate
+    Counter throttled;           ///< requests over limits.rate or auth.introspection.refused_rate
 };
 
 /// The part of the page about the audit log.
