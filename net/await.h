@@ -1,6 +1,6 @@
-// The completion token of this project: awaiting an operation gives a tuple of its results.
+// The completion token of net: awaiting an operation gives a tuple of its results.
 //
-// Layer:   net. In Asio 1.22 as_tuple is experimental; only this file names it.
+// Layer:   net. In Asio 1.22 as_tuple is experimental; only this file and tools/bench/responder.cc name it.
 // Threads: constant data.
 
 #pragma once

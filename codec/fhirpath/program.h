@@ -1,6 +1,6 @@
 // Program: a parsed expression as one flat array of nodes.
 //
-// Layer:   codec, inside codec/fhirpath.
+// Layer:   codec, inside codec/fhirpath; core/search/selection.cc looks into programs, too.
 // Threads: const after parsing, except for regular expressions, which are compiled once, on first use.
 
 #pragma once

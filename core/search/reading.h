@@ -1,6 +1,6 @@
 // Reading: what the query_*.cc files share, each of which reads one type of parameter or a special parameter.
 //
-// Layer:   core/search, behind query.h.
+// Layer:   core/search, behind query.h; core/scoped_view.cc uses read_local(), too.
 // Spec:    FHIR R4 search.html#ptypes, #escaping, #prefix.
 // Threads: a Reading belongs to one thread.
 

@@ -1,6 +1,6 @@
 // Result parameters: how matches are sorted, counted, joined and presented.
 //
-// Layer:   core/search, behind query.h; is_about_the_answer() is also used by interactions.
+// Layer:   core/search, behind query.h; is_about_the_answer() is also used by interactions and operations.
 // Spec:    FHIR R4 search.html#return.
 // Threads: plain functions.
 

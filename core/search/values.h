@@ -1,6 +1,6 @@
 // Values: the index entries of one value of a resource, by its data type and the type of the parameter.
 //
-// Layer:   core/search, inside extraction.
+// Layer:   core/search, inside extraction; sorting and queries for URIs share some of it.
 // Spec:    FHIR R4 search.html; docs/search.md, "What a resource can be found by".
 // Threads: a ValueWriter belongs to one thread.
 

@@ -1,6 +1,6 @@
 // StoredDefinitions: the conformance resources stored on this server, by canonical URL.
 //
-// Layer:   core, inside core/validation.
+// Layer:   core, inside core/validation; core/definitions.h has the one of a server.
 // Threads: every member from any thread.
 
 #pragma once

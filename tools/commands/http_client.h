@@ -1,6 +1,6 @@
 // HttpClient: a kept-alive HTTP/1.1 connection to a FHIR server, with blocking calls.
 //
-// Layer:   tools (import, replicate, export and tests; bench has its own).
+// Layer:   tools (import, replicate, what bench asks beside its load, and tests).
 // Threads: a client belongs to one thread.
 
 #pragma once

@@ -1,6 +1,6 @@
 // ServerUrl: the address of a FHIR server, as given on a command line.
 //
-// Layer:   tools (commands and tests).
+// Layer:   tools (commands, bench and tests).
 // Threads: plain values and functions.
 
 #pragma once
