@@ -29,10 +29,11 @@ class ChangeWriter {
         : service_(service), base_url_(escaped_base(base_url)) {}
 
     /// Appends a line that begins with `prefix`; nothing if the version was erased meanwhile.
-    void append(Body& body, std::string_view prefix, const Change& change) const {
-        const std::string opening = fmt::format(R"({}{{"position":{},"commit":{},)", prefix,
-                                                change.info.position.value, change.commit.value);
-        if (append_history_entry(body, service_, base_url_, change.info, opening)) {
+    void append(Body& body, std::string_view prefix, const Change& change) {
+        text_.assign(prefix).append(R"({"position":)");
+        text_.append(std::to_string(change.info.position.value)).append(R"(,"commit":)");
+        text_.append(std::to_string(change.commit.value)).append(",");
+        if (append_history_entry(body, service_, base_url_, change.info, text_)) {
             body.append("\n");
         }
     }
@@ -40,6 +41,7 @@ class ChangeWriter {
   private:
     const Service& service_;
     std::string base_url_;  // escaped
+    std::string text_;      // of the current version
 };
 
 /// Those of the next slice of `changes` that are only on the device.

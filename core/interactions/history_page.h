@@ -30,11 +30,11 @@ struct HistoryPageContent {
 Response answer_history(const Service& service, std::string_view base_url,
                         HistoryPageContent content);
 
-/// Appends one entry, which begins with `opening`: what precedes its brace, the brace, and any members that FHIR
-/// doesn't define. The resource is a view of the stored bytes. If the version was erased meanwhile, appends nothing
-/// and returns false. A damaged version becomes an entry with status 500 and an outcome. `base_url` is escaped for a
-/// JSON string.
+/// Appends one entry, which begins with `text`: what precedes its brace, the brace, and any members that FHIR
+/// doesn't define. The rest is assembled in `text` too, and changes it. The resource is a view of the stored bytes. If
+/// the version was erased meanwhile, appends nothing and returns false. A damaged version becomes an entry with status
+/// 500 and an outcome. `base_url` is escaped for a JSON string.
 bool append_history_entry(Body& body, const Service& service, std::string_view base_url,
-                          const storage::VersionInfo& info, std::string_view opening);
+                          const storage::VersionInfo& info, std::string& text);
 
 }  // namespace annals::core
