@@ -19,6 +19,9 @@ constexpr std::size_t kSharedBlockMax = 256 << 10;
 constexpr std::uint64_t kPagesFrom = 16 << 20;
 /// How many terms share an entry of the directory, roughly.
 constexpr std::size_t kTermsPerBucket = 16;
+/// How far around the expected place a document is searched for at first, and how much further each time.
+constexpr std::size_t kReachMin = 8;
+constexpr std::size_t kReachFactor = 8;
 
 /// The index of the first element that is not below `value`. Branch-free, since branches would be unpredictable.
 template <typename T>
@@ -43,14 +46,41 @@ Stretch stretch(std::span<const SearchRunColumn> columns, const SearchRunColumn*
     return {column == columns.data() ? 0 : column[-1].end, column->end};
 }
 
-/// The range of `document` in `ascending`.
-Stretch equal_stretch(std::span<const std::uint32_t> ascending, std::uint32_t document) noexcept {
-    const std::size_t begin = lower_bound_of(ascending, document);
-    std::size_t end = begin;
-    while (end < ascending.size() && ascending[end] == document) {
+/// The range of `document` among the `count` ascending ones that `at` returns by index. It is searched for around the place
+/// where it would be if all documents occurred equally often, which touches less memory than halving the whole.
+template <typename At>
+Stretch equal_stretch(std::size_t count, std::uint32_t document, At at) noexcept {
+    if (count == 0) {
+        return {};
+    }
+    const std::uint64_t expected =
+        std::uint64_t{document} * count / (std::uint64_t{at(count - 1)} + 1);
+    const std::size_t middle = std::min<std::size_t>(expected, count);
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t reach = kReachMin;
+    do {
+        begin = middle - std::min(middle, reach);
+        end = std::min(count, middle + reach);
+        reach *= kReachFactor;
+    } while ((begin > 0 && at(begin - 1) >= document) || (end < count && at(end) < document));
+    // Branch-free, since branches would be unpredictable.
+    for (std::size_t left = end - begin; left > 0;) {
+        const std::size_t half = left / 2;
+        const bool is_below = at(begin + half) < document;
+        begin += is_below ? half + 1 : 0;
+        left = is_below ? left - half - 1 : half;
+    }
+    end = begin;
+    while (end < count && at(end) == document) {
         ++end;
     }
     return {begin, end};
+}
+
+/// The same for a list.
+Stretch equal_stretch(std::span<const std::uint32_t> ascending, std::uint32_t document) noexcept {
+    return equal_stretch(ascending.size(), document, [&](std::size_t i) { return ascending[i]; });
 }
 
 }  // namespace
@@ -72,9 +102,10 @@ bool Postings::contains(std::uint32_t document) const noexcept {
 }
 
 std::span<const std::uint32_t> IntervalColumn::of(std::uint32_t document) const noexcept {
-    const auto of_index = [this](std::uint32_t index) { return all.document[index]; };
-    const auto found = std::ranges::equal_range(by_document, document, {}, of_index);
-    return {found.begin(), found.end()};
+    const Stretch found = equal_stretch(by_document.size(), document, [this](std::size_t i) {
+        return all.document[by_document[i]];
+    });
+    return by_document.subspan(found.begin, found.end - found.begin);
 }
 
 std::span<const std::uint32_t> LinkColumn::of(std::uint32_t of_document) const noexcept {

@@ -44,6 +44,48 @@ TEST(SearchRun, KnowsTheDocumentsOfATermHoweverManyTheyAre) {
     }
 }
 
+TEST(SearchRun, FindsWhatADocumentHasHoweverUnevenlyTheyHaveIt) {
+    constexpr std::uint32_t kDocuments = 20'000;
+    // Many of some documents near the beginning and the end, none of most, one of others.
+    const auto count_of = [](std::uint32_t document) -> std::uint32_t {
+        switch (document) {
+            case 0:
+                return 9000;
+            case 70:
+                return 300;
+            case kDocuments - 2:
+                return 2000;
+            default:
+                return document > 12'000 ? document % 7 / 6 : document % 1000 / 990;
+        }
+    };
+    std::deque<SearchEntries> entries;
+    std::vector<IndexedDocument> documents;
+    for (std::uint32_t i = 0; i < kDocuments; ++i) {
+        SearchEntries& one = entries.emplace_back();
+        for (std::uint32_t number = 0; number < count_of(i); ++number) {
+            one.links.push_back({1, number * 100'000ULL + i});
+            one.intervals.push_back({1, i, i + number});
+        }
+        documents.push_back({{i + 1}, i, &one});
+    }
+    const auto run = SearchRun::build(documents);
+    const LinkColumn links = run->links(1);
+    const IntervalColumn intervals = run->intervals(1);
+    for (std::uint32_t i = 0; i < kDocuments; ++i) {
+        ASSERT_EQ(links.of(i).size(), count_of(i)) << i;
+        for (const std::uint32_t target : links.of(i)) {
+            ASSERT_EQ(links.targets[target] % 100'000, i);
+        }
+        ASSERT_EQ(intervals.of(i).size(), count_of(i)) << i;
+        for (const std::uint32_t interval : intervals.of(i)) {
+            ASSERT_EQ(intervals.all.low[interval], i);
+        }
+    }
+    EXPECT_TRUE(links.of(kDocuments).empty());
+    EXPECT_TRUE(intervals.of(kDocuments).empty());
+}
+
 TEST(SearchRun, OfADocumentWithoutEntriesSaysItsPositionAndKey) {
     const SearchEntries nothing;
     const IndexedDocument document{{7}, 8, &nothing};
