@@ -31,9 +31,10 @@ struct Named {
     std::optional<VersionNumber> version;
 };
 
-// A canonical reference, and the parameter that found it.
+// A canonical reference, the include that it belongs to, and the parameter that found it.
 struct CanonicalReference {
     std::string text;
+    const Include* include;
     const Parameter* parameter;
 };
 
@@ -69,22 +70,17 @@ class Includer {
                 co_await context_.turns.fetched(round);  // The matches have been fetched.
             }
             const std::size_t before = included_.versions.size();
+            Result<void> done = co_await include_targets(round, depth);
             for (const Include& include : context_.includes) {
-                if (depth > 0 && !include.iterate) {
-                    continue;
-                }
-                Result<void> done = Result<void>();
-                if (include.reverse) {
+                if (done && !included_.cut_short && include.reverse && applies(include, depth)) {
                     done = co_await include_referrers(include, round);
-                } else {
-                    done = co_await include_targets(include, round);
                 }
-                if (!done) {
-                    co_return std::move(done.error());
-                }
-                if (included_.cut_short) {
-                    co_return std::move(included_);
-                }
+            }
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            if (included_.cut_short) {
+                co_return std::move(included_);
             }
             // The next round starts from what this one added.
             round.assign(included_.versions.begin() + static_cast<std::ptrdiff_t>(before),
@@ -94,6 +90,10 @@ class Includer {
     }
 
   private:
+    static bool applies(const Include& include, int depth) noexcept {
+        return depth == 0 || include.iterate;
+    }
+
     void add(const VersionInfo& info) {
         if (info.deletion || !seen_.insert(info.position.value).second) {
             return;
@@ -143,27 +143,16 @@ class Includer {
         }
     }
 
-    asio::awaitable<Result<void>> include_targets(const Include& include,
-                                                  const std::vector<VersionInfo>& round) {
+    // Adds what the resources of the round refer to. Each is parsed once, for all includes.
+    asio::awaitable<Result<void>> include_targets(const std::vector<VersionInfo>& round,
+                                                  int depth) {
         std::vector<CanonicalReference> canonicals;
         for (const VersionInfo& info : round) {
-            if (include.source && *include.source != info.type) {
-                continue;
-            }
-            const json::Value body = reader_.read(info.position);
-            if (!body) {
-                continue;
-            }
-            if (include.parameter == nullptr) {
-                add_every_reference(include, info.type, body, canonicals);
-            } else {
-                search::for_each_parameter_value(*include.parameter, body, [&](json::Value value) {
-                    if (value.is_object()) {
-                        add_reference(include, value["reference"].string());
-                    } else if (value.is_string()) {
-                        canonicals.push_back({value.string(), include.parameter});
-                    }
-                });
+            for (const Include& include : context_.includes) {
+                if (!include.reverse && applies(include, depth) &&
+                    (!include.source || *include.source == info.type)) {
+                    add_references(include, info, canonicals);
+                }
             }
             if (candidates_.size() >= kFetchedAtOnce) {
                 co_await admit();
@@ -179,7 +168,7 @@ class Includer {
             }
         }
         for (const CanonicalReference& canonical : canonicals) {
-            Result<void> done = co_await add_canonical(include, canonical);
+            Result<void> done = co_await add_canonical(canonical);
             if (!done) {
                 co_return std::move(done.error());
             }
@@ -207,6 +196,25 @@ class Includer {
         co_return Result<void>();
     }
 
+    void add_references(const Include& include, const VersionInfo& info,
+                        std::vector<CanonicalReference>& canonicals) {
+        const json::Value body = reader_.read(info.position);
+        if (!body) {
+            return;
+        }
+        if (include.parameter == nullptr) {
+            add_every_reference(include, info.type, body, canonicals);
+            return;
+        }
+        search::for_each_parameter_value(*include.parameter, body, [&](json::Value value) {
+            if (value.is_object()) {
+                add_reference(include, value["reference"].string());
+            } else if (value.is_string()) {
+                canonicals.push_back({value.string(), &include, include.parameter});
+            }
+        });
+    }
+
     void add_every_reference(const Include& include, TypeId type, json::Value body,
                              std::vector<CanonicalReference>& canonicals) {
         sites_.clear();
@@ -223,15 +231,15 @@ class Includer {
             }
             search::for_each_parameter_value(parameter, body, [&](json::Value value) {
                 if (value.is_string()) {
-                    canonicals.push_back({value.string(), &parameter});
+                    canonicals.push_back({value.string(), &include, &parameter});
                 }
             });
         }
     }
 
     // Adds the resources that a canonical names by their url.
-    asio::awaitable<Result<void>> add_canonical(const Include& include,
-                                                const CanonicalReference& canonical) {
+    asio::awaitable<Result<void>> add_canonical(const CanonicalReference& canonical) {
+        const Include& include = *canonical.include;
         const std::string& text = canonical.text;
         if (read_reference(text, context_.base_url)) {
             add_reference(include, text);
@@ -287,6 +295,12 @@ class Includer {
                 continue;
             }
             add_keys(info, keys);
+            if (context_.turns.pace().is_over()) {
+                Result<void> in_time = co_await context_.turns.next();
+                if (!in_time) {
+                    co_return std::move(in_time.error());
+                }
+            }
         }
         std::vector<TypeId> sources;
         if (include.source) {
