@@ -1,6 +1,7 @@
 #include "core/interactions/bundle_stream.h"
 
 #include "codec/json/document.h"
+#include "codec/json/unicode.h"
 
 #include <utility>
 
@@ -39,8 +40,9 @@ class Slices final : public BodySource {
 }  // namespace
 
 std::string escaped_base(std::string_view base_url) {
-    const std::string quoted = json::quoted(base_url);
-    return quoted.substr(1, quoted.size() - 2);
+    std::string escaped;
+    json::append_escaped(escaped, base_url);
+    return escaped;
 }
 
 void append_links(std::string& head, const std::vector<BundleLink>& links) {
@@ -58,9 +60,9 @@ Response stream_bundle(std::string head, std::unique_ptr<EntrySource> entries) {
     Response response;
     response.cache_control = "no-cache";
     response.body = Body(std::move(head));
-    auto slices = std::make_unique<Slices>(std::move(entries));
-    if (slices->next(response.body)) {
-        response.more = std::move(slices);
+    Slices slices(std::move(entries));
+    if (slices.next(response.body)) {
+        response.more = std::make_unique<Slices>(std::move(slices));
     }
     return response;
 }

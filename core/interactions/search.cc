@@ -53,23 +53,9 @@ class Search {
           parameters_(view_.parameters()),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
-    asio::awaitable<Response> run() {
-        const auto begin = std::chrono::steady_clock::now();
-        for (int times = 1;; ++times) {
-            const std::uint64_t erased = service_.store().totals().erased;
-            Response response = co_await answer();
-            const bool done = response.status != 200 || cursor_ || as_of_ || request_.seen_at ||
-                              service_.store().totals().erased == erased;
-            const auto taken = std::chrono::steady_clock::now() - begin;
-            if (done || times == kFoundMax ||
-                taken > service_.config().limits.request_timeout / kTimeShare) {
-                co_return response;
-            }
-            // An erased version may have been replaced after the snapshot, which then shows neither.
-        }
-    }
+    // Whether the last answer was a page as of the moment at which it was requested.
+    bool is_of_now() const noexcept { return !cursor_ && !as_of_ && !request_.seen_at; }
 
-  private:
     asio::awaitable<Response> answer() {
         Result<void> read = read_request();
         while (!unread_.empty() || !put_off_.work.empty()) {
@@ -129,6 +115,7 @@ class Search {
         co_return answer_search(service_, request_.base_url, std::move(content));
     }
 
+  private:
     // Processes large value sets and code systems on another thread. Whatever is left afterwards, even for lack of a
     // thread, is done on this one.
     asio::awaitable<void> take_apart_elsewhere() {
@@ -381,11 +368,11 @@ class Search {
     // `warnings`: receives one if a page is too far away for a link.
     std::vector<BundleLink> links(const SearchPage& page,
                                   std::vector<std::string>& warnings) const {
-        const auto url = [&](std::string_view cursor) {
-            return search_url(request_.base_url, target_, query_.used, cursor);
+        const std::string without = search_url(request_.base_url, target_, query_.used);
+        const std::string first = with_cursor(without, {});
+        const auto at = [&](const Cursor& cursor) {
+            return with_cursor(without, search::write_cursor(cursor));
         };
-        const std::string first = url({});
-        const auto at = [&](const Cursor& cursor) { return url(search::write_cursor(cursor)); };
         std::vector<BundleLink> links;
         links.emplace_back("self", cursor_ ? at(*cursor_) : first);
         if (count_ == 0) {
@@ -453,7 +440,19 @@ class Search {
 asio::awaitable<Response> search_resources(const Service& service, const Request& request,
                                            const Target& target) {
     Search search(service, request, target);
-    co_return co_await search.run();
+    const auto begin = std::chrono::steady_clock::now();
+    for (int times = 1;; ++times) {
+        const std::uint64_t erased = service.store().totals().erased;
+        Response response = co_await search.answer();
+        const bool done = response.status != 200 || !search.is_of_now() ||
+                          service.store().totals().erased == erased;
+        const auto taken = std::chrono::steady_clock::now() - begin;
+        if (done || times == kFoundMax ||
+            taken > service.config().limits.request_timeout / kTimeShare) {
+            co_return response;
+        }
+        // An erased version may have been replaced after the snapshot, which then shows neither.
+    }
 }
 
 }  // namespace annals::core

@@ -61,17 +61,13 @@ class PageFinder {
 
     Position edge() const noexcept { return cursor_ ? cursor_->edge : Position{0}; }
 
-    // Appends what `execution` finds to `matches`.
-    asio::awaitable<Result<void>> add_matches(Execution& execution, search::Wanted wanted,
-                                              std::vector<Match>& matches) {
-        execution.want(wanted);
-        Result<void> done = co_await turns_.finish(execution);
-        if (done && matches.empty()) {
+    // Appends what the execution has found to `matches`.
+    static void take_matches(Execution& execution, std::vector<Match>& matches) {
+        if (matches.empty()) {
             matches = std::move(execution.matches());
-        } else if (done) {
+        } else {
             matches.insert(matches.end(), execution.matches().begin(), execution.matches().end());
         }
-        co_return done;
     }
 
     asio::awaitable<Result<void>> newest_first() {
@@ -83,10 +79,12 @@ class PageFinder {
         }
         std::vector<Match> matches;
         for (const auto& execution : executions_) {
-            Result<void> done = co_await add_matches(*execution, wanted, matches);
+            execution->want(wanted);
+            Result<void> done = co_await turns_.finish(*execution);
             if (!done) {
                 co_return std::move(done.error());
             }
+            take_matches(*execution, matches);
         }
         if (executions_.size() > 1) {
             std::ranges::sort(matches, [&](const Match& a, const Match& b) {
@@ -203,10 +201,12 @@ class PageFinder {
                 matches.insert(matches.end(), first->begin(), first->end());
                 continue;
             }
-            Result<void> done = co_await add_matches(*execution, {}, matches);
+            execution->want({});
+            Result<void> done = co_await turns_.finish(*execution);
             if (!done) {
                 co_return std::move(done.error());
             }
+            take_matches(*execution, matches);
             execution->want({});
             if (matches.size() > search::kMatchesMax) {
                 co_return search::too_many_matches();

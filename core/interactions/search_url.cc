@@ -60,11 +60,10 @@ std::string search_path(const Target& target) {
 }
 
 std::string search_url(std::string_view base_url, const Target& target,
-                       std::span<const search::QueryPair> used, std::string_view cursor) {
+                       std::span<const search::QueryPair> used) {
     std::string out;
     out.reserve(base_url.size() + kUsualBytes);
     out.append(base_url).append(search_path(target));
-    const std::size_t mark = out.size();
     char separator = '?';
     for (const auto& [name, value] : used) {
         out += separator;
@@ -73,13 +72,20 @@ std::string search_url(std::string_view base_url, const Target& target,
         append_parameter(out, value);
         separator = '&';
     }
-    if (out.size() + cursor.size() + kCursorName.size() > kRequestTargetBytesMax) {
+    return out;
+}
+
+std::string with_cursor(const std::string& url, std::string_view cursor) {
+    const std::size_t mark = std::min(url.find('?'), url.size());
+    std::string out;
+    out.reserve(url.size() + kCursorName.size() + cursor.size() + 1);
+    out.append(url);
+    if (url.size() + cursor.size() + kCursorName.size() > kRequestTargetBytesMax) {
         // A URL that exceeds the usual limit is accepted if it begins with `_cursor`.
         out.replace(mark, 1,
                     fmt::format("?{}{}&", kCursorName, cursor.empty() ? kFirstPageCursor : cursor));
     } else if (!cursor.empty()) {
-        out += separator;
-        out.append(kCursorName).append(cursor);
+        out.append(mark == url.size() ? "?" : "&").append(kCursorName).append(cursor);
     }
     return out;
 }

@@ -21,8 +21,11 @@ inline constexpr std::string_view kFirstPageCursor = "first";
 /// The path of the search, without the server's base.
 std::string search_path(const Target& target);
 
-/// The URL of the page at `cursor`; of the first one if it is empty. `used`: the search's parameters.
+/// The URL of the search, without a cursor. `used`: its parameters.
 std::string search_url(std::string_view base_url, const Target& target,
-                       std::span<const search::QueryPair> used, std::string_view cursor);
+                       std::span<const search::QueryPair> used);
+
+/// The URL of the page at `cursor`, of the first one if it is empty. `url`: what search_url() returned.
+std::string with_cursor(const std::string& url, std::string_view cursor);
 
 }  // namespace annals::core

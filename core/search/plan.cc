@@ -207,6 +207,9 @@ Plan carrying(std::vector<Term> terms) {
 }
 
 Plan all_of(std::vector<Plan> parts) {
+    if (parts.size() == 1) {
+        return Plan(std::move(parts[0]));
+    }
     Plan plan = of_kind(Kind::all_of);
     for (Plan& part : parts) {
         if (part.kind == Kind::nothing) {
@@ -228,6 +231,9 @@ Plan all_of(std::vector<Plan> parts) {
 }
 
 Plan any_of(std::vector<Plan> parts) {
+    if (parts.size() == 1) {
+        return Plan(std::move(parts[0]));
+    }
     Plan plan = of_kind(Kind::any_of);
     std::vector<Term> terms;
     const auto take = [&](Plan&& part) {

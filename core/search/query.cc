@@ -39,6 +39,7 @@ using Conditions = std::vector<std::vector<Plan>>;
 Result<bool> add_criterion(Reading& reading, const std::vector<TypeId>& types,
                            const QueryPair& pair, Conditions& conditions) {
     std::vector<Plan> plans;
+    plans.reserve(types.size());
     for (const TypeId type : types) {
         ANNALS_TRY(std::optional<Plan> plan,
                    criterion_plan(reading, type, pair.first, pair.second));
@@ -149,10 +150,8 @@ Result<std::vector<TypeId>> read_types(std::string_view list) {
     return types;
 }
 
-Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
+Result<Query> parse_query(const QueryContext& context, std::vector<TypeId> types,
                           std::span<const QueryPair> pairs) {
-    QueryContext context = asked;
-    context.strict = asked.strict || asked.conditional;
     QueryReader reader{context};
     if (pairs.size() > kSearchPairsMax) {
         return too_many_parameters();
@@ -176,6 +175,8 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
         }
     }
     reader.conditions.resize(reader.types.size());
+    reader.query.used.reserve(pairs.size());
+    reader.query.types.reserve(reader.types.size());
     for (const QueryPair& pair : pairs) {
         ANNALS_TRY_VOID(reader.take(pair));
     }

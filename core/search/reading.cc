@@ -38,7 +38,7 @@ Plan Reading::linked(TypeId type, Plan plan) {
 }
 
 Result<void> pass_over(const QueryContext& context, std::string detail, Query& query) {
-    if (context.strict) {
+    if (context.strict || context.conditional) {
         return Error{Errc::invalid, std::move(detail)};
     }
     query.warnings.push_back(std::move(detail));
@@ -244,8 +244,10 @@ Result<Plan> parameter_plan(const Asked& asked, std::string_view value) {
     if (asked.modifier == "missing") {
         return missing_plan(asked, value);
     }
+    const std::vector<std::string_view> values = split_unescaped(value, ',');
     std::vector<Plan> alternatives;
-    for (const std::string_view alternative : split_unescaped(value, ',')) {
+    alternatives.reserve(values.size());
+    for (const std::string_view alternative : values) {
         if (alternative.empty()) {
             return asked.bad("a value is needed before and after every comma");
         }
