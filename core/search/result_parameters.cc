@@ -86,7 +86,7 @@ bool find_sortable(const QueryContext& context, const std::vector<TypeId>& types
 Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& types,
                        const QueryPair& pair, Query& query) {
     const std::vector<std::string_view> texts = split_unescaped(pair.second, ',');
-    if (texts.size() > kSortKeysMax) {
+    if (query.sort.size() + texts.size() > kSortKeysMax) {
         return Error{Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax)};
     }
     std::string used;
@@ -202,11 +202,12 @@ Result<bool> take_result_parameter(const QueryContext& context, const std::vecto
         query.used.push_back(pair);
         return true;
     }
-    ANNALS_TRY_VOID(once(query, pair));
+    // It may be repeated for further keys (search.html#table).
     if (name == "_sort") {
         ANNALS_TRY_VOID(take_sort(context, types, pair, query));
         return true;
     }
+    ANNALS_TRY_VOID(once(query, pair));
     if (name == "_count") {
         ANNALS_TRY_VOID(take_count(pair, query));
     } else if (name == "_total") {

@@ -478,10 +478,15 @@ TEST(Query, ReadsIncludes) {
 TEST(Query, RefusesMalformedResultParameters) {
     Corpus corpus;
     fill(corpus);
+    std::string repeated = "_sort=_id";
+    for (int i = 0; i < 20; ++i) {
+        repeated += "&_sort=family";
+    }
     check(corpus, "Patient",
           {{"_count=-1", "invalid: _count: '-1' is not an integer of at least 0"},
            {"_count=1.5", "invalid: _count: '1.5' is not an integer of at least 0"},
            {"_count=1&_count=2", "invalid: _count: is given more than once"},
+           {repeated.c_str(), "too-costly: _sort: more than 20 keys"},
            {"_total=some", "invalid: _total: 'some' is not one of none, estimate, accurate"},
            {"_contained=x", "invalid: _contained: 'x' is not one of true, false, both"},
            {"_containedType=x", "invalid: _containedType: 'x' is not one of container, contained"},

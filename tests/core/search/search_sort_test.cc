@@ -41,6 +41,7 @@ TEST_F(Search, SortsByDatesTextsAndIds) {
     EXPECT_EQ(order("family"), "ebdca");
     EXPECT_EQ(order("-family"), "acdeb");
     EXPECT_EQ(order("family,birthdate"), "bedca");
+    EXPECT_EQ(order("family&_sort=birthdate"), "bedca");
     EXPECT_EQ(order("_id"), "abcde");
     EXPECT_EQ(order("-_id"), "edcba");
     EXPECT_EQ(order("_lastUpdated"), "abcde");
