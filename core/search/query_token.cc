@@ -6,6 +6,8 @@
 #include "core/search/selection.h"
 #include "core/search/value_sets.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace annals::core::search {
@@ -26,12 +28,26 @@ Error of_parameter(const Asked& asked, Error error) {
     return error;
 }
 
+// search.html#token: the name of a value set is the place where it is, if it is here, or else its canonical URL.
+Result<Expansion> expand_named(const Asked& asked, std::string_view name) {
+    const StoredResources& stored = asked.reading.context.stored;
+    const auto local = read_local(name, asked.reading.context.base_url);
+    if (local && local->version.empty()) {
+        const std::string place = fmt::format("{}/{}", resource_type_name(local->type), local->id);
+        Result<Expansion> expansion = expand(stored, place);
+        if (expansion || place == name || expansion.error().lacks != place) {
+            return expansion;
+        }
+    }
+    return expand(stored, name);
+}
+
 Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
     const auto name = unescape(value);
     if (!name) {
         return asked.bad("unknown escape");
     }
-    Result<Expansion> expansion = expand(asked.reading.context.stored, *name);
+    Result<Expansion> expansion = expand_named(asked, *name);
     if (!expansion) {
         return of_parameter(asked, std::move(expansion.error()));
     }

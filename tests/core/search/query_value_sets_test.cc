@@ -33,6 +33,8 @@ TEST(ValueSetQuery, LooksIntoStoredValueSetsAndCodeSystems) {
     corpus.add(R"({"resourceType":"ValueSet","id":"expanded","url":"http://v/expanded","expansion":{
         "timestamp":"2020-01-01","contains":[{"system":"http://s","code":"b","contains":[
         {"system":"http://s","code":"c"}]},{"abstract":true,"system":"http://s","code":"a"}]}})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"own","url":"http://example.org/fhir/ValueSet/b",
+        "compose":{"include":[{"system":"http://s","concept":[{"code":"b"}]}]}})");
     for (const char* code : {"a", "a1", "a11", "a2", "b", "c", "x"}) {
         corpus.add(std::string(R"({"resourceType":"Observation","id":")") + code +
                    R"(","status":"final","code":{"coding":[{"system":")" +
@@ -49,6 +51,11 @@ TEST(ValueSetQuery, LooksIntoStoredValueSetsAndCodeSystems) {
            {"code:in=http://v/listed", "a1 c"},
            {"code:in=http://v/listed|2", "a1 c"},
            {"code:in=ValueSet/listed", "a1 c"},
+           {"code:in=http://example.org/fhir/ValueSet/listed", "a1 c"},
+           {"code:in=http://example.org/fhir/ValueSet/b", "b"},
+           {"code:in=http://example.org/fhir/ValueSet/x",
+            "invalid: search parameter 'code:in': the value set "
+            "'http://example.org/fhir/ValueSet/x' is not known here"},
            {"code:not-in=http://v/listed", "a a11 a2 b x"},
            {"code:in=http://v/isa", "a1 a11"},
            {"code:in=http://v/nested", "a1 x"},
