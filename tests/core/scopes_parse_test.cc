@@ -1,0 +1,124 @@
+// What is read from the scopes of a token.
+
+#include "core/access.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+namespace {
+
+TypeId patient_type() {
+    return *find_resource_type("Patient");
+}
+
+TypeId observation_type() {
+    return *find_resource_type("Observation");
+}
+
+bool may(std::string_view scopes, std::uint8_t permissions, std::optional<TypeId> type) {
+    return Principal("x", scopes).may(permissions, type);
+}
+
+TEST(Scopes, OfVersion2PermitTheirLetters) {
+    EXPECT_TRUE(may("system/Patient.r", kMayRead, patient_type()));
+    EXPECT_FALSE(may("system/Patient.r", kMaySearch, patient_type()));
+    EXPECT_FALSE(may("system/Patient.r", kMayRead, observation_type()));
+    EXPECT_TRUE(may("user/Patient.cruds", kMayAll, patient_type()));
+    EXPECT_FALSE(may("user/Patient.cruds", kMayRead, std::nullopt));
+    EXPECT_TRUE(may("system/*.rs", kMayRead | kMaySearch, observation_type()));
+    EXPECT_TRUE(may("system/*.rs", kMayRead | kMaySearch, std::nullopt));
+    EXPECT_FALSE(may("system/*.rs", kMayCreate, patient_type()));
+    EXPECT_TRUE(may("openid system/*.r system/Patient.cu", kMayCreate | kMayRead, patient_type()));
+}
+
+TEST(Scopes, OfVersion1AreTranslated) {
+    EXPECT_TRUE(may("system/Patient.read", kMayRead | kMaySearch, patient_type()));
+    EXPECT_FALSE(may("system/Patient.read", kMayUpdate, patient_type()));
+    EXPECT_TRUE(may("system/*.write", kMayCreate | kMayUpdate | kMayDelete, std::nullopt));
+    EXPECT_FALSE(may("system/*.write", kMayRead, patient_type()));
+    EXPECT_TRUE(may("user/*.*", kMayAll, std::nullopt));
+}
+
+TEST(Scopes, ThatAreMalformedPermitNothing) {
+    for (const char* scopes : {"",
+                               "system",
+                               "system/",
+                               "system/Patient",
+                               "system/Patient.",
+                               "system/Patient.sr",
+                               "system/Patient.rr",
+                               "system/Patient.x",
+                               "system/Patient.Read",
+                               "system/patient.r",
+                               "SYSTEM/Patient.r",
+                               "system/Patients.r",
+                               "other/Patient.r",
+                               "Patient.r",
+                               "*/*.*",
+                               "system/Patient.r?status=a",
+                               "patient/Patient.r",
+                               "patient/*.cruds",
+                               "launch/patient",
+                               "system/ Patient.r",
+                               "system/Patient.r,system/Observation.r"}) {
+        EXPECT_FALSE(may(scopes, kMayRead, patient_type())) << scopes;
+    }
+    for (const char* scopes : {"system/Patient.r?", "system/Patient.read?status=a",
+                               "patient/Practitioner.r", "patient/Patients.r", "patient/*"}) {
+        EXPECT_FALSE(Principal("x", scopes, "1").is_restricted()) << scopes;
+    }
+    EXPECT_FALSE(Principal("x", "patient/*.cruds").is_restricted());
+}
+
+TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
+    const Principal patient("x", "patient/*.rs patient/Observation.c", "1");
+    EXPECT_FALSE(patient.may(kMayRead, patient_type()));
+    EXPECT_TRUE(patient.may_in_part(kMayRead | kMaySearch, patient_type()));
+    EXPECT_TRUE(patient.may_in_part(kMayRead, std::nullopt));
+    EXPECT_TRUE(patient.may_in_part(kMayRead | kMayCreate, observation_type()));
+    EXPECT_FALSE(patient.may_in_part(kMayCreate, patient_type()));
+    EXPECT_FALSE(patient.may_in_part(kMayUpdate, observation_type()));
+    // Types outside the patient compartment are never the patient's.
+    EXPECT_FALSE(patient.may_in_part(kMayRead, *find_resource_type("Practitioner")));
+    EXPECT_TRUE(patient.may_in_part(kMayRead, *find_resource_type("Device")));
+
+    const Principal granular("x", "system/Observation.rs?category=laboratory user/Patient.r");
+    EXPECT_FALSE(granular.may(kMayRead, observation_type()));
+    EXPECT_TRUE(granular.may_in_part(kMayRead | kMaySearch, observation_type()));
+    EXPECT_FALSE(granular.may_in_part(kMaySearch, std::nullopt));
+    EXPECT_TRUE(granular.may(kMayRead, patient_type()));
+
+    // Where everything is permitted, restrictions to a part don't matter.
+    EXPECT_FALSE(Principal("x", "patient/*.rs system/*.cruds", "1").is_restricted());
+    EXPECT_TRUE(Principal("x", "patient/*.rs system/*.r", "1").is_restricted());
+}
+
+TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {
+    const auto identity = [](std::string_view scopes, std::string_view patient) {
+        return Principal("x", scopes, patient).identity();
+    };
+    EXPECT_EQ(identity("system/*.cruds", ""), "x");
+    EXPECT_EQ(identity("patient/*.r patient/Basic.c", "1"),
+              identity("patient/Basic.c patient/*.r", "1"));
+    EXPECT_NE(identity("patient/*.r", "1"), identity("patient/*.r", "2"));
+    EXPECT_NE(identity("patient/*.r", "1"), "x");
+    EXPECT_NE(identity("patient/Basic.r", "1"), identity("patient/Patient.r", "1"));
+    EXPECT_NE(identity("patient/Basic.r", "1"), identity("patient/Basic.c", "1"));
+    EXPECT_NE(identity("patient/*.r patient/*.r", "1"), identity("patient/*.r patient/*.r", "2"));
+    EXPECT_NE(identity("system/Basic.r?code=a", ""), identity("system/Basic.r?code=b", ""));
+    EXPECT_EQ(Principal::name_in(identity("patient/*.r", "1")), "x");
+    EXPECT_EQ(Principal::name_in("x"), "x");
+    EXPECT_EQ(Principal::name_in(""), "");
+    // A name that reads like somebody's identity doesn't give that identity.
+    const std::string held = identity("patient/*.r", "1");
+    EXPECT_NE(Principal(held, "system/*.r").identity(), held);
+    EXPECT_EQ(Principal::name_in(Principal(held, "system/*.r").identity()), held);
+}
+
+}  // namespace
+}  // namespace annals::core
