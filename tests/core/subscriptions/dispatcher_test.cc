@@ -155,6 +155,16 @@ TEST_F(DispatcherTest, CriteriaMayLookAtOtherResources) {
     EXPECT_THAT(by_id["reference"], ElementsAre("Observation/b/_history/1"));
 }
 
+TEST_F(DispatcherTest, CriteriaSeeOtherResourcesAsTheyAreByThen) {
+    subscribe(hook("s", "Observation?patient.family=x", "id-only"));
+    put_patient("p", "y");
+    put(observation("a", "Patient/p"));
+    EXPECT_THAT(told(), IsEmpty());
+    put_patient("p", "x");
+    put(observation("b", "Patient/p"));
+    EXPECT_THAT(told(), ElementsAre("Observation/b/_history/1"));
+}
+
 TEST_F(DispatcherTest, CriteriaMayFollowCanonicals) {
     subscribe(hook("chain", "QuestionnaireResponse?questionnaire.title=x", "id-only"));
     subscribe(hook("has", "Questionnaire?_has:QuestionnaireResponse:questionnaire:status=completed",
