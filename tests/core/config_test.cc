@@ -102,6 +102,13 @@ TEST(LoadConfig, TakesWhatIsNoTomlValueAsText) {
     EXPECT_EQ(config->auth.public_access, (std::vector<std::string>{"metadata", "read"}));
 }
 
+TEST(LoadConfig, TakesBlanksAroundTheEqualsSign) {
+    const Result<Config> config = load_config(sets({"threads = 2", "validation  =\"off\""}));
+    ASSERT_TRUE(config.has_value()) << config.error().detail;
+    EXPECT_EQ(config->threads, 2U);
+    EXPECT_EQ(config->validation, "off");
+}
+
 TEST(LoadConfig, TakesABaseUrlWithAndWithoutAPort) {
     for (const std::string url : {"http://x:65535/fhir", "http://[::1]:80/fhir",
                                   "http://[::1]/fhir", "https://example.org/a:b/fhir"}) {
