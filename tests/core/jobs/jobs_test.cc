@@ -46,7 +46,9 @@ Result<JobResult> count_to_three(const Service&, JobRun& run) {
                run.files().open(run.path("three.ndjson"), storage::FileSystem::Mode::create));
     ANNALS_TRY_VOID(file->write(0, "{}\n{}\n{}\n"));
     ANNALS_TRY_VOID(file->sync());
-    return JobResult{Instant{5'000'000}, {{"output", "Patient", "three.ndjson", 3, "in"}}};
+    return JobResult{
+        Instant{5'000'000},
+        {{"output", "Patient", "three.ndjson", 3, "in"}, {"error", "OperationOutcome", "", 0, ""}}};
 }
 
 /// Ends when it may, and not when it is to stop.
@@ -154,7 +156,7 @@ TEST_F(JobsTest, DoWhatTheirKindDoesAndKeepWhatItMade) {
     EXPECT_EQ(view.order.owner, "me");
     EXPECT_EQ(view.order.url, "http://test/fhir/$count?a=\"b\"");
     EXPECT_EQ(view.state.result.time, Instant{5'000'000});
-    ASSERT_EQ(view.state.result.files.size(), 1U);
+    ASSERT_EQ(view.state.result.files.size(), 2U);
     EXPECT_EQ(view.state.result.files[0].count, 3U);
     EXPECT_GT(view.expires, now());
     ASSERT_TRUE(jobs_->open(*id, "three.ndjson"));
@@ -239,13 +241,14 @@ TEST_F(JobsTest, GoOnAfterARestartFromWhatTheyKept) {
     const JobView view = look(*id);
     EXPECT_EQ(view.stage, JobStage::done);
     EXPECT_EQ(view.state.result.time, Instant{5'000'000});
-    ASSERT_EQ(view.state.result.files.size(), 1U);
+    ASSERT_EQ(view.state.result.files.size(), 2U);
     const JobFile& file = view.state.result.files[0];
     EXPECT_EQ(file.part, "output");
     EXPECT_EQ(file.type, "Patient");
     EXPECT_EQ(file.name, "three.ndjson");
     EXPECT_EQ(file.count, 3U);
     EXPECT_EQ(file.input, "in");
+    EXPECT_EQ(view.state.result.files[1].part, "error");
     EXPECT_EQ(g_begun, 2);
 }
 
