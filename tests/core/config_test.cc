@@ -449,6 +449,18 @@ TEST(ReadEntries, SayWhatIsWrongInOneLine) {
     EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"a\\nb\"]"})).find('\n'), std::string::npos);
 }
 
+TEST(ReadApiKeys, TakesDigestsInCapitalsAsWell) {
+    const test::TemporaryDirectory directory;
+    const auto keys = read_api_keys(write_file(
+        directory,
+        "[[key]]\nid = \"a\"\nscopes = [\"system/*.rs\"]\n"
+        "sha256 = \"2C26B46B68FFC68FF99B453C1D30413413422D706483BFA0F98A5E886266E7AE\"\n"));
+    ASSERT_TRUE(keys) << keys.error().detail;
+    ASSERT_EQ(keys->size(), 1U);
+    EXPECT_EQ(keys->front().sha256,
+              "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae");
+}
+
 TEST(ReadApiKeys, RefusesTheDigestOfNoTextAtAll) {
     const test::TemporaryDirectory directory;
     const auto keys = read_api_keys(write_file(

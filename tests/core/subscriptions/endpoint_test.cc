@@ -22,6 +22,7 @@ TEST(Endpoints, BelowAnAllowedOneAreAllowed) {
     EXPECT_TRUE(allows("https://hooks.example.org/a/", "https://HOOKS.Example.org:443/a/b"));
     EXPECT_TRUE(allows("http://127.0.0.1:9000/", "http://127.0.0.1:9000"));
     EXPECT_TRUE(allows("http://[::1]:9000/x", "HTTP://[::1]:9000/x/y"));
+    EXPECT_TRUE(allows("http://[fd00::af]/", "http://[FD00::AF]:80/x"));
     EXPECT_TRUE(allows("http://a/", "http://a:80/.../b.c"));
 }
 
