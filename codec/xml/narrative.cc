@@ -75,12 +75,16 @@ bool is_allowed_attribute(std::string_view name) noexcept {
     return kAttributeSet.has(name) || name == "xml:lang" || name == "xml:space";
 }
 
-// A value's characters without white space and control characters, in lower case: as a browser reads a scheme.
-std::string squeezed(std::string_view raw) {
+std::string characters_of(std::string_view raw) {
     std::string json;
     append_json_characters(json, raw);
     std::string characters;
     json::append_unescaped(characters, json);
+    return characters;
+}
+
+// Without white space and control characters, in lower case: as a browser reads a scheme.
+std::string squeezed(std::string_view characters) {
     std::string out;
     for (const char c : characters) {
         if (static_cast<unsigned char>(c) > 0x20) {
@@ -94,7 +98,7 @@ bool is_script_link(std::string_view element, std::string_view raw) {
     if (raw.starts_with("http") || raw.starts_with('#')) {
         return false;
     }
-    const std::string link = squeezed(raw);
+    const std::string link = squeezed(characters_of(raw));
     return link.starts_with("javascript:") || link.starts_with("vbscript:") ||
            (link.starts_with("data:") && !(element == "img" && link.starts_with("data:image/")));
 }
@@ -111,17 +115,49 @@ std::string without_comments(std::string_view style) {
     return out;
 }
 
-bool is_script_style(std::string_view raw) {
-    // Each of kRefused has a bracket, an @, a v or a z; the other characters begin references, escapes and comments.
-    if (raw.find_first_of("(@vVzZ&\\/") == std::string_view::npos) {
-        return false;
+// Resolves CSS escapes: \65 is an e, whether a space ends it or not. What is not ASCII is in no word that is refused.
+std::string without_escapes(std::string_view style) {
+    constexpr std::size_t kDigitsMax = 6;
+    std::string out;
+    for (std::size_t at = 0; at < style.size(); ++at) {
+        if (style[at] != '\\') {
+            out += style[at];
+            continue;
+        }
+        std::uint32_t code = 0;
+        std::size_t digits = 0;
+        for (; digits < kDigitsMax && at + 1 < style.size(); ++digits, ++at) {
+            const int digit = json::hex_value(style[at + 1]);
+            if (digit < 0) {
+                break;
+            }
+            code = code * 16 + static_cast<std::uint32_t>(digit);
+        }
+        if (digits != 0) {
+            out += code < 0x80 ? static_cast<char>(code) : '?';
+        }
     }
-    std::string style = without_comments(squeezed(raw));
-    std::erase(style, '\\');
+    return out;
+}
+
+bool has_script(std::string_view style) {
+    const std::string text = squeezed(without_escapes(style));
     constexpr std::string_view kRefused[] = {"javascript:", "vbscript:",    "expression(",
                                              "@import",     "-moz-binding", "behavior:"};
     return std::ranges::any_of(
-        kRefused, [&](std::string_view what) { return style.find(what) != std::string::npos; });
+        kRefused, [&](std::string_view what) { return text.find(what) != std::string::npos; });
+}
+
+bool is_script_style(std::string_view raw) {
+    // Each of has_script()'s words has a bracket, an @, a v or a z; the other characters begin references, escapes
+    // and comments.
+    if (raw.find_first_of("(@vVzZ&\\/") == std::string_view::npos) {
+        return false;
+    }
+    const std::string style = characters_of(raw);
+    // What looks like a comment may be none: in a string, in a URL, after an escape.
+    return has_script(style) ||
+           (style.find("/*") != std::string::npos && has_script(without_comments(style)));
 }
 
 bool check_attribute(Cursor& cursor, const Tag& tag, const Attribute& attribute) {

@@ -234,7 +234,8 @@ TEST(Narrative, TakesWhatTxt1Lists) {
           "<b xmlns='http://www.w3.org/1999/xhtml'>a</b>", "a]b]]c", "a<!-- b --> ",
           "<p xml:space='preserve'>a</p>", "<p xmlns:x='http://example.org'>a</p>",
           "<p title='javascript:a'>a</p>", "<p title='expression(a)'>a</p>",
-          "<p style='vertical-align: top; font-size: 1em'>a</p>"}) {
+          "<p style='vertical-align: top; font-size: 1em'>a</p>",
+          R"(<p style='quotes: "\201C" "\201d"; width: \e9xpression(a)\'>a</p>)"}) {
         EXPECT_TRUE(check_narrative(narrative(text))) << text;
     }
 }
@@ -273,6 +274,15 @@ TEST(Narrative, IsRefusedWhenItCouldActOrIsNoNarrative) {
           "<p style='bEHavior: a'>a</p>",
           "<p style='-moz-binDing: a'>a</p>",
           "<p style='a: Vbscript:b'>a</p>",
+          R"(<p style='exp\ression(a)'>a</p>)",
+          R"(<p style='\65xpression(a)'>a</p>)",
+          R"(<p style='\000065xpression(a)'>a</p>)",
+          R"(<p style='b\65 havior: a'>a</p>)",
+          R"(<p style='b\65&#10;h\41vior: a'>a</p>)",
+          R"(<p style='background: url(java\73 cript:a)'>a</p>)",
+          "<p style='a: / *; width: expression(a)'>a</p>",
+          "<p style='a: \"/*\"; width: expression(a)'>a</p>",
+          R"(<p style='a: \/*; width: expression(a)'>a</p>)",
           "<img alt='a'/>",
           "<x:b xmlns:x='http://www.w3.org/1999/xhtml' xmlns='http://other'>a</x:b>",
           "<p srcdoc='a'>a</p>",
