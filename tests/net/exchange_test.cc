@@ -275,6 +275,19 @@ TEST(HttpResponses, CarryHeadersOfAnyLengthWhole) {
     }
 }
 
+TEST(HttpResponses, HaveNoHeaderThatATextWithALineBreakWouldAdd) {
+    for (const char* const kind : {"0", "1", "2"}) {
+        const HttpResponse response =
+            exchange(server().port(), "GET", std::string("/fhir/breaks?") + kind);
+        EXPECT_EQ(response.status, 200) << kind;
+        for (const char* const name : {"X-Given", "Content-Type", "Location", "Content-Location"}) {
+            EXPECT_EQ(response.header(name), "") << kind << name;
+        }
+        EXPECT_FALSE(response.header("X-Other")) << kind;
+        EXPECT_EQ(response.body, "hello") << kind;
+    }
+}
+
 TEST(HttpResponses, ToHeadHaveTheHeadersOfGetAndNoBody) {
     Connection connection(server().port());
     ASSERT_TRUE(connection.send("HEAD /fhir/view?1500 HTTP/1.1\r\n" + kHost + "\r\n"));

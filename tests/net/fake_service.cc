@@ -6,6 +6,7 @@
 #include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <thread>
@@ -68,6 +69,14 @@ std::optional<core::Response> plain(const core::Service&, const core::Request& r
         response.last_modified = Instant{1'767'323'045'678'000};
     } else if (request.path == "/location") {
         response.location = filler().substr(0, number_of(request.query));
+    } else if (request.path == "/breaks") {
+        constexpr std::array<std::string_view, 3> kBreaks{"\r\n", "\n", "\r"};
+        const std::string text = fmt::format("a{}X-Other: b", kBreaks[number_of(request.query)]);
+        response.body = core::Body("hello");
+        response.media_type = text;
+        response.location = text;
+        response.content_location = text;
+        response.headers.emplace_back("X-Given", text);
     } else if (request.path == "/pieces") {
         for (std::uint64_t i = 0; i < number_of(request.query); ++i) {
             response.body.append_view(std::string_view(filler()).substr(0, 1000), nullptr);

@@ -4,6 +4,7 @@
 //   /text            "hello"
 //   /view?N          N bytes in one view, with ETag and Last-Modified
 //   /location?N      a Location of N characters
+//   /breaks?N        headers with a line break inside: 0: CR LF, 1: LF, 2: CR
 //   /pieces?N        N views of 1000 bytes
 //   /status?N        status N, empty body
 //   /echo            awaited; returns the request's body, method, base URL and headers as a client sent them
