@@ -7,17 +7,23 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 namespace annals::core::search {
 namespace {
 
-TEST(Query, SearchesTextsForWordsAndPhrases) {
-    Corpus corpus;
+// Two patients with narratives.
+void add_two(Corpus& corpus) {
     corpus.add(R"({"resourceType":"Patient","id":"peter","name":[{"family":"Peter"}],
         "birthDate":"1970-01-01","generalPractitioner":[{"reference":"Practitioner/joe"}],
         "text":{"status":"generated","div":"<div>A <b>B&#233;n&amp;Co</b> heart attack</div>"}})");
     corpus.add(R"({"resourceType":"Patient","id":"paul",
         "text":{"status":"generated","div":"<div>attack of the heart</div>"}})");
+}
+
+TEST(Query, SearchesTextsForWordsAndPhrases) {
+    Corpus corpus;
+    add_two(corpus);
     std::string many = "_text=ben";
     for (int i = 1; i < 100; ++i) {
         many += ",x" + std::to_string(i);
@@ -61,7 +67,7 @@ TEST(Query, SearchesTextsForWordsAndPhrases) {
 // As in R4's own example: (bone OR liver) and metastases.
 TEST(Query, GroupsWordsByParentheses) {
     Corpus corpus;
-    fill(corpus);
+    add_two(corpus);
     const std::string deep = "_text=" + std::string(100'000, '(');
     const std::string name = "invalid: search parameter '_text': ";
     const std::string lacking =
