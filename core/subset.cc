@@ -114,10 +114,12 @@ bool append_summary(json::Value value, schema::Type type, std::string& out) {
 bool is_listed(const ElementNames& elements, std::string_view type, std::string_view name,
                const schema::Element& element) {
     const auto has = [&](std::string_view its) {
-        return elements.contains(std::tuple(std::string_view(), its)) ||
-               elements.contains(std::tuple(type, its));
+        // What is listed without a type comes first.
+        const auto at = elements.lower_bound(std::tuple(its, std::string_view()));
+        return at != elements.end() && std::get<0>(*at) == its &&
+               (std::get<1>(*at).empty() || elements.contains(std::tuple(its, type)));
     };
-    return has(name) || (element && has(element.base_name()));
+    return has(name) || (element && element.base_name() != name && has(element.base_name()));
 }
 
 // Whether an element of the resource itself stays.
@@ -225,7 +227,7 @@ Result<void> read_elements(std::string_view value, ElementNames& elements) {
             return Error{Errc::invalid,
                          fmt::format("_elements: more than {} names", kElementNamesMax)};
         }
-        elements.emplace(type, name);
+        elements.emplace(name, type);
         if (comma == std::string_view::npos) {
             return {};
         }

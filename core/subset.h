@@ -26,7 +26,7 @@ enum class Summary : std::uint8_t {
     count,    ///< a Bundle without its entries
 };
 
-/// The pairs of type (empty: any) and element name listed in `_elements`.
+/// The pairs of element name and type (empty: any) listed in `_elements`.
 using ElementNames = std::set<std::tuple<std::string, std::string>, std::less<>>;
 
 /// The maximum number of names in `_elements`.
