@@ -90,24 +90,36 @@ void BodyReader::forget() {
     parser().recycle(std::exchange(document_, json::Document()));
 }
 
+bool BodyReader::load(Position position) {
+    const std::optional<storage::VersionInfo> info = find_at(store_, carried_.get(), position);
+    if (!info) {
+        return false;
+    }
+    Result<storage::StoredVersion> stored = search::load(store_, carried_, *info);
+    if (!stored) {
+        if (stored.error().code != Errc::not_found) {
+            log_error(fmt::format("search: {}", stored.error().detail));
+        }
+        return false;
+    }
+    stored_ = *std::move(stored);
+    return true;
+}
+
+std::string_view BodyReader::read_id(Position position) {
+    forget();
+    return load(position) ? stored_->id : std::string_view();
+}
+
 json::Value BodyReader::read(Position position) {
     if (position == position_) {
         return document_.root();
     }
     forget();
     position_ = position;
-    const std::optional<storage::VersionInfo> info = find_at(store_, carried_.get(), position);
-    if (!info) {
+    if (!load(position)) {
         return {};
     }
-    Result<storage::StoredVersion> stored = load(store_, carried_, *info);
-    if (!stored) {
-        if (stored.error().code != Errc::not_found) {
-            log_error(fmt::format("search: {}", stored.error().detail));
-        }
-        return {};
-    }
-    stored_ = *std::move(stored);
     Result<json::Document> parsed = parser().parse(stored_->body);
     if (!parsed) {
         return {};

@@ -133,6 +133,10 @@ class BodyReader {
     /// Missing if the version was erased or is damaged. Lifetime: until the next call.
     json::Value read(Position position);
 
+    /// The id alone, without parsing the body; empty if the version was erased or is damaged. Lifetime: until the next
+    /// call.
+    std::string_view read_id(Position position);
+
     /// Releases what was read last: an erasure waits until nobody holds the bytes.
     void forget();
 
@@ -140,9 +144,12 @@ class BodyReader {
     std::string_view id() const noexcept { return stored_ ? stored_->id : std::string_view(); }
 
   private:
+    /// False if the version was erased or is damaged.
+    bool load(Position position);
+
     const storage::Store& store_;
     std::shared_ptr<const Carried> carried_;
-    Position position_;
+    Position position_;  ///< of document_
     std::optional<storage::StoredVersion> stored_;
     json::Document document_;
 };

@@ -49,8 +49,12 @@ By by_of(const SortKey& key) {
     return By::body_text;
 }
 
+bool parses_bodies(By by) noexcept {
+    return by == By::body_text || by == By::body_number;
+}
+
 bool reads_bodies(By by) noexcept {
-    return by == By::id || by == By::body_text || by == By::body_number;
+    return by == By::id || parses_bodies(by);
 }
 
 std::optional<double> read_number(json::Value number) {
@@ -180,6 +184,9 @@ struct Sorter::Values {
 
 Sorter::Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<const Match> matches)
     : snapshot_(snapshot), keys_(keys), matches_(matches) {
+    known_keys_ = static_cast<std::size_t>(
+        std::ranges::find_if(keys, [](const SortKey& key) { return reads_bodies(by_of(key)); }) -
+        keys.begin());
     for (const SortKey& key : keys) {
         Values& values = values_.emplace_back();
         values.by = by_of(key);
@@ -204,17 +211,22 @@ void Sorter::want(Position edge, bool backwards, std::size_t count) {
 }
 
 Result<bool> Sorter::advance(const Pace& pace) {
-    const bool with_bodies =
-        std::ranges::any_of(values_, [](const Values& values) { return reads_bodies(values.by); });
+    const bool with_bodies = known_keys_ < keys_.size();
     if (with_bodies && matches_.size() > kSortedBodiesMax) {
         return Error{
             Errc::too_costly,
             "_sort: too many resources match to be sorted by this; narrow the search down"};
     }
-    if (!take_from_index(pace) || (with_bodies && !take_bodies(pace))) {
+    if (!take_from_index(pace) || !find_edge(pace)) {
         return false;
     }
-    return find_edge(pace) && find_page(pace);
+    if (!found_edge()) {
+        return true;
+    }
+    if (with_bodies && (!find_contenders(pace) || !take_bodies(pace))) {
+        return false;
+    }
+    return find_page(pace);
 }
 
 // True when all values in the index have been taken.
@@ -311,10 +323,10 @@ bool Sorter::must_fetch(const Pace& pace) {
     if (!pace.defers()) {
         return false;
     }
-    const auto next = matches_.subspan(asked_about_);
+    const auto next = std::span(contenders_).subspan(asked_about_);
     std::vector<Position> positions;
-    for (const Match& match : next.first(std::min(next.size(), kSortBodiesFetched))) {
-        positions.push_back(match.position());
+    for (const std::uint32_t match : next.first(std::min(next.size(), kSortBodiesFetched))) {
+        positions.push_back(matches_[match].position());
     }
     asked_about_ += positions.size();
     return pace.defer(snapshot_.unread(positions));
@@ -322,23 +334,28 @@ bool Sorter::must_fetch(const Pace& pace) {
 
 bool Sorter::take_bodies(const Pace& pace) {
     BodyReader reader(snapshot_);
+    const bool parses =
+        std::ranges::any_of(values_, [](const Values& values) { return parses_bodies(values.by); });
     // An expression may take long, so the clock is checked after every body.
-    for (const std::size_t first = next_body_; next_body_ < matches_.size(); ++next_body_) {
+    for (const std::size_t first = next_body_; next_body_ < contenders_.size(); ++next_body_) {
         if (next_body_ != first && pace.is_over()) {
             return false;
         }
         if (next_body_ == asked_about_ && must_fetch(pace)) {
             return false;
         }
-        const json::Value body = reader.read(matches_[next_body_].position());
-        for (std::size_t i = 0; body && i < keys_.size(); ++i) {
+        const std::uint32_t match = contenders_[next_body_];
+        const Position position = matches_[match].position();
+        const json::Value body = parses ? reader.read(position) : json::Value();
+        const std::string_view id = parses ? reader.id() : reader.read_id(position);
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
             Values& values = values_[i];
-            if (values.by == By::id) {
-                values.offer(values.texts, next_body_, std::string(reader.id()));
-            } else if (values.by == By::body_text || values.by == By::body_number) {
-                const Parameter& parameter = parameter_for(keys_[i], matches_[next_body_].type);
+            if (values.by == By::id && !id.empty()) {
+                values.offer(values.texts, match, std::string(id));
+            } else if (body && parses_bodies(values.by)) {
+                const Parameter& parameter = parameter_for(keys_[i], matches_[match].type);
                 for_each_parameter_item(parameter, body, [&](const fhirpath::Item& item) {
-                    values.offer(item, next_body_);
+                    values.offer(item, match);
                 });
             }
         }
@@ -346,26 +363,33 @@ bool Sorter::take_bodies(const Pace& pace) {
     return true;
 }
 
-bool Sorter::before(std::uint32_t a, std::uint32_t b) const {
-    for (const Values& values : values_) {
+// Compares by the first `keys` keys: less than 0 if `a` comes before `b`.
+int Sorter::compare(std::uint32_t a, std::uint32_t b, std::size_t keys) const {
+    for (const Values& values : std::span(values_).first(keys)) {
         if (values.missing[a] != values.missing[b]) {
-            return values.missing[b];
+            return values.missing[b] ? -1 : 1;
         }
         if (values.missing[a]) {
             continue;
         }
-        if (!values.numbers.empty()) {
-            if (values.numbers[a] != values.numbers[b]) {
-                return (values.numbers[a] < values.numbers[b]) != values.descending;
-            }
-            if (values.by_time && a != b) {
-                return (matches_[a].position() < matches_[b].position()) != values.descending;
-            }
-        } else if (const int order = values.texts[a].compare(values.texts[b]); order != 0) {
-            return (order < 0) != values.descending;
+        int order = 0;
+        if (values.numbers.empty()) {
+            order = values.texts[a].compare(values.texts[b]);
+        } else if (values.numbers[a] != values.numbers[b]) {
+            order = values.numbers[a] < values.numbers[b] ? -1 : 1;
+        } else if (values.by_time && a != b) {
+            order = matches_[a].position() < matches_[b].position() ? -1 : 1;
+        }
+        if (order != 0) {
+            return (order < 0) != values.descending ? -1 : 1;
         }
     }
-    return matches_[a].position() > matches_[b].position();
+    return 0;
+}
+
+bool Sorter::before(std::uint32_t a, std::uint32_t b) const {
+    const int order = compare(a, b, keys_.size());
+    return order != 0 ? order < 0 : matches_[a].position() > matches_[b].position();
 }
 
 // before(), in the direction in which the page is found.
@@ -385,16 +409,16 @@ bool Sorter::find_edge(const Pace& pace) {
     return true;
 }
 
-bool Sorter::find_page(const Pace& pace) {
-    const auto sooner = [this](std::uint32_t a, std::uint32_t b) { return is_sooner(a, b); };
-    if (count_ == 0 || !found_edge()) {
-        return true;
-    }
-    while (next_placed_ < matches_.size()) {
-        const auto one = static_cast<std::uint32_t>(next_placed_);
+// Puts the first `count_` of the next matches behind the edge on the page, as a heap with the last one on top.
+template <typename Sooner>
+bool Sorter::place(const Pace& pace, Sooner sooner) {
+    const std::size_t count = are_chosen_ ? contenders_.size() : matches_.size();
+    while (next_placed_ < count) {
+        const std::uint32_t one =
+            are_chosen_ ? contenders_[next_placed_] : static_cast<std::uint32_t>(next_placed_);
         const bool is_full = page_.size() == count_;
-        if ((!edge_index_ || is_sooner(*edge_index_, one)) &&
-            (!is_full || is_sooner(one, page_.front()))) {
+        if ((!edge_index_ || sooner(*edge_index_, one)) &&
+            (!is_full || sooner(one, page_.front()))) {
             if (is_full) {
                 std::ranges::pop_heap(page_, sooner);
                 page_.pop_back();
@@ -405,6 +429,43 @@ bool Sorter::find_page(const Pace& pace) {
         if (++next_placed_ % kPlacedAtOnce == 0 && pace.is_over()) {
             return false;
         }
+    }
+    return true;
+}
+
+// Finds the matches that may be on the page by the keys before the first one that needs bodies, so that only their bodies are
+// read. Whatever equals the edge or the last one on the page may be on either side.
+bool Sorter::find_contenders(const Pace& pace) {
+    const auto sooner = [this](std::uint32_t a, std::uint32_t b) {
+        const int order = compare(a, b, known_keys_);
+        return backwards_ ? order > 0 : order < 0;
+    };
+    if (are_chosen_) {
+        return true;
+    }
+    if (count_ > 0 && !place(pace, sooner)) {
+        return false;
+    }
+    const bool is_full = !page_.empty() && page_.size() == count_;
+    for (std::uint32_t one = 0; one < matches_.size(); ++one) {
+        if (!(edge_index_ && sooner(one, *edge_index_)) &&
+            !(is_full && sooner(page_.front(), one))) {
+            contenders_.push_back(one);
+        }
+    }
+    are_chosen_ = true;
+    page_.clear();
+    next_placed_ = 0;
+    return true;
+}
+
+bool Sorter::find_page(const Pace& pace) {
+    const auto sooner = [this](std::uint32_t a, std::uint32_t b) { return is_sooner(a, b); };
+    if (count_ == 0) {
+        return true;
+    }
+    if (!place(pace, sooner)) {
+        return false;
     }
     std::ranges::sort_heap(page_, sooner);
     if (backwards_) {

@@ -48,6 +48,7 @@ class Sorter {
   private:
     struct Values;
 
+    int compare(std::uint32_t a, std::uint32_t b, std::size_t keys) const;
     bool before(std::uint32_t a, std::uint32_t b) const;
     bool is_sooner(std::uint32_t a, std::uint32_t b) const;
     bool take_from_index(const Pace& pace);
@@ -56,16 +57,22 @@ class Sorter {
     bool take_bodies(const Pace& pace);
     bool must_fetch(const Pace& pace);
     bool find_edge(const Pace& pace);
+    template <typename Sooner>
+    bool place(const Pace& pace, Sooner sooner);
+    bool find_contenders(const Pace& pace);
     bool find_page(const Pace& pace);
 
     Snapshot& snapshot_;
     std::span<const SortKey> keys_;
     std::span<const Match> matches_;
     std::vector<Values> values_;  // one for each key
+    std::size_t known_keys_ = 0;  // those before the first one whose values are in bodies
     std::size_t next_key_ = 0;    // take_from_index() is here
     std::size_t next_match_ = 0;  // ... and here
+    bool are_chosen_ = false;
+    std::vector<std::uint32_t> contenders_;  // once chosen: the matches whose bodies are read
     std::size_t next_body_ = 0;
-    std::size_t asked_about_ = 0;  // so many matches have been checked for unread bodies
+    std::size_t asked_about_ = 0;  // so many contenders have been checked for unread bodies
     Position edge_;
     bool backwards_ = false;
     std::size_t count_ = 0;

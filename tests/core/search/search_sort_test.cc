@@ -275,6 +275,62 @@ TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
     EXPECT_EQ(turns, 3);
 }
 
+TEST_F(Search, ReadsOnlyBodiesThatMayDecideWhatIsOnThePage) {
+    constexpr int kPatients = 60;
+    for (int i = 0; i < kPatients; ++i) {
+        const int number = i * 37 % kPatients;
+        // Groups of three share a date; six have none.
+        put("Patient", fmt::format("p{:02}", number),
+            number >= 54 ? R"("active":true)"
+                         : fmt::format(R"("birthDate":"2000-01-{:02}")", number / 3 + 1));
+    }
+    for (const std::string sort : {"birthdate,_id", "-birthdate,_id", "birthdate,-_id"}) {
+        const Names all = get("/Patient?_count=100&_sort=" + sort).matches;
+        ASSERT_EQ(all.size(), static_cast<std::size_t>(kPatients));
+        Names forwards;
+        Names backwards;
+        Searchset page = get("/Patient?_count=7&_sort=" + sort);
+        while (true) {
+            forwards.insert(forwards.end(), page.matches.begin(), page.matches.end());
+            if (!page.links.contains("next")) {
+                break;
+            }
+            page = get(page.links.at("next"));
+        }
+        while (true) {
+            backwards.insert(backwards.begin(), page.matches.begin(), page.matches.end());
+            if (!page.links.contains("previous")) {
+                break;
+            }
+            page = get(page.links.at("previous"));
+        }
+        EXPECT_EQ(forwards, all) << sort;
+        EXPECT_EQ(backwards, all) << sort;
+    }
+
+    const TypeId type = type_of("Patient");
+    core::search::Snapshot snapshot(store());
+    const core::search::Plan plan = core::search::everything();
+    core::search::Execution execution(snapshot, type, plan);
+    execution.want({});
+    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    const auto parameters = service().indexing().parameters();
+    const std::vector<core::search::SortKey> keys{
+        {parameters->find(type, "birthdate"), "birthdate", false}, {nullptr, "_id", false}};
+    core::search::Sorter sorter(snapshot, keys, execution.matches());
+    sorter.want({}, false, 7);
+    // A turn ends after each body that is read: those of the first three groups.
+    const core::search::Pace pace{std::chrono::microseconds(1)};
+    int turns = 0;
+    for (bool done = false; !done; ++turns) {
+        const Result<bool> advanced = sorter.advance(pace);
+        ASSERT_TRUE(advanced);
+        done = *advanced;
+    }
+    EXPECT_EQ(turns, 9);
+    EXPECT_EQ(sorter.page().size(), 7U);
+}
+
 asio::awaitable<void> answer_search(const core::Service& service, const core::Request& request,
                                     core::Response& response, bool& answered) {
     response = co_await core::handle(service, request);
