@@ -31,6 +31,11 @@ std::string client_frame(unsigned first, std::string_view payload, bool masked) 
     return out;
 }
 
+std::string close_frame(unsigned code, std::string_view reason) {
+    std::string payload{static_cast<char>(code >> 8), static_cast<char>(code & 0xff)};
+    return client_frame(0x88, payload.append(reason));
+}
+
 WebsocketClient::WebsocketClient(std::uint16_t port, const Headers& headers) : connection_(port) {
     std::string request = fmt::format(
         "GET /fhir/websocket HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nUpgrade: websocket\r\n"

@@ -17,6 +17,9 @@ namespace annals::test {
 /// one, 0x88 close, 0x89 ping.
 std::string client_frame(unsigned first, std::string_view payload, bool masked = true);
 
+/// The frame of a client that closes.
+std::string close_frame(unsigned code, std::string_view reason = {});
+
 class WebsocketClient {
   public:
     using Headers = std::vector<std::pair<std::string, std::string>>;
