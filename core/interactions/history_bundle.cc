@@ -9,7 +9,7 @@
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 
 #include <fmt/format.h>
 

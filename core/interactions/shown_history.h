@@ -9,7 +9,7 @@
 
 #include "core/base/instant.h"
 #include "core/scoped_view.h"
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 #include "storage/history_walk.h"
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 #include "core/interactions/transaction_writes.h"
 #include "core/interactions/turns.h"
 #include "core/scoped_view.h"
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 #include "core/search/terms.h"
 #include "storage/store.h"
 

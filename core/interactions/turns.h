@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/loop.h"
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 
 #include <asio/awaitable.hpp>
 

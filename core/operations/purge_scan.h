@@ -10,7 +10,7 @@
 #pragma once
 
 #include "codec/json/resource.h"
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 #include "core/search/parameters.h"
 #include "core/search/snapshot.h"
 #include "storage/search_entries.h"

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "core/base/resource_types.h"
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 #include "core/search/parameters.h"
 #include "storage/search_index.h"
 #include "storage/store.h"

@@ -9,56 +9,17 @@
 #include "core/base/result.h"
 #include "core/search/binding.h"
 #include "core/search/bound_plan.h"
+#include "core/search/pace.h"
 #include "core/search/plan.h"
 #include "core/search/resolution.h"
 #include "core/search/snapshot.h"
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace annals::core::search {
-
-/// Says when a turn is over, so that a long search doesn't block its loop.
-class Pace {
-  public:
-    /// A turn that never ends: for callers with a thread of their own, and for tests.
-    Pace() = default;
-
-    explicit Pace(std::chrono::microseconds turn) : turn_(turn) {}
-
-    /// For a caller that fetches, before the next turn, what is only on the device: defer() puts it into `unread`.
-    /// Other callers block when they read it.
-    /// Lifetime: `unread` outlives this.
-    Pace(std::chrono::microseconds turn, std::vector<Position>& unread)
-        : turn_(turn), unread_(&unread) {}
-
-    void begin_turn() { end_ = std::chrono::steady_clock::now() + turn_; }
-
-    /// Checks the clock.
-    bool is_over() const { return turn_.count() != 0 && std::chrono::steady_clock::now() >= end_; }
-
-    /// Whether defer() can end a turn.
-    bool defers() const noexcept { return unread_ != nullptr; }
-
-    /// True if the turn must end because these are only on the device. Must not be called again for the same positions:
-    /// what was fetched may have been evicted since.
-    bool defer(std::vector<Position> unread) const {
-        if (unread_ == nullptr || unread.empty()) {
-            return false;
-        }
-        *unread_ = std::move(unread);
-        return true;
-    }
-
-  private:
-    std::chrono::microseconds turn_{0};
-    std::chrono::steady_clock::time_point end_;
-    std::vector<Position>* unread_ = nullptr;
-};
 
 /// A document that matches. Lifetime: that of the snapshot.
 struct Match {

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 #include "core/search/parameters.h"
 #include "storage/search_index.h"
 #include "storage/store.h"

@@ -1,7 +1,7 @@
 #include "core/search/resolution.h"
 
 #include "core/base/sort_unique.h"
-#include "core/search/execute.h"
+#include "core/search/pace.h"
 #include "storage/search_entries.h"
 
 #include <algorithm>
