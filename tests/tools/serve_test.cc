@@ -370,6 +370,15 @@ TEST(Serve, GoesOnWhereNobodyCanBeToldThatItIsReady) {
     EXPECT_EQ(server.wait(seconds(20)), 0) << server.errors();
 }
 
+TEST(Serve, NeedsNoRoomForPendingSignals) {
+    const TemporaryDirectory directory;
+    test::ChildProcess server("/bin/sh",
+                              served_by_shell("exec prlimit --sigpending=0 \"$@\"", directory));
+    EXPECT_NE(url_when_ready(server), "") << server.errors();
+    server.kill(SIGTERM);
+    EXPECT_EQ(server.wait(seconds(20)), 0) << server.errors();
+}
+
 TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
     const TemporaryDirectory directory;
     test::ChildProcess server("/bin/sh", served_by_shell("ulimit -f 300; exec \"$@\"", directory));

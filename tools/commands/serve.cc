@@ -63,15 +63,15 @@ class EndsAtOnce {
     explicit EndsAtOnce(const sigset_t& signals) : signals_(signals) {
         sigset_t enough;
         sigemptyset(&enough);
-        sigaddset(&enough, SIGRTMIN);
+        sigaddset(&enough, kEnough);
         pthread_sigmask(SIG_BLOCK, &enough, nullptr);
         thread_ = std::thread([all = signals] {
             name_thread("start signals");
             sigset_t waited = all;
-            sigaddset(&waited, SIGRTMIN);
+            sigaddset(&waited, kEnough);
             int signal = 0;
             sigwait(&waited, &signal);
-            if (signal != SIGRTMIN) {
+            if (signal != kEnough) {
                 end(signal);
             }
         });
@@ -81,7 +81,7 @@ class EndsAtOnce {
     EndsAtOnce& operator=(const EndsAtOnce&) = delete;
 
     ~EndsAtOnce() {
-        pthread_kill(thread_.native_handle(), SIGRTMIN);
+        pthread_kill(thread_.native_handle(), kEnough);
         thread_.join();
         // The thread may not have run.
         constexpr timespec kNow{};
@@ -91,6 +91,9 @@ class EndsAtOnce {
     }
 
   private:
+    /// Wakes the thread. Nobody else sends it, and it needs no room among the pending signals (`ulimit -i`), as SIGRTMIN would.
+    static constexpr int kEnough = SIGURG;
+
     [[noreturn]] static void end(int signal) {
         log_info(fmt::format("SIG{}: stopped before it was ready", sigabbrev_np(signal)));
         std::_Exit(kExitDone);
