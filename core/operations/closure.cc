@@ -183,21 +183,23 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
         if (std::find(known.begin(), known.end(), own) != known.end()) {
             continue;
         }
+        std::vector<bool> above;
+        std::vector<bool> below;
         if (number) {
             ANNALS_TRY_VOID(effort.spend(system->size() / 64));
-            ANNALS_TRY(const std::vector<bool> above, system->reached(*number, true, effort));
-            ANNALS_TRY(const std::vector<bool> below, system->reached(*number, false, effort));
-            for (const Row& other : known) {
-                const auto other_number =
-                    other.system == own.system ? system->find(other.code) : std::nullopt;
-                if (!other_number) {
-                    continue;
-                }
-                if (above[*other_number]) {
-                    ANNALS_TRY_VOID(add(own, other));
-                } else if (below[*other_number]) {
-                    ANNALS_TRY_VOID(add(other, own));
-                }
+            ANNALS_TRY(above, system->reached(*number, true, effort));
+            ANNALS_TRY(below, system->reached(*number, false, effort));
+        }
+        for (const Row& other : known) {
+            const auto other_number =
+                number && other.system == own.system ? system->find(other.code) : std::nullopt;
+            if (!other_number) {
+                continue;
+            }
+            if (above[*other_number]) {
+                ANNALS_TRY_VOID(add(own, other));
+            } else if (below[*other_number]) {
+                ANNALS_TRY_VOID(add(other, own));
             }
         }
         known.push_back(own);
