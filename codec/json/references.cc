@@ -74,45 +74,50 @@ class Finder {
   public:
     explicit Finder(std::vector<ReferenceSite>& sites) : sites_(sites) {}
 
-    // Visits `value`, the member `key` of an object or an element of such an array. Recurses as deep as the
-    // text nests, which the parser limits.
-    void visit(Value value, std::string_view key) {
-        for (const Value element : value.elements()) {
-            visit_member(element, Value(), {}, key);
-        }
-        for (const auto [name, member] : value.members()) {
-            visit_member(member, value, key, name.raw_string());
+    // Visits an object or array, which is the member `key` of an object or an element of such an array. Recurses as deep as
+    // the text nests, which the parser limits.
+    void visit(Value container, std::string_view key) {
+        const bool is_object = container.is_object();
+        const Tree& tree = container.tree();
+        const Node* const nodes = tree.nodes().data();
+        const std::uint32_t end = container.node().next;
+        std::string_view name = key;
+        for (std::uint32_t i = container.index() + 1; i < end; i = nodes[i].next) {
+            if (is_object) {
+                const Node& its_key = nodes[i++];
+                name = {tree.text().data() + its_key.begin + 1, its_key.end - its_key.begin - 2};
+            }
+            const Kind kind = nodes[i].kind;
+            if (kind == Kind::object || kind == Kind::array) {
+                visit(Value(tree, i), name);
+            } else if (kind == Kind::string) {
+                visit_string(Value(tree, i), name, is_object ? container : Value(), key);
+            }
         }
     }
 
   private:
-    // `object` is missing for an element of an array.
-    void visit_member(Value value, Value object, std::string_view object_key,
-                      std::string_view key) {
-        using Kind = ReferenceSite::Kind;
-        if (value.is_object() || value.is_array()) {
-            visit(value, key);
-            return;
-        }
-        if (!value.is_string()) {
-            return;
-        }
-        switch (classify(key)) {
+    // The member `name` of `object`, which is the member `object_key` of another; or, if `object` is missing, an element of
+    // such an array.
+    void visit_string(Value value, std::string_view name, Value object,
+                      std::string_view object_key) {
+        using enum ReferenceSite::Kind;
+        switch (classify(name)) {
             case Name::reference:
-                add(Kind::reference, value);
+                add(reference, value);
                 break;
             case Name::uri:
-                add(Kind::uri, value);
+                add(uri, value);
                 break;
             case Name::url:
                 if (object &&
                     (is_related_artifact(object_key) || is_attachment(object, object_key))) {
-                    add(Kind::uri, value);
+                    add(uri, value);
                 }
                 break;
             case Name::div:
-                if (object_key == "text") {
-                    add(Kind::narrative, value);
+                if (object && object_key == "text") {
+                    add(narrative, value);
                 }
                 break;
             case Name::other:
@@ -133,7 +138,9 @@ class Finder {
 }  // namespace
 
 void find_references(Value resource, std::vector<ReferenceSite>& sites) {
-    Finder(sites).visit(resource, {});
+    if (resource.is_object() || resource.is_array()) {
+        Finder(sites).visit(resource, {});
+    }
 }
 
 std::string expression_of(Value resource, std::uint32_t node_index) {
