@@ -1,5 +1,6 @@
 #include "core/interactions/transaction_links.h"
 
+#include "codec/json/unicode.h"
 #include "codec/xml/narrative_links.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/references.h"
@@ -15,6 +16,9 @@ namespace {
 
 /// "http://a/fhir/" for "http://a/fhir/Patient/1": the base of relative references in that entry.
 std::string_view base_of(std::string_view full_url) noexcept {
+    if (full_url.find('/') == std::string_view::npos) {
+        return {};  // urn:uuid:..., as most are
+    }
     const auto named = parse_resource_url(full_url);
     if (!named || !named->version.empty()) {
         return {};
@@ -27,6 +31,26 @@ std::string_view base_of(std::string_view full_url) noexcept {
 json::Value entries_of_its_own(const EntryResource& resource) {
     static const std::optional<TypeId> bundle = find_resource_type("Bundle");
     return resource.facts.type == bundle ? resource.facts.resource["entry"] : json::Value();
+}
+
+std::string_view without_fragment(std::string_view link) noexcept {
+    return link.substr(0, link.find('#'));
+}
+
+/// Behind the name of a resource: its first version.
+constexpr std::string_view kFirstVersion = "/_history/1";
+
+/// The JSON string of a link to `name`, which, like the version, has nothing to escape.
+std::string quoted_link(std::string_view name, std::string_view version,
+                        std::string_view fragment) {
+    std::string text;
+    text.reserve(name.size() + version.size() + fragment.size() + 2);
+    text += '"';
+    text += name;
+    text += version;
+    json::append_escaped(text, fragment);
+    text += '"';
+    return text;
 }
 
 bool is_inside(json::Value outer, json::Value value) noexcept {
@@ -58,22 +82,27 @@ const TransactionLinks::Named* TransactionLinks::find_exactly(std::string_view l
     return at == names_.end() ? nullptr : &at->second;
 }
 
-std::optional<std::string> TransactionLinks::find(std::string_view link,
-                                                  std::string_view base) const {
-    const std::string_view fragment = link.substr(std::min(link.find('#'), link.size()));
-    link.remove_suffix(fragment.size());
+std::optional<TransactionLinks::Found> TransactionLinks::find(std::string_view link,
+                                                              std::string_view base) const {
     if (const Named* const named = find_exactly(link, base)) {
-        return named->name + std::string(fragment);
+        return Found{named->name, {}};
     }
     const std::size_t history = link.find(kHistoryMark);
     if (history == std::string_view::npos) {
         return std::nullopt;
     }
     const Named* const named = find_exactly(link.substr(0, history), base);
-    if (named == nullptr || !named->created) {
-        return std::nullopt;
-    }
-    return fmt::format("{}{}1{}", named->name, kHistoryMark, fragment);
+    return named != nullptr && named->created ? std::optional(Found{named->name, kFirstVersion})
+                                              : std::nullopt;
+}
+
+std::optional<std::string> TransactionLinks::replaced(std::string_view link,
+                                                      std::string_view base) const {
+    const std::string_view target = without_fragment(link);
+    const auto found = find(target, base);
+    return found ? std::optional(fmt::format("{}{}{}", found->name, found->version,
+                                             link.substr(target.size())))
+                 : std::nullopt;
 }
 
 Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& resource,
@@ -91,7 +120,7 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
         const json::Node& node = site.value.node();
         if (site.kind == Kind::narrative) {
             const auto rewritten = xml::rewrite_narrative(
-                site.value.raw_string(), [&](std::string_view url) { return find(url, base); });
+                site.value.raw_string(), [&](std::string_view url) { return replaced(url, base); });
             if (rewritten) {
                 edits.push_back({node.begin, node.end, fmt::format("\"{}\"", *rewritten)});
             }
@@ -103,13 +132,19 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
             resolved = site.value.string();
             link = resolved;
         }
-        std::optional<std::string> name = find(link, base);
-        if (!name && site.kind == Kind::reference && is_conditional_reference(link) &&
-            !resource.stood.contains(std::string(link))) {
-            ANNALS_TRY(name, resolve(link));
-        }
-        if (name && *name != link) {
-            edits.push_back({node.begin, node.end, json::quoted(*name)});
+        const std::string_view target = without_fragment(link);
+        if (const auto found = find(target, base)) {
+            if (found->name != target) {
+                edits.push_back(
+                    {node.begin, node.end,
+                     quoted_link(found->name, found->version, link.substr(target.size()))});
+            }
+        } else if (site.kind == Kind::reference && is_conditional_reference(link) &&
+                   !resource.stood.contains(std::string(link))) {
+            ANNALS_TRY(const std::string found, resolve(link));
+            if (found != link) {
+                edits.push_back({node.begin, node.end, json::quoted(found)});
+            }
         }
     }
     return edits;

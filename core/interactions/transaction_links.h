@@ -33,7 +33,7 @@ class TransactionLinks {
     Result<void> add(std::string_view full_url, const std::string& name, bool created);
 
     /// The name of the resource ("Patient/1") that an absolute `link` in criteria stands for, if it is the fullUrl of one.
-    std::optional<std::string> named(std::string_view link) const { return find(link, {}); }
+    std::optional<std::string> named(std::string_view link) const { return replaced(link, {}); }
 
     /// The edits to `resource`, whose entry has `full_url`, ascending; none inside the entries of a Bundle. Errors:
     /// those of `resolve`.
@@ -50,9 +50,19 @@ class TransactionLinks {
         bool created = false;
     };
 
-    /// What replaces `link` if it names a resource of the bundle; `base` is that of the referring entry's fullUrl.
-    std::optional<std::string> find(std::string_view link, std::string_view base) const;
+    /// What a link stands for. Lifetime: that of the object.
+    struct Found {
+        std::string_view name;
+        std::string_view version;  ///< "/_history/1", or empty
+    };
+
+    /// What `link`, which has no fragment, stands for, if it names a resource of the bundle. `base` is that of the
+    /// referring entry's fullUrl.
+    std::optional<Found> find(std::string_view link, std::string_view base) const;
     const Named* find_exactly(std::string_view link, std::string_view base) const;
+
+    /// What replaces `link`, which may have a fragment.
+    std::optional<std::string> replaced(std::string_view link, std::string_view base) const;
 
     std::string_view base_url_;
     std::unordered_map<std::string_view, Named> names_;

@@ -107,6 +107,20 @@ TEST(Transaction, KeepsThePartOfAResourceThatALinkNames) {
     EXPECT_EQ(server.put("/Observation/1", stored).status, 200);
 }
 
+TEST(Transaction, EscapesThePartOfAResourceThatALinkNames) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("PUT", "Patient/1", patient_json("1"), full_url("urn:uuid:1")),
+                 entry_of("PUT", "Observation/1", observation_of("1", R"(urn:uuid:1#\"\\ä)"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201");
+    const std::string stored = server.get("/Observation/1").body;
+    EXPECT_EQ(Json(stored).root()["subject"]["reference"].raw(), R"("Patient/1#\"\\ä")");
+}
+
 TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
     TestService server;
     const std::string body =
