@@ -33,9 +33,35 @@ HttpMethod method_named(json::Value name) {
     return HttpMethod::other;
 }
 
+/// The members of entry.request.
+struct RequestMembers {
+    json::Value method;
+    json::Value url;
+    json::Value if_match;
+    json::Value if_none_match;
+    json::Value if_none_exist;
+    json::Value if_modified_since;
+};
+
+RequestMembers members_of(json::Value request) {
+    RequestMembers members;
+    for (const auto [key, value] : request.members()) {
+        json::Value* const member = key.equals("method")            ? &members.method
+                                    : key.equals("url")             ? &members.url
+                                    : key.equals("ifMatch")         ? &members.if_match
+                                    : key.equals("ifNoneMatch")     ? &members.if_none_match
+                                    : key.equals("ifNoneExist")     ? &members.if_none_exist
+                                    : key.equals("ifModifiedSince") ? &members.if_modified_since
+                                                                    : nullptr;
+        if (member != nullptr) {
+            *member = value;
+        }
+    }
+    return members;
+}
+
 /// Reads an optional string member of entry.request.
-Result<std::optional<std::string>> optional_text(json::Value request, std::string_view name) {
-    const json::Value value = request[name];
+Result<std::optional<std::string>> optional_text(json::Value value, std::string_view name) {
     if (!value) {
         return std::optional<std::string>{};
     }
@@ -93,22 +119,18 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
     return {};
 }
 
-/// The URL of a request; empty if unknown. HAPI's client omits the URL of a create or update if the resource implies
-/// it; no URL is made of anything but a type and an id, such as Patient/$match.
-std::string url_of(json::Value entry) {
-    const json::Value request = entry["request"];
-    if (const json::Value url = request["url"]) {
-        return url.string();
-    }
-    const std::string type = entry["resource"]["resourceType"].string();
+/// The URL that a request without one implies; empty if unknown. HAPI's client omits the URL of a create or update if the
+/// resource implies it; no URL is made of anything but a type and an id, such as Patient/$match.
+std::string implied_url(json::Value resource, json::Value method) {
+    const std::string type = resource["resourceType"].string();
     if (!find_resource_type(type)) {
         return {};
     }
-    if (request["method"].equals("POST")) {
+    if (method.equals("POST")) {
         return type;
     }
-    const std::string id = entry["resource"]["id"].string();
-    return request["method"].equals("PUT") && is_resource_id(id) ? type + '/' + id : std::string();
+    const std::string id = resource["id"].string();
+    return method.equals("PUT") && is_resource_id(id) ? type + '/' + id : std::string();
 }
 
 }  // namespace
@@ -124,9 +146,10 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
     if (!request.is_object()) {
         return Error{Errc::structure, "request must be an object"};
     }
-    const json::Value method = request["method"];
-    const json::Value said = request["url"];
-    std::string url = url_of(entry);
+    const RequestMembers members = members_of(request);
+    const json::Value method = members.method;
+    const json::Value said = members.url;
+    std::string url = said ? said.string() : implied_url(entry["resource"], method);
     if (!method || (!said && url.empty())) {
         return Error{Errc::required,
                      !method ? "request.method is missing" : "request.url is missing"};
@@ -141,10 +164,10 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         return Error{Errc::value, "request.method must be GET, HEAD, POST, PUT, PATCH or DELETE"};
     }
     ANNALS_TRY_VOID(read_url(std::move(url), base_url, asked));
-    ANNALS_TRY(asked.if_match, optional_text(request, "ifMatch"));
-    ANNALS_TRY(asked.if_none_match, optional_text(request, "ifNoneMatch"));
-    ANNALS_TRY(asked.if_none_exist, optional_text(request, "ifNoneExist"));
-    ANNALS_TRY(const auto since, optional_text(request, "ifModifiedSince"));
+    ANNALS_TRY(asked.if_match, optional_text(members.if_match, "ifMatch"));
+    ANNALS_TRY(asked.if_none_match, optional_text(members.if_none_match, "ifNoneMatch"));
+    ANNALS_TRY(asked.if_none_exist, optional_text(members.if_none_exist, "ifNoneExist"));
+    ANNALS_TRY(const auto since, optional_text(members.if_modified_since, "ifModifiedSince"));
     if (since) {
         const auto instant = parse_instant(*since);
         if (!instant) {
@@ -284,7 +307,9 @@ constexpr std::size_t kTracedBytesMax = 200;
 
 /// The resource that an entry's request names, without a query.
 std::string asked_reference(json::Value entry) {
-    std::string url = url_of(entry);
+    const RequestMembers members = members_of(entry["request"]);
+    std::string url =
+        members.url ? members.url.string() : implied_url(entry["resource"], members.method);
     url.resize(std::min(url.find('?'), url.size()));
     if (const std::size_t below = url.find(kBelow); below != std::string::npos) {
         url.erase(0, below + kBelow.size());
@@ -316,16 +341,20 @@ EntryTrace trace_asked(json::Value entry, int status) {
 
 ResponseBundle::ResponseBundle(std::string_view type, std::string_view base_url, bool traced)
     : origin_(base_url.substr(0, base_url.find('/', base_url.find("://") + 3))), traced_(traced) {
-    body_.append(R"({"resourceType":"Bundle","type":")");
-    body_.append(type);
-    body_.append(R"(","entry":[)");
+    text_ = R"({"resourceType":"Bundle","type":")";
+    text_ += type;
+    text_ += R"(","entry":[)";
+}
+
+void ResponseBundle::reserve(std::size_t bytes) {
+    text_.reserve(text_.size() + bytes);
 }
 
 void ResponseBundle::add(json::Value entry, HttpMethod method, Response response,
                          bool outcome_preferred) {
     ANNALS_CHECK(response.more == nullptr);
     std::string& text = text_;
-    text = first_ ? "{" : ",{";
+    text += first_ ? "{" : ",{";
     first_ = false;
     const json::Value full_url = entry["fullUrl"];
     if (full_url.is_string() && method != HttpMethod::get && method != HttpMethod::head) {
@@ -341,9 +370,8 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
                      (outcome_preferred && response.body.piece(0).starts_with(kOutcomeStart)));
     if (has_body && !is_outcome) {
         text += R"("resource":)";
-        body_.append(text);
-        body_.append(std::move(response.body));
-        text = ",";
+        append(std::move(response.body));
+        text += ',';
     }
 
     std::string location = std::move(response.location);
@@ -359,20 +387,29 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
     append_entry_response(text, response.status, location, response.etag, response.last_modified);
     if (is_outcome) {
         text += R"(,"outcome":)";
-        body_.append(text);
-        body_.append(std::move(response.body));
-        text.clear();
+        append(std::move(response.body));
     }
     text += "}}";
-    body_.append(text);
+}
+
+void ResponseBundle::append(Body body) {
+    if (copies_) {
+        for (std::size_t i = 0; i < body.piece_count(); ++i) {
+            text_ += body.piece(i);
+        }
+        return;
+    }
+    body_.append(text_);
+    text_.clear();
+    body_.append(std::move(body));
 }
 
 void ResponseBundle::add_text(std::string_view entry_json) {
     if (!first_) {
-        body_.append(",");
+        text_ += ',';
     }
     first_ = false;
-    body_.append(entry_json);
+    text_ += entry_json;
 }
 
 void ResponseBundle::trace(HttpMethod method, int status, std::string reference) {
@@ -382,7 +419,12 @@ void ResponseBundle::trace(HttpMethod method, int status, std::string reference)
 }
 
 Response ResponseBundle::finish() {
-    body_.append("]}");
+    text_ += "]}";
+    if (body_.empty()) {
+        body_ = Body(std::move(text_));
+    } else {
+        body_.append(text_);
+    }
     Response response;
     response.entries = std::move(traces_);
     response.body = std::move(body_);

@@ -54,6 +54,13 @@ class ResponseBundle {
     /// `type` is batch-response or transaction-response. `traced`: whether to fill in Response::entries.
     ResponseBundle(std::string_view type, std::string_view base_url, bool traced);
 
+    /// Makes room for `bytes` of text.
+    void reserve(std::size_t bytes);
+
+    /// What versions are in the responses added from now on is copied: if one were erased before the Bundle is sent, zeros
+    /// would be sent.
+    void copy_versions() noexcept { copies_ = true; }
+
     /// Adds the entry for the `response` to a request by `method`. `entry` is the request's entry (its fullUrl is copied),
     /// or missing. `outcome_preferred`: an OperationOutcome in the response goes to response.outcome; otherwise it is the
     /// requested resource. Requires: the response is complete (draw_answer()).
@@ -69,9 +76,12 @@ class ResponseBundle {
     Response finish();
 
   private:
+    void append(Body body);
+
     std::string origin_;  ///< scheme and host of base_url
     Body body_;
-    std::string text_;  ///< of the current entry; a member so that its memory is reused
+    std::string text_;  ///< what follows body_
+    bool copies_ = false;
     bool first_ = true;
     bool traced_;
     std::vector<EntryTrace> traces_;

@@ -18,6 +18,9 @@ namespace {
 
 using Action = EntryDecision::Action;
 
+/// Room for what is around an entry's resource.
+constexpr std::size_t kEntryBytes = 384;
+
 /// The text of a separate deletion. `response` has the version of the deletion, if there is one.
 std::string describe_removed(const TransactionEntry& entry, const TransactionAttempt& attempt,
                              std::size_t index, const Response& response) {
@@ -123,6 +126,8 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                                              std::span<const TransactionEntry> entries,
                                              const TransactionAttempt& attempt) {
     ResponseBundle bundle("transaction-response", request.base_url, service.config().audited());
+    bundle.copy_versions();
+    bundle.reserve(answered_bytes(request, attempt) + entries.size() * kEntryBytes);
     const Preference preference = read_preference(request);
     const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
     AnswerBudget budget(service.config());
@@ -144,8 +149,6 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                                     is_whole ? seen : Position{});
             fit_answer(entry.request, EntryUse::write, budget, response);
         }
-        // Copied: if a version that it views were erased before the Bundle is sent, zeros would be sent.
-        response.body = Body(response.body.str());
         if (entry.kind == EntryKind::remove && entry.target.id.empty()) {
             // By criteria: the request doesn't name it.
             const EntryDecision& decision = attempt.state().decision(index);
