@@ -1,12 +1,19 @@
 #include "codec/json/bundle_parts.h"
 
-#include "codec/json/string_stop.h"
-
 namespace annals::json {
 
 namespace {
 
 constexpr std::string_view kEntryName = "\"entry\":";
+
+/// Whether a backslash before the quote, which is in a string, belongs to it. The string's own quote has none before it.
+bool is_escaped(std::string_view text, std::size_t quote) noexcept {
+    std::size_t first = quote;
+    while (first > 0 && text[first - 1] == '\\') {
+        --first;
+    }
+    return (quote - first) % 2 != 0;
+}
 
 }  // namespace
 
@@ -40,21 +47,13 @@ bool BundleParts::next(BundlePart& part) {
     }
     while (at_ < text_.size()) {
         if (in_string_) {
-            const std::size_t stop = find_string_stop(text_, at_);
-            if (stop == std::string::npos) {
+            const std::size_t quote = text_.find('"', at_);
+            if (quote == std::string::npos) {
                 at_ = text_.size();
                 return false;
             }
-            if (text_[stop] == '\\') {
-                if (stop + 1 == text_.size()) {
-                    at_ = stop;
-                    return false;
-                }
-                at_ = stop + 2;
-                continue;
-            }
-            in_string_ = false;
-            at_ = stop + 1;
+            in_string_ = is_escaped(text_, quote);
+            at_ = quote + 1;
             continue;
         }
 
