@@ -439,7 +439,6 @@ Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
     Impl::Job& job = *found->second;
     JobView view;
     view.order = job.order;
-    view.begun = job.begun;
     view.stage = job.state.stage;
     if (view.stage != JobStage::running) {
         view.state = job.state;

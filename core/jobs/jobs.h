@@ -28,7 +28,6 @@ namespace annals::core {
 /// The state of a job at one moment.
 struct JobView {
     JobOrder order;
-    Instant begun;
     JobStage stage = JobStage::running;
     std::string progress;  ///< of a running one: the value of X-Progress
     std::chrono::seconds retry_after{1};
