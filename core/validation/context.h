@@ -89,7 +89,8 @@ struct Context {
     std::size_t depth = 0;
     /// The names of the elements from the frame's resource to the current element; maintained by walk.cc.
     std::vector<std::string_view> path{};
-    std::unordered_map<std::string, std::shared_ptr<const Profile>> profiles{};
+    /// What Profile::load() has returned so far.
+    std::unordered_map<std::string, Result<std::shared_ptr<const Profile>>> profiles{};
     /// Made on first use (terminology.cc).
     std::shared_ptr<Terminology> terminology{};
     /// By node of a resource: its contained resources by id, or a Bundle's entries by fullUrl. Made on first use

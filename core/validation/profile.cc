@@ -108,31 +108,32 @@ bool Profile::is_current(const Source& source) const {
 }
 
 Result<std::shared_ptr<const Profile>> Profile::load(Context& context, std::string_view url) {
+    auto seen = context.profiles.find(std::string(url));
+    if (seen == context.profiles.end()) {
+        seen = context.profiles.emplace(url, find_or_compile(context, url)).first;
+    }
+    return seen->second;
+}
+
+Result<std::shared_ptr<const Profile>> Profile::find_or_compile(Context& context,
+                                                                std::string_view url) {
     // Cached profiles; each holds its documents, so that no other can get their addresses.
     thread_local std::unordered_map<const json::Document*, std::shared_ptr<const Profile>> kept;
-    const auto seen = context.profiles.find(std::string(url));
-    if (seen != context.profiles.end()) {
-        if (!seen->second) {
-            return Error{Errc::not_found, fmt::format("{} is not known", url)};
-        }
-        return seen->second;
-    }
-    std::shared_ptr<const Profile>& known = context.profiles[std::string(url)];
     const Definition definition = find_profile(context.source, url);
     if (!definition) {
         return Error{Errc::not_found, fmt::format("{} is not known", url)};
     }
     const auto before = kept.find(definition.get());
     if (before != kept.end() && before->second->is_current(context.source)) {
-        known = before->second;
-        return known;
+        return before->second;
     }
-    ANNALS_TRY(known, compile(context, definition, definition->root()));
+    ANNALS_TRY(std::shared_ptr<const Profile> made,
+               compile(context, definition, definition->root()));
     if (kept.size() >= kProfilesMax) {
         kept.clear();
     }
-    kept[definition.get()] = known;
-    return known;
+    kept[definition.get()] = made;
+    return made;
 }
 
 Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Definition definition,

@@ -86,6 +86,10 @@ class Profile {
         std::uint32_t node;
     };
 
+    /// load(), for the first time in this validation.
+    static Result<std::shared_ptr<const Profile>> find_or_compile(Context& context,
+                                                                  std::string_view url);
+
     void overlay(json::Value elements);
 
     /// The node at `path`, for definitions whose ids don't show the nesting. `above`: the elements before it; those that it

@@ -268,5 +268,19 @@ TEST(Validation, SaysWhichProfilesItDoesNotKnow) {
         "Patient\n");
 }
 
+TEST(Validation, SaysEachTimeWhyItDoesNotCheckAgainstAProfile) {
+    TextSource source;
+    source.add(profile_of("Nonsense", ""));
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Bundle","type":"collection","entry":[
+        {"fullUrl":"urn:uuid:11111111-1111-4111-8111-111111111111",
+         "resource":{"resourceType":"Patient","meta":{"profile":["http://x.org/p"]}}},
+        {"fullUrl":"urn:uuid:22222222-2222-4222-8222-222222222222",
+         "resource":{"resourceType":"Patient","meta":{"profile":["http://x.org/p"]}}}]})",
+            source),
+        "warning structure Bundle.entry[0].resource\nwarning structure Bundle.entry[1].resource\n");
+}
+
 }  // namespace
 }  // namespace annals::validation
