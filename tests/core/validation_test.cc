@@ -287,5 +287,15 @@ TEST(Validation, ComparesAnAttachmentsHashWithItsData) {
     EXPECT_EQ(photo("AAAANkcGgWq6PiVxeFDCbJzQ2J0="), "warning value Patient.photo[0]\n");
 }
 
+TEST(Validation, ComparesAnAttachmentsSizeWithItsData) {
+    const auto photo = [](std::string_view size) {
+        return issues(
+            R"({"resourceType":"Patient","photo":[{"contentType":"text/plain","data":"YWJj\nZA==","size":)" +
+            std::string(size) + "}]}");
+    };
+    EXPECT_EQ(photo("4"), "");
+    EXPECT_EQ(photo("6"), "error value Patient.photo[0]\n");
+}
+
 }  // namespace
 }  // namespace annals::validation
