@@ -1,9 +1,9 @@
 #include "net/notifier.h"
 
 #include "core/base/check.h"
+#include "core/base/owned.h"
 #include "core/base/thread_name.h"
 #include "net/auth/fetch.h"
-#include "net/owned.h"
 
 #include <fmt/format.h>
 

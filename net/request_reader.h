@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "core/base/owned.h"
 #include "core/exchange.h"
 #include "net/coding.h"
 
@@ -167,11 +168,7 @@ class RequestReader {
     bool tells_head_;
     std::unique_ptr<Parser> parser_;
 
-    struct Free {
-        void operator()(char* bytes) const noexcept { std::free(bytes); }
-    };
-
-    std::unique_ptr<char, Free> buffer_;
+    Owned<char, std::free> buffer_;
     std::size_t capacity_ = 0;
     std::size_t begin_ = 0;   ///< of the current request
     std::size_t parsed_ = 0;  ///< llhttp has seen everything before

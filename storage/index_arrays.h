@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/check.h"
+#include "core/base/owned.h"
 
 #include <algorithm>
 #include <array>
@@ -54,12 +55,8 @@ T* allocate_zeroed(std::uint64_t count) {
     return static_cast<T*>(memory);
 }
 
-struct FreeMemory {
-    void operator()(void* memory) const noexcept { std::free(memory); }
-};
-
 template <typename T>
-using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
+using ZeroedArray = Owned<T[], std::free>;
 
 /// Zeroed memory in huge pages where the system has them: random look-ups then miss the TLB less often.
 /// Requires: `bytes` is a multiple of kHugePage. Free with free_pages().

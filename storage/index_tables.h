@@ -67,7 +67,7 @@ class KeyTable {
     struct Table {
         explicit Table(std::uint64_t count)
             : capacity(count), slots(allocate_zeroed<std::uint64_t>(count)) {
-            owner.reset(slots, FreeMemory());
+            owner.reset(slots, std::free);
         }
 
         /// Slots in memory that is shared with other shards.

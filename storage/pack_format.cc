@@ -2,6 +2,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "core/base/owned.h"
 #include "storage/segment_footer.h"
 
 #include <zstd.h>
@@ -16,16 +17,6 @@ constexpr std::size_t kCheckedEndBytes = kPackEndBytes - 8;
 
 /// Hints converted at a time: they fit the nearest cache.
 constexpr std::size_t kHintsTurned = 128;
-
-struct Free {
-    void operator()(ZSTD_CCtx* context) const noexcept { ZSTD_freeCCtx(context); }
-
-    void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
-
-    void operator()(ZSTD_CDict* dictionary) const noexcept { ZSTD_freeCDict(dictionary); }
-
-    void operator()(ZSTD_DDict* dictionary) const noexcept { ZSTD_freeDDict(dictionary); }
-};
 
 /// Calls `f(row, column)` for each byte of a footer's hints, with its place in rows and in columns. Errors: corrupt.
 template <typename F>
@@ -110,8 +101,8 @@ Result<std::string> hints_to_rows(std::string_view footer) {
 }
 
 struct PackCompression::Impl {
-    std::unique_ptr<ZSTD_CCtx, Free> context{ZSTD_createCCtx()};
-    std::unique_ptr<ZSTD_CDict, Free> dictionary;
+    Owned<ZSTD_CCtx, ZSTD_freeCCtx> context{ZSTD_createCCtx()};
+    Owned<ZSTD_CDict, ZSTD_freeCDict> dictionary;
 };
 
 PackCompression::PackCompression(std::string_view dictionary) : impl_(std::make_unique<Impl>()) {
@@ -147,7 +138,7 @@ void PackCompression::append_block(std::string_view image, std::uint64_t salt,
 }
 
 struct PackDecompression::Impl {
-    std::unique_ptr<ZSTD_DDict, Free> dictionary;
+    Owned<ZSTD_DDict, ZSTD_freeDDict> dictionary;
 };
 
 PackDecompression::PackDecompression() : impl_(std::make_unique<Impl>()) {
@@ -161,7 +152,7 @@ bool PackDecompression::set_dictionary(std::string_view dictionary) {
 }
 
 bool PackDecompression::unpack(std::string_view packed, char* out, std::uint64_t bytes) const {
-    thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+    thread_local const Owned<ZSTD_DCtx, ZSTD_freeDCtx> context(ZSTD_createDCtx());
     ANNALS_CHECK(context != nullptr);
     return ZSTD_decompress_usingDDict(context.get(), out, bytes, packed.data(), packed.size(),
                                       impl_->dictionary.get()) == bytes;

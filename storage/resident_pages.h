@@ -6,13 +6,13 @@
 
 #pragma once
 
+#include "core/base/owned.h"
 #include "storage/file_system.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 
 namespace annals::storage {
@@ -52,10 +52,6 @@ class ResidentPages {
     static constexpr unsigned kMarksLog2 = 21;
     static constexpr unsigned kTimeBits = 8;
 
-    struct Free {
-        void operator()(Mark* marks) const noexcept { std::free(marks); }
-    };
-
     static std::uintptr_t page_of(const char* at) noexcept {
         return reinterpret_cast<std::uintptr_t>(at) / kPageBytes;
     }
@@ -87,7 +83,7 @@ class ResidentPages {
     bool ask(std::string_view bytes, Time now) noexcept;
 
     const FileSystem& fs_;
-    const std::unique_ptr<Mark[], Free> marks_;
+    const Owned<Mark[], std::free> marks_;
 };
 
 }  // namespace annals::storage

@@ -1,6 +1,7 @@
 #include "codec/schema/expectation.h"
 
 #include "core/base/check.h"
+#include "core/base/owned.h"
 
 #include <cstddef>
 #include <cstdlib>
@@ -30,10 +31,6 @@ struct Table {
     Expectation nothing;
 };
 
-struct Free {
-    void operator()(void* memory) const noexcept { std::free(memory); }
-};
-
 // A thread's own table, initially all zeros. Not thread_local storage, every byte of which libc writes when a
 // thread is created, even one that never parses: here, untouched pages take no memory.
 struct OwnTable {
@@ -44,7 +41,7 @@ struct OwnTable {
         ANNALS_CHECK(table != nullptr);
     }
 
-    std::unique_ptr<void, Free> memory;
+    Owned<void, std::free> memory;
     Table* table;
 };
 

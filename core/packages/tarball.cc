@@ -1,6 +1,7 @@
 #include "core/packages/tarball.h"
 
 #include "codec/json/unicode.h"
+#include "core/base/owned.h"
 #include "core/base/parts.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace annals::packages {
@@ -18,10 +18,6 @@ namespace annals::packages {
 namespace {
 
 constexpr std::size_t kPieceBytes = 64 << 10;
-
-struct Free {
-    void operator()(archive* reader) const noexcept { archive_read_free(reader); }
-};
 
 Error bad(std::string what) {
     return {Errc::invalid, std::move(what)};
@@ -99,7 +95,7 @@ Result<void> read_tarball(
     std::string_view bytes, const TarballLimits& limits,
     const std::function<Result<void>(std::string_view path, std::string bytes)>& take) {
     ANNALS_TRY_VOID(check_whole(bytes, limits));
-    const std::unique_ptr<archive, Free> reader(archive_read_new());
+    const Owned<archive, archive_read_free> reader(archive_read_new());
     ANNALS_CHECK(reader != nullptr);
     // Appended instead of auto-detected: otherwise, unpacked data would be unpacked again if it looks compressed, without any
     // bound.

@@ -1,8 +1,8 @@
 #include "net/auth/client_certificate.h"
 
 #include "core/base/log.h"
+#include "core/base/owned.h"
 #include "net/auth/files.h"
-#include "net/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/bio.h>

@@ -1,7 +1,7 @@
 #include "net/auth/fetch.h"
 
+#include "core/base/owned.h"
 #include "core/config/config_checks.h"
-#include "net/owned.h"
 
 #include <fmt/format.h>
 

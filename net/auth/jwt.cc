@@ -2,7 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/base64.h"
-#include "net/owned.h"
+#include "core/base/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>

@@ -3,7 +3,7 @@
 #include "codec/json/document.h"
 #include "core/base/base64.h"
 #include "core/base/log.h"
-#include "net/owned.h"
+#include "core/base/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/bn.h>

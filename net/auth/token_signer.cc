@@ -1,7 +1,7 @@
 #include "net/auth/token_signer.h"
 
 #include "core/base/base64.h"
-#include "net/owned.h"
+#include "core/base/owned.h"
 
 #include <fmt/format.h>
 #include <openssl/bio.h>

@@ -1,6 +1,7 @@
 #include "tests/support/certificates.h"
 
 #include "core/base/check.h"
+#include "core/base/owned.h"
 #include "tests/support/temporary_directory.h"
 
 #include <openssl/evp.h>
@@ -59,9 +60,8 @@ void Certificate::write(const std::string& certificate_file, const std::string& 
 
 void append_revocations(const std::string& file, const Certificate& issuer,
                         const Certificate* revoked, long seconds) {
-    const std::unique_ptr<X509_CRL, decltype(&X509_CRL_free)> list(X509_CRL_new(), X509_CRL_free);
-    const std::unique_ptr<ASN1_TIME, decltype(&ASN1_TIME_free)> time(
-        X509_gmtime_adj(nullptr, -3600), ASN1_TIME_free);
+    const Owned<X509_CRL, X509_CRL_free> list(X509_CRL_new());
+    const Owned<ASN1_TIME, ASN1_TIME_free> time(X509_gmtime_adj(nullptr, -3600));
     X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);
     X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(issuer.certificate()));
     X509_CRL_set1_lastUpdate(list.get(), time.get());

@@ -2,6 +2,7 @@
 
 #include "tools/commands/tls_client.h"
 
+#include "core/base/owned.h"
 #include "tests/support/certificates.h"
 #include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
@@ -59,15 +60,14 @@ class Connection {
 std::function<void(int)> with_tls(std::function<void(SSL*)> then = {},
                                   int verifies = SSL_VERIFY_NONE, int newest = TLS1_3_VERSION) {
     return [then = std::move(then), verifies, newest](int fd) {
-        const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
-            SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+        const Owned<SSL_CTX, SSL_CTX_free> context(SSL_CTX_new(TLS_server_method()));
         SSL_CTX_use_certificate(context.get(), test::trusted_certificate().certificate());
         SSL_CTX_use_PrivateKey(context.get(), test::trusted_certificate().key());
         SSL_CTX_set_verify(context.get(), verifies, nullptr);
         SSL_CTX_set_max_proto_version(context.get(), newest);
         X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()),
                             test::trusted_certificate().certificate());
-        const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), SSL_free);
+        const Owned<SSL, SSL_free> ssl(SSL_new(context.get()));
         SSL_set_fd(ssl.get(), fd);
         if (SSL_accept(ssl.get()) == 1 && then) {
             then(ssl.get());

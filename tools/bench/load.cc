@@ -1,5 +1,6 @@
 #include "tools/bench/load.h"
 
+#include "core/base/owned.h"
 #include "tools/commands/tls_client.h"
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
     if (const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); failed != 0) {
         return Error{Errc::io, fmt::format("{}: {}", host, ::gai_strerror(failed))};
     }
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, ::freeaddrinfo);
+    const Owned<addrinfo, ::freeaddrinfo> addresses(found);
     for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
         const int fd = ::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (fd < 0) {

@@ -1,5 +1,6 @@
 #include "tools/commands/http_connection.h"
 
+#include "core/base/owned.h"
 #include "tools/commands/reply_parser.h"
 #include "tools/commands/tls_client.h"
 
@@ -161,7 +162,7 @@ Result<void> HttpConnection::connect() {
         code != 0) {
         return Error{Errc::io, fmt::format("{}: {}", server_.authority(), ::gai_strerror(code))};
     }
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+    const Owned<addrinfo, ::freeaddrinfo> owner(found);
     int number = ECONNREFUSED;
     for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
         fd_ = ::socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);

@@ -1,5 +1,7 @@
 #include "tools/commands/tls_client.h"
 
+#include "core/base/owned.h"
+
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -73,10 +75,10 @@ bool is_about_clients(int reason) {
 
 // ---- PEM ----
 
-using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
+using Bio = Owned<BIO, BIO_free>;
 
 Bio open_text(const std::string& text) {
-    return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free};
+    return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
 Error pem_error(const std::string& path, std::string_view what) {

@@ -1,13 +1,13 @@
-// Owned: a pointer to what a C library (OpenSSL, libcurl) has allocated.
+// Owned: a pointer to what a C library has allocated.
 //
-// Layer:   net.
+// Layer:   core/base.
 // Threads: the caller's.
 
 #pragma once
 
 #include <memory>
 
-namespace annals::net {
+namespace annals {
 
 /// Frees by `kFree`, a function of the library.
 template <auto kFree>
@@ -18,4 +18,4 @@ struct Freeing {
 template <typename T, auto kFree>
 using Owned = std::unique_ptr<T, Freeing<kFree>>;
 
-}  // namespace annals::net
+}  // namespace annals
