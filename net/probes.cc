@@ -36,14 +36,14 @@ core::Response readiness(const Shared& shared) {
     if (shared.stopping.load(std::memory_order_relaxed)) {
         return not_ready("transient", "not ready: the server is stopping");
     }
-    switch (shared.store.write_state()) {
+    switch (shared.service.store().write_state()) {
         case storage::WriteState::ready:
             if (shared.audit != nullptr && shared.audit->log().is_full()) {
                 return not_ready("transient",
                                  "not ready: the audit log cannot be written at present, and no "
                                  "request is processed without it");
             }
-            if (shared.store.write_wait() >= kWriteWaitMax) {
+            if (shared.service.store().write_wait() >= kWriteWaitMax) {
                 return not_ready(
                     "transient",
                     "not ready: the device has not completed a write for 30 seconds or more");

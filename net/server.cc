@@ -101,12 +101,11 @@ void divide_descriptors(Shared& shared) {
 }  // namespace
 
 struct Server::Impl {
-    Impl(const core::Config& config, const core::Service& service, storage::Store& store,
-         const Handlers& handlers)
-        : shared(config, service, store, handlers) {
-        const std::uint64_t count = config.threads == 0 ? available_cores() : config.threads;
+    Impl(const core::Service& service, const Handlers& handlers) : shared(service, handlers) {
+        const std::uint64_t asked = shared.config.threads;
+        const std::uint64_t count = asked == 0 ? available_cores() : asked;
         for (std::uint64_t i = 0; i < count; ++i) {
-            shared.workers.push_back(std::make_unique<Worker>(shared, store));
+            shared.workers.push_back(std::make_unique<Worker>(shared));
         }
         acceptor.emplace(shared.workers.front()->loop.context());
         file_timer.emplace(shared.workers.front()->loop.context());
@@ -362,10 +361,10 @@ Result<void> Server::check(const core::Config& config) {
     return config.auth.mode == "none" ? Result<void>() : auth::Credentials::check(config);
 }
 
-Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
-                                              const core::Service& service, storage::Store& store,
+Result<std::unique_ptr<Server>> Server::start(const core::Service& service,
                                               const Handlers& handlers) {
-    auto impl = std::make_unique<Impl>(config, service, store, handlers);
+    auto impl = std::make_unique<Impl>(service, handlers);
+    const core::Config& config = service.config();
     if (!config.tls.cert_file.empty()) {
         ANNALS_TRY(impl->shared.tls, TlsContext::create(config.tls));
     }

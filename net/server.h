@@ -9,7 +9,6 @@
 #include "core/config/config.h"
 #include "core/service.h"
 #include "net/handlers.h"
-#include "storage/store.h"
 
 #include <cstdint>
 #include <memory>
@@ -17,14 +16,12 @@
 
 namespace annals::net {
 
-/// A running server. Lifetime: `service` and `store` outlive it.
+/// A running server. Lifetime: `service` outlives it.
 class Server {
   public:
-    /// Binds `config.listen` ("HOST:PORT", "[::1]:0") and starts the threads.
+    /// Binds the configuration's `listen` ("HOST:PORT", "[::1]:0") and starts the threads.
     /// Errors: usage (bad address, port taken); one line.
-    static Result<std::unique_ptr<Server>> start(const core::Config& config,
-                                                 const core::Service& service,
-                                                 storage::Store& store,
+    static Result<std::unique_ptr<Server>> start(const core::Service& service,
                                                  const Handlers& handlers = {});
 
     /// Checks the files named in `config`: certificates, credentials, the audit log.

@@ -22,8 +22,8 @@ std::chrono::milliseconds tick_of(const core::Config::Limits& limits) {
 
 }  // namespace
 
-Worker::Worker(Shared& shared_state, storage::Store& store)
-    : shared(shared_state), loop(store), timer(loop.context()) {
+Worker::Worker(Shared& shared_state)
+    : shared(shared_state), loop(shared.service.store()), timer(loop.context()) {
     set_time();
     shared.pings.add(*this);
 }

@@ -42,20 +42,17 @@ struct Worker;
 using Clock = std::chrono::steady_clock;
 
 struct Shared {
-    Shared(const core::Config& settings, const core::Service& fhir, storage::Store& versions,
-           const Handlers& answers)
-        : config(settings),
-          service(fhir),
-          store(versions),
+    Shared(const core::Service& fhir, const Handlers& answers)
+        : service(fhir),
+          config(fhir.config()),
           handlers(answers),
           cors(config.cors_origins),
           throttle(config.limits.rate, config.limits.rate_burst,
                    config.limits.connections_per_address),
           connections_max(config.limits.max_connections) {}
 
-    const core::Config config;
     const core::Service& service;
-    storage::Store& store;
+    const core::Config& config;  ///< of the service
     const Handlers handlers;
     const Cors cors;
     Throttle throttle;
@@ -81,7 +78,7 @@ struct Shared {
 };
 
 struct Worker : private core::Pings::Listener {
-    Worker(Shared& shared_state, storage::Store& store);
+    explicit Worker(Shared& shared_state);
     ~Worker() override;
 
     /// Wakes up a few times a second: updates `time` and `date`, and ends waits that have expired. Returns,

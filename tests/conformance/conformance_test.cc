@@ -137,7 +137,7 @@ class Replay {
         }
         store_ = *std::move(store);
         service_ = std::make_unique<core::Service>(*config, *store_);
-        auto server = net::Server::start(*config, *service_, *store_);
+        auto server = net::Server::start(*service_);
         if (!server) {
             ADD_FAILURE() << server.error().detail;
             return;

@@ -30,7 +30,7 @@ class ChangesOverHttp : public ::testing::Test {
             store_ = *std::move(store);
         }
         service_ = std::make_unique<core::Service>(config, *store_);
-        auto server = net::Server::start(config, *service_, *store_);
+        auto server = net::Server::start(*service_);
         ASSERT_TRUE(server) << server.error().detail;
         server_ = *std::move(server);
     }

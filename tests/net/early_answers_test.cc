@@ -34,7 +34,7 @@ class EarlyAnswers : public ::testing::Test {
         ANNALS_CHECK(store.has_value());
         store_ = *std::move(store);
         service_ = std::make_unique<core::Service>(config, *store_);
-        auto server = net::Server::start(config, *service_, *store_);
+        auto server = net::Server::start(*service_);
         ANNALS_CHECK(server.has_value());
         server_ = *std::move(server);
     }

@@ -133,7 +133,7 @@ FakeServer::FakeServer(const std::function<void(core::Config&)>& change) {
     ANNALS_CHECK(store.has_value());
     store_ = std::move(*store);
     service_ = std::make_unique<core::Service>(config, *store_);
-    auto server = net::Server::start(config, *service_, *store_, fake_handlers());
+    auto server = net::Server::start(*service_, fake_handlers());
     ANNALS_CHECK(server.has_value());
     server_ = std::move(*server);
 }

@@ -136,7 +136,7 @@ TEST(Starting, SaysWhatIsWrongWithTheAddress) {
         config.listen = listen;
         config.threads = 1;
         const core::Service service(config, **store);
-        auto server = net::Server::start(config, service, **store, fake_handlers());
+        auto server = net::Server::start(service, fake_handlers());
         return server ? Error{Errc::internal, "started", ""} : server.error();
     };
     for (const std::string& listen :

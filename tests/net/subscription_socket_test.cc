@@ -150,7 +150,8 @@ TEST_F(SubscriptionSocketTest, IsAnsweredOnceItsSubscriptionIsFetched) {
     config.threads = 1;
     config.data = data();
     config.subscriptions.enabled = true;
-    const auto server = Server::start(config, service(), store());
+    const core::Service subscribed(config, store());
+    const auto server = Server::start(subscribed);
     ASSERT_TRUE(server) << server.error().detail;
     test::WebsocketClient client((*server)->port());
     client.say("bind s");

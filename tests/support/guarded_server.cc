@@ -18,7 +18,7 @@ GuardedServer::GuardedServer(const Change& change) {
     options.search = core::search_setup(config);
     store_ = *storage::Store::open(storage::posix_file_system(), config.data, options);
     service_ = std::make_unique<core::Service>(config, *store_);
-    auto server = net::Server::start(config, *service_, *store_);
+    auto server = net::Server::start(*service_);
     EXPECT_TRUE(server) << server.error().detail;
     server_ = *std::move(server);
 }

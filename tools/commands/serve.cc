@@ -270,7 +270,7 @@ int serve(const ArgumentList& arguments) {
         return fail(usable.error().detail, exit_code_of(usable.error()));
     }
     starting.reset();
-    auto server = net::Server::start(*config, *service, **store);
+    auto server = net::Server::start(*service);
     if (!server) {
         return fail(server.error().detail, exit_code_of(server.error()));
     }
