@@ -142,7 +142,7 @@ class TimedFileSystem final : public FileSystem {
 
 class Listener final : public SettleListener {
   public:
-    void settled(Ticket through, bool, Errc) noexcept override {
+    void settled(Ticket through, std::optional<Errc>) noexcept override {
         {
             const std::lock_guard lock(mutex_);
             through_ = through;

@@ -240,8 +240,8 @@ asio::awaitable<void> Loop::pause(std::chrono::milliseconds time) {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
-    if (waiters_->note(through, ok, why)) {
+void Loop::settled(storage::Ticket through, std::optional<Errc> why_not) noexcept {
+    if (waiters_->note(through, why_not)) {
         post([this] {
             waiters_->wake();
             if (!waiters_->watchers.empty()) {
@@ -251,8 +251,8 @@ void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
     }
 }
 
-void Loop::erased(storage::Ticket through, bool ok, Errc why) noexcept {
-    if (erased_->note(through, ok, why)) {
+void Loop::erased(storage::Ticket through, std::optional<Errc> why_not) noexcept {
+    if (erased_->note(through, why_not)) {
         post([waiters = erased_.get()] { waiters->wake(); });
     }
 }

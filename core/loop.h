@@ -106,8 +106,8 @@ class Loop : private storage::SettleListener {
     bool given_up() const noexcept { return given_up_; }
 
   private:
-    void settled(storage::Ticket through, bool ok, Errc why) noexcept override;
-    void erased(storage::Ticket through, bool ok, Errc why) noexcept override;
+    void settled(storage::Ticket through, std::optional<Errc> why_not) noexcept override;
+    void erased(storage::Ticket through, std::optional<Errc> why_not) noexcept override;
 
     void wake_watchers();
 

@@ -120,11 +120,11 @@ struct Loop::Waiters {
     }
 
     /// Returns whether the caller must post wake().
-    bool note(storage::Ticket now, bool ok, Errc why) {
+    bool note(storage::Ticket now, std::optional<Errc> why_not) {
         const std::lock_guard lock(mutex);
         const storage::Ticket before = through.load(std::memory_order_relaxed);
-        if (!ok && now > before) {  // A retry that fails again has been reported already.
-            dropped.add({before.value + 1}, now, why);
+        if (why_not && now > before) {  // A retry that fails again has been reported already.
+            dropped.add({before.value + 1}, now, *why_not);
         }
         through.store(std::max(before, now), std::memory_order_release);
         const bool post = (anyone || watched) && !wake_posted;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <list>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -92,9 +93,9 @@ struct Notifier::Impl : private storage::SettleListener {
         dispatcher.save();
     }
 
-    void settled(storage::Ticket /*through*/, bool ok, Errc /*why*/) noexcept override {
+    void settled(storage::Ticket /*through*/, std::optional<Errc> why_not) noexcept override {
         // Checked first, because an exchange at each commit would take the cache line from the waiting thread.
-        if (ok && waits_for_news && waits_for_news.exchange(false)) {
+        if (!why_not && waits_for_news && waits_for_news.exchange(false)) {
             curl_multi_wakeup(multi.get());
         }
     }

@@ -202,12 +202,12 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         }
     }
     // To listeners the ticket has failed from now on, even if a later attempt succeeds.
-    const std::optional<Error> failure = done ? *done : std::optional(done.error());
-    // A missing file of the store must not be reported as not_found, which would mean the resource.
-    const Errc why = !failure                           ? Errc::internal
-                     : failure->code == Errc::not_found ? Errc::io
-                                                        : failure->code;
-    listeners_.erased(task.ticket, !failure, why);
+    std::optional<Errc> why_not;
+    if (const std::optional<Error> failure = done ? *done : std::optional(done.error())) {
+        // A missing file of the store must not be reported as not_found, which would mean the resource.
+        why_not = failure->code == Errc::not_found ? Errc::io : failure->code;
+    }
+    listeners_.erased(task.ticket, why_not);
     if (done && retries) {
         log_info("erase: the remaining bytes are removed");
     }

@@ -390,7 +390,7 @@ void LogWriter::settle(Ticket through, bool ok) {
         settled_ = std::max(settled_, through);
     }
     settled_wake_.notify_all();
-    listeners_.settled(through, ok, ok ? Errc::internal : Errc::no_store);
+    listeners_.settled(through, ok ? std::nullopt : std::optional(Errc::no_store));
     if (ok) {
         housekeeper_.wake();
     }

@@ -8,6 +8,7 @@
 #include "storage/store.h"
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace annals::storage {
@@ -24,17 +25,17 @@ class SettleListeners {
         std::erase(listeners_, &listener);
     }
 
-    void settled(Ticket through, bool ok, Errc why) {
+    void settled(Ticket through, std::optional<Errc> why_not) {
         const std::lock_guard lock(mutex_);
         for (SettleListener* listener : listeners_) {
-            listener->settled(through, ok, why);
+            listener->settled(through, why_not);
         }
     }
 
-    void erased(Ticket through, bool ok, Errc why) {
+    void erased(Ticket through, std::optional<Errc> why_not) {
         const std::lock_guard lock(mutex_);
         for (SettleListener* listener : listeners_) {
-            listener->erased(through, ok, why);
+            listener->erased(through, why_not);
         }
     }
 

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,14 +95,14 @@ class SettleListener {
     virtual ~SettleListener() = default;
 
     /// Every accepted submission up to and including `through` has now settled: it is durable and visible
-    /// if `ok`, otherwise dropped as if it had never been submitted (Errc in `why`).
+    /// unless `why_not` says why it was dropped, as if it had never been submitted.
     /// Must neither block nor throw.
-    virtual void settled(Ticket through, bool ok, Errc why) noexcept = 0;
+    virtual void settled(Ticket through, std::optional<Errc> why_not) noexcept = 0;
 
-    /// Of everything erased by commits up to and including `through`, no byte is left on disk if `ok`; otherwise the next
-    /// opening of the store removes the rest (Errc in `why`). Comes after settled(), from another thread. Must neither
+    /// Of everything erased by commits up to and including `through`, no byte is left on disk unless `why_not` says why: then
+    /// the next opening of the store removes the rest. Comes after settled(), from another thread. Must neither
     /// block nor throw.
-    virtual void erased(Ticket /*through*/, bool /*ok*/, Errc /*why*/) noexcept {}
+    virtual void erased(Ticket /*through*/, std::optional<Errc> /*why_not*/) noexcept {}
 };
 
 /// The order of a history scan.

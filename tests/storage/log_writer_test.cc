@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -36,11 +37,10 @@ class Listener final : public SettleListener {
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    void settled(Ticket through, bool ok, Errc why) noexcept override {
+    void settled(Ticket through, std::optional<Errc> why_not) noexcept override {
         const std::lock_guard lock(mutex_);
         through_ = through;
-        ok_ = ok;
-        why_ = why;
+        why_not_ = why_not;
         ++calls_;
         wake_.notify_one();
     }
@@ -52,14 +52,9 @@ class Listener final : public SettleListener {
         return through_;
     }
 
-    bool ok() {
+    std::optional<Errc> why_not() {
         const std::lock_guard lock(mutex_);
-        return ok_;
-    }
-
-    Errc why() {
-        const std::lock_guard lock(mutex_);
-        return why_;
+        return why_not_;
     }
 
     int calls() {
@@ -72,8 +67,7 @@ class Listener final : public SettleListener {
     std::mutex mutex_;
     std::condition_variable wake_;
     Ticket through_;
-    bool ok_ = false;
-    Errc why_ = Errc::internal;
+    std::optional<Errc> why_not_ = Errc::internal;
     int calls_ = 0;
 };
 
@@ -225,7 +219,7 @@ TEST(LogWriter, TellsListenersOncePerBatchInTicketOrder) {
     store->flush();
     EXPECT_EQ(listener.await(last), last);
     EXPECT_EQ(listener.calls(), 1);
-    EXPECT_TRUE(listener.ok());
+    EXPECT_EQ(listener.why_not(), std::nullopt);
 }
 
 TEST(LogWriter, PoisonsItselfAfterAFailedSync) {
@@ -237,8 +231,7 @@ TEST(LogWriter, PoisonsItselfAfterAFailedSync) {
     const Submission lost = submit(*store, "b");
     EXPECT_FALSE(store->wait(lost.ticket));
     listener.await(lost.ticket);
-    EXPECT_FALSE(listener.ok());
-    EXPECT_EQ(listener.why(), Errc::no_store);
+    EXPECT_EQ(listener.why_not(), Errc::no_store);
     EXPECT_EQ(store->write_state(), WriteState::failed);
     EXPECT_EQ(submit(*store, "c").status, Status::failed);
     EXPECT_FALSE(store->current(type_of("Patient"), "b"));
