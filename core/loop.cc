@@ -61,6 +61,25 @@ struct Loop::Fetches {
         });
     }
 
+    /// Returns once all of `parts`, Positions or mapped bytes, are in memory.
+    template <typename What>
+    asio::awaitable<void> run(const storage::Store& store, Loop& loop, std::vector<What> parts) {
+        // The last fetch cancels the timer; there is no other limit.
+        asio::steady_timer all(loop.context(), Clock::time_point::max());
+        std::size_t left = parts.size();
+        for (const What part : parts) {
+            begin(store, loop, part, [&all, &left] {
+                if (--left == 0) {
+                    all.cancel();
+                }
+            });
+        }
+        while (left != 0) {
+            asio::error_code cancelled;
+            co_await all.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+        }
+    }
+
     void await_end() {
         std::unique_lock lock(mutex);
         ended.wait(lock, [this] { return under_way == 0; });
@@ -144,20 +163,7 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
 }
 
 asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {
-    // The last fetch cancels the timer; there is no other limit.
-    asio::steady_timer all(context_, Clock::time_point::max());
-    std::size_t left = positions.size();
-    for (const Position position : positions) {
-        fetches_->begin(store_, *this, position, [&all, &left] {
-            if (--left == 0) {
-                all.cancel();
-            }
-        });
-    }
-    while (left != 0) {
-        asio::error_code cancelled;
-        co_await all.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    }
+    return fetches_->run(store_, *this, std::move(positions));
 }
 
 asio::awaitable<void> Loop::fetched(std::span<const storage::VersionInfo> versions) {
@@ -167,18 +173,8 @@ asio::awaitable<void> Loop::fetched(std::span<const storage::VersionInfo> versio
 }
 
 asio::awaitable<void> Loop::fetched(std::string_view mapped) {
-    if (store_.in_memory(mapped)) {
-        co_return;
-    }
-    asio::steady_timer there(context_, Clock::time_point::max());
-    bool done = false;
-    fetches_->begin(store_, *this, mapped, [&there, &done] {
-        done = true;
-        there.cancel();
-    });
-    while (!done) {
-        asio::error_code cancelled;
-        co_await there.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    if (!store_.in_memory(mapped)) {
+        co_await fetches_->run(store_, *this, std::vector{mapped});
     }
 }
 

@@ -1,9 +1,7 @@
 #include "net/admission.h"
 
 #include "core/representation.h"
-#include "net/await.h"
 
-#include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -228,14 +226,11 @@ std::optional<core::Response> Admission::slow_down(const core::Request& request)
 
 // False if nobody waits for the response any more.
 asio::awaitable<bool> Admission::reserve_line_later(const bool& abandoned) {
-    asio::steady_timer pause(worker_.loop.context());
     while (!abandoned) {
         if (worker_.shared.audit->reserve()) {
             co_return true;
         }
-        pause.expires_after(kLinePause);
-        const Waited waited = co_await pause.async_wait(use_tuple);
-        static_cast<void>(waited);
+        co_await worker_.loop.pause(kLinePause);
     }
     co_return false;
 }
@@ -243,13 +238,10 @@ asio::awaitable<bool> Admission::reserve_line_later(const bool& abandoned) {
 // identify(), or give_token(), once the question is settled.
 asio::awaitable<std::optional<core::Response>> Admission::identify_later(core::Request& request,
                                                                          const bool& abandoned) {
-    asio::steady_timer timer(worker_.loop.context());
     const Clock::time_point end = Clock::now() + kSettledWait;
     std::chrono::milliseconds pause{1};
     while (!settled_->load() && Clock::now() < end && !abandoned) {
-        timer.expires_after(pause);
-        const Waited waited = co_await timer.async_wait(use_tuple);
-        static_cast<void>(waited);
+        co_await worker_.loop.pause(pause);
         pause = std::min(pause * 2, kSettledPauseMax);
     }
     settled_ = nullptr;

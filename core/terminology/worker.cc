@@ -3,9 +3,6 @@
 #include "core/base/start_thread.h"
 #include "core/loop.h"
 
-#include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
-
 #include <algorithm>
 #include <chrono>
 
@@ -65,11 +62,9 @@ asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()
     if (!submitted) {
         co_return submitted;
     }
-    asio::steady_timer timer(loop.context());
     std::chrono::milliseconds wait = kFirstWait;
     while (!task->done.load(std::memory_order_acquire)) {
-        timer.expires_after(wait);
-        co_await timer.async_wait(asio::use_awaitable);
+        co_await loop.pause(wait);
         wait = std::min(wait * 2, kLongestWait);
     }
     co_return Result<void>();
