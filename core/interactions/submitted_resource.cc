@@ -1,6 +1,7 @@
 #include "core/interactions/submitted_resource.h"
 
 #include "codec/schema/structure.h"
+#include "codec/schema/structure_faults.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/negotiation.h"
@@ -99,6 +100,22 @@ Result<json::Document> parse_planned(const json::BodyPlan& plan) {
     return thread_parser().parse(body);
 }
 
+Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>& facts,
+                        TypeId type) {
+    if (facts && facts->type == type) {
+        return {};
+    }
+    const json::Value stated = resource["resourceType"];
+    if (!stated.is_string() || stated.equals(resource_type_name(type))) {
+        return {};  // Validation tells that it is missing or no string.
+    }
+    return Error{
+        Errc::invalid,
+        fmt::format("The resource's type is {}, the URL's {}",
+                    stated.string().substr(0, schema::kShownMax), resource_type_name(type)),
+        "resourceType"};
+}
+
 Result<void> check_whole(const json::ResourceFacts& facts) {
     if (is_subsetted(facts.meta)) {
         return Error{Errc::business_rule,
@@ -187,12 +204,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
     document_ = std::move(document);
     references_.clear();  // of an earlier attempt, before definitions were fetched
     Result<json::ResourceFacts> facts = json::read_facts(document_.root());
-    if (facts && facts->type != type) {
-        return Error{Errc::invalid,
-                     fmt::format("The body's resourceType is {}, the URL's {}",
-                                 resource_type_name(facts->type), resource_type_name(type)),
-                     fmt::format("{}.resourceType", resource_type_name(facts->type))};
-    }
+    ANNALS_TRY_VOID(check_type(document_.root(), facts, type));
     // It reports every fault, read_facts() only the first.
     ANNALS_TRY_VOID(check_resource(service, document_.root(), {}, unread));
     ANNALS_TRY(facts_, std::move(facts));

@@ -147,17 +147,13 @@ void name_resource(std::span<const TransactionEntry> entries, std::size_t index,
 
 Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
                                           std::string_view prefix, std::vector<Position>* unread) {
-    const std::string_view name = resource_type_name(type);
     EntryResource out;
     Result<json::ResourceFacts> facts = json::read_facts(resource);
-    if (facts && facts->type != type) {
-        return Error{Errc::invalid, fmt::format("the resource's type is {}, the URL's {}",
-                                                resource_type_name(facts->type), name)};
-    }
+    ANNALS_TRY_VOID(check_type(resource, facts, type));
     // It reports every fault, read_facts() only the first.
     ANNALS_TRY_VOID(check_resource(service, resource, prefix, unread));
     ANNALS_TRY(out.facts, std::move(facts));
-    if (name == "Parameters") {
+    if (resource_type_name(type) == "Parameters") {
         return Error{Errc::invalid, "Parameters resources cannot be stored"};
     }
     json::find_references(resource, out.sites);

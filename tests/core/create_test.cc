@@ -79,7 +79,7 @@ TEST_F(Create, RefusesBadBodiesAndStoresNothing) {
              {R"({"resourceType":"Patient"} x)", "invalid", ""},
              {"[]", "structure", ""},
              {"{}", "required", "resourceType"},
-             {R"({"resourceType":"Patent"})", "value", ""},
+             {R"({"resourceType":"Patent"})", "invalid", "Patent"},
              {R"({"resourceType":5})", "", ""},
              {R"({"resourceType":"Observation"})", "invalid", "Observation"},
              {R"({"resourceType":"Patient","id":5})", "structure", ""},
