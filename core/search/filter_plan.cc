@@ -34,6 +34,8 @@ std::optional<Comparison> comparison_of(Operation operation) {
         case Operation::ap:
         case Operation::po:
             return Comparison::ap;
+        case Operation::co:
+            return Comparison::co;
         case Operation::sa:
             return Comparison::sa;
         case Operation::eb:
@@ -173,7 +175,8 @@ Result<Plan> ordered_test(const Asked& asked, Operation operation, std::string_v
         }
         return date_plan(asked, *comparison, value);
     }
-    if (operation == Operation::po) {
+    // For numbers, the standard's `co` asks for what the digits of a stored one cover, which isn't indexed.
+    if (operation == Operation::po || operation == Operation::co) {
         return no_such_operation(asked);
     }
     if (asked.parameter.type == SearchType::number) {

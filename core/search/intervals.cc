@@ -58,6 +58,8 @@ Lows candidates(Comparison comparison, Range asked, std::uint64_t span) noexcept
             return {kMin, before(asked.low)};
         case Comparison::ap:
             return {minus(asked.low, span), asked.high};
+        case Comparison::co:
+            return {minus(asked.high, span), asked.low};
     }
     return kNoLows;
 }
@@ -68,6 +70,7 @@ Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
         case Comparison::eq:
             return {asked.low, minus(asked.high, span)};
         case Comparison::ne:
+        case Comparison::co:
             return kNoLows;
         case Comparison::gt:
             return asked.high == kMax ? kNoLows : Lows{after(asked.high), kMax};

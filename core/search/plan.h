@@ -30,6 +30,7 @@ enum class Comparison : std::uint8_t {
     sa,  ///< begins after it: low > asked high
     eb,  ///< ends before it: high < asked low
     ap,  ///< overlaps it (which has been widened)
+    co,  ///< contains it: low <= asked low and high >= asked high
 };
 
 struct Range {
@@ -61,6 +62,8 @@ constexpr bool compares(Comparison comparison, Range own, Range asked) noexcept 
             return own.high < asked.low;
         case Comparison::ap:
             return own.low <= asked.high && own.high >= asked.low;
+        case Comparison::co:
+            return own.low <= asked.low && own.high >= asked.high;
     }
     return false;
 }

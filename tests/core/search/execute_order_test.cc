@@ -30,7 +30,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
                 const auto low = static_cast<std::int64_t>(number(1000));
                 plan = all_of(parts(
                     std::move(plan),
-                    interval(sorted_by, static_cast<Comparison>(number(9)), {low, low + 30})));
+                    interval(sorted_by, static_cast<Comparison>(number(10)), {low, low + 30})));
             }
             const Position at{number(3) == 0 ? 1 + number(last_.value) : last_.value};
             Parameter parameter;

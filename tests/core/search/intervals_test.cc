@@ -31,9 +31,9 @@ TEST(Intervals, CompareAsEachDoesByItselfHoweverLongTheyAre) {
         }
         const auto run = storage::SearchRun::build(documents);
         const storage::IntervalColumn column = run->intervals(1);
-        for (std::size_t i = 0; i < 9 * (ends.size() - 2); ++i) {
-            const auto comparison = static_cast<Comparison>(i % 9);
-            const std::size_t end = 1 + i / 9;
+        for (std::size_t i = 0; i < 10 * (ends.size() - 2); ++i) {
+            const auto comparison = static_cast<Comparison>(i % 10);
+            const std::size_t end = 1 + i / 10;
             const Range asked{
                 ends[end], ends[end + random() % std::min<std::size_t>(3, ends.size() - 1 - end)]};
             const IntervalCondition condition(column, comparison, asked);
@@ -46,7 +46,7 @@ TEST(Intervals, CompareAsEachDoesByItselfHoweverLongTheyAre) {
                 const bool expected = compares(comparison, {own.low, own.high}, asked);
                 ASSERT_EQ(condition.holds(document), expected);
                 ASSERT_EQ(found.contains(document), expected)
-                    << "round " << round << " comparison " << i % 9 << " of " << own.low << " to "
+                    << "round " << round << " comparison " << i % 10 << " of " << own.low << " to "
                     << own.high << " with " << asked.low << " to " << asked.high;
             }
         }

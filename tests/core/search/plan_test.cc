@@ -76,6 +76,8 @@ TEST(Plan, ComparesIntervalsAsThePrefixesSay) {
         {Comparison::eb, {200, 300}, true},  {Comparison::eb, {199, 300}, false},
         {Comparison::ap, {199, 300}, true},  {Comparison::ap, {50, 100}, true},
         {Comparison::ap, {200, 300}, false}, {Comparison::ap, {50, 99}, false},
+        {Comparison::co, {100, 199}, true},  {Comparison::co, {150, 150}, true},
+        {Comparison::co, {99, 150}, false},  {Comparison::co, {150, 200}, false},
     };
     for (const Case& c : cases) {
         EXPECT_EQ(compares(c.comparison, kOwn, c.asked), c.holds)
