@@ -2,6 +2,7 @@
 
 #include "codec/json/unicode.h"
 #include "codec/xml/narrative_links.h"
+#include "core/base/ids.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/references.h"
 
@@ -88,7 +89,8 @@ std::optional<TransactionLinks::Found> TransactionLinks::find(std::string_view l
         return Found{named->name, {}};
     }
     const std::size_t history = link.find(kHistoryMark);
-    if (history == std::string_view::npos) {
+    if (history == std::string_view::npos ||
+        !is_resource_id(link.substr(history + kHistoryMark.size()))) {
         return std::nullopt;
     }
     const Named* const named = find_exactly(link.substr(0, history), base);
@@ -154,20 +156,25 @@ std::vector<std::string> TransactionLinks::unknown(const EntryResource& resource
                                                    std::string_view full_url) const {
     std::vector<std::string> unknown;
     const std::string_view base = base_of(full_url);
+    const auto add = [&](std::string_view link) {
+        if (!base.empty() && link.find(':') == std::string_view::npos) {
+            unknown.push_back(fmt::format("{}{}", base, link));
+        }
+        unknown.emplace_back(link);
+    };
     for (const json::ReferenceSite& site : resource.sites) {
         if (site.kind == json::ReferenceSite::Kind::narrative) {
             continue;  // It has no result.
         }
-        std::string link = site.value.string();
-        link.resize(std::min(link.find('#'), link.size()));
+        const std::string text = site.value.string();
+        const std::string_view link = without_fragment(text);
         if (find(link, base)) {
             continue;
         }
-        link.resize(std::min(link.find(kHistoryMark), link.size()));
-        if (!base.empty() && link.find(':') == std::string::npos) {
-            unknown.push_back(fmt::format("{}{}", base, link));
+        add(link);
+        if (const std::size_t history = link.find(kHistoryMark); history != link.npos) {
+            add(link.substr(0, history));
         }
-        unknown.push_back(std::move(link));
     }
     return unknown;
 }

@@ -75,6 +75,23 @@ TEST(Transaction, ResolvesLinksToVersionsOfWhatItCreates) {
         << "which may be an earlier version";
 }
 
+TEST(Transaction, LeavesLinksThatGoOnBehindAVersion) {
+    TestService server;
+    const std::string links =
+        R"(,"extension":[{"url":"http://x","valueUri":"http://a/fhir/Patient/7/_history/3/x"},)"
+        R"({"url":"http://x","valueUri":"http://a/fhir/Patient/7/_history/"},)"
+        R"({"url":"http://x","valueUri":"http://a/fhir/Patient/7/_history/?_count=5"}])";
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction", {entry_of("POST", "Patient",
+                                                       R"({"resourceType":"Patient")" + links + "}",
+                                                       full_url("http://a/fhir/Patient/7"))}))
+            .body);
+    ASSERT_EQ(bundle.statuses(), "201");
+    const std::string stored = server.get("/" + name_in(bundle, 0)).body;
+    EXPECT_NE(stored.find(links), std::string::npos) << stored;
+}
+
 TEST(Transaction, ResolvesLinksHoweverTheyAreEscaped) {
     TestService server;
     const std::string other =
