@@ -85,8 +85,9 @@ class Everything {
         }
         make_links();
         co_await request_.loop->fetched(content_.included);
-        if (auto refusal = absent()) {
-            co_return *std::move(refusal);  // It was purged meanwhile, with all that belongs to it.
+        if (scope_.key && !service_.store().current(target_.type, target_.id)) {
+            // It was purged meanwhile, with all that belongs to it.
+            co_return no_such_resource(target_.type, target_.id);
         }
         co_return answer_search(service_, request_.base_url, std::move(content_));
     }

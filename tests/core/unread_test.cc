@@ -276,6 +276,24 @@ TEST_F(UnreadApart, IsNotAnEmptyEverythingOnceItIsErased) {
     EXPECT_EQ(slow.status, 404) << slow.body;
 }
 
+TEST_F(UnreadApart, LeadsToEverythingIfOnlyTheVersionReadIsErased) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    hold_first_read();  // of what belongs to it
+    Answer slow;
+    std::thread reader([&] { slow = send("GET", "/Patient/a/$everything"); });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(
+        send("PUT", "/Patient/a", R"({"resourceType":"Patient","id":"a",)" + kFiller + "}").status,
+        200);
+    EXPECT_EQ(send("DELETE", "/Patient/a/_history/1").status, 204);
+    go_on_.set_value();
+    reader.join();
+    EXPECT_EQ(slow.status, 200) << slow.body;
+    EXPECT_TRUE(slow.says("Observation")) << slow.body;
+}
+
 TEST_F(UnreadApart, IsNotComparedOnceItIsErased) {
     EXPECT_EQ(send("PUT", "/Observation/1",
                    R"({"resourceType":"Observation","id":"1","status":"amended",)" + kFiller +
