@@ -20,7 +20,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -288,16 +287,15 @@ class Document {
         };
         Result<Referred> referred = co_await find_referred(
             *snapshot_, request_.base_url, versions_, wanted, shown,
-            {.limit = room(), .steps = static_cast<int>(kDocumentEntriesMax)}, turns_);
+            {.limit = room(), .steps = static_cast<int>(kDocumentEntriesMax), .one_version = true},
+            turns_);
         if (!referred) {
             co_return std::move(referred.error());
         }
         if (referred->cut_short) {
             co_return too_large();
         }
-        std::ranges::copy_if(
-            referred->versions, std::back_inserter(versions_),
-            [this](const VersionInfo& info) { return resources_.insert(info.resource).second; });
+        versions_.insert(versions_.end(), referred->versions.begin(), referred->versions.end());
         co_return Result<void>();
     }
 

@@ -17,9 +17,12 @@ asio::awaitable<Result<Referred>> find_referred(
     Turns& turns) {
     const storage::Store& store = snapshot.store();
     search::BodyReader reader(store);
+    const auto identity = [&](const storage::VersionInfo& info) -> std::uint64_t {
+        return limits.one_version ? info.resource : info.position.value;
+    };
     std::unordered_set<std::uint64_t> seen;
     for (const storage::VersionInfo& info : from) {
-        seen.insert(info.position.value);
+        seen.insert(identity(info));
     }
     std::vector<json::ReferenceSite> sites;
     std::vector<storage::VersionInfo> round(from.begin(), from.end());
@@ -41,7 +44,7 @@ asio::awaitable<Result<Referred>> find_referred(
                     continue;
                 }
                 const auto found = referred_version(store, text, base_url, snapshot.position());
-                if (found && !found->deletion && seen.insert(found->position.value).second) {
+                if (found && !found->deletion && seen.insert(identity(*found)).second) {
                     candidates.push_back(*found);
                 }
             }

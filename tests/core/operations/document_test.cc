@@ -196,8 +196,10 @@ TEST_F(DocumentTest, TakesTheVersionThatAReferenceNames) {
 
 TEST_F(DocumentTest, TakesTheVersionThatAReferenceInItsContentNamesOnce) {
     ASSERT_EQ(put("Practitioner", "a", ""), 201);
+    ASSERT_EQ(put("Organization", "other", R"(,"name":"only the newest refers to it")"), 201);
     ASSERT_EQ(put_patient("p", "Old"), 201);
-    ASSERT_EQ(put_patient("p", "New"), 200);
+    ASSERT_EQ(put("Patient", "p", R"(,"managingOrganization":{"reference":"Organization/other"})"),
+              200);
     ASSERT_EQ(put("Observation", "o",
                   R"(,"status":"final","code":{"text":"x"},"subject":{"reference":)"
                   R"("Patient/p/_history/1"},"focus":[{"reference":"Patient/p"}])"),
