@@ -17,7 +17,10 @@ namespace {
 /// Whether `body` may exceed the limit of a request by what it takes to wrap a resource of the maximum size.
 bool wraps_one_resource(json::Value body) {
     const json::Value type = body["type"];
-    return (type.equals("history") || type.equals("batch")) && body["entry"].size() == 1;
+    const json::Value entry = body["entry"];
+    return body["resourceType"].equals("Bundle") &&
+           (type.equals("history") || type.equals("batch")) && entry.is_array() &&
+           entry.size() == 1;
 }
 
 /// The type of the submitted Bundle, or why it is refused as a whole.

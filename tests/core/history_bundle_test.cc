@@ -65,6 +65,8 @@ TEST(HistoryBundle, OfOneEntryMayBeLargerThanOtherRequests) {
     EXPECT_EQ(status("transaction", {entry_of("PUT", "Patient/3", patient_json("3"))}), 413);
     EXPECT_EQ(status("collection", {small}), 413);
     EXPECT_EQ(status_of(patient_json("4")), 413) << "nor anything else";
+    EXPECT_EQ(status_of(R"({"resourceType":"Patient","type":"batch","entry":[{}]})"), 413);
+    EXPECT_EQ(status_of(R"({"resourceType":"Bundle","type":"batch","entry":{"a":1}})"), 413);
     EXPECT_EQ(status_of("[1]"), 413);
     EXPECT_EQ(status_of("{"), 413);
 }
