@@ -81,7 +81,7 @@ TEST(Base64, KnowsTheAlphabetOfUrls) {
     EXPECT_EQ(encode_base64url("\xff\xfe\xfd\xfc"), "__79_A");
     EXPECT_EQ(decode_base64url("__79_A"), "\xff\xfe\xfd\xfc");
     EXPECT_EQ(decode_base64url(""), "");
-    for (const char* text : {"_", "//79/A", "__79_A==", "__79 _A", "Zm9*", "__79_B", "__79_Q", "Zh",
+    for (const char* text : {"_", "//79/A", "__79_A==", "__79 _A", "Zm9*", "__79_B", "__79_P", "Zh",
                              "Zg9", "Zm9v_B"}) {
         EXPECT_FALSE(decode_base64url(text)) << text;
     }
