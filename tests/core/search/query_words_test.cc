@@ -56,12 +56,6 @@ TEST(Query, SearchesTextsForWordsAndPhrases) {
            {"_text:exact=x",
             "not-supported: search parameter '_text:exact': the modifier ':exact' is not "
             "supported"}});
-    std::string words = "_text=ben";
-    for (int i = 1; i < 100; ++i) {
-        words += ",w" + std::to_string(i);
-    }
-    EXPECT_EQ(corpus.ask("Patient", words), "peter");
-    EXPECT_TRUE(corpus.ask("Patient", words + ",w100").starts_with("invalid: "));
 }
 
 // As in R4's own example: (bone OR liver) and metastases.
@@ -90,16 +84,22 @@ TEST(Query, GroupsWordsByParentheses) {
     }
 }
 
-TEST(Query, FindsEachWordOfALongTextWithoutBlanks) {
+// Expects a text to be found by each of its 200 words: `word` with a number, followed by `end`.
+void expect_each_word_found(const std::string& word, const std::string& end) {
     Corpus corpus;
     std::string text;
     for (int i = 100; i < 300; ++i) {
-        text += "Word" + std::to_string(i) + "|";
+        text += word + std::to_string(i) + end;
     }
     corpus.add(R"({"resourceType":"Patient","id":"a","name":[{"text":")" + text + R"("}]})");
     for (int i = 100; i < 300; ++i) {
-        EXPECT_EQ(corpus.ask("Patient", "_content=word" + std::to_string(i)), "a") << i;
+        EXPECT_EQ(corpus.ask("Patient", "_content=" + word + std::to_string(i)), "a") << i;
     }
+}
+
+TEST(Query, FindsEachWordOfALongTextWithoutBlanks) {
+    expect_each_word_found("word", "|");
+    expect_each_word_found("糖尿病", "。");
 }
 
 TEST(Query, FindsWordsBesideAnyPunctuationAndSymbols) {
@@ -112,18 +112,6 @@ TEST(Query, FindsWordsBesideAnyPunctuationAndSymbols) {
         EXPECT_EQ(corpus.ask("Patient", std::string("_text=") + word), "a") << word;
     }
     EXPECT_EQ(corpus.ask("Patient", "_text=lhopital"), "");
-}
-
-TEST(Query, FindsEachWordOfALongTextWithoutAsciiPunctuation) {
-    Corpus corpus;
-    std::string text;
-    for (int i = 100; i < 200; ++i) {
-        text += "糖尿病" + std::to_string(i) + "。";
-    }
-    corpus.add(R"({"resourceType":"Patient","id":"a","name":[{"text":")" + text + R"("}]})");
-    for (int i = 100; i < 200; ++i) {
-        EXPECT_EQ(corpus.ask("Patient", "_content=糖尿病" + std::to_string(i)), "a") << i;
-    }
 }
 
 TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
