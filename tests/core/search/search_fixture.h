@@ -78,6 +78,19 @@ class Search : public ServiceFixture {
     }
 
     using Names = std::vector<std::string>;
+
+    /// The matches of `page` and of the pages to which `link` (next or previous) leads from it, in order. `page` becomes the
+    /// last one of these.
+    Names follow(const std::string& link, Searchset& page) {
+        Names all = page.matches;
+        while (page.links.contains(link)) {
+            page = get(page.links.at(link));
+            EXPECT_EQ(page.status, 200);
+            all.insert(link == "previous" ? all.begin() : all.end(), page.matches.begin(),
+                       page.matches.end());
+        }
+        return all;
+    }
 };
 
 }  // namespace annals::test

@@ -50,14 +50,8 @@ TEST_F(Search, SortsByDatesTextsAndIds) {
     std::string ids;
     Searchset page = get("/Patient?_sort=-birthdate&_count=2");
     put_named("f", "Zulu", "1995");
-    for (int guard = 0; guard < 5; ++guard) {
-        for (const std::string& name : page.matches) {
-            ids += name.substr(8);
-        }
-        if (!page.links.contains("next")) {
-            break;
-        }
-        page = get(page.links["next"]);
+    for (const std::string& name : follow("next", page)) {
+        ids += name.substr(8);
     }
     EXPECT_EQ(ids, "ceabd");
     page = get(page.links.at("previous"));
@@ -80,16 +74,8 @@ TEST_F(Search, SortsManyByADatePageByPage) {
     ASSERT_EQ(send("POST", "/", batch + "]}").status, 200);
     // Of those with the same date, the newest version comes first, which is the one with the highest id.
     std::sort(born.begin(), born.end(), std::greater<>());
-    std::vector<std::string> found;
     Searchset page = get("/Patient?_sort=-birthdate&_count=7");
-    for (;;) {
-        ASSERT_EQ(page.status, 200);
-        found.insert(found.end(), page.matches.begin(), page.matches.end());
-        if (!page.links.contains("next")) {
-            break;
-        }
-        page = get(page.links.at("next"));
-    }
+    const Names found = follow("next", page);
     ASSERT_EQ(found.size(), born.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i], born[i].second) << i;
@@ -179,18 +165,8 @@ TEST_F(Search, SortsSeveralTypesByOneDateWhetherTheyAreFewOrMany) {
     const auto pages = [&](const std::string& sort) {
         Searchset page = get("/?_type=Observation,Procedure,DiagnosticReport&_count=3" + sort);
         EXPECT_EQ(page.matches.size(), 3U);
-        Names found = page.matches;
-        while (page.links.contains("next")) {
-            page = get(page.links.at("next"));
-            found.insert(found.end(), page.matches.begin(), page.matches.end());
-        }
-        // And back.
-        Names back(page.matches.rbegin(), page.matches.rend());
-        while (page.links.contains("previous")) {
-            page = get(page.links.at("previous"));
-            back.insert(back.end(), page.matches.rbegin(), page.matches.rend());
-        }
-        EXPECT_EQ(back, Names(found.rbegin(), found.rend())) << sort;
+        const Names found = follow("next", page);
+        EXPECT_EQ(follow("previous", page), found) << sort;
         return found;
     };
     EXPECT_EQ(pages(""), Names(written.rbegin(), written.rend()));
@@ -250,6 +226,18 @@ TEST_F(Search, SortsByWhatIsComputed) {
               (Names{"Patient/said", "Patient/yes", "Patient/no"}));
 }
 
+// How many turns it takes if each is over before it begins.
+int turns_of(core::search::Sorter& sorter) {
+    const core::search::Pace pace{std::chrono::microseconds(1)};
+    int turns = 0;
+    for (bool done = false; !done; ++turns) {
+        const Result<bool> advanced = sorter.advance(pace);
+        EXPECT_TRUE(advanced);
+        done = !advanced || *advanced;
+    }
+    return turns;
+}
+
 TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
     for (const std::string_view id : {"a", "b", "c"}) {
         put_named(id, "Chalmers");
@@ -264,15 +252,7 @@ TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
     const std::vector<core::search::SortKey> keys{
         {parameters->find(type, "gender"), "gender", false}};
     core::search::Sorter sorter(snapshot, keys, execution.matches());
-    // Its turns are over before they begin.
-    const core::search::Pace pace{std::chrono::microseconds(1)};
-    int turns = 0;
-    for (bool done = false; !done; ++turns) {
-        const Result<bool> advanced = sorter.advance(pace);
-        ASSERT_TRUE(advanced);
-        done = *advanced;
-    }
-    EXPECT_EQ(turns, 3);
+    EXPECT_EQ(turns_of(sorter), 3);
 }
 
 TEST_F(Search, ReadsOnlyBodiesThatMayDecideWhatIsOnThePage) {
@@ -287,25 +267,9 @@ TEST_F(Search, ReadsOnlyBodiesThatMayDecideWhatIsOnThePage) {
     for (const std::string sort : {"birthdate,_id", "-birthdate,_id", "birthdate,-_id"}) {
         const Names all = get("/Patient?_count=100&_sort=" + sort).matches;
         ASSERT_EQ(all.size(), static_cast<std::size_t>(kPatients));
-        Names forwards;
-        Names backwards;
         Searchset page = get("/Patient?_count=7&_sort=" + sort);
-        while (true) {
-            forwards.insert(forwards.end(), page.matches.begin(), page.matches.end());
-            if (!page.links.contains("next")) {
-                break;
-            }
-            page = get(page.links.at("next"));
-        }
-        while (true) {
-            backwards.insert(backwards.begin(), page.matches.begin(), page.matches.end());
-            if (!page.links.contains("previous")) {
-                break;
-            }
-            page = get(page.links.at("previous"));
-        }
-        EXPECT_EQ(forwards, all) << sort;
-        EXPECT_EQ(backwards, all) << sort;
+        EXPECT_EQ(follow("next", page), all) << sort;
+        EXPECT_EQ(follow("previous", page), all) << sort;
     }
 
     const TypeId type = type_of("Patient");
@@ -320,14 +284,7 @@ TEST_F(Search, ReadsOnlyBodiesThatMayDecideWhatIsOnThePage) {
     core::search::Sorter sorter(snapshot, keys, execution.matches());
     sorter.want({}, false, 7);
     // A turn ends after each body that is read: those of the first three groups.
-    const core::search::Pace pace{std::chrono::microseconds(1)};
-    int turns = 0;
-    for (bool done = false; !done; ++turns) {
-        const Result<bool> advanced = sorter.advance(pace);
-        ASSERT_TRUE(advanced);
-        done = *advanced;
-    }
-    EXPECT_EQ(turns, 9);
+    EXPECT_EQ(turns_of(sorter), 9);
     EXPECT_EQ(sorter.page().size(), 7U);
 }
 
