@@ -45,9 +45,6 @@ std::optional<Comparison> comparison_of(Operation operation) {
     }
 }
 
-// How many conditions a test counts for that parses each candidate's body.
-constexpr std::size_t kTextConditions = 50;
-
 Error no_such_operation(const Asked& asked) {
     return {Errc::not_supported,
             fmt::format("_filter: '{}' does not support this operation", asked.name)};
@@ -56,7 +53,7 @@ Error no_such_operation(const Asked& asked) {
 // The candidates that have a text in the parameter's column for which `holds` is true.
 Result<Plan> with_text(const Asked& asked, Plan candidates,
                        std::function<bool(std::string_view own)> holds) {
-    ANNALS_TRY_VOID(asked.reading.spend(kTextConditions));
+    ANNALS_TRY_VOID(asked.reading.spend(kBodyConditions));
     return verified(std::move(candidates),
                     [reader = ExtractReader(asked.reading.context), holds = std::move(holds),
                      &parameter = asked.parameter, type = asked.type](json::Value resource) {

@@ -4,11 +4,15 @@
 
 namespace annals::core::search {
 
+Result<fhirpath::Expression> expression_of(const Parameter& parameter) {
+    static fhirpath::ExpressionCache expressions;
+    return expressions.get(parameter.expression);
+}
+
 void for_each_parameter_item(const Parameter& parameter, json::Value resource,
                              const std::function<void(const fhirpath::Item& item)>& found) {
-    static fhirpath::ExpressionCache expressions;
     thread_local fhirpath::Evaluator evaluator;
-    const Result<fhirpath::Expression> expression = expressions.get(parameter.expression);
+    const Result<fhirpath::Expression> expression = expression_of(parameter);
     if (!expression) {
         return;
     }

@@ -1,4 +1,4 @@
-// The values of a search parameter in a resource, as JSON: for sorting and including.
+// The values of a search parameter in a resource, as JSON: for sorting, for including, and for what the index can't decide.
 //
 // Layer:   core/search.
 // Threads: plain functions.
@@ -7,6 +7,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/json/document.h"
+#include "core/base/result.h"
 #include "core/search/parameters.h"
 
 #include <cstdint>
@@ -16,6 +17,9 @@ namespace annals::core::search {
 
 /// An expression that takes more steps than this on a resource finds nothing in it.
 inline constexpr std::uint64_t kExpressionStepsMax = 500'000;
+
+/// The parameter's expression, parsed once for all. Errors: as Expression::parse.
+Result<fhirpath::Expression> expression_of(const Parameter& parameter);
 
 /// Calls `found` for each item that the parameter's expression yields for `resource`, including computed ones; for none
 /// if it can't be evaluated. Lifetime of the items: the call of `found`.

@@ -1,5 +1,6 @@
 #include "core/base/ids.h"
-#include "core/search/parameter_values.h"
+#include "core/canonical.h"
+#include "core/search/canonical_links.h"
 #include "core/search/reading.h"
 
 #include <fmt/format.h>
@@ -121,8 +122,14 @@ Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
     return any_of(std::move(plans));
 }
 
-// How many conditions a part of a version counts for: each candidate's body is parsed.
-constexpr std::size_t kVersionConditions = 50;
+bool is_canonical(schema::Element element) {
+    return element.type().name() == "canonical";
+}
+
+// Whether an absolute reference may be a canonical: what has a hierarchy of parts has no canonical URL.
+bool may_be_canonical(const LocalReference& local) {
+    return local.version.empty() && may_be_named(local.type);
+}
 
 // Whether `own` is `asked` or a version within it: `url|1` covers `url|1` and `url|1.0`, but not `url|10`.
 bool is_within(std::string_view own, std::string_view asked) {
@@ -133,23 +140,19 @@ bool is_within(std::string_view own, std::string_view asked) {
 }
 
 // search.html#versions: a canonical in any version, or in those that begin with the given one.
-Result<Plan> by_canonical(const Asked& asked, const std::string& text) {
-    const std::size_t bar = text.find('|');
-    Plan in_any_version = carrying({exact(asked.parameter.column, text.substr(0, bar))});
-    if (bar == std::string::npos) {
-        return in_any_version;
+Result<Plan> by_canonical(const Asked& asked, std::string text) {
+    const Canonical named = split_canonical(text);
+    Plan in_any_version = carrying({exact(asked.parameter.column, named.url)});
+    if (named.version.empty()) {
+        // Below the server's own base, one without a version is indexed as a reference to the resource.
+        const auto local = read_local(named.url, asked.reading.context.base_url);
+        return local ? by_name(asked, local->type, local->id, {}) : in_any_version;
     }
-    ANNALS_TRY_VOID(asked.reading.spend(kVersionConditions));
-    return verified(std::move(in_any_version),
-                    [parameters = asked.reading.context.parameters, &parameter = asked.parameter,
-                     text](json::Value resource) {
-                        bool found = false;
-                        for_each_parameter_value(parameter, resource, [&](json::Value value) {
-                            const json::Value own = value.is_string() ? value : value["reference"];
-                            found = found || is_within(own.string(), text);
-                        });
-                        return found;
-                    });
+    return with_value(asked, std::move(in_any_version),
+                      [text = std::move(text)](json::Value value) {
+                          const json::Value own = value.is_string() ? value : value["reference"];
+                          return is_within(own.string(), text);
+                      });
 }
 
 }  // namespace
@@ -168,9 +171,10 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
         text = links(*text).value_or(*std::move(text));
     }
     const auto local = read_local(*text, asked.reading.context.base_url);
-    const bool is_url = !local && text->find(':') != std::string::npos;
-    if (asked.modifier == "below" && is_url) {
-        return by_canonical(asked, *text);
+    const bool is_url = text->find(':') != std::string::npos;
+    if (asked.modifier == "below" && is_url && (!local || may_be_canonical(*local)) &&
+        finds_element(asked, is_canonical)) {
+        return by_canonical(asked, *std::move(text));
     }
     if (asked.modifier == "above" || asked.modifier == "below") {
         return by_hierarchy(asked, *text);

@@ -1,14 +1,10 @@
 #include "core/base/ids.h"
 #include "core/base/text.h"
 #include "core/search/fold.h"
-#include "core/search/parameter_values.h"
 #include "core/search/reading.h"
-#include "core/search/selection.h"
 #include "core/search/value_sets.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace annals::core::search {
 
@@ -62,29 +58,10 @@ Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
     return carrying(std::move(terms));
 }
 
-// The element of `type` to which `path` leads; missing if there is none, or a choice on the way.
-schema::Element element_at(schema::Type type, const Path& path) {
-    schema::Element element;
-    for (const Step& step : path.steps) {
-        const auto elements = type.find_base(step.name);
-        if (elements.size() != 1) {
-            return {};
-        }
-        element = elements[0];
-        type = element.type();
-    }
-    return element;
-}
-
-// Whether the parameter is one of MIME types, such as Attachment.contentType.
-bool finds_media_types(const Asked& asked) {
-    const auto parsed = fhirpath::Expression::parse(asked.parameter.expression);
-    const auto paths = parsed ? paths_of(*parsed, schema::Type(asked.type)) : std::nullopt;
-    return paths && std::ranges::any_of(*paths, [&](const Path& path) {
-               const schema::Element element = element_at(schema::Type(asked.type), path);
-               return element && element.value_set() &&
-                      element.value_set().url() == "http://hl7.org/fhir/ValueSet/mimetypes";
-           });
+// Whether it is an element of MIME types, such as Attachment.contentType.
+bool is_media_type_element(schema::Element element) {
+    return element.value_set() &&
+           element.value_set().url() == "http://hl7.org/fhir/ValueSet/mimetypes";
 }
 
 // Whether `own` is the MIME type `asked`, with or without further parameters. Neither distinguishes case (RFC 2045).
@@ -96,26 +73,17 @@ bool is_media_type(std::string_view own, std::string_view asked) {
     return behind == std::string_view::npos || own[behind] == ';';
 }
 
-// How many conditions a MIME type counts for: each candidate's body is parsed.
-constexpr std::size_t kMediaTypeConditions = 50;
-
 // search.html#mimetype
 Result<Plan> by_media_type(const Asked& asked, std::string media_type) {
-    ANNALS_TRY_VOID(asked.reading.spend(kMediaTypeConditions));
-    return verified(carrying({present(asked.parameter.column)}),
-                    [parameters = asked.reading.context.parameters, &parameter = asked.parameter,
-                     media_type = std::move(media_type)](json::Value resource) {
-                        bool found = false;
-                        for_each_parameter_value(parameter, resource, [&](json::Value value) {
-                            found = found || is_media_type(value.string(), media_type);
-                        });
-                        return found;
-                    });
+    return with_value(asked, carrying({present(asked.parameter.column)}),
+                      [media_type = std::move(media_type)](json::Value own) {
+                          return is_media_type(own.string(), media_type);
+                      });
 }
 
 Result<Plan> by_code_hierarchy(const Asked& asked, std::string_view value) {
     ANNALS_TRY(TokenText token, read_token(asked, value));
-    if (asked.modifier == "below" && !token.system && finds_media_types(asked)) {
+    if (asked.modifier == "below" && !token.system && finds_element(asked, is_media_type_element)) {
         return by_media_type(asked, std::move(token.code));
     }
     if (!token.system || token.system->empty() || token.code.empty()) {

@@ -1,6 +1,8 @@
 #include "core/search/reading.h"
 
 #include "core/base/ids.h"
+#include "core/search/parameter_values.h"
+#include "core/search/selection.h"
 
 #include <fmt/format.h>
 
@@ -172,6 +174,57 @@ std::optional<LocalReference> read_local(std::string_view text, std::string_view
         return std::nullopt;
     }
     return LocalReference{*type, id, version};
+}
+
+namespace {
+
+// The elements of `type` to which `path` leads, with all types of choices.
+std::vector<schema::Element> elements_at(schema::Type type, const Path& path) {
+    std::vector<schema::Type> types{type};
+    std::vector<schema::Element> elements;
+    for (const Step& step : path.steps) {
+        elements.clear();
+        for (const schema::Type from : types) {
+            for (const schema::Element element : from.find_base(step.name)) {
+                if (!step.only || is_kept_by_as(element.type(), step.only)) {
+                    elements.push_back(element);
+                }
+            }
+        }
+        // Each type once: otherwise, choices below choices multiply.
+        types.clear();
+        for (const schema::Element element : elements) {
+            if (std::ranges::find(types, element.type()) == types.end()) {
+                types.push_back(element.type());
+            }
+        }
+    }
+    return elements;
+}
+
+}  // namespace
+
+bool finds_element(const Asked& asked, bool (*holds)(schema::Element element)) {
+    const schema::Type type(asked.type);
+    const auto parsed = expression_of(asked.parameter);
+    const auto paths = parsed ? paths_of(*parsed, type) : std::nullopt;
+    return paths && std::ranges::any_of(*paths, [&](const Path& path) {
+               return std::ranges::any_of(elements_at(type, path), holds);
+           });
+}
+
+Result<Plan> with_value(const Asked& asked, Plan candidates,
+                        std::function<bool(json::Value own)> holds) {
+    ANNALS_TRY_VOID(asked.reading.spend(kBodyConditions));
+    // The set is held because the parameter is part of it.
+    return verified(std::move(candidates), [set = asked.reading.context.parameters,
+                                            &parameter = asked.parameter,
+                                            holds = std::move(holds)](json::Value resource) {
+        bool found = false;
+        for_each_parameter_value(parameter, resource,
+                                 [&](json::Value own) { found = found || holds(own); });
+        return found;
+    });
 }
 
 Plan presence_plan(const Asked& asked) {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,6 +70,16 @@ bool leads_to(const Parameter& parameter, TypeId type);
 /// The type that the modifier of a reference parameter names: subject:Patient. Errors: not_supported: it names no type;
 /// invalid: the parameter doesn't lead there.
 Result<TypeId> type_in_modifier(const Asked& asked);
+
+/// Whether the parameter finds an element for which `holds` is true. False if its expression is more than paths.
+bool finds_element(const Asked& asked, bool (*holds)(schema::Element element));
+
+/// How many conditions a test counts for that parses each candidate's body.
+inline constexpr std::size_t kBodyConditions = 50;
+
+/// The candidates that have a value of the parameter for which `holds` is true, as their bodies tell. Errors: too_costly.
+Result<Plan> with_value(const Asked& asked, Plan candidates,
+                        std::function<bool(json::Value own)> holds);
 
 /// Provides extractors for plans that verify bodies, on whichever thread and whenever they are executed.
 class ExtractReader {
