@@ -75,6 +75,8 @@ bool is_media_type(std::string_view own, std::string_view asked) {
 
 // search.html#mimetype
 Result<Plan> by_media_type(const Asked& asked, std::string media_type) {
+    // Without the separator of parameters that don't follow.
+    media_type.erase(media_type.find_last_not_of(" ;") + 1);
     return with_value(asked, carrying({present(asked.parameter.column)}),
                       [media_type = std::move(media_type)](json::Value own) {
                           return is_media_type(own.string(), media_type);

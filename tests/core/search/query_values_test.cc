@@ -213,6 +213,8 @@ TEST(TokenQuery, FindsMimeTypesWithWhateverParameters) {
         {{"contenttype=text/xml", "d1"},
          {"contenttype:below=text/xml", "d1 d2 d3"},
          {"contenttype:below=text/xml; charset=utf-8", "d2"},
+         {"contenttype:below=text/xml;", "d1 d2 d3"},
+         {"contenttype:below=text/xml%20;%20", "d1 d2 d3"},
          {"contenttype:below=text/xml,application/json", "d1 d2 d3 d5"},
          {"contenttype:below=text", ""},
          {"contenttype:above=text/xml",
