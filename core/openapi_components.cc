@@ -60,7 +60,9 @@ constexpr Line kParameters[] = {
     {"_offset", "query", "The number of entries to skip", R"({"type":"integer","minimum":0})"},
     {"_cursor", "query", "Where to continue; taken from the link of the previous page",
      R"({"type":"string"})"},
-    {"_sort", "query", "The order: names separated by commas, with a leading - for descending",
+    {"_sort", "query",
+     "The order: names separated by commas, with a leading - for descending; further names if it "
+     "is repeated",
      R"({"type":"string"})"},
     {"_total", "query", "How the total is determined",
      R"({"enum":["none","estimate","accurate"]})"},

@@ -65,6 +65,7 @@ struct Query {
 
     std::vector<TypePlan> types;
     std::vector<SortKey> sort;
+    std::size_t sort_names = 0;  ///< how many `_sort` gave, known or not
     std::vector<Include> includes;
     std::optional<std::uint64_t> count;  ///< `_count` as sent; 0 also for _summary=count
     TotalMode total = TotalMode::unasked;

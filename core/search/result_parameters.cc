@@ -86,7 +86,8 @@ bool find_sortable(const QueryContext& context, const std::vector<TypeId>& types
 Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& types,
                        const QueryPair& pair, Query& query) {
     const std::vector<std::string_view> texts = split_unescaped(pair.second, ',');
-    if (query.sort.size() + texts.size() > kSortKeysMax) {
+    query.sort_names += texts.size();
+    if (query.sort_names > kSortKeysMax) {
         return Error{Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax)};
     }
     std::string used;

@@ -112,5 +112,17 @@ TEST(Query, RefusesMalformedResultParameters) {
            {"_cursor=a&_cursor=b", "invalid: _cursor: is given more than once"}});
 }
 
+TEST(Query, CountsKeysOfSortThatItDoesNotKnow) {
+    Corpus corpus;
+    std::string unknown = "_sort=unknown";
+    for (int i = 1; i < 20; ++i) {
+        unknown += "&_sort=unknown";
+    }
+    EXPECT_TRUE(corpus.parse("Patient", unknown));
+    const auto refused = corpus.parse("Patient", unknown + "&_sort=family");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(Corpus::fault(refused.error()), "too-costly: _sort: more than 20 keys");
+}
+
 }  // namespace
 }  // namespace annals::core::search
