@@ -172,6 +172,9 @@ class Includer {
             if (!done) {
                 co_return std::move(done.error());
             }
+            if (included_.cut_short) {
+                co_return Result<void>();
+            }
         }
         Result<void> done = co_await add_carried();
         if (!done) {

@@ -1,12 +1,24 @@
 // What a search includes: what matches refer to and what refers to them, also by canonical URLs.
 
-#include "tests/core/search/search_fixture.h"
+#include "core/interactions/search_includes.h"
 
+#include "core/search/snapshot.h"
+#include "core/search/view.h"
+#include "tests/core/search/search_fixture.h"
+#include "tests/support/commits.h"
+
+#include <asio/post.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::test {
@@ -107,6 +119,23 @@ TEST_F(Search, IncludesNothingTwiceAndNothingDeleted) {
         Names{"Patient/a"});
     send("DELETE", "/Patient/a");
     EXPECT_TRUE(get("/Observation?_include=*").included.empty());
+}
+
+TEST_F(Search, IncludesInTheOrderOfWhatRefersAndThenOfTheIncludes) {
+    for (const std::string_view id : {"a", "b"}) {
+        put("Patient", id, "");
+        put("Practitioner", id, "");
+        put("Observation", id,
+            fmt::format(
+                R"("status":"final","code":{{"text":"x"}},"subject":{{"reference":"Patient/{0}"}},"performer":[{{"reference":"Practitioner/{0}"}}])",
+                id));
+    }
+    EXPECT_EQ(
+        get("/Observation?_include=Observation:performer&_include=Observation:subject").included,
+        (Names{"Practitioner/b", "Patient/b", "Practitioner/a", "Patient/a"}));
+    EXPECT_EQ(
+        get("/Observation?_include=Observation:subject&_include=Observation:performer").included,
+        (Names{"Patient/b", "Practitioner/b", "Patient/a", "Practitioner/a"}));
 }
 
 TEST_F(Search, IncludesNothingThatMatches) {
@@ -309,6 +338,114 @@ TEST_F(Search, SaysWhenThereIsTooMuchToInclude) {
     EXPECT_EQ(page.included.size(), 1000U);
     ASSERT_EQ(page.warnings.size(), 1U);
     EXPECT_NE(page.warnings[0].find("1000"), std::string::npos);
+}
+
+class IncludeTurns : public Search {
+  protected:
+    using Shows = std::function<bool(const storage::VersionInfo&)>;
+
+    // What `include` finds for the resources of a type with these ids. Its turns are over before they begin.
+    std::optional<core::Included> find(const core::search::Include& include, std::string_view type,
+                                       const std::vector<std::string>& ids, Shows shows) {
+        std::vector<storage::VersionInfo> matches;
+        for (const std::string& id : ids) {
+            matches.push_back(store().current(type_of(type), id).value());
+        }
+        core::search::Snapshot snapshot(store());
+        core::Turns turns(loop(), std::chrono::steady_clock::time_point::max(),
+                          std::chrono::milliseconds(-1));
+        const core::IncludeContext context{.service = service(),
+                                           .snapshot = snapshot,
+                                           .parameters = service().indexing().parameters(),
+                                           .view = core::search::unrestricted(),
+                                           .base_url = kBaseUrl,
+                                           .includes = std::span(&include, 1),
+                                           .shows = std::move(shows),
+                                           .looks = false,
+                                           .as_of = false,
+                                           .turns = turns};
+        std::optional<core::Included> found;
+        std::promise<void> done;
+        bool is_done = false;
+        std::function<void()> other = [&] {
+            if (is_done) {
+                done.set_value();
+                return;
+            }
+            ++turns_of_others_;
+            asio::post(loop().context(), other);
+        };
+        loop().post([&] {
+            core::spawn(loop(), "include", run(context, matches, found, is_done));
+            asio::post(loop().context(), other);
+        });
+        done.get_future().wait();
+        return found;
+    }
+
+    core::search::Include include_of(std::string_view type, std::string_view code, bool reverse) {
+        const TypeId source = type_of(type);
+        core::search::Include include;
+        include.source = source;
+        include.parameter = service().indexing().parameters()->find(source, code);
+        include.reverse = reverse;
+        return include;
+    }
+
+    int turns_of_others_ = 0;
+
+  private:
+    static asio::awaitable<void> run(const core::IncludeContext& context,
+                                     std::span<const storage::VersionInfo> matches,
+                                     std::optional<core::Included>& found, bool& is_done) {
+        Result<core::Included> included = co_await core::find_included(context, matches);
+        if (included) {
+            found = *std::move(included);
+        }
+        is_done = true;
+    }
+};
+
+TEST_F(IncludeTurns, GiveWayWhileReferrersAreLookedFor) {
+    constexpr int kPatients = 100;
+    std::vector<std::string> ids;
+    for (int i = 0; i < kPatients; ++i) {
+        ids.push_back(fmt::format("p{}", i));
+        put("Patient", ids.back(), "");
+    }
+    put("Observation", "o",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/p7"})");
+    const auto found = find(include_of("Observation", "subject", true), "Patient", ids,
+                            [](const storage::VersionInfo&) { return true; });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->versions.size(), 1U);
+    // Once for each as something that may refer, and once as something that may be referred to.
+    EXPECT_GE(turns_of_others_, 2 * kPatients);
+}
+
+TEST_F(IncludeTurns, LookForNoMoreCanonicalsThanAreIncluded) {
+    constexpr int kLibraries = 1100;
+    std::string entries;
+    std::string urls;
+    for (int i = 0; i < kLibraries; ++i) {
+        const char* const comma = i == 0 ? "" : ",";
+        entries += fmt::format(
+            R"({}{{"resource":{{"resourceType":"Library","url":"http://l/{}","status":"active","type":{{"text":"t"}}}},"request":{{"method":"POST","url":"Library"}}}})",
+            comma, i);
+        urls += fmt::format(R"({}"http://l/{}")", comma, i);
+    }
+    ASSERT_EQ(
+        send("POST", "", R"({"resourceType":"Bundle","type":"batch","entry":[)" + entries + "]}")
+            .status,
+        200);
+    put("Measure", "m", fmt::format(R"("status":"active","library":[{}])", urls));
+    std::size_t asked = 0;
+    const auto found = find(include_of("Measure", "depends-on", false), "Measure", {"m"},
+                            [&](const storage::VersionInfo&) { return ++asked > 0; });
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->cut_short);
+    EXPECT_EQ(found->versions.size(), core::kIncludedMax);
+    EXPECT_EQ(asked, core::kIncludedMax + 1);
 }
 
 }  // namespace
