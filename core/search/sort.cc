@@ -172,6 +172,20 @@ struct Sorter::Values {
         }
     }
 
+    // Keeps only what belongs to these matches, which are in ascending order, and makes room for what bodies have.
+    void keep(std::span<const std::uint32_t> kept) {
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            missing[i] = missing[kept[i]];
+            if (!numbers.empty()) {
+                numbers[i] = numbers[kept[i]];
+            } else if (!texts.empty() && i != kept[i]) {
+                texts[i] = std::move(texts[kept[i]]);
+            }
+        }
+        missing.resize(kept.size());
+        grow(kept.size());
+    }
+
     // Makes room for the values of the first `count` matches.
     void grow(std::size_t count) {
         if (has_numbers()) {
@@ -193,6 +207,9 @@ Sorter::Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<cons
         values.descending = key.descending;
         values.by_time = key.parameter == nullptr && key.code == "_lastUpdated";
         values.missing.assign(matches.size(), true);
+        if (reads_bodies(values.by)) {
+            continue;  // They have room once the contenders are known.
+        }
         // Only reserved: for millions, the memory is touched gradually.
         if (values.has_numbers()) {
             values.numbers.reserve(matches.size());
@@ -211,35 +228,35 @@ void Sorter::want(Position edge, bool backwards, std::size_t count) {
 }
 
 Result<bool> Sorter::advance(const Pace& pace) {
-    const bool with_bodies = known_keys_ < keys_.size();
-    if (with_bodies && matches_.size() > kSortedBodiesMax) {
-        return Error{
-            Errc::too_costly,
-            "_sort: too many resources match to be sorted by this; narrow the search down"};
-    }
     if (!take_from_index(pace) || !find_edge(pace)) {
         return false;
     }
     if (!found_edge()) {
         return true;
     }
-    if (with_bodies && (!find_contenders(pace) || !take_bodies(pace))) {
-        return false;
+    if (known_keys_ < keys_.size()) {
+        ANNALS_TRY(const bool are_found, find_contenders(pace));
+        if (!are_found || !take_bodies(pace)) {
+            return false;
+        }
     }
     return find_page(pace);
 }
 
 // True when all values in the index have been taken.
 bool Sorter::take_from_index(const Pace& pace) {
-    while (next_key_ < keys_.size()) {
+    for (; next_key_ < keys_.size(); ++next_key_, next_match_ = 0) {
         const SortKey& key = keys_[next_key_];
         Values& values = values_[next_key_];
+        if (reads_bodies(values.by)) {
+            continue;
+        }
         while (next_match_ < matches_.size()) {
             const std::size_t end = std::min(matches_.size(), next_match_ + kTakenAtOnce);
             values.grow(end);
             if (values.by == By::low_or_high) {
                 take_dates(key, values, end);
-            } else if (values.by == By::text) {
+            } else {
                 take_texts(key, values, end);
             }
             next_match_ = end;
@@ -247,8 +264,6 @@ bool Sorter::take_from_index(const Pace& pace) {
                 return false;
             }
         }
-        ++next_key_;
-        next_match_ = 0;
     }
     return true;
 }
@@ -323,10 +338,10 @@ bool Sorter::must_fetch(const Pace& pace) {
     if (!pace.defers()) {
         return false;
     }
-    const auto next = std::span(contenders_).subspan(asked_about_);
+    const auto next = matches_.subspan(asked_about_);
     std::vector<Position> positions;
-    for (const std::uint32_t match : next.first(std::min(next.size(), kSortBodiesFetched))) {
-        positions.push_back(matches_[match].position());
+    for (const Match& match : next.first(std::min(next.size(), kSortBodiesFetched))) {
+        positions.push_back(match.position());
     }
     asked_about_ += positions.size();
     return pace.defer(snapshot_.unread(positions));
@@ -337,25 +352,25 @@ bool Sorter::take_bodies(const Pace& pace) {
     const bool parses =
         std::ranges::any_of(values_, [](const Values& values) { return parses_bodies(values.by); });
     // An expression may take long, so the clock is checked after every body.
-    for (const std::size_t first = next_body_; next_body_ < contenders_.size(); ++next_body_) {
+    for (const std::size_t first = next_body_; next_body_ < matches_.size(); ++next_body_) {
         if (next_body_ != first && pace.is_over()) {
             return false;
         }
         if (next_body_ == asked_about_ && must_fetch(pace)) {
             return false;
         }
-        const std::uint32_t match = contenders_[next_body_];
-        const Position position = matches_[match].position();
+        const Match& match = matches_[next_body_];
+        const Position position = match.position();
         const json::Value body = parses ? reader.read(position) : json::Value();
         const std::string_view id = parses ? reader.id() : reader.read_id(position);
         for (std::size_t i = 0; i < keys_.size(); ++i) {
             Values& values = values_[i];
             if (values.by == By::id && !id.empty()) {
-                values.offer(values.texts, match, std::string(id));
+                values.offer(values.texts, next_body_, std::string(id));
             } else if (body && parses_bodies(values.by)) {
-                const Parameter& parameter = parameter_for(keys_[i], matches_[match].type);
+                const Parameter& parameter = parameter_for(keys_[i], match.type);
                 for_each_parameter_item(parameter, body, [&](const fhirpath::Item& item) {
-                    values.offer(item, match);
+                    values.offer(item, next_body_);
                 });
             }
         }
@@ -412,10 +427,8 @@ bool Sorter::find_edge(const Pace& pace) {
 // Puts the first `count_` of the next matches behind the edge on the page, as a heap with the last one on top.
 template <typename Sooner>
 bool Sorter::place(const Pace& pace, Sooner sooner) {
-    const std::size_t count = are_chosen_ ? contenders_.size() : matches_.size();
-    while (next_placed_ < count) {
-        const std::uint32_t one =
-            are_chosen_ ? contenders_[next_placed_] : static_cast<std::uint32_t>(next_placed_);
+    while (next_placed_ < matches_.size()) {
+        const auto one = static_cast<std::uint32_t>(next_placed_);
         const bool is_full = page_.size() == count_;
         if ((!edge_index_ || sooner(*edge_index_, one)) &&
             (!is_full || sooner(one, page_.front()))) {
@@ -435,7 +448,7 @@ bool Sorter::place(const Pace& pace, Sooner sooner) {
 
 // Finds the matches that may be on the page by the keys before the first one that needs bodies, so that only their bodies are
 // read. Whatever equals the edge or the last one on the page may be on either side.
-bool Sorter::find_contenders(const Pace& pace) {
+Result<bool> Sorter::find_contenders(const Pace& pace) {
     const auto sooner = [this](std::uint32_t a, std::uint32_t b) {
         const int order = compare(a, b, known_keys_);
         return backwards_ ? order > 0 : order < 0;
@@ -447,16 +460,41 @@ bool Sorter::find_contenders(const Pace& pace) {
         return false;
     }
     const bool is_full = !page_.empty() && page_.size() == count_;
-    for (std::uint32_t one = 0; one < matches_.size(); ++one) {
+    while (next_judged_ < matches_.size()) {
+        const auto one = static_cast<std::uint32_t>(next_judged_);
         if (!(edge_index_ && sooner(one, *edge_index_)) &&
             !(is_full && sooner(page_.front(), one))) {
+            if (contenders_.size() == kSortedBodiesMax) {
+                return Error{
+                    Errc::too_costly,
+                    "_sort: too many resources match to be sorted by this; narrow the search down"};
+            }
             contenders_.push_back(one);
         }
+        if (++next_judged_ % kPlacedAtOnce == 0 && pace.is_over()) {
+            return false;
+        }
     }
+    keep_contenders();
+    return true;
+}
+
+// From here on the contenders are the matches, so that there is room for the values of their bodies alone.
+void Sorter::keep_contenders() {
+    for (const std::uint32_t match : contenders_) {
+        chosen_.push_back(matches_[match]);
+    }
+    for (Values& values : values_) {
+        values.keep(contenders_);
+    }
+    if (edge_index_) {
+        const auto edge = std::ranges::lower_bound(contenders_, *edge_index_);
+        edge_index_ = static_cast<std::uint32_t>(edge - contenders_.begin());
+    }
+    matches_ = chosen_;
     are_chosen_ = true;
     page_.clear();
     next_placed_ = 0;
-    return true;
 }
 
 bool Sorter::find_page(const Pace& pace) {
@@ -470,6 +508,11 @@ bool Sorter::find_page(const Pace& pace) {
     std::ranges::sort_heap(page_, sooner);
     if (backwards_) {
         std::ranges::reverse(page_);
+    }
+    if (are_chosen_) {
+        for (std::uint32_t& match : page_) {
+            match = contenders_[match];
+        }
     }
     return true;
 }

@@ -59,20 +59,23 @@ class Sorter {
     bool find_edge(const Pace& pace);
     template <typename Sooner>
     bool place(const Pace& pace, Sooner sooner);
-    bool find_contenders(const Pace& pace);
+    Result<bool> find_contenders(const Pace& pace);
+    void keep_contenders();
     bool find_page(const Pace& pace);
 
     Snapshot& snapshot_;
     std::span<const SortKey> keys_;
     std::span<const Match> matches_;
-    std::vector<Values> values_;  // one for each key
-    std::size_t known_keys_ = 0;  // those before the first one whose values are in bodies
-    std::size_t next_key_ = 0;    // take_from_index() is here
-    std::size_t next_match_ = 0;  // ... and here
-    bool are_chosen_ = false;
-    std::vector<std::uint32_t> contenders_;  // once chosen: the matches whose bodies are read
+    std::vector<Values> values_;   // one for each key
+    std::size_t known_keys_ = 0;   // those before the first one whose values are in bodies
+    std::size_t next_key_ = 0;     // take_from_index() is here
+    std::size_t next_match_ = 0;   // ... and here
+    std::size_t next_judged_ = 0;  // the next match to judge whether its body is read
+    std::vector<std::uint32_t> contenders_;  // the matches whose bodies are read
+    bool are_chosen_ = false;                // matches_ and values_ are those of the contenders
+    std::vector<Match> chosen_;              // ... which are these
     std::size_t next_body_ = 0;
-    std::size_t asked_about_ = 0;  // so many contenders have been checked for unread bodies
+    std::size_t asked_about_ = 0;  // so many of them have been checked for unread bodies
     Position edge_;
     bool backwards_ = false;
     std::size_t count_ = 0;
@@ -82,7 +85,7 @@ class Sorter {
     std::vector<std::uint32_t> page_;  // a heap with the last one on top until all are placed
 };
 
-/// At most this many bodies are read for keys that can't be sorted by the index.
+/// At most this many bodies are read, and their values kept, for keys that can't be sorted by the index.
 inline constexpr std::size_t kSortedBodiesMax = 50'000;
 
 }  // namespace annals::core::search

@@ -288,6 +288,45 @@ TEST_F(Search, ReadsOnlyBodiesThatMayDecideWhatIsOnThePage) {
     EXPECT_EQ(sorter.page().size(), 7U);
 }
 
+TEST_F(Search, SortsVeryManyOfWhichFewBodiesAreRead) {
+    for (int i = 0; i < 60; ++i) {
+        put_named(fmt::format("p{:02}", i), fmt::format("Family{:02}", i));
+    }
+    const TypeId type = type_of("Patient");
+    core::search::Snapshot snapshot(store());
+    const core::search::Plan plan = core::search::everything();
+    core::search::Execution execution(snapshot, type, plan);
+    execution.want({});
+    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    // As if a thousand patients had each name.
+    std::vector<core::search::Match> many;
+    for (int i = 0; i < 1000; ++i) {
+        many.insert(many.end(), execution.matches().begin(), execution.matches().end());
+    }
+    const core::search::SortKey family{service().indexing().parameters()->find(type, "family"),
+                                       "family", false};
+    const core::search::SortKey id{nullptr, "_id", false};
+    const std::vector<core::search::SortKey> by_family{family, id};
+    const Position first = store().current(type, "p00")->position;
+    const Position second = store().current(type, "p01")->position;
+    for (const auto& [edge, expected] : {std::pair(Position{}, first), std::pair(first, second)}) {
+        core::search::Sorter sorter(snapshot, by_family, many);
+        sorter.want(edge, false, 7);
+        // Besides those for bodies, there are turns while matches are compared, twice.
+        EXPECT_GT(turns_of(sorter), 1000 + 2 * 50);
+        ASSERT_EQ(sorter.page().size(), 7U);
+        for (const std::uint32_t match : sorter.page()) {
+            EXPECT_EQ(many[match].position(), expected);
+        }
+    }
+    const std::vector<core::search::SortKey> by_id{id};
+    core::search::Sorter sorter(snapshot, by_id, many);
+    sorter.want({}, false, 7);
+    const Result<bool> advanced = sorter.advance(core::search::Pace());
+    ASSERT_FALSE(advanced);
+    EXPECT_EQ(advanced.error().code, Errc::too_costly);
+}
+
 asio::awaitable<void> answer_search(const core::Service& service, const core::Request& request,
                                     core::Response& response, bool& answered) {
     response = co_await core::handle(service, request);
