@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 namespace annals::core {
@@ -143,9 +142,9 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
             }
         } else if (site.kind == Kind::reference && is_conditional_reference(link) &&
                    !resource.stood.contains(std::string(link))) {
-            ANNALS_TRY(const std::string found, resolve(link));
-            if (found != link) {
-                edits.push_back({node.begin, node.end, json::quoted(found)});
+            ANNALS_TRY(const std::string name, resolve(link));
+            if (name != link) {
+                edits.push_back({node.begin, node.end, json::quoted(name)});
             }
         }
     }
@@ -168,11 +167,13 @@ std::vector<std::string> TransactionLinks::unknown(const EntryResource& resource
         }
         const std::string text = site.value.string();
         const std::string_view link = without_fragment(text);
-        if (find(link, base)) {
+        const auto found = find(link, base);
+        if (found && found->version.empty()) {
             continue;
         }
         add(link);
-        if (const std::size_t history = link.find(kHistoryMark); history != link.npos) {
+        const std::size_t history = link.find(kHistoryMark);
+        if (!found && history != std::string_view::npos) {
             add(link.substr(0, history));
         }
     }
