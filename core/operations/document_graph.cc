@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -173,7 +174,7 @@ class Follower {
 
     asio::awaitable<Result<std::vector<VersionInfo>>> run(const std::vector<Link>& links,
                                                           const VersionInfo& start) {
-        seen_.insert(start.position.value);
+        versions_.emplace(start.resource, start.position.value);
         for (const Link& link : links) {
             queue(link, start);
         }
@@ -366,8 +367,12 @@ class Follower {
         if (info.deletion || !view_.shows(info)) {
             return;
         }
+        const auto [version, is_new] = versions_.try_emplace(info.resource, info.position.value);
+        if (version->second != info.position.value) {
+            return;  // A document has each resource once.
+        }
         reached.insert(info.position.value);
-        if (seen_.insert(info.position.value).second) {
+        if (is_new) {
             found_.push_back(info);
         }
         for (const Link& link : target.links) {
@@ -386,7 +391,7 @@ class Follower {
     search::BodyReader reader_;
     std::deque<Step> steps_;
     std::set<std::pair<const Link*, std::uint64_t>> queued_;
-    std::unordered_set<std::uint64_t> seen_;  // positions
+    std::unordered_map<std::uint32_t, std::uint64_t> versions_;  // of each resource, its position
     std::vector<VersionInfo> found_;
 };
 

@@ -17,12 +17,11 @@ asio::awaitable<Result<Referred>> find_referred(
     Turns& turns) {
     const storage::Store& store = snapshot.store();
     search::BodyReader reader(store);
-    const auto identity = [&](const storage::VersionInfo& info) -> std::uint64_t {
-        return limits.one_version ? info.resource : info.position.value;
-    };
     std::unordered_set<std::uint64_t> seen;
+    std::unordered_set<std::uint32_t> taken;
     for (const storage::VersionInfo& info : from) {
-        seen.insert(identity(info));
+        seen.insert(info.position.value);
+        taken.insert(info.resource);
     }
     std::vector<json::ReferenceSite> sites;
     std::vector<storage::VersionInfo> round(from.begin(), from.end());
@@ -44,14 +43,15 @@ asio::awaitable<Result<Referred>> find_referred(
                     continue;
                 }
                 const auto found = referred_version(store, text, base_url, snapshot.position());
-                if (found && !found->deletion && seen.insert(identity(*found)).second) {
+                if (found && !found->deletion && seen.insert(found->position.value).second) {
                     candidates.push_back(*found);
                 }
             }
             if (candidates.size() >= kFetchedAtOnce || &info == &round.back()) {
                 co_await turns.fetched(candidates);
                 for (const storage::VersionInfo& found : std::exchange(candidates, {})) {
-                    if (!shown(found)) {
+                    if (!shown(found) ||
+                        (limits.one_version && !taken.insert(found.resource).second)) {
                         continue;
                     }
                     if (referred.versions.size() == limits.limit) {

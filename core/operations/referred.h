@@ -17,14 +17,15 @@
 namespace annals::core {
 
 struct Referred {
-    std::vector<storage::VersionInfo> versions;  ///< none twice
-    bool cut_short = false;                      ///< there were more than `limit`
+    std::vector<storage::VersionInfo>
+        versions;            ///< none twice; several of a resource unless `one_version`
+    bool cut_short = false;  ///< there were more than `limit`
 };
 
 struct ReferredLimits {
     std::size_t limit;         ///< on the number of resources
     int steps;                 ///< how many references in a row: 1 is what `from` refers to
-    bool one_version = false;  ///< of each resource: the one that the first reference leads to
+    bool one_version = false;  ///< of each resource: the first one found that is shown
 };
 
 /// Live resources for which `wanted` and `shown` return true, to which `from` refer directly or

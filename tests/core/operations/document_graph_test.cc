@@ -97,6 +97,21 @@ TEST_F(DocumentGraph, PassesOverOtherTypesThanItsTargets) {
     EXPECT_THAT(added(), ElementsAre("Organization/ward/1"));
 }
 
+TEST_F(DocumentGraph, TakesOneVersionOfAResource) {
+    ASSERT_EQ(put("Patient", "q", ""), 201);
+    ASSERT_EQ(put("Patient", "q", R"(,"managingOrganization":{"reference":"Organization/ward"})"),
+              200);
+    ASSERT_EQ(put("Patient", "p",
+                  R"(,"link":[{"other":{"reference":"Patient/q/_history/1"},"type":"seealso"},)"
+                  R"({"other":{"reference":"Patient/q"},"type":"seealso"}])"),
+              200);
+    put_graph(
+        R"({"path":"subject","target":[{"type":"Patient","link":[{"path":"link.other","target":[
+        {"type":"Patient","link":[
+        {"path":"managingOrganization","target":[{"type":"Organization"}]}]}]}]}]})");
+    EXPECT_THAT(added(), ElementsAre("Patient/q/1"));
+}
+
 TEST_F(DocumentGraph, GoesRoundACircleOnce) {
     ASSERT_EQ(
         put("Patient", "p", R"(,"link":[{"other":{"reference":"Patient/q"},"type":"seealso"}])"),

@@ -212,6 +212,30 @@ TEST_F(DocumentTest, TakesTheVersionThatAReferenceInItsContentNamesOnce) {
         ElementsAre("Composition/c/1", "Practitioner/a/1", "Observation/o/1", "Patient/p/1"));
 }
 
+TEST_F(DocumentTest, TakesTheFirstVersionThatTheCallerMayRead) {
+    ASSERT_EQ(put("Practitioner", "a", ""), 201);
+    ASSERT_EQ(put("Patient", "p", R"(,"gender":"male")"), 201);
+    ASSERT_EQ(put("Patient", "p", R"(,"gender":"female")"), 200);
+    ASSERT_EQ(put("Observation", "o",
+                  R"(,"status":"final","code":{"text":"x"},"subject":{"reference":)"
+                  R"("Patient/p/_history/1"},"focus":[{"reference":"Patient/p"}])"),
+              201);
+    ASSERT_EQ(put_composition("c", R"(,"author":[{"reference":"Practitioner/a"}],
+        "section":[{"title":"x","entry":[{"reference":"Observation/o"}]}])"),
+              201);
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal some("s",
+                         "system/Composition.r system/Practitioner.r system/Observation.r "
+                         "system/Patient.r?gender=female");
+    send_as(&some);
+    EXPECT_THAT(
+        read(send("GET", "/Composition/c/$document")).names,
+        ElementsAre("Composition/c/1", "Practitioner/a/1", "Observation/o/1", "Patient/p/2"));
+    send_as(nullptr);
+}
+
 TEST_F(DocumentTest, IsOfOneState) {
     put_all();
     const std::uint64_t then =
