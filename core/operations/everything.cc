@@ -85,7 +85,8 @@ class Everything {
         }
         make_links();
         co_await request_.loop->fetched(content_.included);
-        if (scope_.key && !service_.store().current(target_.type, target_.id)) {
+        const storage::Store& store = service_.store();
+        if (scope_.key && !current_as_of(store, target_.type, target_.id, store.last_position())) {
             // It was purged meanwhile, with all that belongs to it.
             co_return no_such_resource(target_.type, target_.id);
         }
