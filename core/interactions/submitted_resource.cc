@@ -100,8 +100,8 @@ Result<json::Document> parse_planned(const json::BodyPlan& plan) {
     return thread_parser().parse(body);
 }
 
-Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>& facts,
-                        TypeId type) {
+Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>& facts, TypeId type,
+                        std::string_view prefix) {
     if (facts && facts->type == type) {
         return {};
     }
@@ -109,11 +109,11 @@ Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>&
     if (!stated.is_string() || stated.equals(resource_type_name(type))) {
         return {};  // Validation tells that it is missing or no string.
     }
+    const std::string name = stated.string().substr(0, schema::kShownMax);
     return Error{
         Errc::invalid,
-        fmt::format("The resource's type is {}, the URL's {}",
-                    stated.string().substr(0, schema::kShownMax), resource_type_name(type)),
-        "resourceType"};
+        fmt::format("The resource's type is {}, the URL's {}", name, resource_type_name(type)),
+        fmt::format("{}.resourceType", prefix.empty() ? name : prefix)};
 }
 
 Result<void> check_whole(const json::ResourceFacts& facts) {
@@ -204,7 +204,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
     document_ = std::move(document);
     references_.clear();  // of an earlier attempt, before definitions were fetched
     Result<json::ResourceFacts> facts = json::read_facts(document_.root());
-    ANNALS_TRY_VOID(check_type(document_.root(), facts, type));
+    ANNALS_TRY_VOID(check_type(document_.root(), facts, type, {}));
     // It reports every fault, read_facts() only the first.
     ANNALS_TRY_VOID(check_resource(service, document_.root(), {}, unread));
     ANNALS_TRY(facts_, std::move(facts));

@@ -40,9 +40,10 @@ Result<json::Document> parse_submitted(const Config& config, json::Parser& parse
 /// Parses a planned body as it will be stored, except for values that are not known yet. Errors: invalid.
 Result<json::Document> parse_planned(const json::BodyPlan& plan);
 
-/// Whether `resource`, of which read_facts() gave `facts`, states the URL's type or none. Errors: invalid.
-Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>& facts,
-                        TypeId type);
+/// Whether `resource`, of which read_facts() gave `facts`, states the URL's type or none. Expressions in errors begin with
+/// `prefix` or, if that is empty, with the stated type. Errors: invalid.
+Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>& facts, TypeId type,
+                        std::string_view prefix);
 
 /// As SubmittedResource::check_whole().
 Result<void> check_whole(const json::ResourceFacts& facts);

@@ -149,7 +149,7 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
                                           std::string_view prefix, std::vector<Position>* unread) {
     EntryResource out;
     Result<json::ResourceFacts> facts = json::read_facts(resource);
-    ANNALS_TRY_VOID(check_type(resource, facts, type));
+    ANNALS_TRY_VOID(check_type(resource, facts, type, prefix));
     // It reports every fault, read_facts() only the first.
     ANNALS_TRY_VOID(check_resource(service, resource, prefix, unread));
     ANNALS_TRY(out.facts, std::move(facts));
