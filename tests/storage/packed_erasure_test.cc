@@ -202,9 +202,9 @@ TEST(PackedSegment, IsNotMadeAgainWhileMoreMayBeErasedFromIt) {
     fill_store(ageing.store());
     ASSERT_GT(ageing.store().metrics().segments, packed + 3) << "these are too young";
 
-    const std::uint64_t looks = ageing.looks();
     erase_patient(ageing.store(), id_of(source_of(*packed_at(fs, segment_path(1)))));
     EXPECT_FALSE(test::is_packed(fs.content(segment_path(1))));
+    const std::uint64_t looks = ageing.looks();
     // The first segment comes before those that are too young.
     ageing.await_looks(looks + 2);
     EXPECT_EQ(ageing.store().metrics().compaction.pack_bytes_read, 0U);
