@@ -4,7 +4,7 @@
 #include "tests/core/access_fixture.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <string>
 

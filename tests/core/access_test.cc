@@ -4,19 +4,16 @@
 
 #include "core/operations/operations.h"
 #include "tests/core/access_fixture.h"
+#include "tests/support/commits.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <map>
 #include <tuple>
 
 namespace annals::core {
 namespace {
-
-TypeId patient_type() {
-    return *find_resource_type("Patient");
-}
 
 /// The scope without one of its letters, or for other types, or none.
 std::vector<std::string> lesser(std::string_view scope) {
@@ -270,7 +267,7 @@ TEST_F(AccessTest, OfABatchEachEntryIsJudgedByItself) {
     EXPECT_TRUE(answer.says("The scope system/Basic.u is needed")) << answer.body;
     EXPECT_TRUE(answer.says("The scope system/Patient.r is needed")) << answer.body;
     EXPECT_FALSE(store().current(*find_resource_type("Basic"), "b"));
-    EXPECT_TRUE(store().current(patient_type(), "p"));
+    EXPECT_TRUE(store().current(test::type_of("Patient"), "p"));
 }
 
 TEST_F(AccessTest, ATransactionWithAnEntryThatIsNotPermittedIsRolledBack) {
@@ -285,7 +282,7 @@ TEST_F(AccessTest, ATransactionWithAnEntryThatIsNotPermittedIsRolledBack) {
     EXPECT_EQ(answer.status, 400);
     EXPECT_TRUE(answer.says("Bundle.entry[1]")) << answer.body;
     EXPECT_TRUE(answer.says(R"("code":"forbidden")")) << answer.body;
-    EXPECT_FALSE(store().current(patient_type(), "p"));
+    EXPECT_FALSE(store().current(test::type_of("Patient"), "p"));
 }
 
 TEST_F(AccessTest, AHistoryBundleNeedsToWriteEverything) {

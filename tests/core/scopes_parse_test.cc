@@ -1,6 +1,7 @@
 // What is read from the scopes of a token.
 
 #include "core/access.h"
+#include "tests/support/commits.h"
 
 #include <gtest/gtest.h>
 
@@ -12,35 +13,28 @@
 namespace annals::core {
 namespace {
 
-TypeId patient_type() {
-    return *find_resource_type("Patient");
-}
-
-TypeId observation_type() {
-    return *find_resource_type("Observation");
-}
-
 bool may(std::string_view scopes, std::uint8_t permissions, std::optional<TypeId> type) {
     return Principal("x", scopes).may(permissions, type);
 }
 
 TEST(Scopes, OfVersion2PermitTheirLetters) {
-    EXPECT_TRUE(may("system/Patient.r", kMayRead, patient_type()));
-    EXPECT_FALSE(may("system/Patient.r", kMaySearch, patient_type()));
-    EXPECT_FALSE(may("system/Patient.r", kMayRead, observation_type()));
-    EXPECT_TRUE(may("user/Patient.cruds", kMayAll, patient_type()));
+    EXPECT_TRUE(may("system/Patient.r", kMayRead, test::type_of("Patient")));
+    EXPECT_FALSE(may("system/Patient.r", kMaySearch, test::type_of("Patient")));
+    EXPECT_FALSE(may("system/Patient.r", kMayRead, test::type_of("Observation")));
+    EXPECT_TRUE(may("user/Patient.cruds", kMayAll, test::type_of("Patient")));
     EXPECT_FALSE(may("user/Patient.cruds", kMayRead, std::nullopt));
-    EXPECT_TRUE(may("system/*.rs", kMayRead | kMaySearch, observation_type()));
+    EXPECT_TRUE(may("system/*.rs", kMayRead | kMaySearch, test::type_of("Observation")));
     EXPECT_TRUE(may("system/*.rs", kMayRead | kMaySearch, std::nullopt));
-    EXPECT_FALSE(may("system/*.rs", kMayCreate, patient_type()));
-    EXPECT_TRUE(may("openid system/*.r system/Patient.cu", kMayCreate | kMayRead, patient_type()));
+    EXPECT_FALSE(may("system/*.rs", kMayCreate, test::type_of("Patient")));
+    EXPECT_TRUE(may("openid system/*.r system/Patient.cu", kMayCreate | kMayRead,
+                    test::type_of("Patient")));
 }
 
 TEST(Scopes, OfVersion1AreTranslated) {
-    EXPECT_TRUE(may("system/Patient.read", kMayRead | kMaySearch, patient_type()));
-    EXPECT_FALSE(may("system/Patient.read", kMayUpdate, patient_type()));
+    EXPECT_TRUE(may("system/Patient.read", kMayRead | kMaySearch, test::type_of("Patient")));
+    EXPECT_FALSE(may("system/Patient.read", kMayUpdate, test::type_of("Patient")));
     EXPECT_TRUE(may("system/*.write", kMayCreate | kMayUpdate | kMayDelete, std::nullopt));
-    EXPECT_FALSE(may("system/*.write", kMayRead, patient_type()));
+    EXPECT_FALSE(may("system/*.write", kMayRead, test::type_of("Patient")));
     EXPECT_TRUE(may("user/*.*", kMayAll, std::nullopt));
 }
 
@@ -66,7 +60,7 @@ TEST(Scopes, ThatAreMalformedPermitNothing) {
                                "launch/patient",
                                "system/ Patient.r",
                                "system/Patient.r,system/Observation.r"}) {
-        EXPECT_FALSE(may(scopes, kMayRead, patient_type())) << scopes;
+        EXPECT_FALSE(may(scopes, kMayRead, test::type_of("Patient"))) << scopes;
     }
     for (const char* scopes : {"system/Patient.r?", "system/Patient.read?status=a",
                                "patient/Practitioner.r", "patient/Patients.r", "patient/*"}) {
@@ -77,21 +71,21 @@ TEST(Scopes, ThatAreMalformedPermitNothing) {
 
 TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
     const Principal patient("x", "patient/*.rs patient/Observation.c", "1");
-    EXPECT_FALSE(patient.may(kMayRead, patient_type()));
-    EXPECT_TRUE(patient.may_in_part(kMayRead | kMaySearch, patient_type()));
+    EXPECT_FALSE(patient.may(kMayRead, test::type_of("Patient")));
+    EXPECT_TRUE(patient.may_in_part(kMayRead | kMaySearch, test::type_of("Patient")));
     EXPECT_TRUE(patient.may_in_part(kMayRead, std::nullopt));
-    EXPECT_TRUE(patient.may_in_part(kMayRead | kMayCreate, observation_type()));
-    EXPECT_FALSE(patient.may_in_part(kMayCreate, patient_type()));
-    EXPECT_FALSE(patient.may_in_part(kMayUpdate, observation_type()));
+    EXPECT_TRUE(patient.may_in_part(kMayRead | kMayCreate, test::type_of("Observation")));
+    EXPECT_FALSE(patient.may_in_part(kMayCreate, test::type_of("Patient")));
+    EXPECT_FALSE(patient.may_in_part(kMayUpdate, test::type_of("Observation")));
     // Types outside the patient compartment are never the patient's.
     EXPECT_FALSE(patient.may_in_part(kMayRead, *find_resource_type("Practitioner")));
     EXPECT_TRUE(patient.may_in_part(kMayRead, *find_resource_type("Device")));
 
     const Principal granular("x", "system/Observation.rs?category=laboratory user/Patient.r");
-    EXPECT_FALSE(granular.may(kMayRead, observation_type()));
-    EXPECT_TRUE(granular.may_in_part(kMayRead | kMaySearch, observation_type()));
+    EXPECT_FALSE(granular.may(kMayRead, test::type_of("Observation")));
+    EXPECT_TRUE(granular.may_in_part(kMayRead | kMaySearch, test::type_of("Observation")));
     EXPECT_FALSE(granular.may_in_part(kMaySearch, std::nullopt));
-    EXPECT_TRUE(granular.may(kMayRead, patient_type()));
+    EXPECT_TRUE(granular.may(kMayRead, test::type_of("Patient")));
 
     // Where everything is permitted, restrictions to a part don't matter.
     EXPECT_FALSE(Principal("x", "patient/*.rs system/*.cruds", "1").is_restricted());

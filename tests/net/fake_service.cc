@@ -71,7 +71,7 @@ std::optional<core::Response> plain(const core::Service&, const core::Request& r
         response.location = filler().substr(0, number_of(request.query));
     } else if (request.path == "/breaks") {
         constexpr std::array<std::string_view, 3> kBreaks{"\r\n", "\n", "\r"};
-        const std::string text = fmt::format("a{}X-Other: b", kBreaks[number_of(request.query)]);
+        const std::string text = fmt::format("a{}X-Other: b", kBreaks.at(number_of(request.query)));
         response.body = core::Body("hello");
         response.media_type = text;
         response.location = text;

@@ -1,7 +1,5 @@
 // Subscriptions by websocket: what is said, and what is refused.
 
-#include "net/websocket.h"
-
 #include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/hook_receiver.h"

@@ -1,4 +1,4 @@
-// Compaction on the operating system's files, while readers are at work.
+// Compaction: beside readers, and step by step.
 
 #include "storage/compaction.h"
 

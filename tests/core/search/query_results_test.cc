@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-
 namespace annals::core::search {
 namespace {
 

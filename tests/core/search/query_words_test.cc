@@ -12,7 +12,7 @@
 namespace annals::core::search {
 namespace {
 
-// Two patients with narratives.
+/// Two patients with narratives.
 void add_two(Corpus& corpus) {
     corpus.add(R"({"resourceType":"Patient","id":"peter","name":[{"family":"Peter"}],
         "birthDate":"1970-01-01","generalPractitioner":[{"reference":"Practitioner/joe"}],
