@@ -3,8 +3,8 @@
 #include "codec/schema/search_type.h"
 #include "core/base/digest.h"
 #include "core/search/parameter_values.h"
-#include "core/search/ranges.h"
-#include "core/search/values.h"
+#include "core/search/sort_values.h"
+#include "core/search/terms.h"
 
 #include <algorithm>
 #include <optional>
@@ -57,69 +57,6 @@ bool reads_bodies(By by) noexcept {
     return by == By::id || parses_bodies(by);
 }
 
-std::optional<double> read_number(json::Value number) {
-    return number.is(json::Kind::number) ? number_value(number.raw()) : std::nullopt;
-}
-
-// The value of a Quantity; for a Range or SampledData, the end that comes first in this direction.
-std::optional<double> number_in(json::Value value, bool descending) {
-    if (!value.is_object()) {
-        return read_number(value);
-    }
-    if (const auto own = read_number(value["value"])) {
-        return own;
-    }
-    const auto low = read_number(value["low"]["value"]);
-    const auto high = read_number(value["high"]["value"]);
-    if (low && high) {
-        return descending ? high : low;
-    }
-    if (low || high) {
-        return low ? low : high;
-    }
-    const auto sampled = sampled_bounds(value);
-    if (!sampled) {
-        return {};
-    }
-    return descending ? sampled->high : sampled->low;
-}
-
-// The same for an item of an expression, which may be computed.
-std::optional<double> number_in(const fhirpath::Item& item, bool descending) {
-    return item.is_element() ? number_in(item.value(), descending)
-                             : number_value(fhirpath::to_text(item));
-}
-
-// What a token, reference or uri is sorted by: its code (of several, the first in this direction), else its text.
-std::string text_in(json::Value value, bool descending) {
-    if (!value.is_object()) {
-        return value.is_string() ? value.string() : std::string(value.raw());
-    }
-    std::string best;
-    for (const json::Value coding : value["coding"].elements()) {
-        std::string code = coding["code"].string();
-        if (!code.empty() && (best.empty() || (descending ? code > best : code < best))) {
-            best = std::move(code);
-        }
-    }
-    if (!best.empty()) {
-        return best;
-    }
-    for (const char* const name : {"code", "reference", "value", "text", "display"}) {
-        if (value[name].is_string()) {
-            return value[name].string();
-        }
-    }
-    return {};
-}
-
-std::string text_in(const fhirpath::Item& item, bool descending) {
-    if (!item.is_element()) {
-        return fhirpath::to_text(item);
-    }
-    return item.value() ? text_in(item.value(), descending) : std::string();
-}
-
 const Parameter& parameter_for(const SortKey& key, TypeId type) {
     const auto own = std::ranges::find_if(
         key.of_types, [&](const auto& of_type) { return of_type.first == type; });
@@ -164,10 +101,10 @@ struct Sorter::Values {
     // The same for an item of a body, if it has a value.
     void offer(const fhirpath::Item& item, std::size_t match) {
         if (by == By::body_number) {
-            if (const auto number = number_in(item, descending)) {
+            if (const auto number = sort_number(item, descending)) {
                 offer(numbers, match, ordered(*number));
             }
-        } else if (std::string text = text_in(item, descending); !text.empty()) {
+        } else if (std::string text = sort_text(item, descending); !text.empty()) {
             offer(texts, match, std::move(text));
         }
     }
