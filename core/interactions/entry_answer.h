@@ -34,6 +34,9 @@ class AnswerBudget {
         return !spent_;
     }
 
+    /// How many bytes take() may still be given in all.
+    std::uint64_t left() const noexcept { return left_; }
+
     /// Whether take() has failed. Then there is no point in producing further answers.
     bool is_spent() const noexcept { return spent_; }
 

@@ -7,6 +7,8 @@
 #include "core/interactions/write.h"
 #include "core/scoped_view.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -127,10 +129,11 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                                              const TransactionAttempt& attempt) {
     ResponseBundle bundle("transaction-response", request.base_url, service.config().audited());
     bundle.copy_versions();
-    bundle.reserve(answered_bytes(request, attempt) + entries.size() * kEntryBytes);
     const Preference preference = read_preference(request);
     const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
     AnswerBudget budget(service.config());
+    bundle.reserve(std::min<std::uint64_t>(answered_bytes(request, attempt), budget.left()) +
+                   entries.size() * kEntryBytes);
     Turns turns(*request.loop);
     // All reads see the same state; otherwise commits by others might be shown partially.
     const storage::Store& store = service.store();
