@@ -170,11 +170,15 @@ void check_extension(Context& context, const Frame& frame, const Spot& spot, con
     if (!definition) {
         const bool is_modifier = spot.element.name() == "modifierExtension";
         const bool is_own = url.starts_with(kOwnRoot) && !is_of_other_release(url);
+        const bool is_there = definition.error().code != Errc::not_found;
         if (is_own && context.options.refuse_unknown_extensions) {
-            context.error("structure", spot, fmt::format("The extension {} is not known", url));
+            context.error("structure", spot,
+                          is_there ? definition.error().detail
+                                   : fmt::format("The extension {} is not known", url));
         } else if (is_modifier) {
             context.warn("extension", spot,
-                         fmt::format("The modifier extension {} is not known", url));
+                         is_there ? definition.error().detail
+                                  : fmt::format("The modifier extension {} is not known", url));
         }
         return;
     }

@@ -249,6 +249,17 @@ TEST(ValidationExtensions, StandInModifierExtensionIfTheyAreModifiersAndNowhereE
     }
 }
 
+TEST(ValidationExtensions, WhoseDefinitionCannotBeUsedAreNotCalledUnknown) {
+    TextSource source;
+    source.add(profile_of("Nonsense", "", "odd"));
+    const json::Document document = parsed(
+        R"({"resourceType":"Patient","modifierExtension":[{"url":"http://x.org/odd","valueBoolean":true}]})");
+    const Report report = validate(document.root(), source, {});
+    ASSERT_EQ(report.issues.size(), 1U);
+    EXPECT_EQ(report.issues[0].diagnostics,
+              "http://x.org/odd is of the type Nonsense, which R4 does not have");
+}
+
 TEST(ValidationExtensions, AreModifiersOrNotAsTheirDefinitionsSnapshotSaysOfDerivedOnes) {
     TextSource source;
     const auto define = [&](std::string_view name, std::string_view more) {
