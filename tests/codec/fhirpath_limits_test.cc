@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -134,10 +133,10 @@ TEST_F(FhirPath, EndsHostileExpressionsSoon) {
              "0.0000001.ln()",
              ten + ".sort($this, -$this, $this)",
              "(1 'm').repeat($this + 1 'cm').count()"}) {
-        const auto begin = std::chrono::steady_clock::now();
+        const std::clock_t begin = std::clock();
         const std::string outcome = eval(hostile);
-        const auto took = std::chrono::steady_clock::now() - begin;
-        EXPECT_LT(took, std::chrono::seconds(10)) << hostile.substr(0, 200) << " " << outcome;
+        EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC)
+            << hostile.substr(0, 200) << " " << outcome;
     }
 }
 

@@ -17,16 +17,6 @@ bool same_totals(const Totals& a, const Totals& b) {
     return a.versions == b.versions && a.live == b.live && a.resources == b.resources;
 }
 
-void expect_same(const std::optional<VersionInfo>& found, const VersionModel::Version* expected,
-                 const char* what) {
-    ASSERT_EQ(found.has_value(), expected != nullptr) << what;
-    if (expected != nullptr) {
-        EXPECT_TRUE(test::same(*found, expected->info))
-            << what << ": position " << found->position.value << " instead of "
-            << expected->info.position.value;
-    }
-}
-
 void expect_same(const std::vector<VersionInfo>& found, const std::vector<VersionInfo>& expected,
                  const char* what) {
     ASSERT_EQ(found.size(), expected.size()) << what;

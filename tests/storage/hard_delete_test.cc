@@ -33,9 +33,7 @@ std::uint64_t syncs_of_a_hard_delete(Durability durability) {
     for (const char* id : {"a", "b", "c"}) {
         test::put(**store, "Patient", id, "text");
         before = fs.file_syncs();
-        CommitBuilder erase;
-        erase.erase("Patient", id);
-        const Submission submission = (*store)->submit(erase.commit());
+        const Submission submission = submit_erase(**store, id);
         EXPECT_TRUE((*store)->wait(submission.ticket));
         EXPECT_TRUE((*store)->wait_erased(submission.ticket));
     }
@@ -51,10 +49,7 @@ TEST(HardDelete, LeavesNoBodyHoweverManyVersionsItIsOf) {
     constexpr std::uint64_t kAtATime = 4096;
     constexpr std::uint64_t kVersions = 2 * kAtATime + 1;
     SimFileSystem fs;
-    StoreOptions options;
-    options.segment_bytes = 1 << 20;
-    options.prepare_segments = false;
-    auto store = *Store::open(fs, kDirectory, options);
+    auto store = *Store::open(fs, kDirectory, segments_on_demand(1 << 20));
     test::put(*store, "Patient", "kept", "other");
     Ticket last;
     for (std::uint64_t i = 0; i < kVersions; ++i) {
@@ -101,9 +96,7 @@ TEST(HardDelete, OfSomeVersionsInASealedSegmentLeavesTheOthersForTheNextOpening)
                           {Scope::through, {2}, {3, 4}},
                           {Scope::all_but_current, {}, {4}},
                           {Scope::everything, {}, {}}};
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
+    const StoreOptions options = segments_on_demand();
     for (const Case& one : cases) {
         SimFileSystem fs;
         auto store = *Store::open(fs, kDirectory, options);
@@ -131,13 +124,9 @@ TEST(HardDelete, OfSomeVersionsInASealedSegmentLeavesTheOthersForTheNextOpening)
 }
 
 TEST(HardDelete, IsFinishedByTheNextOpeningThoughTheJournalIsOfAnotherLog) {
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
+    const StoreOptions options = segments_on_demand();
     const auto erase = [](Store& store, std::string_view id) {
-        CommitBuilder builder;
-        builder.erase("Patient", id);
-        const Ticket ticket = store.submit(builder.commit()).ticket;
+        const Ticket ticket = submit_erase(store, id).ticket;
         EXPECT_TRUE(store.wait(ticket));
         return store.wait_erased(ticket).has_value();
     };

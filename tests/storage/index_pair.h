@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 namespace annals::storage {
@@ -37,16 +36,6 @@ inline std::pair<HistoryPage, std::uint64_t> walked(const Index& index, const Hi
         ++steps;
     }
     return {std::move(walk.page()), steps};
-}
-
-inline void expect_same(const std::optional<VersionInfo>& found,
-                        const test::VersionModel::Version* expected, std::string_view what) {
-    ASSERT_EQ(found.has_value(), expected != nullptr) << what;
-    if (expected != nullptr) {
-        EXPECT_TRUE(test::same(*found, expected->info))
-            << what << ": position " << found->position.value << " instead of "
-            << expected->info.position.value;
-    }
 }
 
 /// An index and its model, always given the same.

@@ -1,6 +1,7 @@
 #include "tests/support/version_model.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
@@ -190,6 +191,16 @@ std::vector<VersionInfo> VersionModel::current_at(std::optional<TypeId> type, In
 bool same(const VersionInfo& a, const VersionInfo& b) {
     return a.position == b.position && a.version == b.version && a.instant == b.instant &&
            a.type == b.type && a.deletion == b.deletion;
+}
+
+void expect_same(const std::optional<VersionInfo>& found, const VersionModel::Version* expected,
+                 std::string_view what) {
+    ASSERT_EQ(found.has_value(), expected != nullptr) << what;
+    if (expected != nullptr) {
+        EXPECT_TRUE(same(*found, expected->info))
+            << what << ": position " << found->position.value << " instead of "
+            << expected->info.position.value;
+    }
 }
 
 std::string difference(const HistoryPage& found, const HistoryPage& expected) {

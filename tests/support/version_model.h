@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annals::test {
@@ -70,6 +71,10 @@ class VersionModel {
 
 /// Whether they are equal in everything but the handle.
 bool same(const storage::VersionInfo& a, const storage::VersionInfo& b);
+
+/// Expects `found` to be the model's version; null: none.
+void expect_same(const std::optional<storage::VersionInfo>& found,
+                 const VersionModel::Version* expected, std::string_view what);
 
 /// "" if the pages are equal, else their first difference.
 std::string difference(const storage::HistoryPage& found, const storage::HistoryPage& expected);

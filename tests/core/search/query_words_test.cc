@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <utility>
 
@@ -121,13 +121,13 @@ TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
     corpus.add(
         R"({"resourceType":"Patient","id":"many","text":{"status":"generated","div":"<div>)" +
         std::string(1'000'000, '&') + R"( far</div>"}})");
-    const auto before = std::chrono::steady_clock::now();
+    const std::clock_t before = std::clock();
     check(corpus, "Patient",
           {{"_text=%22tom%20jerry%20went%20home%20again%20and%20amp%22", "tom"},
            {"_text=nbsp", ""},
            {"_text=far", "many"}});
     // If each ampersand looked through everything that follows, each of the three would take 15 seconds.
-    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10));
+    EXPECT_LT(std::clock() - before, 10 * CLOCKS_PER_SEC);
 }
 
 TEST(Query, TakesXhtmlsNamesOfLettersForLetters) {
