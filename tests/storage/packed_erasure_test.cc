@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -66,24 +65,6 @@ TEST(PackedSegment, LosesTheBodiesThatAreErased) {
     for (int i = 0; i < kPackedResources; i += 10) {
         EXPECT_FALSE(on_disk(fs, marker(i))) << i;
     }
-}
-
-/// Resources of the first segment with no pieces in its dictionary: after their erasure, it is still packed.
-std::vector<std::string> apart_from_dictionary(SimFileSystem& fs) {
-    const auto packed = packed_at(fs, segment_path(1));
-    const std::shared_ptr<const char> image = *packed->image();
-    const std::string_view frames(image.get(), packed->frames_end());
-    std::set<std::string> sources;
-    for (const std::uint64_t offset : packed->sources()) {
-        sources.insert(std::string(decode_record(frames, offset)->id));
-    }
-    std::vector<std::string> others;
-    for (int i = 0; i < kPackedResources && frames.find(marker(i)) != std::string_view::npos; ++i) {
-        if (!sources.contains(id_of(i))) {
-            others.push_back(id_of(i));
-        }
-    }
-    return others;
 }
 
 class PackedTooOften : public testing::Test {

@@ -16,9 +16,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace annals::storage {
 
@@ -122,6 +125,24 @@ inline int source_of(const PackedSegment& packed) {
     const auto record = decode_record({image.get(), packed.frames_end()}, packed.sources().back());
     EXPECT_TRUE(record);
     return std::stoi(std::string(record->id.substr(1)));
+}
+
+/// Resources of the first segment with no pieces in its dictionary: after their erasure, it is still packed.
+inline std::vector<std::string> apart_from_dictionary(test::SimFileSystem& fs) {
+    const auto packed = packed_at(fs, segment_path(1));
+    const std::shared_ptr<const char> image = *packed->image();
+    const std::string_view frames(image.get(), packed->frames_end());
+    std::set<std::string> sources;
+    for (const std::uint64_t offset : packed->sources()) {
+        sources.insert(std::string(decode_record(frames, offset)->id));
+    }
+    std::vector<std::string> others;
+    for (int i = 0; i < kPackedResources && frames.find(marker(i)) != std::string_view::npos; ++i) {
+        if (!sources.contains(id_of(i))) {
+            others.push_back(id_of(i));
+        }
+    }
+    return others;
 }
 
 /// A store that packs segments by itself once they are an hour old, by a clock that stands still.
