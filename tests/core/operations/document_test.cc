@@ -22,6 +22,18 @@ using testing::Not;
 
 class DocumentTest : public test::DocumentFixture {
   protected:
+    /// Stores a Composition "c" whose content refers to the first version of Patient "p", then to the current one.
+    void put_reference_to_both_versions() {
+        ASSERT_EQ(put("Practitioner", "a", ""), 201);
+        ASSERT_EQ(put("Observation", "o",
+                      R"(,"status":"final","code":{"text":"x"},"subject":{"reference":)"
+                      R"("Patient/p/_history/1"},"focus":[{"reference":"Patient/p"}])"),
+                  201);
+        ASSERT_EQ(put_composition("c", R"(,"author":[{"reference":"Practitioner/a"}],
+            "section":[{"title":"x","entry":[{"reference":"Observation/o"}]}])"),
+                  201);
+    }
+
     /// Stores a Composition "c" with one of each kind of reference, and the targets.
     void put_all() {
         ASSERT_EQ(put("Organization", "ward",
@@ -195,34 +207,20 @@ TEST_F(DocumentTest, TakesTheVersionThatAReferenceNames) {
 }
 
 TEST_F(DocumentTest, TakesTheVersionThatAReferenceInItsContentNamesOnce) {
-    ASSERT_EQ(put("Practitioner", "a", ""), 201);
     ASSERT_EQ(put("Organization", "other", R"(,"name":"only the newest refers to it")"), 201);
     ASSERT_EQ(put_patient("p", "Old"), 201);
     ASSERT_EQ(put("Patient", "p", R"(,"managingOrganization":{"reference":"Organization/other"})"),
               200);
-    ASSERT_EQ(put("Observation", "o",
-                  R"(,"status":"final","code":{"text":"x"},"subject":{"reference":)"
-                  R"("Patient/p/_history/1"},"focus":[{"reference":"Patient/p"}])"),
-              201);
-    ASSERT_EQ(put_composition("c", R"(,"author":[{"reference":"Practitioner/a"}],
-        "section":[{"title":"x","entry":[{"reference":"Observation/o"}]}])"),
-              201);
+    put_reference_to_both_versions();
     EXPECT_THAT(
         read(send("GET", "/Composition/c/$document")).names,
         ElementsAre("Composition/c/1", "Practitioner/a/1", "Observation/o/1", "Patient/p/1"));
 }
 
 TEST_F(DocumentTest, TakesTheFirstVersionThatTheCallerMayRead) {
-    ASSERT_EQ(put("Practitioner", "a", ""), 201);
     ASSERT_EQ(put("Patient", "p", R"(,"gender":"male")"), 201);
     ASSERT_EQ(put("Patient", "p", R"(,"gender":"female")"), 200);
-    ASSERT_EQ(put("Observation", "o",
-                  R"(,"status":"final","code":{"text":"x"},"subject":{"reference":)"
-                  R"("Patient/p/_history/1"},"focus":[{"reference":"Patient/p"}])"),
-              201);
-    ASSERT_EQ(put_composition("c", R"(,"author":[{"reference":"Practitioner/a"}],
-        "section":[{"title":"x","entry":[{"reference":"Observation/o"}]}])"),
-              201);
+    put_reference_to_both_versions();
     Config config;
     config.auth.mode = "jwt";
     restart(config);

@@ -226,6 +226,20 @@ TEST_F(Search, SortsByWhatIsComputed) {
               (Names{"Patient/said", "Patient/yes", "Patient/no"}));
 }
 
+/// What a search for every patient has found.
+struct AllPatients {
+    explicit AllPatients(const storage::Store& store)
+        : snapshot(store), execution(snapshot, type, plan) {
+        execution.want({});
+        EXPECT_TRUE(execution.advance(core::search::Pace()));
+    }
+
+    const TypeId type = type_of("Patient");
+    const core::search::Plan plan = core::search::everything();
+    core::search::Snapshot snapshot;
+    core::search::Execution execution;
+};
+
 // How many turns it takes if each is over before it begins.
 int turns_of(core::search::Sorter& sorter) {
     const core::search::Pace pace{std::chrono::microseconds(1)};
@@ -242,16 +256,11 @@ TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
     for (const std::string_view id : {"a", "b", "c"}) {
         put_named(id, "Chalmers");
     }
-    const TypeId type = type_of("Patient");
-    core::search::Snapshot snapshot(store());
-    const core::search::Plan plan = core::search::everything();
-    core::search::Execution execution(snapshot, type, plan);
-    execution.want({});
-    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    AllPatients patients(store());
     const auto parameters = service().indexing().parameters();
     const std::vector<core::search::SortKey> keys{
-        {parameters->find(type, "gender"), "gender", false}};
-    core::search::Sorter sorter(snapshot, keys, execution.matches());
+        {parameters->find(patients.type, "gender"), "gender", false}};
+    core::search::Sorter sorter(patients.snapshot, keys, patients.execution.matches());
     EXPECT_EQ(turns_of(sorter), 3);
 }
 
@@ -272,16 +281,12 @@ TEST_F(Search, ReadsOnlyBodiesThatMayDecideWhatIsOnThePage) {
         EXPECT_EQ(follow("previous", page), all) << sort;
     }
 
-    const TypeId type = type_of("Patient");
-    core::search::Snapshot snapshot(store());
-    const core::search::Plan plan = core::search::everything();
-    core::search::Execution execution(snapshot, type, plan);
-    execution.want({});
-    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    AllPatients patients(store());
     const auto parameters = service().indexing().parameters();
     const std::vector<core::search::SortKey> keys{
-        {parameters->find(type, "birthdate"), "birthdate", false}, {nullptr, "_id", false}};
-    core::search::Sorter sorter(snapshot, keys, execution.matches());
+        {parameters->find(patients.type, "birthdate"), "birthdate", false},
+        {nullptr, "_id", false}};
+    core::search::Sorter sorter(patients.snapshot, keys, patients.execution.matches());
     sorter.want({}, false, 7);
     // A turn ends after each body that is read: those of the first three groups.
     EXPECT_EQ(turns_of(sorter), 9);
@@ -292,25 +297,21 @@ TEST_F(Search, SortsVeryManyOfWhichFewBodiesAreRead) {
     for (int i = 0; i < 60; ++i) {
         put_named(fmt::format("p{:02}", i), fmt::format("Family{:02}", i));
     }
-    const TypeId type = type_of("Patient");
-    core::search::Snapshot snapshot(store());
-    const core::search::Plan plan = core::search::everything();
-    core::search::Execution execution(snapshot, type, plan);
-    execution.want({});
-    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    AllPatients patients(store());
     // As if a thousand patients had each name.
     std::vector<core::search::Match> many;
     for (int i = 0; i < 1000; ++i) {
-        many.insert(many.end(), execution.matches().begin(), execution.matches().end());
+        many.insert(many.end(), patients.execution.matches().begin(),
+                    patients.execution.matches().end());
     }
-    const core::search::SortKey family{service().indexing().parameters()->find(type, "family"),
-                                       "family", false};
+    const core::search::SortKey family{
+        service().indexing().parameters()->find(patients.type, "family"), "family", false};
     const core::search::SortKey id{nullptr, "_id", false};
     const std::vector<core::search::SortKey> by_family{family, id};
-    const Position first = store().current(type, "p00")->position;
-    const Position second = store().current(type, "p01")->position;
+    const Position first = store().current(patients.type, "p00")->position;
+    const Position second = store().current(patients.type, "p01")->position;
     for (const auto& [edge, expected] : {std::pair(Position{}, first), std::pair(first, second)}) {
-        core::search::Sorter sorter(snapshot, by_family, many);
+        core::search::Sorter sorter(patients.snapshot, by_family, many);
         sorter.want(edge, false, 7);
         // Besides those for bodies, there are turns while matches are compared, twice.
         EXPECT_GT(turns_of(sorter), 1000 + 2 * 50);
@@ -320,7 +321,7 @@ TEST_F(Search, SortsVeryManyOfWhichFewBodiesAreRead) {
         }
     }
     const std::vector<core::search::SortKey> by_id{id};
-    core::search::Sorter sorter(snapshot, by_id, many);
+    core::search::Sorter sorter(patients.snapshot, by_id, many);
     sorter.want({}, false, 7);
     const Result<bool> advanced = sorter.advance(core::search::Pace());
     ASSERT_FALSE(advanced);
