@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace annals::storage {
