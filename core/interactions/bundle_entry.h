@@ -48,6 +48,9 @@ Request request_of_entry(const EntryRequest& asked, const Request& outer, std::s
 /// The audit trace of an entry that is answered later: what it asks for.
 EntryTrace trace_asked(json::Value entry, int status);
 
+/// What an entry of an answer takes around its resource, roughly.
+inline constexpr std::size_t kAnsweredEntryBytes = 384;
+
 /// Writes a response Bundle, entry by entry.
 class ResponseBundle {
   public:

@@ -33,9 +33,6 @@ using storage::Submission;
 /// How many entries are applied before other requests get their turn; fewer if they take longer than kLongTurn.
 constexpr std::size_t kAppliedPerTurn = 128;
 
-/// Room for the answer to an entry.
-constexpr std::size_t kAnswerBytes = 384;
-
 /// What is kept for an entry until the answer is written.
 struct Record : HistoryOutcome {
     bool erasing = false;        ///< the result is known; only the resource must still be erased
@@ -391,7 +388,7 @@ class HistoryRun {
         constexpr std::size_t kAhead = 8;  // an entry takes a fraction of a memory access
         const bool traced = service_.config().audited();
         ResponseBundle bundle("batch-response", request_.base_url, traced);
-        bundle.reserve(records_.size() * kAnswerBytes);
+        bundle.reserve(records_.size() * kAnsweredEntryBytes);
         std::string text;
         for (std::size_t index = 0; index < records_.size(); ++index) {
             if (index + kAhead < records_.size()) {

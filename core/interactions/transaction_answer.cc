@@ -20,9 +20,6 @@ namespace {
 
 using Action = EntryDecision::Action;
 
-/// Room for what is around an entry's resource.
-constexpr std::size_t kEntryBytes = 384;
-
 /// The text of a separate deletion. `response` has the version of the deletion, if there is one.
 std::string describe_removed(const TransactionEntry& entry, const TransactionAttempt& attempt,
                              std::size_t index, const Response& response) {
@@ -133,7 +130,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
     const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
     AnswerBudget budget(service.config());
     bundle.reserve(std::min<std::uint64_t>(answered_bytes(request, attempt), budget.left()) +
-                   entries.size() * kEntryBytes);
+                   entries.size() * kAnsweredEntryBytes);
     Turns turns(*request.loop);
     // All reads see the same state; otherwise commits by others might be shown partially.
     const storage::Store& store = service.store();
