@@ -245,8 +245,11 @@ Result<void> check_no_body(const Request& request) {
 std::string describe_deletion(TypeId type, std::string_view id, VersionNumber version,
                               std::uint64_t versions_erased) {
     const std::string name = resource_name(type, id);
-    return version.value != 0
-               ? fmt::format("1 resource deleted: {} version {}", name, version.value)
+    if (version.value != 0) {
+        return fmt::format("1 resource deleted: {} version {}", name, version.value);
+    }
+    return versions_erased == 1
+               ? fmt::format("1 resource deleted: {} with its only version", name)
                : fmt::format("1 resource deleted: {} with all {} versions", name, versions_erased);
 }
 

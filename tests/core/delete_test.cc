@@ -117,6 +117,9 @@ TEST_F(Delete, RemovesEverythingIfHard) {
     const Answer answer = send("DELETE", "/Patient/1", "", {{"Prefer", "return=OperationOutcome"}});
     EXPECT_EQ(answer.status, 200);
     EXPECT_TRUE(answer.says("Patient/1 with all 2 versions"));
+    ASSERT_EQ(put_patient("2"), 201);
+    EXPECT_TRUE(send("DELETE", "/Patient/2", "", {{"Prefer", "return=OperationOutcome"}})
+                    .says("Patient/2 with its only version"));
     EXPECT_EQ(send("GET", "/Patient/1").status, 404);
     EXPECT_EQ(send("GET", "/Patient/1/_history").status, 404);
     EXPECT_EQ(send("GET", "/Patient/1/_history/1").status, 404);

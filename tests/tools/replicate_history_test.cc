@@ -457,7 +457,7 @@ TEST(ReplicateVerify, LooksAgainAtWhatDiffers) {
     EXPECT_EQ(looks, 3);
     EXPECT_EQ(differing.wait(std::chrono::seconds(20)), 1);
     EXPECT_EQ(differing.output(),
-              "they differ, after 1 exchanges: Patient/2/_history/1: only at the source\n");
+              "they differ, after 1 exchange: Patient/2/_history/1: only at the source\n");
     EXPECT_EQ(behind.requests(), 4);
 }
 

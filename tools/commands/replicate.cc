@@ -234,9 +234,9 @@ int verify_replica(const ReplicateOptions& options) {
         return fail(compared.error().detail, kExitFaults);
     }
     if (!compared->difference.empty()) {
-        std::printf("they differ, after %llu exchanges: %s\n",
+        std::printf("they differ, after %llu exchange%s: %s\n",
                     static_cast<unsigned long long>(compared->exchanges),
-                    plain(compared->difference).c_str());
+                    compared->exchanges == 1 ? "" : "s", plain(compared->difference).c_str());
         return kExitFaults;
     }
     std::printf("the same: %llu versions, digest %016llx\n",
