@@ -335,7 +335,7 @@ Result<void> check_config(const Config& config) {
     ANNALS_TRY_VOID(check_auth(config));
     ANNALS_TRY_VOID(check_audit(config));
     if (const auto limits = history_limits(config); !limits) {
-        return limits.error();
+        return usage("history_cleanup_types: " + limits.error().detail);
     }
     if (config.auth.mode == "none" && !config.allow_unauthenticated && !is_loopback(config)) {
         return usage(

@@ -21,15 +21,17 @@ Result<storage::HistoryLimits> history_limits(const Config& config) {
             equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
         const auto type = find_resource_type(text.substr(0, equals));
         const auto keep = parse_number(number);
-        if (!type || !keep) {
+        if (!keep) {
             return Error{Errc::usage,
-                         fmt::format("history_cleanup_types: \"{}\" is not of the form "
-                                     "TYPE=NUMBER, such as Patient=5",
+                         fmt::format("\"{}\" is not of the form TYPE=NUMBER, such as Patient=5",
                                      one_line(entry))};
         }
+        if (!type) {
+            return Error{Errc::usage,
+                         fmt::format("\"{}\" does not name a resource type", one_line(entry))};
+        }
         if (!named.insert(*type).second) {
-            return Error{Errc::usage, fmt::format("history_cleanup_types: {} appears twice",
-                                                  resource_type_name(*type))};
+            return Error{Errc::usage, fmt::format("{} appears twice", resource_type_name(*type))};
         }
         limits.keep[type->value] = *keep;
     }

@@ -375,10 +375,13 @@ TEST(LoadConfig, TakesHistoryLimitsOfTypes) {
     EXPECT_NE(fault_of(sets({"history_cleanup_types=[\"Patient=5\",\"Patient=2\"]"}))
                   .find("Patient appears twice"),
               std::string::npos);
-    for (const std::string entry : {"Patient", "Patient=", "Nobody=5", "Patient=x", "Patient=-1"}) {
-        const std::string fault = fault_of(sets({"history_cleanup_types=[\"" + entry + "\"]"}));
-        EXPECT_NE(fault.find("history_cleanup_types"), std::string::npos) << entry;
+    for (const std::string entry : {"Patient", "Patient=", "Patient=x", "Patient=-1"}) {
+        EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"" + entry + "\"]"})),
+                  "history_cleanup_types: \"" + entry +
+                      "\" is not of the form TYPE=NUMBER, such as Patient=5");
     }
+    EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"Nobody=5\"]"})),
+              "history_cleanup_types: \"Nobody=5\" does not name a resource type");
 }
 
 TEST(LoadConfig, AsksForAWordBeforeListeningToTheWorldUnprotected) {

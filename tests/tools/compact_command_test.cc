@@ -56,6 +56,21 @@ TEST(CompactCommand, RemovesTheVersionsBeyondThoseToKeep) {
     EXPECT_EQ(annals({"verify", "--data", data}).exit_code, 0);
 }
 
+TEST(CompactCommand, SaysWhatIsWrongWithVersionsToKeep) {
+    const auto refusal = [](std::vector<std::string> keep) {
+        const Finished done = compact("nowhere", std::move(keep));
+        EXPECT_EQ(done.exit_code, 2);
+        return done.errors.substr(0, done.errors.find('\n'));
+    };
+    EXPECT_EQ(refusal({"--keep", "Nobody=1"}),
+              "annals compact: --keep: \"Nobody=1\" does not name a resource type");
+    EXPECT_EQ(refusal({"--keep", "Patient"}),
+              "annals compact: --keep: \"Patient\" is not of the form TYPE=NUMBER, such as "
+              "Patient=5");
+    EXPECT_EQ(refusal({"--keep", "Patient=1", "--keep", "Patient=2"}),
+              "annals compact: --keep: Patient appears twice");
+}
+
 TEST(CompactCommand, OpensTheStoreBySettingsAsTheServerDoes) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";

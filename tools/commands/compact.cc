@@ -115,8 +115,7 @@ int compact_store(const ArgumentList& arguments) {
     kept.history_cleanup_types = wanted.types;
     const auto limits = core::history_limits(kept);
     if (!limits) {
-        return reader.refuse(
-            "--keep must be TYPE=NUMBER, such as Patient=5, with each type given once");
+        return reader.refuse("--keep: " + limits.error().detail);
     }
     const auto config = offline_config(wanted.sources, wanted.data);
     if (!config) {
