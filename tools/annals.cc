@@ -155,11 +155,11 @@ int run(const ArgumentList& arguments) {
     }
     const std::string& name = arguments.front();
     ArgumentList rest(arguments.begin() + 1, arguments.end());
-    if (name == "help" && rest.size() == 1) {
-        if (!asks_for_help(rest.front())) {
+    if (name == "help" && !rest.empty()) {
+        if (rest.size() == 1 && !asks_for_help(rest.front())) {
             return run_command(rest.front(), {"--help"});
         }
-        rest.clear();
+        rest.erase(rest.begin());
     }
     const bool version = name == "--version";
     if (version || asks_for_help(name)) {

@@ -86,6 +86,15 @@ TEST(CommandLine, SaysPlainlyWhichCommandThereIsNot) {
         annals({"help", "nothing"}).errors.starts_with("annals: unknown command 'nothing'\n"));
 }
 
+TEST(CommandLine, SaysWhichArgumentIsNotExpectedAfterHelp) {
+    for (const char* const topic : {"serve", "help"}) {
+        EXPECT_TRUE(
+            annals({"help", topic, "more"})
+                .errors.starts_with("annals help: The following argument was not expected: more\n"))
+            << topic;
+    }
+}
+
 TEST(Bench, SaysWhyItsOwnServerCouldNotStart) {
     const TemporaryDirectory directory;
     const Finished done = annals(
