@@ -1,23 +1,17 @@
-// TLS as clients see it: versions, resumption, certificates of both sides, and HTTP over it.
+// TLS as clients see it: versions, resumption, the certificate of the server, and HTTP over it.
 
 #include "net/tls.h"
 
 #include "net/auth/fetch.h"
-#include "tests/net/fake_service.h"
-#include "tests/support/certificates.h"
+#include "tests/net/tls_peer.h"
 #include "tests/support/guarded_server.h"
-#include "tests/support/tokens.h"
 #include "tests/support/websocket_client.h"
 
 #include <gmock/gmock.h>
 #include <openssl/bio.h>
-#include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,153 +19,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 #include <utility>
 
 namespace annals::test {
 namespace {
-
-/// A certificate's files and a server that uses them.
-class TlsServer {
-  public:
-    explicit TlsServer(const Certificate& certificate, const Certificate* clients = nullptr,
-                       const std::function<void(core::Config&)>& change = {})
-        : folder_() {
-        certificate.write(file("cert.pem"), file("key.pem"));
-        if (clients != nullptr) {
-            clients->write(file("ca.pem"), file("ca_key.pem"));
-        }
-        server_ = std::make_unique<FakeServer>([&](core::Config& config) {
-            config.tls.cert_file = file("cert.pem");
-            config.tls.key_file = file("key.pem");
-            config.tls.client_ca_file = clients != nullptr ? file("ca.pem") : "";
-            if (change) {
-                change(config);
-            }
-        });
-    }
-
-    std::string file(const std::string& name) const { return folder_ / name; }
-
-    std::uint16_t port() const { return server_->port(); }
-
-    std::string url() const { return server_->server().url(); }
-
-    void stop() { server_->server().stop(); }
-
-  private:
-    TemporaryDirectory folder_;
-    std::unique_ptr<FakeServer> server_;
-};
-
-int connect_to(std::uint16_t port) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    const timeval limit{10, 0};
-    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    return fd;
-}
-
-/// A blocking client.
-class Peer {
-  public:
-    struct Options {
-        int version_min = TLS1_2_VERSION;
-        int version_max = TLS1_3_VERSION;
-        const Certificate* certificate = nullptr;
-        SSL_SESSION* session = nullptr;
-        std::string protocols = {};     ///< ALPN, each with its length before it
-        const char* ciphers = nullptr;  ///< of TLS 1.2; null: all
-    };
-
-    Peer(std::uint16_t port, const Options& options)
-        : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free), fd_(connect_to(port)) {
-        SSL_CTX* const context = context_.get();
-        SSL_CTX_set_security_level(context, 0);  // to be able to offer old versions
-        SSL_CTX_set_min_proto_version(context, options.version_min);
-        SSL_CTX_set_max_proto_version(context, options.version_max);
-        if (options.ciphers != nullptr) {
-            EXPECT_EQ(SSL_CTX_set_cipher_list(context, options.ciphers), 1);
-        }
-        if (options.certificate != nullptr) {
-            SSL_CTX_use_certificate(context, options.certificate->certificate());
-            SSL_CTX_use_PrivateKey(context, options.certificate->key());
-        }
-        ssl_.reset(SSL_new(context), SSL_free);
-        SSL_set_fd(ssl_.get(), fd_);
-        if (options.session != nullptr) {
-            SSL_set_session(ssl_.get(), options.session);
-        }
-        if (!options.protocols.empty()) {
-            SSL_set_alpn_protos(ssl_.get(),
-                                reinterpret_cast<const unsigned char*>(options.protocols.data()),
-                                static_cast<unsigned>(options.protocols.size()));
-        }
-        greeted_ = SSL_connect(ssl_.get()) == 1;
-        ERR_clear_error();
-    }
-
-    explicit Peer(std::uint16_t port) : Peer(port, Options()) {}
-
-    ~Peer() { ::close(fd_); }
-
-    Peer(const Peer&) = delete;
-    Peer& operator=(const Peer&) = delete;
-
-    bool greeted() const { return greeted_; }
-
-    SSL* ssl() const { return ssl_.get(); }
-
-    bool send(std::string_view bytes) {
-        return SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) ==
-               static_cast<int>(bytes.size());
-    }
-
-    /// Everything until the server closes or `size` bytes have arrived.
-    std::string receive(std::size_t size = SIZE_MAX) {
-        std::string all;
-        char room[16384];
-        while (all.size() < size) {
-            const int count = SSL_read(ssl_.get(), room, sizeof room);
-            if (count <= 0) {
-                break;
-            }
-            all.append(room, static_cast<std::size_t>(count));
-        }
-        return all;
-    }
-
-    /// Sends one request, and reads until the connection is closed.
-    std::string ask(const std::string& target) {
-        EXPECT_TRUE(
-            send("GET " + target + " HTTP/1.1\r\nHost: annals.test\r\nConnection: close\r\n\r\n"));
-        return receive();
-    }
-
-    std::string server_name() const {
-        X509* const certificate = SSL_get1_peer_certificate(ssl_.get());
-        char name[100] = {};
-        X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name,
-                                  sizeof name);
-        X509_free(certificate);
-        return name;
-    }
-
-    std::shared_ptr<SSL_SESSION> session() const {
-        return {SSL_get1_session(ssl_.get()), SSL_SESSION_free};
-    }
-
-  private:
-    std::shared_ptr<SSL_CTX> context_;
-    std::shared_ptr<SSL> ssl_;
-    int fd_;
-    bool greeted_ = false;
-};
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -428,102 +280,6 @@ TEST(Tls, ChoosesHttp11AmongProtocolsAndRefusesOthers) {
     SSL_get0_alpn_selected(both.ssl(), &chosen, &size);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(chosen), size), "http/1.1");
     EXPECT_FALSE(Peer(server.port(), {.protocols = std::string("\x02h2")}).greeted());
-}
-
-// With TLS 1.3, a client learns that its certificate was refused only when it reads.
-bool is_served(std::uint16_t port, const Certificate* certificate, int version) {
-    Peer peer(port, {.version_max = version, .certificate = certificate});
-    return peer.greeted() &&
-           peer.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") &&
-           peer.receive().ends_with("hello");
-}
-
-TEST(Tls, AsksClientsForACertificateOfItsAuthority) {
-    const Certificate authority("authority");
-    const TlsServer server{Certificate("server"), &authority};
-    const Certificate known("known", &authority);
-    const Certificate stranger("stranger");
-    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-        EXPECT_TRUE(is_served(server.port(), &known, version));
-        EXPECT_FALSE(is_served(server.port(), &stranger, version));
-        EXPECT_FALSE(is_served(server.port(), nullptr, version));
-    }
-}
-
-TEST(Tls, RefusesACertificateThatItsAuthorityHasRevoked) {
-    const Certificate authority("authority");
-    const Certificate good("good", &authority);
-    const Certificate revoked("revoked", &authority);
-    const auto versions_served = [&](const Certificate* in_list, long seconds,
-                                     const Certificate& client) {
-        TemporaryDirectory folder;
-        const std::string file = folder / "ca.pem";
-        authority.write(file, folder / "unused.pem");
-        append_revocations(file, authority, in_list, seconds);
-        const TlsServer server(Certificate("server"), nullptr,
-                               [&](core::Config& config) { config.tls.client_ca_file = file; });
-        return int{is_served(server.port(), &client, TLS1_2_VERSION)} +
-               int{is_served(server.port(), &client, TLS1_3_VERSION)};
-    };
-    EXPECT_EQ(versions_served(nullptr, 3600, good), 2);
-    EXPECT_EQ(versions_served(&revoked, 3600, good), 2);
-    EXPECT_EQ(versions_served(&revoked, 3600, revoked), 0);
-    // What is out of date may lack the newest revocations.
-    EXPECT_EQ(versions_served(&revoked, -1, good), 0);
-}
-
-/// The certificate's x5t#S256.
-std::string thumbprint_of(const Certificate& certificate) {
-    unsigned char digest[32];
-    X509_digest(certificate.certificate(), EVP_sha256(), digest, nullptr);
-    return base64url({reinterpret_cast<const char*>(digest), sizeof digest});
-}
-
-// RFC 8705 section 3: a stolen token is useless, even with a certificate of one's own.
-TEST(Tls, HoldsATokenToTheClientCertificateThatItIsBoundTo) {
-    const Certificate authority("authority");
-    const Certificate owner("owner", &authority);
-    const Certificate other("other", &authority);
-    const SigningKey key("ES256");
-    GuardedServer server([&](core::Config& config, GuardedServer& whole) {
-        with_tokens(jwk_set({key.jwk()}))(config, whole);
-        config.tls = {whole.file("cert.pem"), whole.file("key.pem"), whole.file("ca.pem")};
-        Certificate("server").write(config.tls.cert_file, config.tls.key_file);
-        authority.write(config.tls.client_ca_file, whole.file("unused.pem"));
-    });
-    const std::string bound =
-        key.sign(R"({"exp":4000000000,"scope":"system/*.rs","cnf":{"x5t#S256":")" +
-                 thumbprint_of(owner) + "\"}}");
-    const std::string free = key.sign(kClaims);
-    const auto answer = [](Peer& peer, const std::string& token) {
-        EXPECT_TRUE(
-            peer.send("GET /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-                      "Authorization: Bearer " +
-                      token + "\r\n\r\n"));
-        return peer.receive();
-    };
-    const auto status = [&](const Peer::Options& options, const std::string& token) {
-        Peer peer(server.port(), options);
-        return answer(peer, token).substr(0, 12);
-    };
-    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-        const Peer::Options mine{
-            .version_min = version, .version_max = version, .certificate = &owner};
-        const Peer::Options stolen{
-            .version_min = version, .version_max = version, .certificate = &other};
-        EXPECT_EQ(status(mine, bound), "HTTP/1.1 404");
-        EXPECT_EQ(status(stolen, bound), "HTTP/1.1 401");
-        EXPECT_EQ(status(stolen, free), "HTTP/1.1 404");
-        // Nor does it help to resume an earlier session.
-        Peer first(server.port(), stolen);
-        EXPECT_THAT(answer(first, bound), HasSubstr("bound to a different client certificate"));
-        const auto session = first.session();
-        Peer::Options resumed = stolen;
-        resumed.session = session.get();
-        Peer again(server.port(), resumed);
-        EXPECT_EQ(SSL_session_reused(again.ssl()), 1);
-        EXPECT_THAT(answer(again, bound), HasSubstr("bound to a different client certificate"));
-    }
 }
 
 TEST(Tls, TakesANewCertificateWithoutARestart) {
