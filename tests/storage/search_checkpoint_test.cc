@@ -2,10 +2,8 @@
 
 #include "storage/search_checkpoint.h"
 
+#include "tests/storage/search_checkpoint_fixture.h"
 #include "tests/support/search_files.h"
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
@@ -20,80 +18,6 @@ using Call = SimFileSystem::Call;
 using Small = SearchCheckpoint::Small;
 
 const std::string kFolder(test::kSearchFiles);
-
-/// An index and a search index of the same versions, without a store.
-class SearchCheckpointTest : public testing::Test {
-  protected:
-    SearchCheckpointTest() { fingerprints_.fill(1); }
-
-    static void add_version(Index& index, std::uint64_t position, const Hash128& key) {
-        index.add({.key = key,
-                   .type = kType,
-                   .position = {position},
-                   .version = {1},
-                   .instant = {static_cast<std::int64_t>(position)},
-                   .deletion = false,
-                   .location = {}});
-    }
-
-    void add(std::uint64_t count, const std::string& more = {}) {
-        std::vector<SearchEntries> entries(count);
-        std::vector<IndexedDocument> documents;
-        for (SearchEntries& entry : entries) {
-            const std::uint64_t p = index_.last_position().value + 1;
-            const Hash128 key{1000 + p, salt_};
-            add_version(index_, p, key);
-            index_.publish({p});
-            entry.terms = {p};
-            entry.add_text(1, "text-" + std::to_string(p) + ";" + more);
-            documents.push_back({.position = {p}, .key = key.low, .entries = &entry});
-        }
-        search_.add(kType, documents);
-        search_.wait_until_idle();
-    }
-
-    SearchCheckpoint checkpoint() { return checkpoint(fs_); }
-
-    SearchCheckpoint checkpoint(SimFileSystem& fs) {
-        return SearchCheckpoint(
-            fs, index_,
-            {.directory = "/data", .store_id = 7, .read_only = false, .own_file_documents = 10});
-    }
-
-    /// Each resource has a single version.
-    PerType<CheckpointedType> load(SearchCheckpoint& checkpoint) { return load(checkpoint, fs_); }
-
-    PerType<CheckpointedType> load(SearchCheckpoint& checkpoint, SimFileSystem& fs) {
-        const std::vector<std::uint32_t> next(index_.last_position().value + 1, 0);
-        SearchCheckpointReader saved(fs, "/data");
-        return checkpoint.load(saved, fingerprints_, next);
-    }
-
-    std::uint64_t loaded_documents() { return loaded_documents(fs_); }
-
-    std::uint64_t loaded_documents(SimFileSystem& fs) {
-        std::uint64_t count = 0;
-        // Another SearchCheckpoint may be at work on these files.
-        SearchCheckpoint checkpoint(fs, index_,
-                                    {.directory = "/data", .store_id = 7, .read_only = true});
-        for (const auto& type : load(checkpoint, fs)) {
-            for (const auto& run : type.runs.runs) {
-                count += run->size();
-            }
-        }
-        return count;
-    }
-
-    /// The last but one, so that little is written after it.
-    static constexpr TypeId kType{kResourceTypeCount - 2};
-
-    SimFileSystem fs_;
-    Index index_;
-    SearchIndex search_{{.fan_in = 1000, .pending_documents = 0}};
-    PerType<std::uint64_t> fingerprints_;
-    const std::function<PerType<std::uint64_t>()> now_ = [this] { return fingerprints_; };
-    std::uint64_t salt_ = 0;
-};
 
 TEST_F(SearchCheckpointTest, OfTheFirstVersionWaitsUntilTheIndexHasIt) {
     SearchCheckpoint checkpoint = this->checkpoint();
@@ -270,129 +194,6 @@ TEST_F(SearchCheckpointTest, ATypeWhoseNewestFilesAreDamagedIsTakenFromTheOneBef
             fs_.set_content(path, whole);
         }
     }
-}
-
-TEST_F(SearchCheckpointTest, ForgetsWhatWasNotSyncedToo) {
-    SearchCheckpoint checkpoint = this->checkpoint();
-    add(20);
-    ASSERT_TRUE(checkpoint.write(search_, now_));
-    add(5);
-    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
-    EXPECT_TRUE(mentions(fs_, "text-22;"));
-    search_.died(kType, {22}, {0});
-    index_.erase({{1022, salt_}, Erase::Scope::everything, {}});
-    const Position erased{22};
-    ASSERT_TRUE(checkpoint.forget({&erased, 1}));
-    EXPECT_FALSE(mentions(fs_, "text-22;"));
-    EXPECT_EQ(loaded_documents(), 0U);
-    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
-    EXPECT_FALSE(mentions(fs_, "text-22;"));
-    EXPECT_EQ(loaded_documents(), 24U);
-}
-
-TEST_F(SearchCheckpointTest, ForgetsWhatIsBeingWritten) {
-    SearchCheckpoint checkpoint = this->checkpoint();
-    constexpr std::uint64_t kDocuments = 1'000;
-    constexpr std::uint64_t kErased = 300;
-    add(kDocuments, std::string(100, '.'));
-    for (std::uint64_t p = 1; p <= kErased; ++p) {
-        std::thread writer(
-            [&] { EXPECT_TRUE(checkpoint.write_recent(search_, now_, Small::gather)); });
-        // At a different moment of the write each time.
-        std::this_thread::sleep_for(std::chrono::microseconds(10 * (p % 60)));
-        search_.died(kType, {p}, {0});
-        index_.erase({{1000 + p, salt_}, Erase::Scope::everything, {}});
-        const Position erased{p};
-        ASSERT_TRUE(checkpoint.forget({&erased, 1}));
-        writer.join();
-        ASSERT_FALSE(mentions(fs_, fmt::format("text-{};", p)));
-        // Syncing doesn't fail because of files that are gone.
-        for (bool done = false; !done;) {
-            const Result<bool> synced = checkpoint.sync_next();
-            ASSERT_TRUE(synced) << synced.error().detail;
-            done = *synced;
-        }
-    }
-    ASSERT_TRUE(checkpoint.write(search_, now_));
-    EXPECT_EQ(loaded_documents(), kDocuments - kErased);
-}
-
-TEST_F(SearchCheckpointTest, DoesNotWriteWhatIsForgottenBeforeItsTurn) {
-    SearchCheckpoint checkpoint = this->checkpoint();
-    add(20);
-    int looks = 0;
-    const auto forget_meanwhile = [&] {
-        if (++looks == 2) {  // the runs to write are chosen, but no file exists yet
-            search_.died(kType, {5}, {0});
-            index_.erase({{1005, salt_}, Erase::Scope::everything, {}});
-            const Position erased{5};
-            EXPECT_TRUE(checkpoint.forget({&erased, 1}));
-        }
-        return fingerprints_;
-    };
-    ASSERT_TRUE(checkpoint.write_recent(search_, forget_meanwhile));
-    EXPECT_EQ(looks, 2);
-    EXPECT_FALSE(mentions(fs_, "text-5;"));
-    // The manifest doesn't claim to cover the type's documents.
-    SearchCheckpoint reader(fs_, index_, {.directory = "/data", .store_id = 7, .read_only = true});
-    EXPECT_EQ(load(reader)[kType.value].covered, Position{});
-    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
-    EXPECT_FALSE(mentions(fs_, "text-5;"));
-    EXPECT_EQ(loaded_documents(), 19U);
-}
-
-TEST_F(SearchCheckpointTest, ForgetsAtTheNextAttemptWhatItCouldNotRemove) {
-    for (const Call call : {Call::remove, Call::sync_directory}) {
-        for (const std::uint64_t passed : {0U, 1U}) {
-            SCOPED_TRACE(passed);
-            SimFileSystem fs;
-            SearchCheckpoint checkpoint = this->checkpoint(fs);
-            add(20);
-            add(3);
-            ASSERT_TRUE(checkpoint.write(search_, now_));
-            ASSERT_TRUE(mentions(fs, "text-7;"));
-            const Position erased{7};
-            fs.fail_next(call, Errc::no_store, 1, passed);
-            if (checkpoint.forget({&erased, 1})) {
-                continue;  // it makes only one such call
-            }
-            ASSERT_TRUE(checkpoint.forget({&erased, 1}));
-            EXPECT_FALSE(mentions(fs, "text-7;"));
-            EXPECT_FALSE(mentions(*fs.after_power_cut(0), "text-7;"));
-            const std::uint64_t calls = fs.changing_calls();
-            ASSERT_TRUE(checkpoint.forget({&erased, 1}));
-            EXPECT_EQ(fs.changing_calls(), calls);
-        }
-    }
-}
-
-TEST_F(SearchCheckpointTest, ForgetsWhatTheOneBeforeHasAlsoWhereItsSuccessorIsNotDurable) {
-    for (const std::uint64_t passed : {0U, 1U}) {
-        SCOPED_TRACE(passed);
-        SimFileSystem fs;
-        SearchCheckpoint checkpoint = this->checkpoint(fs);
-        add(3);
-        ASSERT_TRUE(checkpoint.write(search_, now_));
-        const std::string text = fmt::format("text-{};", index_.last_position().value);
-        const Position erased = index_.last_position();
-        add(3);
-        fs.fail_next(Call::sync_directory, Errc::io, 1, passed);
-        ASSERT_FALSE(checkpoint.write(search_, now_));
-        ASSERT_TRUE(mentions(fs, text));
-        ASSERT_TRUE(checkpoint.forget({&erased, 1}));
-        EXPECT_FALSE(mentions(fs, text));
-        EXPECT_FALSE(mentions(*fs.after_power_cut(0), text));
-    }
-}
-
-TEST_F(SearchCheckpointTest, IsRemovedAtTheNextAttemptWhereThatWasNotDurable) {
-    SearchCheckpoint checkpoint = this->checkpoint();
-    add(20);
-    ASSERT_TRUE(checkpoint.write(search_, now_));
-    fs_.fail_next(Call::sync_directory, Errc::no_store);
-    ASSERT_FALSE(SearchCheckpoint::remove_all(fs_, "/data"));
-    ASSERT_TRUE(SearchCheckpoint::remove_all(fs_, "/data"));
-    EXPECT_TRUE(checkpoint_files(*fs_.after_power_cut(0)).empty());
 }
 
 TEST_F(SearchCheckpointTest, FitsOnlyTheLogThatItWasMadeOf) {
