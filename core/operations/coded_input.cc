@@ -21,6 +21,15 @@ GivenCode given_coding(json::Value coding) {
     return given;
 }
 
+// Neither may contain a line break, but both a bar.
+std::string coding_key(std::string_view system, std::string_view code) {
+    return fmt::format("{}\n{}", system, code);
+}
+
+std::string coding_key(json::Value coding) {
+    return coding_key(coding["system"].string(), coding["code"].string());
+}
+
 Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const CodedNames& names) {
     std::vector<GivenCode> codes;
     ANNALS_TRY(const auto code, input.text(names.code));

@@ -25,6 +25,12 @@ struct GivenCode {
 /// The code in a Coding; empty members for what it lacks.
 GivenCode given_coding(json::Value coding);
 
+/// A key that only codes with the same system and code have in common; keys are ordered by system, then code.
+std::string coding_key(std::string_view system, std::string_view code);
+
+/// The same for a Coding.
+std::string coding_key(json::Value coding);
+
 /// The names of the parameters that give a code.
 struct CodedNames {
     std::string_view code = "code";

@@ -2,8 +2,8 @@
 
 #include "core/base/ids.h"
 #include "core/interactions/search_bundle.h"
+#include "core/operations/coded_input.h"
 #include "core/operations/each_match.h"
-#include "core/operations/input.h"
 #include "core/search/ranges.h"
 
 #include <fmt/format.h>
@@ -25,9 +25,9 @@ Instant document_made_at(json::Value document, Instant written, const TimeZone* 
 /// A key that distinguishes kinds of documents.
 std::string kind_of(json::Value type) {
     for (const json::Value coding : type["coding"].elements()) {
-        return fmt::format("{}|{}", coding["system"].string(), coding["code"].string());
+        return coding_key(coding);
     }
-    return type["text"].string();
+    return "text " + type["text"].string();
 }
 
 struct DocrefAsked {

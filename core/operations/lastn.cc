@@ -1,7 +1,7 @@
 #include "core/operations/lastn.h"
 
 #include "core/interactions/search_bundle.h"
-#include "core/operations/input.h"
+#include "core/operations/coded_input.h"
 #include "core/operations/observations.h"
 #include "core/search/query.h"
 
@@ -20,11 +20,10 @@ class Groups {
     void add(json::Value code, const Made& made) {
         std::vector<std::string> keys;
         for (const json::Value coding : code["coding"].elements()) {
-            keys.push_back(
-                fmt::format("{}|{}", coding["system"].string(), coding["code"].string()));
+            keys.push_back(coding_key(coding));
         }
         if (keys.empty()) {
-            keys.push_back(code["text"].string());
+            keys.push_back("text " + code["text"].string());
         }
         const std::size_t index = made_.size();
         made_.push_back(made);

@@ -1,7 +1,10 @@
 #include "core/operations/meta_set.h"
 
+#include "core/operations/coded_input.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -18,10 +21,7 @@ constexpr Set kSets[] = {{"profile", false}, {"security", true}, {"tag", true}};
 
 /// The key that identifies an element of a set.
 std::string key_of(json::Value element, bool coding) {
-    if (!coding) {
-        return element.string();
-    }
-    return fmt::format("{}|{}", element["system"].string(), element["code"].string());
+    return coding ? coding_key(element) : element.string();
 }
 
 Result<void> check_shape(json::Value change) {
@@ -48,26 +48,23 @@ Result<void> check_shape(json::Value change) {
     return {};
 }
 
-/// The elements of a list, and a primitive's own extensions.
-struct Elements {
-    std::vector<std::string> values;  // JSON
-    std::vector<std::string> beside;  // JSON; of `_profile`
+constexpr std::string_view kNull = "null";
 
-    void add(std::string_view value, std::string_view extension) {
-        values.emplace_back(value);
-        beside.emplace_back(extension.empty() ? "null" : extension);
-    }
+/// The JSON of a list's elements, and of what a primitive has beside each (`_profile`); either may be null.
+struct Elements {
+    std::vector<std::string_view> values;
+    std::vector<std::string_view> beside;
 };
 
-std::vector<std::string_view> raw_elements(json::Value list) {
-    std::vector<std::string_view> out;
+std::vector<json::Value> elements_of(json::Value list) {
+    std::vector<json::Value> out;
     for (const json::Value element : list.elements()) {
-        out.push_back(element.raw());
+        out.push_back(element);
     }
     return out;
 }
 
-/// Changes the list; false if it stays the same.
+/// Changes the list; false if it stays the same. Lifetime of `out`: as the arguments.
 bool change_list(json::Value meta, json::Value change, const Set& set, MetaChange what,
                  Elements& out) {
     std::set<std::string> there;
@@ -77,25 +74,26 @@ bool change_list(json::Value meta, json::Value change, const Set& set, MetaChang
             to_go.insert(key_of(element, set.codings));
         }
     }
-    const std::vector<std::string_view> extensions =
-        set.codings ? std::vector<std::string_view>()
-                    : raw_elements(meta[fmt::format("_{}", set.name)]);
+    const std::vector<json::Value> values = elements_of(meta[set.name]);
+    const std::vector<json::Value> beside =
+        elements_of(set.codings ? json::Value() : meta[fmt::format("_{}", set.name)]);
     bool changed = false;
-    std::size_t index = 0;
-    for (const json::Value element : meta[set.name].elements()) {
-        std::string key = key_of(element, set.codings);
-        if (to_go.contains(key)) {
+    for (std::size_t i = 0; i < std::max(values.size(), beside.size()); ++i) {
+        const bool has_value = i < values.size() && !values[i].is(json::Kind::null);
+        std::string key = has_value ? key_of(values[i], set.codings) : std::string();
+        if (has_value && to_go.contains(key)) {
             changed = true;
         } else {
-            out.add(element.raw(), index < extensions.size() ? extensions[index] : "");
+            out.values.push_back(has_value ? values[i].raw() : kNull);
+            out.beside.push_back(i < beside.size() ? beside[i].raw() : kNull);
         }
         there.insert(std::move(key));
-        ++index;
     }
     if (what == MetaChange::add) {
         for (const json::Value element : change[set.name].elements()) {
             if (there.insert(key_of(element, set.codings)).second) {
-                out.add(element.raw(), "");
+                out.values.push_back(element.raw());
+                out.beside.push_back(kNull);
                 changed = true;
             }
         }
@@ -107,8 +105,12 @@ void append_member(std::string& out, std::string_view name, std::string_view jso
     out += fmt::format(R"({}"{}":{})", out.ends_with('{') ? "" : ",", name, json);
 }
 
-std::string list_of(const std::vector<std::string>& elements) {
-    return fmt::format("[{}]", fmt::join(elements, ","));
+/// Unless all are null.
+void append_list(std::string& out, std::string_view name,
+                 const std::vector<std::string_view>& elements) {
+    if (std::ranges::any_of(elements, [](std::string_view element) { return element != kNull; })) {
+        append_member(out, name, fmt::format("[{}]", fmt::join(elements, ",")));
+    }
 }
 
 std::string list_of(const std::map<std::string, std::string>& elements) {
@@ -137,16 +139,8 @@ Result<std::optional<std::string>> change_meta(json::Value meta, json::Value cha
         const std::string beside = fmt::format("_{}", set.name);
         replaced.emplace(set.name);
         replaced.insert(beside);
-        if (elements.values.empty()) {
-            continue;
-        }
-        append_member(lists, set.name, list_of(elements.values));
-        for (const std::string& extension : elements.beside) {
-            if (extension != "null") {
-                append_member(lists, beside, list_of(elements.beside));
-                break;
-            }
-        }
+        append_list(lists, set.name, elements.values);
+        append_list(lists, beside, elements.beside);
     }
     if (!changed) {
         return std::optional<std::string>();
@@ -168,7 +162,9 @@ Result<void> MetaUnion::add(json::Value meta) {
     std::map<std::string, std::string>* const unions[] = {&profiles_, &security_, &tags_};
     for (std::size_t i = 0; i < std::size(kSets); ++i) {
         for (const json::Value element : meta[kSets[i].name].elements()) {
-            unions[i]->try_emplace(key_of(element, kSets[i].codings), element.raw());
+            if (!element.is(json::Kind::null)) {
+                unions[i]->try_emplace(key_of(element, kSets[i].codings), element.raw());
+            }
         }
     }
     if (profiles_.size() + security_.size() + tags_.size() > kMetaUnionMax) {

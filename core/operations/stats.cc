@@ -30,7 +30,7 @@ class Collected {
   public:
     explicit Collected(const StatsInput& asked) : of_codes(asked.codes.size()) {
         for (std::size_t i = 0; i < asked.codes.size(); ++i) {
-            by_key_.emplace(key(asked.codes[i].system.value_or(""), asked.codes[i].code), i);
+            by_key_.emplace(coding_key(asked.codes[i].system.value_or(""), asked.codes[i].code), i);
         }
     }
 
@@ -52,17 +52,11 @@ class Collected {
     std::vector<Made> sources;     ///< whose numbers were used
 
   private:
-    // Either may contain any character.
-    static std::string key(std::string_view system, std::string_view code) {
-        return fmt::format("{} {}|{}", system.size(), system, code);
-    }
-
     /// Takes an observation or a component; true if its number is used.
     Result<bool> take_part(json::Value part, Instant at, bool modified) {
         std::vector<std::size_t> codes;
         for (const json::Value coding : part["code"]["coding"].elements()) {
-            const auto found =
-                by_key_.find(key(coding["system"].string(), coding["code"].string()));
+            const auto found = by_key_.find(coding_key(coding));
             if (found != by_key_.end() &&
                 std::find(codes.begin(), codes.end(), found->second) == codes.end()) {
                 codes.push_back(found->second);

@@ -66,6 +66,12 @@ TEST_F(Lastn, JoinsKindsWhicheverWasWrittenFirst) {
     EXPECT_EQ(found("patient=p&code=x,y&max=3"), "y x joins");
 }
 
+TEST_F(Lastn, TellsApartCodesThatAreWrittenAlike) {
+    add_coded("one", R"({"system":"s","code":"a|b"})", "2020-01-01");
+    add_coded("other", R"({"system":"s|a","code":"b"})", "2021-01-01");
+    EXPECT_EQ(found("patient=p&code:missing=false"), "other one");
+}
+
 TEST_F(Lastn, TakesTheSearchParametersOfObservation) {
     add("w", "weight", "2022-01-01");
     add("h", "height", "2021-01-01");

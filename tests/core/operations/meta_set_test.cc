@@ -66,6 +66,35 @@ TEST(MetaSet, KeepsTheExtensionsOfProfilesBesideThem) {
               R"({"profile":["p","q"],"_profile":[{"id":"x"},null]})");
 }
 
+TEST(MetaSet, KeepsProfilesThatHaveOnlyExtensions) {
+    EXPECT_EQ(added(R"({"_profile":[{"id":"x"}]})", R"({"profile":["p"]})"),
+              R"({"profile":[null,"p"],"_profile":[{"id":"x"},null]})");
+    EXPECT_EQ(added(R"({"profile":["p"],"_profile":[null,{"id":"x"}]})", R"({"profile":["q"]})"),
+              R"({"profile":["p",null,"q"],"_profile":[null,{"id":"x"},null]})");
+    EXPECT_EQ(removed(R"({"profile":["p",null],"_profile":[null,{"id":"x"}]})",
+                      R"({"profile":["p",""]})"),
+              R"({"_profile":[{"id":"x"}]})");
+    MetaUnion all;
+    json::Parser parser;
+    const auto meta = parser.parse(R"({"profile":[null,"p"],"_profile":[{"id":"x"},null]})");
+    ASSERT_TRUE(all.add(meta->root()));
+    EXPECT_EQ(all.json(), R"({"profile":["p"]})");
+}
+
+TEST(MetaSet, TellsApartCodesThatAreWrittenAlike) {
+    constexpr std::string_view kBoth =
+        R"({"tag":[{"system":"s","code":"a|b"},{"system":"s|a","code":"b"}]})";
+    EXPECT_EQ(removed(kBoth, R"({"tag":[{"system":"s","code":"a|b"}]})"),
+              R"({"tag":[{"system":"s|a","code":"b"}]})");
+    EXPECT_EQ(added(R"({"tag":[{"system":"s","code":"a|b"}]})",
+                    R"({"tag":[{"system":"s|a","code":"b"}]})"),
+              kBoth);
+    MetaUnion all;
+    json::Parser parser;
+    ASSERT_TRUE(all.add(parser.parse(kBoth)->root()));
+    EXPECT_EQ(all.json(), kBoth);
+}
+
 TEST(MetaSet, RefusesWhatIsNoMeta) {
     for (const char* change :
          {"[]", "7", R"({"tag":{}})", R"({"tag":["a"]})", R"({"tag":[null]})", R"({"profile":"p"})",
