@@ -271,8 +271,12 @@ bool Compaction::to_pack(std::uint64_t number, const Segment& segment) const {
         return true;
     }
     const auto next = table_.slot_of(number + 1);
-    return next && table_.find(*next)->header.last_instant.us + packing_.after.count() <=
-                       packing_.clock().us;
+    if (!next) {
+        return false;
+    }
+    // Ahead of the clock it is if the clock was wrong then; so are all later commits, until the clock has caught up.
+    const std::int64_t age = packing_.clock().us - table_.find(*next)->header.last_instant.us;
+    return std::abs(age) >= packing_.after.count();
 }
 
 void Compaction::note_damage(const Error& error, std::uint64_t number) {

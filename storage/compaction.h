@@ -108,7 +108,7 @@ std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::u
 /// When sealed segments are packed.
 struct PackPolicy {
     bool enabled = false;
-    std::chrono::microseconds after{0};  ///< this long after their last commit
+    std::chrono::microseconds after{0};  ///< this long after their last commit, or before it
     std::function<Instant()> clock;
 };
 

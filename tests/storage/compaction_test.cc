@@ -271,7 +271,7 @@ TEST(Compaction, LeavesTheSegmentInWhichTheLogEnds) {
 
 /// A sealed segment with one frame, and the open one behind it.
 struct SealedSegment {
-    SealedSegment() {
+    explicit SealedSegment(Instant last_commit = {}) {
         EXPECT_TRUE(fs.make_directory("/data"));
         EXPECT_TRUE(fs.make_directory("/data/segments"));
         EXPECT_TRUE(writer.begin(1, {1}, {}));
@@ -283,7 +283,7 @@ struct SealedSegment {
                       .record_count = 0},
                      writer.salt(), frame);
         EXPECT_TRUE(writer.write({frame, sizeof frame}));
-        EXPECT_TRUE(writer.make_room({.bytes = 2 * kMebibyte, .records = 1}, {1}, {}));
+        EXPECT_TRUE(writer.make_room({.bytes = 2 * kMebibyte, .records = 1}, {1}, last_commit));
         eraser.set_dead_bytes(1, kMebibyte);
     }
 
@@ -356,6 +356,26 @@ TEST(Compaction, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
     }
     EXPECT_FALSE(*asked.step()) << "who asks does not wait for ever";
     EXPECT_FALSE(asked.progress().running);
+}
+
+TEST(Compaction, PacksSegmentsAlsoWhileTheClockIsFarBehindTheirCommits) {
+    using std::chrono::minutes;
+    constexpr std::chrono::microseconds kCommit = minutes(600);
+    SealedSegment sealed({kCommit.count()});
+    sealed.eraser.set_dead_bytes(1, 0);
+    const auto is_packed_at = [&](std::chrono::microseconds time) {
+        Compaction compaction(sealed.fs, "/data", sealed.table, sealed.index, sealed.writer,
+                              sealed.eraser, {.enabled = true, .after = minutes(10), .clock = [=] {
+                                                  return Instant{time.count()};
+                                              }});
+        const auto begun = compaction.step();
+        EXPECT_TRUE(begun) << begun.error().detail;
+        return begun && *begun;
+    };
+    EXPECT_FALSE(is_packed_at(kCommit + minutes(9)));
+    EXPECT_TRUE(is_packed_at(kCommit + minutes(10)));
+    EXPECT_FALSE(is_packed_at(kCommit - minutes(9))) << "the clock catches up soon";
+    EXPECT_TRUE(is_packed_at(kCommit - minutes(10)));
 }
 
 TEST(Compaction, DoesNotBeginAgainWhatIsDamagedUnlessAskedForAll) {
