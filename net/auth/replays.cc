@@ -10,6 +10,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -44,6 +45,8 @@ Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::
                                                Instant began, std::chrono::microseconds life_max,
                                                Instant now) {
     auto replays = std::make_unique<Replays>();
+    replays->looked_ = now;
+    replays->life_max_ = life_max;
     if (files.exists(file)) {
         const auto text = storage::read_whole(files, file, kReplaysBytesMax);
         if (!text && text.error().code != Errc::corrupt) {
@@ -66,6 +69,8 @@ Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::
 
 std::unique_ptr<Replays> Replays::without_memory(std::chrono::microseconds life_max, Instant now) {
     auto replays = std::make_unique<Replays>();
+    replays->looked_ = now;
+    replays->life_max_ = life_max;
     replays->known_from_ = {now.us + life_max.count()};
     return replays;
 }
@@ -132,8 +137,7 @@ Result<void> Replays::take(const std::string& client, const Assertion& assertion
     }
     if (assertion.expires < known_from_) {
         return bad_credentials(
-            "The assertion may have been used before this server started; create one that expires "
-            "later");
+            "The assertion may have been used before; create one that expires later");
     }
     if (seen.size() >= kOfOneClientMax || count_ >= kAllMax) {
         return Error{Errc::overloaded};
@@ -149,10 +153,14 @@ Result<void> Replays::take(const std::string& client, const Assertion& assertion
 }
 
 void Replays::make_room(Instant now) {
-    if (now < next_look_) {
+    if (now < looked_) {
+        // The clock went back: what had expired and was removed may be valid again, but not for longer than any assertion.
+        known_from_ = std::min(std::max(known_from_, Instant{looked_.us + 1}),
+                               Instant{now.us + life_max_.count()});
+    } else if (now.us < looked_.us + kLookIntervalUs) {
         return;
     }
-    next_look_ = {now.us + kLookIntervalUs};
+    looked_ = now;
     for (auto& [client, seen] : seen_) {
         count_ -= std::erase_if(seen, [&](const auto& entry) { return entry.second <= now; });
     }

@@ -68,7 +68,8 @@ class Replays {
     std::mutex mutex_;
     Seen seen_;
     std::size_t count_ = 0;
-    Instant next_look_{};
+    Instant looked_{};                      ///< when expired ones were removed last
+    std::chrono::microseconds life_max_{};  ///< of an assertion
     /// Assertions that expire before this may have been taken unnoticed.
     Instant known_from_{};
 

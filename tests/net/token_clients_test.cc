@@ -230,6 +230,31 @@ TEST_F(KeptReplays, OfAllClientsTogetherAreNotMoreThanSoMany) {
     EXPECT_EQ(fault(*replays, "a", {"two", {kEnd.us * 2}}, kEnd), kTaken);
 }
 
+TEST_F(KeptReplays, AreRefusedIfAClockThatWasAheadHadThemForgotten) {
+    constexpr Instant kAhead{kBegin.us + 1'000'000'000'000};
+    const auto replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
+    EXPECT_EQ(fault(*replays, "a", {"two", {kAhead.us + 1}}, kAhead), kTaken);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
+    EXPECT_EQ(fault(*replays, "a", {"three", {kBegin.us + 420'000'000}}), kTaken) << "7 minutes";
+}
+
+TEST_F(KeptReplays, AreNotRefusedIfTheyExpireLaterThanWhatASmallCorrectionOfTheClockRevives) {
+    const auto replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}, {kBegin.us - 1}), kTaken);
+    EXPECT_EQ(fault(*replays, "a", {"two", kBegin}, {kBegin.us - 1}), Errc::bad_credentials);
+}
+
+TEST_F(KeptReplays, AreForgottenAlsoAfterTheClockWasAhead) {
+    files.set_content("/data/assertions", "annals-assertions 1 open\n");
+    const auto replays = open(files, {kBegin.us + 1'000'000'000'000}, {});
+    for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
+        ASSERT_EQ(fault(*replays, "a", {std::to_string(i), {kBegin.us + 420'000'000}}), kTaken);
+    }
+    const Instant later{kBegin.us + 420'000'000};
+    EXPECT_EQ(fault(*replays, "a", {"more", {later.us + 300'000'000}}, later), kTaken);
+}
+
 TEST_F(KeptReplays, TakeNoMoreOfTheDeviceThanTheyNeed) {
     const auto replays = open(files);
     Instant now = kBegin;
