@@ -20,6 +20,8 @@ constexpr std::size_t kBytesKept = 64 << 10;   // anything beyond is freed after
 constexpr std::size_t kRoomMin = 1 << 10;
 constexpr std::size_t kMethodBytesMax = 32;
 
+constexpr std::string_view kBodyTooLarge = "the request's body is larger than limits.max_body";
+
 core::HttpMethod method_of(unsigned method) noexcept {
     switch (method) {
         case HTTP_GET:
@@ -44,6 +46,10 @@ core::HttpMethod method_of(unsigned method) noexcept {
 }  // namespace
 
 struct RequestReader::Parser {
+    // Results of callbacks.
+    static constexpr int kTaken = 0;
+    static constexpr int kRefused = -1;
+
     llhttp_t state{};
 
     static RequestReader& reader(llhttp_t* state) {
@@ -56,16 +62,19 @@ struct RequestReader::Parser {
             llhttp_settings_init(&table);
             table.on_headers_complete = [](llhttp_t* state) {
                 state->upgrade = 0;  // an Upgrade that is not accepted makes an ordinary request
-                return reader(state).head_arrived();
+                if (!reader(state).head_arrived()) {
+                    return kRefused;
+                }
+                return reader(state).waits_to_decode() ? static_cast<int>(HPE_PAUSED) : kTaken;
             };
             table.on_body = [](llhttp_t* state, const char* at, std::size_t size) {
-                return reader(state).body_arrived(at, size);
+                return reader(state).body_arrived(at, size) ? kTaken : kRefused;
             };
             table.on_chunk_header = [](llhttp_t* state) {
-                return reader(state).chunk_announced(state->content_length);
+                return reader(state).chunk_announced(state->content_length) ? kTaken : kRefused;
             };
             const auto ignored = [](llhttp_t* state, const char*, std::size_t size) {
-                return reader(state).ignored_arrived(size);
+                return reader(state).ignored_arrived(size) ? kTaken : kRefused;
             };
             table.on_header_field = ignored;
             table.on_header_value = ignored;
@@ -197,12 +206,10 @@ RequestReader::Step RequestReader::next() {
         // llhttp accepts a line feed alone as the end of the trailers, where others see another trailer.
         const char before = parsed_ - fed > 1 ? buffer_.get()[parsed_ - 2] : last_byte_;
         if (chunked_ && before != '\r') {
-            refuse(Errc::invalid, "the chunked body is malformed");
-            return Step::refused;
+            return refused(Errc::invalid, "the chunked body is malformed");
         }
         if (decoder_ != nullptr && !decoder_->complete()) {
-            refuse(Errc::invalid, "the body ends before its content coding does");
-            return Step::refused;
+            return refused(Errc::invalid, "the body ends before its content coding does");
         }
         finish_request();
         return Step::request;
@@ -223,12 +230,11 @@ RequestReader::Step RequestReader::next() {
         if (head.size() > kRequestTargetBytesMax + 64 &&
             head.size() > target_bytes_max(head) + 64 &&
             head.find('\n') == std::string_view::npos) {
-            refuse(Errc::uri_too_long, "the request line is too long; use POST and _search");
-            return Step::refused;
+            return refused(Errc::uri_too_long,
+                           "the request line is too long; use POST and _search");
         }
         if (head.size() > kHeaderBytesMax && head.size() > head_bytes_max(head)) {
-            refuse(Errc::headers_too_large, "the request's headers are too long");
-            return Step::refused;
+            return refused(Errc::headers_too_large, "the request's headers are too long");
         }
         return Step::need_bytes;
     }
@@ -266,6 +272,11 @@ bool RequestReader::refuse(Errc code, std::string_view text, int status) {
     return false;
 }
 
+RequestReader::Step RequestReader::refused(Errc code, std::string_view text, int status) {
+    refuse(code, text, status);
+    return Step::refused;
+}
+
 // For a method that llhttp doesn't know, only the first line is read: the 405 lists the path's methods.
 RequestReader::Step RequestReader::step_after_unknown_method() {
     const std::string_view head(origin(), end_ - begin_);
@@ -273,24 +284,21 @@ RequestReader::Step RequestReader::step_after_unknown_method() {
     const std::string_view line = head.substr(0, line_end);
     const std::string_view method = line.substr(0, line.find(' '));
     if (method.size() > kMethodBytesMax || !is_token(method)) {
-        refuse(Errc::invalid, "this is not an HTTP/1.1 request");
-        return Step::refused;
+        return refused(Errc::invalid, "this is not an HTTP/1.1 request");
     }
     if (line_end == std::string_view::npos) {
         if (head.size() <= kRequestTargetBytesMax + 64) {
             parsed_ = end_;
             return Step::need_bytes;
         }
-        refuse(Errc::uri_too_long, "the request line is too long");
-        return Step::refused;
+        return refused(Errc::uri_too_long, "the request line is too long");
     }
     constexpr std::string_view kVersions[] = {" HTTP/1.1\r", " HTTP/1.0\r"};
     std::string_view target = line.substr(std::min(method.size() + 1, line.size()));
     const bool versioned = target.ends_with(kVersions[0]) || target.ends_with(kVersions[1]);
     target.remove_suffix(versioned ? kVersions[0].size() : 0);
     if (!versioned || !target.starts_with('/') || target.find(' ') != std::string_view::npos) {
-        refuse(Errc::invalid, "this is not an HTTP/1.1 request");
-        return Step::refused;
+        return refused(Errc::invalid, "this is not an HTTP/1.1 request");
     }
     refuse(Errc::method_not_allowed, "this method is not known");
     refusal_.path = target.substr(0, target.find('?'));
@@ -306,42 +314,33 @@ RequestReader::Step RequestReader::step_after_error(int error) {
             return step_after_unknown_method();
         case HPE_INVALID_VERSION:
         case HPE_PAUSED_H2_UPGRADE:
-            refuse(Errc::invalid, "only HTTP/1.1 and HTTP/1.0 are supported", 505);
-            break;
+            return refused(Errc::invalid, "only HTTP/1.1 and HTTP/1.0 are supported", 505);
         case HPE_INVALID_URL:
-            refuse(Errc::invalid, kMalformedTarget);
-            break;
+            return refused(Errc::invalid, kMalformedTarget);
         case HPE_INVALID_HEADER_TOKEN:
         case HPE_CR_EXPECTED:
         case HPE_LF_EXPECTED:
-            refuse(Errc::invalid, "a header line is malformed");
-            break;
+            return refused(Errc::invalid, "a header line is malformed");
         case HPE_UNEXPECTED_CONTENT_LENGTH:
-            refuse(Errc::invalid, "the body's length is stated twice");
-            break;
+            return refused(Errc::invalid, "the body's length is stated twice");
         case HPE_INVALID_CONTENT_LENGTH:
-            refuse(Errc::invalid, "Content-Length is not a number");
-            break;
+            return refused(Errc::invalid, "Content-Length is not a number");
         case HPE_INVALID_TRANSFER_ENCODING:
-            refuse(Errc::not_implemented, "the only supported transfer coding is chunked");
-            break;
+            return refused(Errc::not_implemented, "the only supported transfer coding is chunked");
         case HPE_INVALID_CHUNK_SIZE:
         case HPE_STRICT:
-            refuse(Errc::invalid, head_done_
-                                      ? std::string_view("the chunked body is malformed")
+            return refused(Errc::invalid,
+                           head_done_ ? std::string_view("the chunked body is malformed")
                                       : std::string_view("a line of the request is malformed"));
-            break;
         default:
-            refuse(Errc::invalid, "this is not an HTTP/1.1 request");
-            break;
+            return refused(Errc::invalid, "this is not an HTTP/1.1 request");
     }
-    return Step::refused;
 }
 
 bool RequestReader::decode(std::string_view bytes) {
     encoded_bytes_ += bytes.size();
     if (encoded_bytes_ > body_limit_) {
-        return refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
+        return refuse(Errc::body_too_large, kBodyTooLarge);
     }
     const std::uint64_t bytes_max = std::min(body_limit_, decoded_bytes_max_);
     switch (decoder_->add(bytes, bytes_max, decoded_)) {
@@ -368,36 +367,32 @@ bool RequestReader::posts_to_root() const noexcept {
     return request_.method == core::HttpMethod::post && path == "/fhir";
 }
 
-int RequestReader::head_arrived() {
+bool RequestReader::head_arrived() {
     llhttp_t& state = parser_->state;
     if (state.http_major != 1) {
-        refuse(Errc::invalid, "only HTTP/1.1 and HTTP/1.0 are supported", 505);
-        return -1;
+        return refuse(Errc::invalid, "only HTTP/1.1 and HTTP/1.0 are supported", 505);
     }
     http_1_0_ = state.http_minor == 0;
     request_.method = method_of(state.method);
     std::size_t position = 0;
     if (!read_request_line(position)) {
-        return -1;
+        return false;
     }
     headers_read_ = true;
     if (!read_headers(position)) {
-        return -1;
+        return false;
     }
     if (position > kHeaderBytesMax && position > head_bytes_max({origin(), position})) {
-        refuse(Errc::headers_too_large, "the request's headers are too long");
-        return -1;
+        return refuse(Errc::headers_too_large, "the request's headers are too long");
     }
     if (host_count_ == 0 && !http_1_0_) {
-        refuse(Errc::invalid, "the Host header is missing");
-        return -1;
+        return refuse(Errc::invalid, "the Host header is missing");
     }
     keep_alive_ = llhttp_should_keep_alive(&state) != 0 && !closes_;
     announced_bytes_ = chunked_ ? 0 : state.content_length;
     body_limit_ = body_bytes_max_ + (posts_to_root() ? kBundleWrapBytes : 0);
     if (announced_bytes_ > body_limit_) {
-        refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
-        return -1;
+        return refuse(Errc::body_too_large, kBodyTooLarge);
     }
     if (!chunked_ && announced_bytes_ == 0) {
         expects_continue_ = false;
@@ -405,43 +400,40 @@ int RequestReader::head_arrived() {
     }
     head_done_ = true;
     body_begin_ = body_end_ = begin_ + position;
-    return tells_head_ && decoder_ != nullptr ? static_cast<int>(HPE_PAUSED) : 0;
+    return true;
 }
 
-int RequestReader::body_arrived(const char* bytes, std::size_t count) {
+bool RequestReader::body_arrived(const char* bytes, std::size_t count) {
     char* const end = buffer_.get() + body_end_;
     if (body_end_ - body_begin_ + count > body_limit_) {
-        refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
-        return -1;
+        return refuse(Errc::body_too_large, kBodyTooLarge);
     }
     if (decoder_ != nullptr) {
-        return decode({bytes, count}) ? 0 : -1;
+        return decode({bytes, count});
     }
     if (end != bytes) {
         std::memmove(end, bytes, count);
     }
     body_end_ += count;
-    return 0;
+    return true;
 }
 
-int RequestReader::chunk_announced(std::uint64_t bytes) {
+bool RequestReader::chunk_announced(std::uint64_t bytes) {
     if (bytes > body_limit_ - (body_end_ - body_begin_)) {
-        refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
-        return -1;
+        return refuse(Errc::body_too_large, kBodyTooLarge);
     }
-    return 0;
+    return true;
 }
 
-int RequestReader::ignored_arrived(std::size_t count) {
+bool RequestReader::ignored_arrived(std::size_t count) {
     if (!head_done_) {
-        return 0;  // the head as a whole is limited
+        return true;  // the head as a whole is limited
     }
     ignored_bytes_ += count;
     if (ignored_bytes_ > kHeaderBytesMax) {
-        refuse(Errc::headers_too_large, "chunk extensions or trailers are too long");
-        return -1;
+        return refuse(Errc::headers_too_large, "chunk extensions or trailers are too long");
     }
-    return 0;
+    return true;
 }
 
 void RequestReader::finish_request() {

@@ -134,10 +134,11 @@ class RequestReader {
     };
 
     void start();
-    int head_arrived();
-    int body_arrived(const char* bytes, std::size_t count);
-    int chunk_announced(std::uint64_t bytes);
-    int ignored_arrived(std::size_t count);
+    // llhttp's callbacks: false if the request is refused.
+    bool head_arrived();
+    bool body_arrived(const char* bytes, std::size_t count);
+    bool chunk_announced(std::uint64_t bytes);
+    bool ignored_arrived(std::size_t count);
     /// How long a target may be, given the head that begins with it.
     static std::size_t target_bytes_max(std::string_view head) noexcept;
     /// How long the head may be.
@@ -151,6 +152,10 @@ class RequestReader {
     bool apply_content_coding(std::string_view value);
     bool decode(std::string_view bytes);
     bool posts_to_root() const noexcept;
+
+    /// Whether the caller is told of the head before any of the body that has come with it is decoded.
+    bool waits_to_decode() const noexcept { return tells_head_ && decoder_ != nullptr; }
+
     void drop_decoder();
     void set_head();
     static constexpr std::string_view kMalformedTarget =
@@ -162,6 +167,7 @@ class RequestReader {
     Step step_after_unknown_method();
     /// Returns false.
     bool refuse(Errc code, std::string_view text, int status = 0);
+    Step refused(Errc code, std::string_view text, int status = 0);
 
     std::uint64_t body_bytes_max_;
     std::uint64_t body_limit_;  ///< of the current request: larger if it may be a Bundle
