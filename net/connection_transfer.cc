@@ -27,8 +27,11 @@ constexpr std::uint64_t kSmallBytes = 64 << 10;
 
 }  // namespace
 
-// Waits for what `step` needs; true if the socket is ready.
+// Waits for what `step` needs. False if the connection is over.
 asio::awaitable<bool> Connection::wait_for(TlsStream::Step step) {
+    if (step == TlsStream::Step::closed || step == TlsStream::Step::broken) {
+        co_return false;
+    }
     const auto kind = step == TlsStream::Step::wants_write ? asio::ip::tcp::socket::wait_write
                                                            : asio::ip::tcp::socket::wait_read;
     const Waited waited = co_await socket_.async_wait(kind, use_tuple);
@@ -45,10 +48,7 @@ asio::awaitable<bool> Connection::greet() {
             admission_.set_certificate(tls_->client_certificate());
             co_return true;
         }
-        bool ready = false;
-        if (step != TlsStream::Step::closed && step != TlsStream::Step::broken) {
-            ready = co_await wait_for(step);
-        }
+        const bool ready = co_await wait_for(step);
         if (!ready) {
             co_return false;
         }
@@ -67,10 +67,7 @@ asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
             }
             co_return Moved{asio::error_code(), count};
         }
-        bool ready = false;
-        if (step != TlsStream::Step::closed && step != TlsStream::Step::broken) {
-            ready = co_await wait_for(step);
-        }
+        const bool ready = co_await wait_for(step);
         if (!ready) {
             co_return Moved{asio::error::eof, 0};
         }
