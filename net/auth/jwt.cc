@@ -115,12 +115,19 @@ bool is_signed_with(const std::string& secret, std::string_view text, std::strin
            signature.size() == size && CRYPTO_memcmp(right.data(), signature.data(), size) == 0;
 }
 
-Result<void> check_signature(const Algorithm& algorithm, json::Value header, std::string_view text,
-                             std::string_view signature, const KeySet& keys,
-                             const TokenRules& rules) {
+struct Parts {
+    std::string header;
+    std::string claims;
+    std::string signature;
+    std::string_view signed_text;
+};
+
+Result<void> check_signature(const Parts& token, json::Value header, const Algorithm& algorithm,
+                             const KeySet& keys, const TokenRules& rules) {
     if (algorithm.signature == Signature::hmac) {
         // Only with the secret: a public key is never used as one.
-        if (rules.secret.empty() || !is_signed_with(rules.secret, text, signature)) {
+        if (rules.secret.empty() ||
+            !is_signed_with(rules.secret, token.signed_text, token.signature)) {
             return bad_credentials("The token's signature is wrong");
         }
         return {};
@@ -141,19 +148,12 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
         if (tried++ == kKeysTriedMax) {
             return bad_credentials("The token does not say which of many keys it is signed with");
         }
-        if (is_signed_by(key, algorithm, text, signature)) {
+        if (is_signed_by(key, algorithm, token.signed_text, token.signature)) {
             return {};
         }
     }
     return bad_credentials("The token's signature is wrong");
 }
-
-struct Parts {
-    std::string header;
-    std::string claims;
-    std::string signature;
-    std::string_view signed_text;
-};
 
 /// Lifetime: views point into `token`.
 Result<Parts> split(std::string_view token) {
@@ -218,8 +218,7 @@ Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
     if (algorithm == nullptr) {
         return bad_credentials("The token's alg is not accepted");
     }
-    ANNALS_TRY_VOID(check_signature(*algorithm, header->root(), parts.signed_text, parts.signature,
-                                    keys, rules));
+    ANNALS_TRY_VOID(check_signature(parts, header->root(), *algorithm, keys, rules));
     return std::move(parts.claims);
 }
 
