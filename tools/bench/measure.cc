@@ -112,9 +112,9 @@ void add_sums(Extras& extras, const SearchSums& sums, bool counts) {
     extras.emplace_back("mean response bytes", static_cast<double>(sums.bytes) / answers);
 }
 
-Result<Conversations> prepare_reads(std::string_view version, const Asked& asked, const Site& site,
-                                    const Settings& settings, Material& material,
-                                    Measurement& measurement) {
+Result<Conversations> prepare_reads(const Asked& asked, const Site& site, const Settings& settings,
+                                    Material& material, Measurement& measurement) {
+    const std::string_view version = asked.workload->name == "vread" ? "/_history/1" : "";
     material.bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
     ANNALS_TRY_VOID(preload(site, settings, material.bodies, material.known));
     measurement.extras.emplace_back("resources", static_cast<double>(material.known.size()));
@@ -167,11 +167,8 @@ Result<Conversations> prepare_history(const Asked& asked, const Site& site,
 Result<Conversations> prepare(const Asked& asked, const Site& site, const Settings& settings,
                               Material& material, Measurement& measurement) {
     const std::string_view name = asked.workload->name;
-    if (name == "read") {
-        return prepare_reads("", asked, site, settings, material, measurement);
-    }
-    if (name == "vread") {
-        return prepare_reads("/_history/1", asked, site, settings, material, measurement);
+    if (name == "read" || name == "vread") {
+        return prepare_reads(asked, site, settings, material, measurement);
     }
     if (name == "search" || name == "search-count") {
         return prepare_searches(asked, site, settings, material, measurement);
