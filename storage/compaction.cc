@@ -240,22 +240,18 @@ std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::u
 
 // ---- all of them ----
 
-Compaction::Compaction(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-                       SegmentWriter& writer, Eraser& eraser, PackPolicy packing)
-    : fs_(fs),
-      segments_(std::move(directory) + "/segments"),
-      table_(table),
-      index_(index),
-      writer_(writer),
+Compaction::Compaction(const OpenLog& log, Eraser& eraser, PackPolicy packing)
+    : log_(log),
+      segments_(log.directory + "/segments"),
       eraser_(eraser),
       packing_(std::move(packing)) {
     count_dead();
 }
 
 void Compaction::measure_all() {
-    const std::uint64_t newest = writer_.newest_number();
+    const std::uint64_t newest = log_.writer.newest_number();
     for (std::uint64_t number = 1; number < newest; ++number) {
-        eraser_.set_dead_bytes(number, measure_dead(table_, index_, number));
+        eraser_.set_dead_bytes(number, measure_dead(log_.table, log_.index, number));
     }
 }
 
@@ -270,12 +266,12 @@ bool Compaction::to_pack(std::uint64_t number, const Segment& segment) const {
     if (whole_ || packing_.after.count() == 0) {
         return true;
     }
-    const auto next = table_.slot_of(number + 1);
+    const auto next = log_.table.slot_of(number + 1);
     if (!next) {
         return false;
     }
     // Ahead of the clock it is if the clock was wrong then; so are all later commits, until the clock has caught up.
-    const std::int64_t age = packing_.clock().us - table_.find(*next)->header.last_instant.us;
+    const std::int64_t age = packing_.clock().us - log_.table.find(*next)->header.last_instant.us;
     return std::abs(age) >= packing_.after.count();
 }
 
@@ -286,11 +282,11 @@ void Compaction::note_damage(const Error& error, std::uint64_t number) {
 }
 
 std::optional<Compaction::Task> Compaction::next_task() const {
-    const std::uint64_t newest = writer_.newest_number();
+    const std::uint64_t newest = log_.writer.newest_number();
     const auto& dead = eraser_.dead_bytes();
     for (std::uint64_t number = passed_over_ + 1; number < newest; ++number) {
-        const auto slot = table_.slot_of(number);
-        const Segment* segment = slot ? table_.find(*slot) : nullptr;
+        const auto slot = log_.table.slot_of(number);
+        const Segment* segment = slot ? log_.table.find(*slot) : nullptr;
         if (segment == nullptr || segment->packed != nullptr ||
             (!whole_ && (damaged_.contains(number) || given_up_.contains(number)))) {
             continue;
@@ -321,7 +317,7 @@ Result<bool> Compaction::begin_next() {
         passed_over_ = 0;
         return false;
     }
-    auto begun = SegmentRewrite::begin(fs_, segments_, task->number, task->pack);
+    auto begun = SegmentRewrite::begin(log_.fs, segments_, task->number, task->pack);
     if (!begun) {
         passed_over_ = task->number;
         note_damage(begun.error(), task->number);
@@ -334,7 +330,7 @@ Result<bool> Compaction::begin_next() {
 // Makes the new file the segment, if that is worth it.
 Result<void> Compaction::put_in_place(SegmentRewrite& rewrite) {
     const std::uint64_t number = rewrite.number();
-    std::unique_lock lock(eraser_.files());
+    std::unique_lock lock(log_.files);
     auto finished = rewrite.finish();
     lock.unlock();
     broken_ = rewrite.finished() && !finished;
@@ -345,7 +341,7 @@ Result<void> Compaction::put_in_place(SegmentRewrite& rewrite) {
     }
     const std::uint64_t bytes = segment->bytes;
     const std::uint64_t freed = rewrite.bytes() - bytes;
-    if (auto switched = switch_segment(table_, index_, *std::move(segment)); !switched) {
+    if (auto switched = switch_segment(log_.table, log_.index, *std::move(segment)); !switched) {
         broken_ = true;
         return std::move(switched.error());
     }
@@ -353,7 +349,7 @@ Result<void> Compaction::put_in_place(SegmentRewrite& rewrite) {
     const auto found = dead_by_segment.find(number);
     const std::uint64_t dead = found == dead_by_segment.end() ? 0 : found->second;
     eraser_.set_dead_bytes(number, 0);
-    writer_.add_log_bytes(0 - freed);
+    log_.writer.add_log_bytes(0 - freed);
     if (rewrite.packs()) {
         pack_bytes_written_ += bytes;
         ++segments_packed_;
@@ -405,9 +401,9 @@ void Compaction::erasing(std::span<const Position> erased) {
     if (rewrite_ == nullptr) {
         return;
     }
-    const auto slot = table_.slot_of(rewrite_->number());
+    const auto slot = log_.table.slot_of(rewrite_->number());
     const bool touched = std::ranges::any_of(
-        erased, [&](Position position) { return index_.location(position).segment == *slot; });
+        erased, [&](Position position) { return log_.index.location(position).segment == *slot; });
     if (touched) {
         const std::uint64_t number = rewrite_->number();
         // Whoever asked for all of them waits for the others, too.
@@ -431,7 +427,7 @@ void Compaction::count_dead() noexcept {
 
 CompactionProgress Compaction::progress() const noexcept {
     // Dead bytes in the open segment stay until the next segment begins.
-    const bool open = newest_ != 0 && newest_ == writer_.newest_number();
+    const bool open = newest_ != 0 && newest_ == log_.writer.newest_number();
     return {.running = !ended_ && (asked_ || running_),
             .ended = ended_,
             .segments_done = segments_done_,

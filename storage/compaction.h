@@ -30,8 +30,6 @@
 
 namespace annals::storage {
 
-class SegmentWriter;
-
 /// Rewrites one segment to a new file, some frames at a time.
 class SegmentRewrite {
   public:
@@ -117,9 +115,8 @@ class Compaction {
     /// Segments of which this share is dead are compacted without being asked.
     static constexpr double kDeadShare = 0.25;
 
-    /// Lifetime: all outlive the compaction.
-    Compaction(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-               SegmentWriter& writer, Eraser& eraser, PackPolicy packing);
+    /// Lifetime: `eraser` outlives the compaction.
+    Compaction(const OpenLog& log, Eraser& eraser, PackPolicy packing);
 
     /// Makes the next steps compact every sealed segment with anything dead and, if packing is on, pack every one. Any thread.
     void ask() noexcept { asked_.store(true); }
@@ -161,11 +158,8 @@ class Compaction {
     bool to_pack(std::uint64_t number, const Segment& segment) const;
     void count_dead() noexcept;
 
-    FileSystem& fs_;
-    const std::string segments_;
-    SegmentTable& table_;
-    Index& index_;
-    SegmentWriter& writer_;
+    const OpenLog log_;
+    const std::string segments_;  ///< the folder
     Eraser& eraser_;
     const PackPolicy packing_;
     std::unique_ptr<SegmentRewrite> rewrite_;

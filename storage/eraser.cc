@@ -58,15 +58,10 @@ Result<std::uint64_t> count_gone(std::string_view segment, const SegmentHeader& 
 
 }  // namespace
 
-Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-               SegmentWriter& writer, ErasureJournal::Content journal, std::mutex& files)
-    : fs_(fs),
-      segments_(directory + "/segments"),
-      table_(table),
-      index_(index),
-      writer_(writer),
-      files_(files),
-      journal_(fs, directory, journal.sequence),
+Eraser::Eraser(const OpenLog& log, ErasureJournal::Content journal)
+    : log_(log),
+      segments_(log.directory + "/segments"),
+      journal_(log.fs, log.directory, journal.sequence),
       done_(std::move(journal)) {
     if (done_.left) {
         begun_ = done_;
@@ -128,7 +123,7 @@ Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
     std::map<std::uint32_t, std::vector<std::uint64_t>> records;  // by slot
     std::uint64_t bodies = 0;
     for (const Location& place : places_of(erased)) {
-        const Segment* segment = table_.find(place.segment);
+        const Segment* segment = log_.table.find(place.segment);
         if (segment == nullptr || segment->packed == nullptr) {
             continue;
         }
@@ -146,7 +141,7 @@ Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
         if (done) {
             bodies += offsets.size();
         } else if (done.error().code == Errc::corrupt) {
-            note_damage(*table_.find(slot), offsets.front());
+            note_damage(*log_.table.find(slot), offsets.front());
         } else {
             return done.error();
         }
@@ -161,7 +156,7 @@ void Eraser::note_damage(const Segment& segment, std::uint64_t offset) {
 }
 
 Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records) {
-    const Segment old = *table_.find(slot);
+    const Segment old = *log_.table.find(slot);
     const std::uint64_t number = old.header.number;
     Replaced& replaced = replaced_[number];
     replaced.last = std::chrono::steady_clock::now();
@@ -185,9 +180,9 @@ Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uin
 /// At every moment one of the two files is the segment, and either is whole.
 Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::string_view bytes) {
     const std::string draft = segments_ + "/copy.tmp";
-    ANNALS_TRY(const auto file, create_anew(fs_, draft));
+    ANNALS_TRY(const auto file, create_anew(log_.fs, draft));
     if (auto done = write_large(*file, bytes); !done) {
-        (void)fs_.remove(draft);
+        (void)log_.fs.remove(draft);
         return done;
     }
     ANNALS_TRY_VOID(file->sync());
@@ -197,15 +192,15 @@ Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::stri
     ANNALS_TRY(Segment segment, make_segment(header, std::move(data), bytes.size()));
     {
         // A backup takes one file or the other, and knows which.
-        const std::lock_guard lock(files_);
-        ANNALS_TRY_VOID(fs_.rename(draft, segments_ + "/" + segment_name(header.number)));
-        ANNALS_TRY_VOID(fs_.sync_directory(segments_));
+        const std::lock_guard lock(log_.files);
+        ANNALS_TRY_VOID(log_.fs.rename(draft, segments_ + "/" + segment_name(header.number)));
+        ANNALS_TRY_VOID(log_.fs.sync_directory(segments_));
     }
-    if (auto switched = switch_segment(table_, index_, std::move(segment)); !switched) {
+    if (auto switched = switch_segment(log_.table, log_.index, std::move(segment)); !switched) {
         // Damage here can't be ignored: the file being read no longer has the segment's name.
         return Error{Errc::io, std::move(switched.error().detail)};
     }
-    writer_.add_log_bytes(bytes.size() - old.bytes);
+    log_.writer.add_log_bytes(bytes.size() - old.bytes);
     return {};
 }
 
@@ -231,13 +226,13 @@ std::vector<Location> Eraser::places_of(std::span<const Position> erased) const 
     Position begin{1};
     Position end;  // [begin, end] is one commit, which has been handled
     for (const Position position : erased) {
-        places.push_back(index_.location(position));
+        places.push_back(log_.index.location(position));
         if (position >= begin && position <= end) {
             continue;
         }
         begin = position;
-        end = index_.commit_end(position);
-        if (const auto request = find_request(table_, index_, end)) {
+        end = log_.index.commit_end(position);
+        if (const auto request = find_request(log_.table, log_.index, end)) {
             places.push_back(request->place);
         }
     }
@@ -252,7 +247,7 @@ std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
     const std::vector<Location> places = places_of(erased);
     std::vector<Blanking> blankings;
     for (std::span<const Location> left(places); !left.empty();) {
-        const Segment* segment = table_.find(left.front().segment);
+        const Segment* segment = log_.table.find(left.front().segment);
         const bool plain = segment != nullptr && segment->packed == nullptr;
         left = left.subspan(plain ? plan_frame(*segment, left, blankings) : 1);
     }
@@ -315,9 +310,9 @@ void Eraser::await_readers(std::span<const Blanking> blankings) {
     std::vector<Segment::Holds> held;
     for (std::size_t i = 0; i < blankings.size(); ++i) {
         const std::uint64_t number = blankings[i].segment;
-        const auto slot = table_.slot_of(number);
+        const auto slot = log_.table.slot_of(number);
         if (slot && (i == 0 || blankings[i - 1].segment != number)) {
-            held.push_back(table_.renew_holds(*slot));
+            held.push_back(log_.table.renew_holds(*slot));
         }
     }
     const auto deadline = std::chrono::steady_clock::now() + kReadersGrace;
@@ -338,20 +333,20 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
             ++end;
         }
         // Nobody may give the file another name between the check of how many it has and the sync.
-        std::unique_lock lock(files_);
-        if (number != writer_.open_number()) {
-            auto copied = break_links(fs_, segments_, number);
+        std::unique_lock lock(log_.files);
+        if (number != log_.writer.open_number()) {
+            auto copied = break_links(log_.fs, segments_, number);
             if (!copied || *copied) {
                 copied_.insert(number);
             }
             ANNALS_TRY(const bool linked, std::move(copied));
             if (!linked && copied_.contains(number)) {
                 // An earlier attempt gave the name to a copy, and perhaps didn't get this far.
-                ANNALS_TRY_VOID(fs_.sync_directory(segments_));
+                ANNALS_TRY_VOID(log_.fs.sync_directory(segments_));
             }
         }
         const std::string path = segments_ + "/" + segment_name(number);
-        ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read_write));
+        ANNALS_TRY(const auto file, log_.fs.open(path, FileSystem::Mode::read_write));
         ANNALS_TRY_VOID(apply_blankings(*file, blankings.subspan(begin, end - begin)));
         ANNALS_TRY_VOID(file->sync());
         lock.unlock();
@@ -360,7 +355,8 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
             ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));
             ANNALS_TRY(const SegmentHeader header,
                        decode_segment_header({data.get(), bytes}, path));
-            ANNALS_TRY_VOID(switch_segment(table_, index_, {header, std::move(data), bytes}));
+            ANNALS_TRY_VOID(
+                switch_segment(log_.table, log_.index, {header, std::move(data), bytes}));
             copied_.erase(number);
         }
         begin = end;

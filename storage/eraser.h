@@ -28,12 +28,20 @@ namespace annals::storage {
 
 class SegmentWriter;
 
+/// The log of a store that is open for writing, for those who rewrite its segments. Lifetime: all outlive these.
+struct OpenLog {
+    FileSystem& fs;
+    std::string directory;  ///< of the store
+    SegmentTable& table;
+    Index& index;
+    SegmentWriter& writer;
+    std::mutex& files;  ///< held while a segment's file is replaced: Store::segment_files()
+};
+
 class Eraser {
   public:
-    /// Continues after `journal`, which has been applied except for what it says is left. `files`: Store::segment_files().
-    /// Lifetime: all references outlive the eraser.
-    Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-           SegmentWriter& writer, ErasureJournal::Content journal, std::mutex& files);
+    /// Continues after `journal`, which has been applied except for what it says is left.
+    Eraser(const OpenLog& log, ErasureJournal::Content journal);
 
     /// Removes the bodies of versions that the index has as erased, by erase records that are durable. `erases`: how many more
     /// erase records of the log are complete then. Returns how many bodies were removed.
@@ -58,9 +66,6 @@ class Eraser {
     /// Whether something was erased from a sealed segment so recently that more may follow, and packing it is not worthwhile.
     bool is_warm(std::uint64_t segment, std::chrono::microseconds for_so_long) const;
 
-    /// Held while a segment's file is replaced.
-    std::mutex& files() noexcept { return files_; }
-
     /// Sets what compaction of a segment has left.
     void set_dead_bytes(std::uint64_t segment, std::uint64_t bytes);
 
@@ -79,12 +84,8 @@ class Eraser {
     Result<void> apply(std::span<const Blanking> blankings);
     void await_readers(std::span<const Blanking> blankings);
 
-    FileSystem& fs_;
-    const std::string segments_;
-    SegmentTable& table_;
-    Index& index_;
-    SegmentWriter& writer_;
-    std::mutex& files_;
+    const OpenLog log_;
+    const std::string segments_;  ///< the folder
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group
     bool dead_bytes_changed_ = false;

@@ -28,14 +28,13 @@ constexpr auto kPackInterval = std::chrono::seconds(10);
 }  // namespace
 
 Housekeeper::Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
-                         ForgetDerived forget_derived, std::uint64_t erases,
-                         std::vector<Position> left)
+                         ForgetDerived forget_derived, Left left)
     : eraser_(eraser),
       compaction_(compaction),
       listeners_(listeners),
       forget_derived_(std::move(forget_derived)),
-      added_{.ticket = {}, .erases = erases, .erased = std::move(left)},
-      ready_(erases != 0) {
+      added_{.ticket = {}, .erases = left.erases, .erased = std::move(left.erased)},
+      ready_(added_.erases != 0) {
     thread_ = std::thread([this] { run(); });
 }
 

@@ -27,10 +27,15 @@ class Housekeeper {
     /// Removes what was erased from files that are derived from the log. Called before segments are touched.
     using ForgetDerived = std::function<Result<void>(std::span<const Position>)>;
 
-    /// Starts the thread, which begins with the versions `left` over from `erases` erase records of earlier processes.
-    /// Lifetime: all arguments outlive the housekeeper.
+    /// What an earlier process has left to do.
+    struct Left {
+        std::uint64_t erases = 0;  ///< erase records
+        std::vector<Position> erased = {};
+    };
+
+    /// Starts the thread, which begins with what is `left`. Lifetime: all references outlive the housekeeper.
     Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
-                ForgetDerived forget_derived, std::uint64_t erases, std::vector<Position> left);
+                ForgetDerived forget_derived, Left left);
 
     /// Completes the outstanding erasures, and stops. Requires: nothing is added any more.
     ~Housekeeper();

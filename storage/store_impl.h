@@ -27,12 +27,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace annals::storage {
 
 struct Store::Impl {
-    explicit Impl(FileSystem& fs) : resident(fs) {}
+    Impl(FileSystem& file_system, std::string folder)
+        : fs(file_system), directory(std::move(folder)), resident(fs) {}
 
+    FileSystem& fs;
+    const std::string directory;
     std::uint64_t store_id = 0;
     std::unique_ptr<DirectoryLock> lock;
     SegmentTable segments;
@@ -112,18 +116,16 @@ struct Store::Impl {
 
     /// Continues at the end of the log: makes everything that a read-only store lacks. If there is no space for a segment now,
     /// writes are refused until there is. Errors: as Store::open.
-    Result<void> begin_writing(FileSystem& fs, const std::string& directory,
-                               const StoreOptions& options, Recovered recovered,
+    Result<void> begin_writing(const StoreOptions& options, Recovered recovered,
                                ErasureJournal::Content journal);
 
     /// Finishes the erasures that an earlier process had begun, and starts housekeeping.
-    Result<void> keep_house(FileSystem& fs, const std::string& directory,
-                            ErasureJournal::Content journal, const Recovered& recovered,
+    Result<void> keep_house(ErasureJournal::Content journal, const Recovered& recovered,
                             PackPolicy packing);
 
     /// Makes everything in the log searchable.
-    void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,
-                        SearchSetup with, SearchCheckpointReader& saved, OpenReport& report);
+    void recover_search(const StoreOptions& options, SearchSetup with,
+                        SearchCheckpointReader& saved, OpenReport& report);
 };
 
 }  // namespace annals::storage

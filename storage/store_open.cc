@@ -92,8 +92,7 @@ Result<void> check_backup(FileSystem& fs, const std::string& directory, bool all
 
 }  // namespace
 
-void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
-                                 const StoreOptions& options, SearchSetup with,
+void Store::Impl::recover_search(const StoreOptions& options, SearchSetup with,
                                  SearchCheckpointReader& saved, OpenReport& report) {
     setup = std::move(with);
     for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
@@ -114,14 +113,12 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
     }
 }
 
-Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& directory,
-                                     ErasureJournal::Content journal, const Recovered& recovered,
+Result<void> Store::Impl::keep_house(ErasureJournal::Content journal, const Recovered& recovered,
                                      PackPolicy packing) {
     const std::uint64_t erases = recovered.erases - journal.erases_done;  // Modulo 2^64.
-    eraser = std::make_unique<Eraser>(fs, directory, segments, index, *segment_writer,
-                                      std::move(journal), segment_files);
-    auto forget_derived = [this, &fs, directory,
-                           removed = false](std::span<const Position> erased) mutable {
+    const OpenLog log{fs, directory, segments, index, *segment_writer, segment_files};
+    eraser = std::make_unique<Eraser>(log, std::move(journal));
+    auto forget_derived = [this, removed = false](std::span<const Position> erased) mutable {
         if (checkpoint != nullptr) {
             return checkpoint->forget(erased);
         }
@@ -129,28 +126,27 @@ Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& director
         removed = done.has_value();
         return done;
     };
-    bool later = false;
+    Housekeeper::Left left;
     if (erases != 0) {
         ANNALS_TRY_VOID(forget_derived(recovered.unblanked));
         const auto bodies = eraser->blank(recovered.unblanked, erases);
-        later = !bodies && bodies.error().code == Errc::no_store;
-        if (!bodies && !later) {
+        if (!bodies && bodies.error().code != Errc::no_store) {
             return bodies.error();
+        }
+        if (!bodies) {
+            left = {erases, recovered.unblanked};
         }
         log_info(bodies ? fmt::format("erase: {} bodies of erased versions removed", *bodies)
                         : fmt::format("erase: {}", bodies.error().detail));
         static_cast<void>(eraser->take_damage());  // which is in the log
     }
-    compaction = std::make_unique<Compaction>(fs, directory, segments, index, *segment_writer,
-                                              *eraser, std::move(packing));
-    housekeeper = std::make_unique<Housekeeper>(
-        *eraser, *compaction, listeners, std::move(forget_derived), later ? erases : 0,
-        later ? recovered.unblanked : std::vector<Position>());
+    compaction = std::make_unique<Compaction>(log, *eraser, std::move(packing));
+    housekeeper = std::make_unique<Housekeeper>(*eraser, *compaction, listeners,
+                                                std::move(forget_derived), std::move(left));
     return {};
 }
 
-Result<void> Store::Impl::begin_writing(FileSystem& fs, const std::string& directory,
-                                        const StoreOptions& options, Recovered recovered,
+Result<void> Store::Impl::begin_writing(const StoreOptions& options, Recovered recovered,
                                         ErasureJournal::Content journal) {
     const std::function<Instant()> clock = options.clock ? options.clock : now;
     segment_writer = std::make_unique<SegmentWriter>(
@@ -184,7 +180,7 @@ Result<void> Store::Impl::begin_writing(FileSystem& fs, const std::string& direc
         sequencer->drop(WriteState::no_space);
     }
     ANNALS_TRY_VOID(keep_house(
-        fs, directory, std::move(journal), recovered,
+        std::move(journal), recovered,
         PackPolicy{.enabled = options.pack_segments, .after = options.pack_after, .clock = clock}));
     log_writer = std::make_unique<LogWriter>(
         *sequencer, *segment_writer, index, feed.get(), *housekeeper, listeners,
@@ -198,7 +194,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     OpenReport unused;
     OpenReport& found = report != nullptr ? *report : unused;
     found = {};
-    auto owned = std::make_unique<Impl>(fs);
+    auto owned = std::make_unique<Impl>(fs, directory);
     const std::string segments = directory + "/segments";
     ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, owned->lock));
     if (options.read_only) {
@@ -223,7 +219,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
                         looks < kReaderLooksMax;
          ++looks) {
         std::this_thread::sleep_for(kBetweenReaderLooks);
-        owned = std::make_unique<Impl>(fs);
+        owned = std::make_unique<Impl>(fs, directory);
         found = {};
         ANNALS_TRY(journal, ErasureJournal::read(fs, directory));
         looked = recover(fs, segments, options, journal, owned->index, owned->segments, found);
@@ -237,12 +233,11 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     impl->log_bytes = recovered.log_bytes;
     std::unique_ptr<Store> store(new Store(std::move(owned)));
     if (options.search) {
-        impl->recover_search(fs, directory, options, options.search(*store), *saved, found);
+        impl->recover_search(options, options.search(*store), *saved, found);
     }
 
     if (!options.read_only) {
-        ANNALS_TRY_VOID(
-            impl->begin_writing(fs, directory, options, std::move(recovered), std::move(journal)));
+        ANNALS_TRY_VOID(impl->begin_writing(options, std::move(recovered), std::move(journal)));
     }
     found.segments = impl->segments.size();
     found.resources = impl->index.totals({}).resources;

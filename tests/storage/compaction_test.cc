@@ -301,13 +301,13 @@ struct SealedSegment {
     Index index;
     SegmentWriter writer{fs, "/data/segments", {kMebibyte, false}, 7, table};
     std::mutex files;
-    Eraser eraser{fs, "/data", table, index, writer, {}, files};
+    const OpenLog log{fs, "/data", table, index, writer, files};
+    Eraser eraser{log, {}};
 };
 
 TEST(Compaction, DoesNothingMoreOnceItHasEnded) {
     SealedSegment sealed;
-    Compaction compaction(sealed.fs, "/data", sealed.table, sealed.index, sealed.writer,
-                          sealed.eraser, {});
+    Compaction compaction(sealed.log, sealed.eraser, {});
     const auto begun = compaction.step();
     ASSERT_TRUE(begun) << begun.error().detail;
     EXPECT_TRUE(*begun);
@@ -331,8 +331,7 @@ TEST(Compaction, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
          .instant = {1},
          .location = {.segment = *sealed.table.slot_of(1), .offset = kSegmentHeaderBytes}});
     sealed.index.publish({1});
-    Compaction compaction(sealed.fs, "/data", sealed.table, sealed.index, sealed.writer,
-                          sealed.eraser,
+    Compaction compaction(sealed.log, sealed.eraser,
                           {.enabled = false, .after = std::chrono::hours(1), .clock = {}});
     const auto begun = compaction.step();
     ASSERT_TRUE(begun) << begun.error().detail;
@@ -347,7 +346,7 @@ TEST(Compaction, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
     EXPECT_EQ(sealed.fs.changing_calls(), calls);
     EXPECT_TRUE(compaction.comes_back());
 
-    Compaction asked(sealed.fs, "/data", sealed.table, sealed.index, sealed.writer, sealed.eraser,
+    Compaction asked(sealed.log, sealed.eraser,
                      {.enabled = true, .after = std::chrono::hours(1), .clock = {}});
     asked.ask();
     for (int i = 0; i < 2; ++i) {
@@ -384,8 +383,8 @@ TEST(Compaction, DoesNotBeginAgainWhatIsDamagedUnlessAskedForAll) {
         SCOPED_TRACE(damaged);
         SealedSegment sealed;
         sealed.flip(damaged);
-        Compaction compaction(sealed.fs, "/data", sealed.table, sealed.index, sealed.writer,
-                              sealed.eraser, {.enabled = true, .after = {}, .clock = {}});
+        Compaction compaction(sealed.log, sealed.eraser,
+                              {.enabled = true, .after = {}, .clock = {}});
         // Without the footer, it isn't begun; without the frame, it isn't copied.
         const auto until_damage = [&] {
             Result<bool> step = compaction.step();
