@@ -298,20 +298,20 @@ Result<void> SegmentWriter::seal(Instant last_instant) {
     return {};
 }
 
-Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std::uint64_t least,
-                                                       bool zeros, std::string& path) {
+/// A file of `bytes` or, if there is no room for that, of fewer, but at least `least`.
+Result<SegmentWriter::NewFile> SegmentWriter::make_file(std::uint64_t bytes, std::uint64_t least,
+                                                        bool zeros) {
     if (auto file = preparer_.take(least)) {
-        path = preparer_.path();
         ANNALS_TRY(bytes, file->size());
-        return file;
+        return NewFile{preparer_.path(), std::move(file), bytes};
     }
-    path = directory_ + "/new.tmp";
+    const std::string path = directory_ + "/new.tmp";
     ANNALS_TRY(std::unique_ptr<File> file, create_anew(fs_, path));
     // A nearly full device still has room for a smaller segment.
     while (true) {
         auto made = zeros ? file->write_zeros(0, bytes) : file->allocate(bytes);
         if (made) {
-            return file;
+            return NewFile{path, std::move(file), bytes};
         }
         if (made.error().code != Errc::no_store || bytes / 2 < std::max(least, kSegmentBytesMin)) {
             file.reset();
@@ -346,12 +346,9 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
         // Renaming would destroy a file that nobody has read.
         return Error{Errc::io, name + ": there already, though it should be the next segment"};
     }
-    std::uint64_t bytes = std::max(options_.segment_bytes, padded(least));
-    if (zeros) {
-        bytes = std::min(bytes, kFirstSegmentBytesMax);
-    }
-    std::string path;
-    ANNALS_TRY(std::unique_ptr<File> file, make_file(bytes, least, zeros, path));
+    const std::uint64_t wanted = std::max(options_.segment_bytes, padded(least));
+    ANNALS_TRY(NewFile made,
+               make_file(zeros ? std::min(wanted, kFirstSegmentBytesMax) : wanted, least, zeros));
     const SegmentHeader header{.store_id = store_id_,
                                .number = next_number_,
                                .first_position = first_position,
@@ -359,19 +356,19 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
                                .last_instant = last_instant};
     char encoded[kSegmentHeaderBytes];
     encode_segment_header(header, encoded);
-    ANNALS_TRY_VOID(file->write(0, {encoded, sizeof encoded}));
-    ANNALS_TRY_VOID(final_if_failed(file->sync()));
-    ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));
-    ANNALS_TRY_VOID(give_name(path, name));
-    const std::uint32_t slot = table_.insert({header, std::move(data), bytes});
+    ANNALS_TRY_VOID(made.file->write(0, {encoded, sizeof encoded}));
+    ANNALS_TRY_VOID(final_if_failed(made.file->sync()));
+    ANNALS_TRY(std::shared_ptr<const char> data, made.file->map(made.bytes));
+    ANNALS_TRY_VOID(give_name(made.path, name));
+    const std::uint32_t slot = table_.insert({header, std::move(data), made.bytes});
     open_ = std::make_unique<OpenSegment>(OpenSegment{.header = header,
                                                       .slot = slot,
-                                                      .file = std::move(file),
+                                                      .file = std::move(made.file),
                                                       .end = kSegmentHeaderBytes,
-                                                      .bytes = bytes,
+                                                      .bytes = made.bytes,
                                                       .footer = FooterBuilder(first_position),
                                                       .marked = false});
-    log_bytes_ += bytes;
+    log_bytes_ += made.bytes;
     synced_ = kSegmentHeaderBytes;
     dirty_bytes_ = 0;
     drop_behind_.begin(next_number_, kSegmentHeaderBytes);

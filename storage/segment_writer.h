@@ -161,12 +161,18 @@ class SegmentWriter {
     void add_log_bytes(std::uint64_t bytes) noexcept { log_bytes_ += bytes; }
 
   private:
+    /// A segment's file before it has its name.
+    struct NewFile {
+        std::string path;
+        std::unique_ptr<File> file;
+        std::uint64_t bytes = 0;
+    };
+
     Result<void> sync_file();
     Result<void> seal(Instant last_instant);
     Result<void> try_new_file();
     Result<void> give_name(const std::string& path, const std::string& name);
-    Result<std::unique_ptr<File>> make_file(std::uint64_t& bytes, std::uint64_t least, bool zeros,
-                                            std::string& path);
+    Result<NewFile> make_file(std::uint64_t bytes, std::uint64_t least, bool zeros);
     Result<void> begin_with(std::uint64_t least, bool zeros, Position first_position,
                             Instant last_instant);
 
