@@ -1,7 +1,4 @@
-// Compaction: rewrites sealed segments without the space of erased bodies, and packs them when they are old enough.
-//
-// Every record of a version or an erasure stays, at its position: the header, type and id of an erased version remain, to say
-// what was erased and to keep numbers and positions as they are.
+// Compaction: decides which sealed segments are rewritten without the space of erased bodies, or packed, and when.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Compaction" and "Packed segment".
@@ -10,12 +7,8 @@
 #pragma once
 
 #include "storage/eraser.h"
-#include "storage/file_system.h"
 #include "storage/index.h"
-#include "storage/packed_segment.h"
 #include "storage/segment.h"
-#include "storage/segment_footer.h"
-#include "storage/segment_packer.h"
 
 #include <atomic>
 #include <chrono>
@@ -30,75 +23,7 @@
 
 namespace annals::storage {
 
-/// Rewrites one segment to a new file, some frames at a time.
-class SegmentRewrite {
-  public:
-    /// Begins to rewrite the sealed segment `number`, to a packed one if `packed`. Errors: no_store, io, corrupt (no whole
-    /// footer).
-    static Result<std::unique_ptr<SegmentRewrite>> begin(FileSystem& fs,
-                                                         const std::string& segments,
-                                                         std::uint64_t number, bool packed);
-
-    /// Removes the new file, unless finish() has put it in place.
-    ~SegmentRewrite();
-    SegmentRewrite(const SegmentRewrite&) = delete;
-    SegmentRewrite& operator=(const SegmentRewrite&) = delete;
-
-    std::uint64_t number() const noexcept { return header_.number; }
-
-    /// Bytes of the old file.
-    std::uint64_t bytes() const noexcept { return source_.size(); }
-
-    /// Bytes of the old file that are done.
-    std::uint64_t done() const noexcept { return read_; }
-
-    /// The new file is a packed one.
-    bool packs() const noexcept { return header_.format == SegmentFormat::packed; }
-
-    /// Copies about `bytes` of the old file, without the space of erased bodies. Returns true when nothing is left to copy.
-    /// Errors: no_store, io, corrupt (a frame is not whole; the segment is left alone).
-    Result<bool> step(std::uint64_t bytes);
-
-    /// Puts the new file in place of the old one, durably, and returns the new segment. None: packing gained nothing, and the old
-    /// file stays. Requires: step() returned true.
-    Result<std::optional<Segment>> finish();
-
-    /// The new file has the segment's name.
-    bool finished() const noexcept { return finished_; }
-
-  private:
-    SegmentRewrite(FileSystem& fs, const std::string& segments)
-        : fs_(fs), segments_(segments), draft_(segments + "/compact.tmp") {}
-
-    void begin_packing();
-    Result<void> copy_frame();
-    Result<void> flush();
-
-    FileSystem& fs_;
-    const std::string segments_;
-    const std::string draft_;
-    std::shared_ptr<const char> data_;
-    std::string_view source_;
-    SegmentHeader header_;  ///< of the new file: another salt
-    std::uint64_t old_salt_ = 0;
-    std::uint64_t frames_end_ = 0;
-    std::uint64_t read_ = kSegmentHeaderBytes;
-    Instant last_instant_;
-    std::vector<Hint> hints_;
-    std::size_t next_hint_ = 0;
-    std::optional<FooterBuilder> footer_;
-    std::unique_ptr<File> file_;
-    std::uint64_t written_ = 0;
-    std::string pending_;      ///< not written yet
-    std::uint64_t image_ = 0;  ///< bytes of the new segment, unpacked
-    std::string frame_;
-    std::unique_ptr<SegmentPacker>
-        packer_;  ///< none: the new file is plain, or nothing is copied yet
-    std::vector<std::uint64_t>
-        old_sources_;  ///< offsets in the old file of what the dictionary has pieces of
-    std::vector<std::uint64_t> sources_;  ///< and in the new segment
-    bool finished_ = false;
-};
+class SegmentRewrite;
 
 /// The bytes taken by bodies of erased versions in a sealed segment. Cost: O(erased versions in it).
 std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::uint64_t number);
@@ -117,6 +42,7 @@ class Compaction {
 
     /// Lifetime: `eraser` outlives the compaction.
     Compaction(const OpenLog& log, Eraser& eraser, PackPolicy packing);
+    ~Compaction();
 
     /// Makes the next steps compact every sealed segment with anything dead and, if packing is on, pack every one. Any thread.
     void ask() noexcept { asked_.store(true); }
