@@ -1,6 +1,7 @@
 #include "net/coding.h"
 
 #include "core/base/check.h"
+#include "core/base/owned.h"
 #include "core/base/text.h"
 #include "core/interactions/media_type.h"
 
@@ -85,16 +86,11 @@ class GzipEncoder final : public Encoder {
 
 class ZstdEncoder final : public Encoder {
   public:
-    ZstdEncoder() : context_(ZSTD_createCCtx()) {
+    ZstdEncoder() {
         if (context_ != nullptr) {
-            ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kZstdLevel);
+            ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, kZstdLevel);
         }
     }
-
-    ZstdEncoder(const ZstdEncoder&) = delete;
-    ZstdEncoder& operator=(const ZstdEncoder&) = delete;
-
-    ~ZstdEncoder() override { ZSTD_freeCCtx(context_); }
 
     bool ready() const noexcept { return context_ != nullptr; }
 
@@ -107,7 +103,7 @@ class ZstdEncoder final : public Encoder {
             const std::size_t size = out.size();
             out.resize(size + kOutputStep);
             ZSTD_outBuffer output{out.data() + size, kOutputStep, 0};
-            const std::size_t left = ZSTD_compressStream2(context_, &output, &input, mode);
+            const std::size_t left = ZSTD_compressStream2(context_.get(), &output, &input, mode);
             // It can't fail because of the input, only for lack of memory.
             if (ZSTD_isError(left) != 0) {
                 throw std::bad_alloc();
@@ -120,10 +116,10 @@ class ZstdEncoder final : public Encoder {
         }
     }
 
-    void reset() override { ZSTD_CCtx_reset(context_, ZSTD_reset_session_only); }
+    void reset() override { ZSTD_CCtx_reset(context_.get(), ZSTD_reset_session_only); }
 
   private:
-    ZSTD_CCtx* context_;
+    const Owned<ZSTD_CCtx, ZSTD_freeCCtx> context_{ZSTD_createCCtx()};
 };
 
 /// A body may consist of several members or frames (RFC 1952 section 2.2, RFC 8878 section 3.1), each of
@@ -215,16 +211,11 @@ class GzipDecoder final : public Decoder {
 
 class ZstdDecoder final : public Decoder {
   public:
-    ZstdDecoder() : context_(ZSTD_createDCtx()) {
+    ZstdDecoder() {
         if (context_ != nullptr) {
-            ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kZstdWindowLogMax);
+            ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kZstdWindowLogMax);
         }
     }
-
-    ZstdDecoder(const ZstdDecoder&) = delete;
-    ZstdDecoder& operator=(const ZstdDecoder&) = delete;
-
-    ~ZstdDecoder() override { ZSTD_freeDCtx(context_); }
 
     bool ready() const noexcept { return context_ != nullptr; }
 
@@ -243,7 +234,7 @@ class ZstdDecoder final : public Decoder {
                 return Step::corrupt;
             }
             input.size = before + part.size();
-            const std::size_t hint = ZSTD_decompressStream(context_, &output, &input);
+            const std::size_t hint = ZSTD_decompressStream(context_.get(), &output, &input);
             out.append(made.data(), output.pos);
             if (ZSTD_isError(hint) != 0) {
                 return Step::corrupt;
@@ -265,7 +256,7 @@ class ZstdDecoder final : public Decoder {
 
     bool complete() const noexcept override { return complete_; }
 
-    std::size_t memory() const noexcept override { return ZSTD_sizeof_DCtx(context_); }
+    std::size_t memory() const noexcept override { return ZSTD_sizeof_DCtx(context_.get()); }
 
   private:
     /// Whether `bytes` may continue the magic number of a frame or a skippable frame. The library also accepts
@@ -290,7 +281,7 @@ class ZstdDecoder final : public Decoder {
         return true;
     }
 
-    ZSTD_DCtx* context_;
+    const Owned<ZSTD_DCtx, ZSTD_freeDCtx> context_{ZSTD_createDCtx()};
     std::size_t magic_seen_ = 0;  // bytes of the current frame's
     bool skippable_ = false;      // the kind of the current frame
     std::uint64_t frames_ = 0;    // complete ones
