@@ -8,6 +8,7 @@
 #include "net/await.h"
 #include "net/worker.h"
 
+#include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <fmt/format.h>
 
@@ -98,6 +99,29 @@ void divide_descriptors(Shared& shared) {
     }
 }
 
+/// Binds `acceptor` to the address in `listen`, which it returns. Errors: usage.
+Result<core::ListenAddress> bind_to(const std::string& listen, asio::ip::tcp::acceptor& acceptor) {
+    ANNALS_TRY(core::ListenAddress address, core::read_listen_address(listen));
+    asio::error_code ec;
+    asio::ip::tcp::resolver resolver(acceptor.get_executor());
+    const auto found = resolver.resolve(address.host, address.port, ec);
+    if (ec || found.empty()) {
+        return Error{Errc::usage, fmt::format("listen: cannot resolve '{}'", listen)};
+    }
+    const asio::ip::tcp::endpoint endpoint = *found.begin();
+    acceptor.open(endpoint.protocol(), ec);
+    if (!ec) {
+        acceptor.set_option(asio::socket_base::reuse_address(true), ec);
+    }
+    if (!ec) {
+        acceptor.bind(endpoint, ec);
+    }
+    if (ec) {
+        return Error{Errc::usage, fmt::format("listen: cannot bind {}: {}", listen, ec.message())};
+    }
+    return address;
+}
+
 }  // namespace
 
 struct Server::Impl {
@@ -135,33 +159,15 @@ struct Server::Impl {
 };
 
 Result<void> Server::Impl::listen() {
-    ANNALS_TRY(const core::ListenAddress address, core::read_listen_address(shared.config.listen));
-    const auto failed = [this](const asio::error_code& why) {
-        return Error{Errc::usage,
-                     fmt::format("cannot listen on {}: {}", shared.config.listen, why.message())};
-    };
+    ANNALS_TRY(const core::ListenAddress address, bind_to(shared.config.listen, *acceptor));
     asio::error_code ec;
-    asio::ip::tcp::resolver resolver(acceptor->get_executor());
-    const auto found = resolver.resolve(address.host, address.port, ec);
-    if (ec) {
-        return failed(ec);
-    }
-    const asio::ip::tcp::endpoint endpoint = *found.begin();
-    acceptor->open(endpoint.protocol(), ec);
-    if (!ec) {
-        acceptor->set_option(asio::socket_base::reuse_address(true), ec);
-    }
-    if (!ec) {
-        acceptor->bind(endpoint, ec);
-    }
-    if (!ec) {
-        acceptor->listen(asio::socket_base::max_listen_connections, ec);
-    }
+    acceptor->listen(asio::socket_base::max_listen_connections, ec);
     if (!ec) {
         acceptor->non_blocking(true, ec);
     }
     if (ec) {
-        return failed(ec);
+        return Error{Errc::usage,
+                     fmt::format("cannot listen on {}: {}", shared.config.listen, ec.message())};
     }
     port = acceptor->local_endpoint(ec).port();
     const bool six = address.host.find(':') != std::string::npos;
@@ -345,6 +351,13 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 
 Server::~Server() {
     impl_->stop(std::chrono::milliseconds(0));
+}
+
+Result<void> Server::try_address(const std::string& listen) {
+    asio::io_context context(1);
+    asio::ip::tcp::acceptor acceptor(context);
+    ANNALS_TRY_VOID(bind_to(listen, acceptor));
+    return {};
 }
 
 Result<void> Server::check(const core::Config& config) {

@@ -24,6 +24,9 @@ class Server {
     static Result<std::unique_ptr<Server>> start(const core::Service& service,
                                                  const Handlers& handlers = {});
 
+    /// Checks that `listen`, as in the configuration, can be bound now. Errors: usage; one line.
+    static Result<void> try_address(const std::string& listen);
+
     /// Checks the files named in `config`: certificates, credentials, the audit log.
     /// Errors: usage; one line that names the key and the file.
     static Result<void> check(const core::Config& config);

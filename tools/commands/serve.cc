@@ -5,7 +5,6 @@
 #include "core/base/thread_name.h"
 #include "core/config/config.h"
 #include "core/config/history_limits.h"
-#include "core/config/listen_address.h"
 #include "core/service.h"
 #include "net/server.h"
 #include "storage/file_system.h"
@@ -16,8 +15,6 @@
 #include "tools/commands/service_manager.h"
 #include "tools/commands/store_access.h"
 
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -103,32 +100,6 @@ class EndsAtOnce {
     std::thread thread_;
 };
 
-/// Checks that `listen` can be bound before the data directory is touched.
-Result<void> try_address(const std::string& listen) {
-    ANNALS_TRY(const core::ListenAddress address, core::read_listen_address(listen));
-    asio::io_context context(1);
-    asio::ip::tcp::resolver resolver(context);
-    asio::error_code ec;
-    const auto found =
-        resolver.resolve(address.host, address.port, asio::ip::tcp::resolver::passive, ec);
-    if (ec || found.empty()) {
-        return Error{Errc::usage, fmt::format("listen: cannot resolve '{}'", listen)};
-    }
-    const asio::ip::tcp::endpoint endpoint = *found.begin();
-    asio::ip::tcp::acceptor acceptor(context);
-    acceptor.open(endpoint.protocol(), ec);
-    if (!ec) {
-        acceptor.set_option(asio::socket_base::reuse_address(true), ec);
-    }
-    if (!ec) {
-        acceptor.bind(endpoint, ec);
-    }
-    if (ec) {
-        return Error{Errc::usage, fmt::format("listen: cannot bind {}: {}", listen, ec.message())};
-    }
-    return {};
-}
-
 /// The first setting that says who clients are although `auth.mode` asks nobody; empty: there is none.
 std::string_view unheeded_credentials(const core::Config::Auth& auth) {
     const std::pair<std::string_view, bool> settings[] = {
@@ -208,7 +179,7 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
 
 /// What can be checked before the store is opened. Errors: usage.
 Result<void> check_start(const core::Config& config) {
-    ANNALS_TRY_VOID(try_address(config.listen));
+    ANNALS_TRY_VOID(net::Server::try_address(config.listen));
     ANNALS_TRY_VOID(net::Server::check(config));
     ANNALS_TRY_VOID(check_permissions(config.data, !config.read_only));
     ANNALS_TRY_VOID(check_package_permissions(config));
