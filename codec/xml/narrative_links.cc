@@ -15,7 +15,7 @@ struct Link {
     std::size_t end;
 };
 
-constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kBlanks = " \t\r\n";
 
 // Scans the start tags of XHTML just far enough to find the links. Stops at anything malformed.
 class LinkScanner {
@@ -72,12 +72,12 @@ class LinkScanner {
         at_ = std::min(html_.find_first_not_of(" \t\r\n/", at_), html_.size());
         const std::size_t name_end = std::min(html_.find_first_of(" \t\r\n=/>", at_), html_.size());
         const std::string_view name = html_.substr(at_, name_end - at_);
-        const std::size_t equals = html_.find_first_not_of(kSpace, name_end);
+        const std::size_t equals = html_.find_first_not_of(kBlanks, name_end);
         if (name.empty() || equals == std::string_view::npos || html_[equals] != '=') {
             element_ = {};  // the end of the tag, or not XHTML
             return std::nullopt;
         }
-        const std::size_t quote = html_.find_first_not_of(kSpace, equals + 1);
+        const std::size_t quote = html_.find_first_not_of(kBlanks, equals + 1);
         if (quote == std::string_view::npos || (html_[quote] != '"' && html_[quote] != '\'')) {
             element_ = {};
             return std::nullopt;

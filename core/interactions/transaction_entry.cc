@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kUrlCharsShown = 200;
 
 // "Bundle.entry[3].resource"
-constexpr std::string_view kEntry = "Bundle.entry[";
+constexpr std::string_view kEntryPlace = "Bundle.entry[";
 constexpr std::string_view kResource = "].resource";
 
 Error not_here(const EntryRequest& asked, std::string_view why) {
@@ -101,7 +101,7 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     // Made for each entry though rarely needed: fmt::format() takes three times as long.
     std::string prefix;
     prefix.reserve(48);
-    prefix.append(kEntry).append(std::to_string(index)).append(kResource);
+    prefix.append(kEntryPlace).append(std::to_string(index)).append(kResource);
     ANNALS_TRY(entry.resource,
                read_entry_resource(service, resource, entry.target.type, prefix, unread));
     ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource, unread));
@@ -129,9 +129,9 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
 void name_resource(std::span<const TransactionEntry> entries, std::size_t index, Error& error) {
     const std::string_view place = error.expression;
     const std::size_t mark = place.find(kResource);
-    const bool is_in_entry = place.starts_with(kEntry) && mark != std::string_view::npos;
+    const bool is_in_entry = place.starts_with(kEntryPlace) && mark != std::string_view::npos;
     if (is_in_entry) {
-        std::from_chars(place.data() + kEntry.size(), place.data() + mark, index);
+        std::from_chars(place.data() + kEntryPlace.size(), place.data() + mark, index);
     }
     const Target& target = entries[index].target;
     if (is_in_entry) {
