@@ -147,7 +147,7 @@ struct Notifier::Impl : private storage::SettleListener {
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, what.update ? "PUT" : "POST");
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
                          static_cast<curl_off_t>(what.body.size()));
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, what.body.empty() ? "" : what.body.data());
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, what.body.data());
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sending);
         curl_multi_add_handle(multi.get(), curl);

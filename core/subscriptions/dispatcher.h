@@ -33,7 +33,7 @@
 
 namespace annals::core {
 
-/// An HTTP request to be sent. Lifetime: `body` lives as long as this.
+/// An HTTP request to be sent.
 struct Notification {
     std::string subscription;  ///< its id
     Position position;         ///< of the version that it reports
@@ -41,8 +41,7 @@ struct Notification {
     bool update = false;       ///< PUT; else POST
     std::string url;
     std::vector<std::string> headers;  ///< "Name: value"
-    std::string_view body;
-    std::shared_ptr<const void> pin;  ///< keeps the body's bytes alive
+    std::string body;
 };
 
 struct SubscriptionStats {

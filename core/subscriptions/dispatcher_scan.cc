@@ -141,7 +141,7 @@ void Dispatcher::hold(const storage::VersionInfo& info, std::string_view id, Run
 /// The next notification of a subscription. None if the version was erased.
 std::optional<Notification> Dispatcher::make(const std::string& id, Running& running) {
     const storage::VersionInfo& info = *running.next;
-    Result<storage::StoredVersion> stored = service_.store().load(info);
+    const Result<storage::StoredVersion> stored = service_.store().load(info);
     if (!stored) {
         if (stored.error().code != Errc::not_found) {
             log_error(fmt::format("subscriptions: {}", stored.error().detail));
@@ -170,15 +170,12 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
                                           what.payload == Payload::json ? "json" : "xml"));
     }
     if (what.payload == Payload::json) {
+        // Copied: if the version were erased while the endpoint is slow to take it, zeros would be sent.
         out.body = stored->body;
-        out.pin = std::move(stored->pin);
     } else if (what.payload == Payload::xml) {
-        const auto text = std::make_shared<std::string>();
         if (const auto document = thread_parser().parse(stored->body)) {
-            xml::Writer().write(*text, document->root());
+            xml::Writer().write(out.body, document->root());
         }
-        out.body = *text;
-        out.pin = text;
     }
     out.number = ++sent_;
     running.under_way = out.number;

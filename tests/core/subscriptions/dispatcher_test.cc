@@ -87,7 +87,7 @@ TEST_F(DispatcherTest, ThePayloadIsNothingTheIdOrTheResource) {
     EXPECT_TRUE(xml.update);
     EXPECT_EQ(xml.url, "http://hook/a/Patient/p");
     EXPECT_THAT(xml.headers, Contains("Content-Type: application/fhir+xml; charset=utf-8"));
-    EXPECT_THAT(std::string(xml.body), HasSubstr("<family value=\"x\"/>"));
+    EXPECT_THAT(xml.body, HasSubstr("<family value=\"x\"/>"));
 }
 
 TEST_F(DispatcherTest, WithoutTheResourceTheEndpointIsAskedAsItStands) {
@@ -246,6 +246,18 @@ TEST_F(DispatcherTest, AVersionThatWasErasedBeforeItWasToldOfIsPassedOver) {
     EXPECT_EQ(send("DELETE", "/Patient/a").status / 100, 2);
     time_ += 10s;
     EXPECT_THAT(told(), ElementsAre("Patient/b/_history/1"));
+}
+
+TEST_F(DispatcherTest, AVersionThatIsErasedWhileItIsToldIsToldWhole) {
+    config_.hard_delete = true;
+    open();
+    subscribe(hook("s", "Patient", "application/fhir+json"));
+    put_patient("p", "x");
+    const std::string body = send("GET", "/Patient/p").body;
+    const std::vector<Notification> told = advance();
+    ASSERT_EQ(told.size(), 1U);
+    ASSERT_EQ(send("DELETE", "/Patient/p").status, 204);
+    EXPECT_EQ(told[0].body, body);
 }
 
 TEST_F(DispatcherTest, ASubscriptionThatIsDeletedIsToldNothingMore) {
