@@ -270,5 +270,76 @@ TEST_F(Expanded, NestsCodesBelowTheNearestThatIsLeft) {
                   "}]}," + code("rock", "Rock", "") + "}]");
 }
 
+TEST_F(Expanded, NestsWhereThatIsAskedFor) {
+    const Answer answer =
+        send("GET", "/ValueSet/$expand?url=http://v/all&excludeNested=false&activeOnly=true");
+    EXPECT_EQ(codes_of(answer), "animal rock");
+    EXPECT_TRUE(answer.says(R"("code":"dog","display":"Dog","contains":[{"system":)"))
+        << answer.body;
+    json::Parser parser;
+    EXPECT_TRUE(parser.parse(answer.body)) << answer.body;
+}
+
+TEST_F(Expanded, NestsNoDeeperThanADocumentMayBe) {
+    constexpr int kCodes = 300;
+    std::string concepts = R"({"code":"0"})";
+    for (int i = 1; i < kCodes; ++i) {
+        concepts += fmt::format(
+            R"(,{{"code":"{}","property":[{{"code":"parent","valueCode":"{}"}}]}})", i, i - 1);
+    }
+    put("CodeSystem/line",
+        R"({"resourceType":"CodeSystem","id":"line","url":"http://s/line","status":"active",
+        "content":"complete","concept":[)" +
+            concepts + "]}");
+    compose("line", R"("include":[{"system":"http://s/line"}])");
+    const Answer answer = send("GET", "/ValueSet/$expand?url=http://v/line&excludeNested=false");
+    EXPECT_EQ(codes_of(answer), "0") << "all else is below it";
+    EXPECT_TRUE(answer.says(R"("code":"299")"));
+    const Answer xml =
+        send("GET", "/ValueSet/$expand?url=http://v/line&excludeNested=false&_format=xml");
+    EXPECT_TRUE(xml.says(R"(<code value="299"/>)")) << xml.body;
+}
+
+TEST_F(Expanded, CallsACodeOfACodeSystemInTheLanguageThatIsAskedForByItsDisplay) {
+    put("CodeSystem/tiere",
+        R"({"resourceType":"CodeSystem","id":"tiere","language":"de","url":"http://s/tiere",
+        "status":"active","content":"complete","concept":[{"code":"h","display":"Hund","designation":[
+        {"language":"de","value":"Fiffi"},{"language":"en","value":"Dog"},
+        {"language":"de-AT","value":"Hunterl"}]}]})");
+    compose("tiere", R"("include":[{"system":"http://s/tiere"}])");
+    compose("named", R"("include":[{"system":"http://s/tiere","concept":[{"code":"h",
+        "designation":[{"language":"de","value":"Wauwau"}]}]}])");
+    const std::string_view kAsked[][2] = {
+        {"de", "Hund"}, {"de-CH", "Hund"}, {"de-AT", "Hunterl"}, {"en", "Dog"}, {"fr", "Hund"}};
+    for (const auto& [language, display] : kAsked) {
+        const std::string url =
+            fmt::format("system=http://s/tiere&code=h&displayLanguage={}", language);
+        for (const std::string& asked :
+             {fmt::format("/ValueSet/$expand?url=http://v/tiere&displayLanguage={}", language),
+              "/ValueSet/$validate-code?url=http://v/tiere&" + url,
+              "/CodeSystem/$lookup?property=inactive&" + url}) {
+            const Answer answer = send("GET", asked);
+            EXPECT_TRUE(answer.says(fmt::format(R"("{}"}})", display))) << asked << answer.body;
+        }
+    }
+    EXPECT_TRUE(
+        send("GET", "/ValueSet/$expand?url=http://v/named&displayLanguage=de").says("Wauwau"));
+}
+
+TEST_F(Expanded, SpeaksOtherLanguages) {
+    const Answer german =
+        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de&filter=hund");
+    EXPECT_TRUE(german.says(R"("code":"dog","display":"Hund")")) << german.body;
+    EXPECT_TRUE(send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=fr").says("Chien"));
+    EXPECT_TRUE(
+        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de-AT").says("Hund"));
+    EXPECT_FALSE(
+        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=fr-BE").says("Chien"))
+        << "another variant";
+    const Answer all = send("GET", "/ValueSet/$expand?url=http://v/all&includeDesignations=true");
+    EXPECT_TRUE(all.says(R"("designation":[{"language":"de","value":"Hund"},{"language":"fr-CH")"))
+        << all.body;
+}
+
 }  // namespace
 }  // namespace annals::core

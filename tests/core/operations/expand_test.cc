@@ -1,4 +1,3 @@
-#include "core/terminology/kept.h"
 #include "tests/core/operations/terminology_fixture.h"
 
 #include <fmt/format.h>
@@ -298,77 +297,6 @@ TEST_F(Expand, CutsPages) {
     EXPECT_TRUE(beyond.says(R"({"name":"count","valueInteger":2147483647})")) << beyond.body;
 }
 
-TEST_F(Expand, NestsWhereThatIsAskedFor) {
-    const Answer answer =
-        send("GET", "/ValueSet/$expand?url=http://v/all&excludeNested=false&activeOnly=true");
-    EXPECT_EQ(codes_of(answer), "animal rock");
-    EXPECT_TRUE(answer.says(R"("code":"dog","display":"Dog","contains":[{"system":)"))
-        << answer.body;
-    json::Parser parser;
-    EXPECT_TRUE(parser.parse(answer.body)) << answer.body;
-}
-
-TEST_F(Expand, NestsNoDeeperThanADocumentMayBe) {
-    constexpr int kCodes = 300;
-    std::string concepts = R"({"code":"0"})";
-    for (int i = 1; i < kCodes; ++i) {
-        concepts += fmt::format(
-            R"(,{{"code":"{}","property":[{{"code":"parent","valueCode":"{}"}}]}})", i, i - 1);
-    }
-    put("CodeSystem/line",
-        R"({"resourceType":"CodeSystem","id":"line","url":"http://s/line","status":"active",
-        "content":"complete","concept":[)" +
-            concepts + "]}");
-    compose("line", R"("include":[{"system":"http://s/line"}])");
-    const Answer answer = send("GET", "/ValueSet/$expand?url=http://v/line&excludeNested=false");
-    EXPECT_EQ(codes_of(answer), "0") << "all else is below it";
-    EXPECT_TRUE(answer.says(R"("code":"299")"));
-    const Answer xml =
-        send("GET", "/ValueSet/$expand?url=http://v/line&excludeNested=false&_format=xml");
-    EXPECT_TRUE(xml.says(R"(<code value="299"/>)")) << xml.body;
-}
-
-TEST_F(Expand, CallsACodeOfACodeSystemInTheLanguageThatIsAskedForByItsDisplay) {
-    put("CodeSystem/tiere",
-        R"({"resourceType":"CodeSystem","id":"tiere","language":"de","url":"http://s/tiere",
-        "status":"active","content":"complete","concept":[{"code":"h","display":"Hund","designation":[
-        {"language":"de","value":"Fiffi"},{"language":"en","value":"Dog"},
-        {"language":"de-AT","value":"Hunterl"}]}]})");
-    compose("tiere", R"("include":[{"system":"http://s/tiere"}])");
-    compose("named", R"("include":[{"system":"http://s/tiere","concept":[{"code":"h",
-        "designation":[{"language":"de","value":"Wauwau"}]}]}])");
-    const std::string_view kAsked[][2] = {
-        {"de", "Hund"}, {"de-CH", "Hund"}, {"de-AT", "Hunterl"}, {"en", "Dog"}, {"fr", "Hund"}};
-    for (const auto& [language, display] : kAsked) {
-        const std::string url =
-            fmt::format("system=http://s/tiere&code=h&displayLanguage={}", language);
-        for (const std::string& asked :
-             {fmt::format("/ValueSet/$expand?url=http://v/tiere&displayLanguage={}", language),
-              "/ValueSet/$validate-code?url=http://v/tiere&" + url,
-              "/CodeSystem/$lookup?property=inactive&" + url}) {
-            const Answer answer = send("GET", asked);
-            EXPECT_TRUE(answer.says(fmt::format(R"("{}"}})", display))) << asked << answer.body;
-        }
-    }
-    EXPECT_TRUE(
-        send("GET", "/ValueSet/$expand?url=http://v/named&displayLanguage=de").says("Wauwau"));
-}
-
-TEST_F(Expand, SpeaksOtherLanguages) {
-    const Answer german =
-        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de&filter=hund");
-    EXPECT_TRUE(german.says(R"("code":"dog","display":"Hund")")) << german.body;
-    EXPECT_TRUE(send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=fr").says("Chien"));
-    EXPECT_TRUE(
-        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de-AT").says("Hund"));
-    EXPECT_FALSE(
-        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=fr-BE").says("Chien"))
-        << "another variant";
-    const Answer all = send("GET", "/ValueSet/$expand?url=http://v/all&includeDesignations=true");
-    EXPECT_TRUE(all.says(R"("designation":[{"language":"de","value":"Hund"},{"language":"fr-CH")"))
-        << all.body;
-}
-
 TEST_F(Expand, RefusesTooManyCodesButNotWhatAFilterLeaves) {
     Config config;
     config.limits.max_expansion = 3;
@@ -494,37 +422,6 @@ TEST_F(Expand, TakesAHundredRegularExpressions) {
     EXPECT_EQ(codes("url=http://v/hundred"), "animal bird");
     compose("more", filters(101));
     EXPECT_EQ(codes("url=http://v/more"), "422 too-costly");
-}
-
-TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
-    const auto document = [](std::size_t size = 300'000) {
-        json::Parser parser;
-        auto parsed = parser.parse(R"({"text":")" + std::string(size, 'x') + R"("})");
-        return terminology::Definition(std::make_shared<const json::Document>(*std::move(parsed)));
-    };
-    terminology::Kept<int> kept(1'000'000);
-    const terminology::Definition shared = document();
-    std::vector<terminology::Definition> keys;
-    for (int i = 0; i < 10; ++i) {
-        keys.push_back(document());
-        kept.keep(keys.back(), std::make_shared<const int>(i), 10, {shared});
-    }
-    EXPECT_NE(kept.find(keys.front()), nullptr);
-    for (int i = 0; i < 10; ++i) {
-        keys.push_back(document());
-        kept.keep(keys.back(), std::make_shared<const int>(i), 10,
-                  std::vector<terminology::Definition>(4, keys.back()));
-    }
-    EXPECT_EQ(kept.find(keys.front()), nullptr);
-    EXPECT_EQ(kept.find(keys[keys.size() - 4]), nullptr);
-    EXPECT_NE(kept.find(keys[keys.size() - 3]), nullptr);
-    EXPECT_NE(kept.find(keys.back()), nullptr);
-
-    // What doesn't fit at all displaces nothing.
-    const terminology::Definition huge = document(1'100'000);
-    kept.keep(huge, std::make_shared<const int>(0), 10, {huge});
-    EXPECT_EQ(kept.find(huge), nullptr);
-    EXPECT_NE(kept.find(keys.back()), nullptr);
 }
 
 TEST_F(Expand, MakesLargeExpansionsWhileOthersAreServed) {

@@ -1,11 +1,7 @@
-// $purge: what goes and what stays, what the receipt says, and that nothing is left over or half done.
+// $purge: what goes and what stays, and what the receipt says.
 
-#include "codec/json/document.h"
 #include "core/base/digest.h"
-#include "storage/verify.h"
-#include "tests/support/files.h"
-#include "tests/support/service_fixture.h"
-#include "tests/support/sim_file_system.h"
+#include "tests/core/operations/purge_fixture.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,129 +9,16 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <map>
-#include <set>
+#include <string>
 #include <thread>
 
 namespace annals::core {
 namespace {
 
 using test::Answer;
-using test::SimFileSystem;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
-
-/// What a receipt says.
-struct Receipt {
-    bool dry_run = false;
-    std::uint64_t position = 0;
-    std::map<std::string, std::vector<std::string>> versions;  ///< by resource
-    std::set<std::string> whole;
-    std::map<std::string, std::string> hashes;     ///< by versioned reference
-    std::map<std::string, std::string> referrers;  ///< what each refers to
-    std::set<std::string> shared;                  ///< of these
-};
-
-std::string part(json::Value parameter, std::string_view name, std::string_view value) {
-    for (const json::Value one : parameter["part"].elements()) {
-        if (one["name"].equals(name)) {
-            return one[value].string();
-        }
-    }
-    return {};
-}
-
-bool flag(json::Value parameter, std::string_view name) {
-    for (const json::Value one : parameter["part"].elements()) {
-        if (one["name"].equals(name)) {
-            return one["valueBoolean"].raw() == "true";
-        }
-    }
-    return false;
-}
-
-std::uint64_t count(json::Value parameter) {
-    for (const json::Value one : parameter["part"].elements()) {
-        if (one["name"].equals("count")) {
-            return std::stoull(std::string(one["valueInteger"].raw()));
-        }
-    }
-    return 0;
-}
-
-Receipt read_receipt(const Answer& answer) {
-    json::Parser parser;
-    const auto document = parser.parse(answer.body);
-    EXPECT_EQ(answer.status, 200) << answer.body;
-    Receipt receipt;
-    std::map<std::string, std::uint64_t> told;     // the numbers that it states
-    std::map<std::string, std::uint64_t> counted;  // and what it lists
-    for (const json::Value parameter : document->root()["parameter"].elements()) {
-        const json::Value name = parameter["name"];
-        if (parameter["valueInteger"]) {
-            told[name.string()] = std::stoull(std::string(parameter["valueInteger"].raw()));
-        }
-        counted[name.string() + "s"] += parameter["part"] ? 1 : 0;
-        if (name.equals("dryRun")) {
-            receipt.dry_run = parameter["valueBoolean"].raw() == "true";
-        } else if (name.equals("position")) {
-            receipt.position = std::stoull(std::string(parameter["valueDecimal"].raw()));
-        } else if (name.equals("resource")) {
-            const std::string resource = part(parameter, "reference", "valueString");
-            for (const json::Value one : parameter["part"].elements()) {
-                if (one["name"].equals("version")) {
-                    const std::string number = part(one, "versionId", "valueString");
-                    receipt.versions[resource].push_back(number);
-                    receipt.hashes[resource + "/_history/" + number] =
-                        part(one, "sha256", "valueString");
-                    EXPECT_EQ(flag(one, "deletion"), part(one, "sha256", "valueString").empty());
-                    ++counted["versions"];
-                }
-            }
-            EXPECT_EQ(count(parameter), receipt.versions[resource].size()) << resource;
-            if (flag(parameter, "whole")) {
-                receipt.whole.insert(resource);
-            }
-        } else if (name.equals("referrer")) {
-            const std::string resource = part(parameter, "reference", "valueString");
-            receipt.referrers[resource] = part(parameter, "refersTo", "valueString");
-            if (flag(parameter, "shared")) {
-                receipt.shared.insert(resource);
-            }
-        }
-    }
-    for (const std::string name : {"resources", "versions", "referrers"}) {
-        EXPECT_EQ(told[name], counted[name]) << name;
-    }
-    return receipt;
-}
-
-std::string subject(std::string_view patient, std::string_view rest = {}) {
-    return fmt::format(
-        R"("status":"final","code":{{"text":"x"}},"subject":{{"reference":"Patient/{}"}}{})",
-        patient, rest);
-}
-
-class PurgeTest : public test::ServiceFixture {
-  protected:
-    void put(std::string_view type, std::string_view id, std::string_view rest = {}) {
-        const std::string body = fmt::format(R"({{"resourceType":"{}","id":"{}"{}{}}})", type, id,
-                                             rest.empty() ? "" : ",", rest);
-        const Answer answer = send("PUT", fmt::format("/{}/{}", type, id), body);
-        ASSERT_TRUE(answer.status == 200 || answer.status == 201) << body << answer.body;
-    }
-
-    void remove(const std::string& name) {
-        ASSERT_EQ(send("DELETE", "/" + name).status, 204) << name;
-    }
-
-    int status(const std::string& path) { return send("GET", "/" + path).status; }
-
-    Receipt purge(const std::string& id, const std::string& query = {}) {
-        return read_receipt(send("POST", "/Patient/" + id + "/$purge" + query));
-    }
-};
 
 TEST_F(PurgeTest, ErasesTheCompartmentAndTellsEveryVersionWithItsHash) {
     put("Practitioner", "doc");
@@ -474,104 +357,6 @@ TEST_F(PurgeTest, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(send("POST", "/Patient/none/$purge").status, 404);
     EXPECT_EQ(send("POST", "/Observation/p/$purge").status, 400);
     EXPECT_EQ(status("Patient/p"), 200);
-}
-
-// ---- the files ----
-
-/// A patient with members of several types, in several versions, all
-/// of which contain `marker`, among others in the same segments.
-class PurgedFiles : public PurgeTest {
-  protected:
-    void fill(const std::string& marker) {
-        const std::string text(500, 't');
-        put("Patient", "q", fmt::format(R"("name":[{{"family":"kept","text":"{}"}}])", text));
-        for (int round = 0; round < 2; ++round) {
-            put("Patient", "p",
-                fmt::format(R"("name":[{{"family":"{}","text":"{}{}"}}])", marker, text, round));
-            for (int i = 0; i < 6; ++i) {
-                put("Observation", fmt::format("o{}", i),
-                    subject("p", fmt::format(R"(,"valueString":"{} {} {}")", marker, text, round)));
-            }
-            put("Observation", fmt::format("kept{}", round), subject("q"));
-        }
-        put("Observation", "moved", subject("p", fmt::format(R"(,"valueString":"{}")", marker)));
-        put("Observation", "moved", subject("q"));
-        put("DocumentReference", "d",
-            fmt::format(R"("status":"current","subject":{{"reference":"Patient/p"}},)"
-                        R"("content":[{{"attachment":{{"title":"{}"}}}}])",
-                        marker));
-        remove("DocumentReference/d");
-    }
-
-    static constexpr std::size_t kGone = 8;  ///< resources that are erased as a whole
-};
-
-TEST_F(PurgedFiles, HaveNothingOfItOnceItIsAnswered) {
-    const std::string marker = "unmistakable";
-    fill(marker);
-    restart(Config());  // writes the search index
-    const auto files_with_it = [&] {
-        std::vector<std::string> found;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(data())) {
-            if (entry.is_regular_file() &&
-                test::read_whole_file(entry.path()).find(marker) != std::string::npos) {
-                found.push_back(entry.path());
-            }
-        }
-        return found;
-    };
-    EXPECT_GE(files_with_it().size(), 2U);
-    EXPECT_EQ(purge("p").whole.size(), kGone);
-    EXPECT_THAT(files_with_it(), ElementsAre());
-    restart(Config());
-    EXPECT_THAT(files_with_it(), ElementsAre());
-    EXPECT_EQ(status("Observation/kept0"), 200);
-    EXPECT_EQ(status("Observation/moved"), 200);
-    EXPECT_EQ(status("Observation/moved/_history/1"), 404);
-}
-
-TEST_F(PurgedFiles, AreAllOfItOrNothingAfterAPowerCut) {
-    const std::string marker = "unmistakable";
-    storage::StoreOptions options;
-    options.segment_bytes = 4 << 10;
-    options.prepare_segments = false;
-    bool answered = false;
-    for (std::uint64_t n = 1; !answered && !HasFailure(); ++n) {
-        SCOPED_TRACE(n);
-        const auto disk = std::make_shared<SimFileSystem>();
-        store_options_ = options;
-        restart_on(disk);
-        fill(marker);
-        disk->power_off_at(n);
-        answered = send("POST", "/Patient/p/$purge").status == 200;
-        for (std::uint64_t seed = 0; seed < 4; ++seed) {
-            SCOPED_TRACE(seed);
-            const auto after = disk->after_power_cut(seed);
-            const auto report = storage::verify(*after, data());
-            ASSERT_TRUE(report) << report.error().detail;
-            EXPECT_TRUE(report->damages.empty()) << report->damages.front().reason;
-            auto opened = storage::Store::open(*after, data(), options);
-            ASSERT_TRUE(opened) << opened.error().detail;
-            const storage::Store& store = **opened;
-            const auto there = [&](std::string_view type, std::string_view id) {
-                return store.current(*find_resource_type(type), id).has_value();
-            };
-            const bool kept = there("Patient", "p");
-            EXPECT_FALSE(kept && answered);
-            for (int i = 0; i < 6; ++i) {
-                EXPECT_EQ(there("Observation", fmt::format("o{}", i)), kept) << i;
-            }
-            EXPECT_EQ(there("DocumentReference", "d"), kept);
-            EXPECT_EQ(store.version(*find_resource_type("Observation"), "moved", {1}).has_value(),
-                      kept);
-            EXPECT_TRUE(there("Observation", "moved"));
-            EXPECT_TRUE(there("Observation", "kept0"));
-            for (const std::string& path : after->paths()) {
-                EXPECT_TRUE(kept || after->content(path).find(marker) == std::string::npos) << path;
-            }
-        }
-    }
-    EXPECT_TRUE(answered);
 }
 
 TEST_F(PurgeTest, WaitsForNothingThatItHasReadItself) {

@@ -1,0 +1,46 @@
+// What is kept of definitions, and when it goes.
+
+#include "core/terminology/kept.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annals::core {
+namespace {
+
+TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
+    const auto document = [](std::size_t size = 300'000) {
+        json::Parser parser;
+        auto parsed = parser.parse(R"({"text":")" + std::string(size, 'x') + R"("})");
+        return terminology::Definition(std::make_shared<const json::Document>(*std::move(parsed)));
+    };
+    terminology::Kept<int> kept(1'000'000);
+    const terminology::Definition shared = document();
+    std::vector<terminology::Definition> keys;
+    for (int i = 0; i < 10; ++i) {
+        keys.push_back(document());
+        kept.keep(keys.back(), std::make_shared<const int>(i), 10, {shared});
+    }
+    EXPECT_NE(kept.find(keys.front()), nullptr);
+    for (int i = 0; i < 10; ++i) {
+        keys.push_back(document());
+        kept.keep(keys.back(), std::make_shared<const int>(i), 10,
+                  std::vector<terminology::Definition>(4, keys.back()));
+    }
+    EXPECT_EQ(kept.find(keys.front()), nullptr);
+    EXPECT_EQ(kept.find(keys[keys.size() - 4]), nullptr);
+    EXPECT_NE(kept.find(keys[keys.size() - 3]), nullptr);
+    EXPECT_NE(kept.find(keys.back()), nullptr);
+
+    // What doesn't fit at all displaces nothing.
+    const terminology::Definition huge = document(1'100'000);
+    kept.keep(huge, std::make_shared<const int>(0), 10, {huge});
+    EXPECT_EQ(kept.find(huge), nullptr);
+    EXPECT_NE(kept.find(keys.back()), nullptr);
+}
+
+}  // namespace
+}  // namespace annals::core
