@@ -140,16 +140,15 @@ class Validator {
                                ? fmt::format("'{}' has no fields to select", selection.name)
                                : fmt::format("'{}' needs a selection of fields", selection.name));
         }
-        Scope below{ObjectKind::fhir, {}};
-        ANNALS_TRY_VOID(check_calls(selection, definitions, at_root, below));
+        ANNALS_TRY(const Scope below, check_calls(selection, definitions, at_root));
         return has_fields ? visit(selection.selections, below, depth + 1, false) : Result<void>();
     }
 
-    /// Checks that arguments and directives are valid in at least one of the types. `below`: receives the types that the field
-    /// leads to there.
-    Result<void> check_calls(const Selection& selection,
-                             const std::vector<FieldDefinition>& definitions, bool at_root,
-                             Scope& below) {
+    /// Checks that arguments and directives are valid in at least one of the types; returns the types that the field leads to
+    /// there.
+    Result<Scope> check_calls(const Selection& selection,
+                              const std::vector<FieldDefinition>& definitions, bool at_root) {
+        Scope below{ObjectKind::fhir, {}};
         std::optional<Error> first_fault;
         Location where;
         bool any = false;
@@ -181,7 +180,7 @@ class Validator {
         const auto by_index = [](schema::Type a, schema::Type b) { return a.index() < b.index(); };
         std::sort(below.types.begin(), below.types.end(), by_index);
         below.types.erase(std::unique(below.types.begin(), below.types.end()), below.types.end());
-        return {};
+        return below;
     }
 
     Result<void> check_variables(const Selection& selection) {
