@@ -1,14 +1,15 @@
 #include "core/bulk/export_task.h"
 
 #include "codec/json/document.h"
-#include "core/base/ids.h"
 #include "core/base/parts.h"
 #include "core/base/sort_unique.h"
 #include "core/bulk/ndjson_files.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
+#include "core/interactions/references.h"
 #include "core/jobs/job_folder.h"
 #include "core/operations/input.h"
+#include "core/search/compartments.h"
 #include "core/search/query.h"
 #include "core/subset.h"
 
@@ -151,19 +152,14 @@ Result<void> read_patients(const OperationInput& input, const Request& request, 
         const json::Value value = value_of(part);
         const std::string reference =
             value.is_object() ? value["reference"].string() : value.string();
-        constexpr std::string_view kPatient = "Patient/";
-        const std::size_t at = reference.rfind(kPatient);
-        const std::string id =
-            at == std::string::npos ? std::string() : reference.substr(at + kPatient.size());
-        const bool local =
-            at == 0 || (at != std::string::npos &&
-                        reference.substr(0, at) == fmt::format("{}/", request.base_url));
-        if (!local || !is_resource_id(id)) {
+        const auto named = local_reference(reference, request.base_url);
+        if (!named || named->first != search::patient_type() ||
+            reference.find(kHistoryMark) != std::string::npos) {
             return Error{Errc::invalid,
                          fmt::format("patient: '{}' is not a reference to a patient on this server",
                                      reference.substr(0, 100))};
         }
-        task.patients.push_back(id);
+        task.patients.emplace_back(named->second);
     }
     if (task.patients.empty() || task.patients.size() > kPatientsMax) {
         return Error{Errc::invalid, "patient: there are none, or too many"};

@@ -310,6 +310,25 @@ TEST_F(ExportTest, QuotesOnlyTheBeginningOfWhatItRefuses) {
     }
 }
 
+TEST_F(ExportTest, TakesReferencesToPatientsOfThisServerOnly) {
+    put("Patient", "a");
+    const auto status = [&](std::string_view reference) {
+        service().jobs().wait_until_idle();
+        return begin("/Patient/$export",
+                     fmt::format(R"({{"resourceType":"Parameters","parameter":[{{"name":"patient",)"
+                                 R"("valueReference":{{"reference":"{}"}}}}]}})",
+                                 reference))
+            .status;
+    };
+    EXPECT_EQ(status("Patient/a"), 202);
+    EXPECT_EQ(status(fmt::format("{}/Patient/a", kBaseUrl)), 202);
+    for (const char* reference : {"a", "Patient", "Patient/", "Patient/a_b", "Patient/a/_history/1",
+                                  "Patient/a/_history/", "Patient/a#b", "/Patient/a", "Group/a",
+                                  "http://elsewhere/fhir/Patient/a", "urn:uuid:Patient/a"}) {
+        EXPECT_EQ(status(reference), 400) << reference;
+    }
+}
+
 TEST_F(ExportTest, PassesOverWhatIsUnknownWhereThatIsAskedForAndSaysSo) {
     put("Patient", "a", R"("name":[{"family":"Kunz"}],"active":true)");
     put("Patient", "b", R"("name":[{"family":"Kunz"}],"active":false)");
