@@ -21,8 +21,12 @@ struct CareDate {
 
 // The search parameter for the date of care, if it isn't `date`.
 constexpr CareDate kCareDates[] = {
+    {"ChargeItem", "occurrence"},
     {"Communication", "sent"},
+    {"CommunicationRequest", "occurrence"},
     {"Condition", "onset-date"},
+    {"DetectedIssue", "identified"},
+    {"DeviceRequest", "event-date"},
     {"Goal", "start-date"},
     {"ImagingStudy", "started"},
     {"MedicationAdministration", "effective-time"},

@@ -9,6 +9,9 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
 
 namespace annals::core {
 namespace {
@@ -226,6 +229,38 @@ TEST_F(EverythingTest, TheNextPageIsOfTheSameTimeOfCare) {
     EXPECT_EQ(page.total, "2");
     EXPECT_THAT(get(page.links.at("next")).ids, testing::ElementsAre("late"));
     EXPECT_FALSE(get(page.links.at("next")).links.contains("next"));
+}
+
+TEST_F(EverythingTest, GoesByTheTimeOfCareOfEachType) {
+    put("Patient", "p", "");
+    constexpr std::string_view kSubject = R"("subject":{"reference":"Patient/p"})";
+    constexpr std::string_view kCode = R"("code":{"text":"x"})";
+    const std::tuple<std::string_view, std::string_view, std::string> kCare[] = {
+        {"ChargeItem", "occurrenceDateTime",
+         fmt::format(R"("status":"billable",{},{})", kCode, kSubject)},
+        {"Communication", "sent", fmt::format(R"("status":"completed",{})", kSubject)},
+        {"CommunicationRequest", "occurrenceDateTime",
+         fmt::format(R"("status":"active",{})", kSubject)},
+        {"Condition", "onsetDateTime", std::string(kSubject)},
+        {"DetectedIssue", "identifiedDateTime",
+         R"("status":"final","patient":{"reference":"Patient/p"})"},
+        {"DeviceRequest", "occurrenceDateTime",
+         fmt::format(R"("intent":"order","codeCodeableConcept":{{"text":"x"}},{})", kSubject)},
+        {"Observation", "effectiveDateTime",
+         fmt::format(R"("status":"final",{},{})", kCode, kSubject)},
+        {"ServiceRequest", "occurrenceDateTime",
+         fmt::format(R"("status":"active","intent":"order",{})", kSubject)},
+    };
+    for (const auto& [type, element, rest] : kCare) {
+        put(type, "early", fmt::format(R"(,{},"{}":"2020-01-01")", rest, element));
+        put(type, "late", fmt::format(R"(,{},"{}":"2022-01-01")", rest, element));
+        put(type, "undated", fmt::format(",{}", rest));
+        const std::string path = fmt::format("/Patient/p/$everything?_type={}", type);
+        EXPECT_THAT(get(path + "&start=2021-01-01").ids, testing::ElementsAre("undated", "late"))
+            << type;
+        EXPECT_THAT(get(path + "&end=2021-01-01").ids, testing::ElementsAre("undated", "early"))
+            << type;
+    }
 }
 
 TEST_F(EverythingTest, RefusesATimeThatIsNoneAlsoOfTypesWithoutADateOfCare) {
