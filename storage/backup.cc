@@ -128,7 +128,6 @@ class Backup {
         }
         manifest_.store_id = header.store_id;
         ANNALS_TRY_VOID(fs_.make_directory(to_));
-        ANNALS_TRY_VOID(fs_.make_directory(segments));
         ANNALS_TRY(lock_, fs_.lock(to_));
         if (!partial) {
             ANNALS_TRY(const auto mark,
@@ -136,6 +135,8 @@ class Backup {
             ANNALS_TRY_VOID(mark->sync());
         }
         ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        // Only now: without the mark, a folder of segments is a store, even if it is empty.
+        ANNALS_TRY_VOID(fs_.make_directory(segments));
         ANNALS_TRY(const auto names, fs_.list(segments));
         for (const std::string& name : names) {
             const auto number = parse_segment_name(name);

@@ -385,6 +385,25 @@ TEST(Backup, ThatIsNotMadeLeavesNothingToTakeTheRoomOfTheStore) {
     ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
 }
 
+TEST(Backup, IsMarkedAsUnfinishedBeforeItLooksLikeAStore) {
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        const auto store = open_filled_store(fs);
+        fs.power_off_at(n);
+        if (back_up_store(fs, *store, "/data", "/backup")) {
+            EXPECT_GT(n, 15U);
+            break;
+        }
+        for (const std::uint64_t seed : {0U, 1U, 2U, 3U}) {
+            const auto after = fs.after_power_cut(seed);
+            EXPECT_TRUE(!after->exists("/backup/segments") ||
+                        after->exists("/backup/" + std::string(kBackupPartial)) ||
+                        after->exists("/backup/" + std::string(kBackupManifest)))
+                << "call " << n << ", seed " << seed;
+        }
+    }
+}
+
 /// The power is cut at each call of a second backup. Afterwards, what the first one had is there, and the next backup is whole.
 TEST(Backup, SurvivesAPowerCutAtEveryBoundary) {
     for (std::uint64_t n = 1;; ++n) {
