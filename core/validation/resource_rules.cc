@@ -304,15 +304,11 @@ struct VitalSign {
 
 // observation-vitalsigns.html, "Vital Signs Table"; SNOMED CT codes as in its mapping.
 constexpr VitalSign kVitalSigns[] = {
-    {"9279-1", "", "86290005", "resprate"},
-    {"8867-4", "", "364075005", "heartrate"},
-    {"2708-6", "59408-5", "431314004", "oxygensat"},
-    {"8310-5", "", "386725007", "bodytemp"},
-    {"8310-5", "", "276885007", "bodytemp"},
-    {"8302-2", "", "50373000", "bodyheight"},
-    {"9843-4", "", "363812007", "headcircum"},
-    {"29463-7", "", "27113001", "bodyweight"},
-    {"39156-5", "", "60621009", "bmi"},
+    {"85353-1", "", "", "vitalspanel"},        {"9279-1", "", "86290005", "resprate"},
+    {"8867-4", "", "364075005", "heartrate"},  {"2708-6", "59408-5", "431314004", "oxygensat"},
+    {"8310-5", "", "386725007", "bodytemp"},   {"8310-5", "", "276885007", "bodytemp"},
+    {"8302-2", "", "50373000", "bodyheight"},  {"9843-4", "", "363812007", "headcircum"},
+    {"29463-7", "", "27113001", "bodyweight"}, {"39156-5", "", "60621009", "bmi"},
     {"85354-9", "", "75367002", "bp"},
 };
 

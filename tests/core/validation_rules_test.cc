@@ -418,6 +418,29 @@ TEST(ValidationVitalSigns, HaveTheirLoincCode) {
     EXPECT_EQ(sign("vital-signs", "http://x.org", "364075005"), "");
 }
 
+TEST(ValidationVitalSigns, ConformToTheStoredProfile) {
+    const auto issues_of = [](std::string_view code, std::string_view profile) {
+        TextSource source;
+        source.add(fmt::format(
+            R"({{"resourceType":"StructureDefinition","name":"P","status":"draft","kind":"resource",
+            "url":"http://hl7.org/fhir/StructureDefinition/{}","type":"Observation","abstract":false,
+            "derivation":"constraint","baseDefinition":"http://hl7.org/fhir/StructureDefinition/Observation",
+            "differential":{{"element":[{{"path":"Observation.hasMember","min":1}}]}}}})",
+            profile));
+        return issues(
+            fmt::format(
+                R"({{"resourceType":"Observation","status":"final","category":[{{"coding":[
+            {{"system":"http://terminology.hl7.org/CodeSystem/observation-category","code":"vital-signs"}}]}}],
+            "code":{{"coding":[{{"system":"http://loinc.org","code":"{}"}}]}}}})",
+                code),
+            source);
+    };
+    const std::string without_members = "error structure Observation\n";
+    EXPECT_EQ(issues_of("8867-4", "heartrate"), without_members);
+    EXPECT_EQ(issues_of("85353-1", "vitalspanel"), without_members);
+    EXPECT_EQ(issues_of("8867-4", "vitalspanel"), "");
+}
+
 TEST(ValidationSnomed, TellsOfFiltersThatAreNoExpressionConstraints) {
     const auto filter = [](std::string_view value) {
         return issues(
