@@ -194,7 +194,7 @@ asio::awaitable<Result<void>> Walker::resolve(json::Value reference, FieldPlan& 
     }
     const bool optional = wanted->call.resolve.optional;
     const auto info =
-        referred_version(service_.store(), text, request_.base_url, snapshot_.position());
+        find_referred_version(service_.store(), text, request_.base_url, snapshot_.position());
     const Result<bool> readable = co_await is_readable(info, *wanted);
     if (!readable) {
         co_return readable.error();

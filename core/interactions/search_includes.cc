@@ -376,8 +376,9 @@ class Includer {
 
 }  // namespace
 
-std::optional<VersionInfo> referred_version(const storage::Store& store, std::string_view reference,
-                                            std::string_view base_url, Position position) {
+std::optional<VersionInfo> find_referred_version(const storage::Store& store,
+                                                 std::string_view reference,
+                                                 std::string_view base_url, Position position) {
     const std::optional<Named> named = read_reference(reference, base_url);
     return named ? version_of(*named, store, position) : std::nullopt;
 }

@@ -36,9 +36,10 @@ struct Included {
 
 /// The version that a literal reference to a resource of this server leads to: the one it names, otherwise the
 /// newest at `position`, which may be a deletion; none if it leads elsewhere, or nowhere.
-std::optional<storage::VersionInfo> referred_version(const storage::Store& store,
-                                                     std::string_view reference,
-                                                     std::string_view base_url, Position position);
+std::optional<storage::VersionInfo> find_referred_version(const storage::Store& store,
+                                                          std::string_view reference,
+                                                          std::string_view base_url,
+                                                          Position position);
 
 /// What is included, and from where.
 struct IncludeContext {

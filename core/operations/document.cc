@@ -204,8 +204,8 @@ class Document {
     asio::awaitable<void> fetch(const std::vector<DocumentReference>& references) {
         std::vector<VersionInfo> versions;
         for (const DocumentReference& reference : references) {
-            if (const auto found = referred_version(service_.store(), reference.text,
-                                                    request_.base_url, snapshot_->position())) {
+            if (const auto found = find_referred_version(
+                    service_.store(), reference.text, request_.base_url, snapshot_->position())) {
                 versions.push_back(*found);
             }
         }
@@ -247,8 +247,8 @@ class Document {
                 return allowed;
             }
         }
-        const auto found = referred_version(service_.store(), reference.text, request_.base_url,
-                                            snapshot_->position());
+        const auto found = find_referred_version(service_.store(), reference.text,
+                                                 request_.base_url, snapshot_->position());
         if (found && !found->deletion && view_.shows(*found)) {
             add(*found, resource_name(named->first, named->second));
         } else if (faults_.size() < kFaultsMax) {

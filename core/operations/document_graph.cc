@@ -236,8 +236,8 @@ class Follower {
             for (const std::string& reference : *references) {
                 const auto named = local_reference(reference, request_.base_url);
                 withheld = withheld || (named && !wanted_(named->first));
-                const auto info = referred_version(snapshot_.store(), reference, request_.base_url,
-                                                   snapshot_.position());
+                const auto info = find_referred_version(snapshot_.store(), reference,
+                                                        request_.base_url, snapshot_.position());
                 if (info && wanted_(info->type)) {
                     versions.push_back(*info);
                 }

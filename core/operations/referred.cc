@@ -42,7 +42,8 @@ asio::awaitable<Result<Referred>> find_referred(
                     !wanted(named->first, named->second)) {
                     continue;
                 }
-                const auto found = referred_version(store, text, base_url, snapshot.position());
+                const auto found =
+                    find_referred_version(store, text, base_url, snapshot.position());
                 if (found && !found->deletion && seen.insert(found->position.value).second) {
                     candidates.push_back(*found);
                 }
