@@ -168,7 +168,7 @@ void RequestReader::start() {
     begin_ = parsed_;
     started_ = true;
     headers_read_ = head_done_ = done_ = expects_continue_ = chunked_ = host_from_target_ = false;
-    head_told_ = closes_ = false;
+    head_told_ = closes_ = has_type_ = false;
     announced_bytes_ = 0;
     ignored_bytes_ = 0;
     host_count_ = coding_count_ = 0;

@@ -202,6 +202,7 @@ class RequestReader {
     std::string unescaped_path_;  ///< empty if nothing in it was escaped
     Place host_place_;
     std::size_t host_count_ = 0;
+    bool has_type_ = false;  ///< a Content-Type header
     Place id_place_;
     Place coding_place_;
     std::size_t coding_count_ = 0;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace annals::net {
 
@@ -145,6 +146,9 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
             }
             break;
         case 12:
+            if (same(name, "content-type") && std::exchange(has_type_, true)) {
+                return refuse(Errc::invalid, "the Content-Type header is repeated");
+            }
             if (same(name, "x-request-id") && is_request_id(value)) {
                 id_place_ = {origin(), value};
             }
