@@ -1,6 +1,6 @@
 // The characters that are allowed in a request's head.
 //
-// Layer:   net; used by RequestReader alone.
+// Layer:   net; used by RequestReader and Connection.
 // Spec:    RFC 9110 section 5.6.2, RFC 3986 section 3.2.
 // Threads: plain functions.
 
@@ -17,6 +17,7 @@
 namespace annals::net {
 
 inline constexpr std::size_t kAuthorityBytesMax = 255;
+inline constexpr std::size_t kCorrelationIdBytesMax = 1024;
 
 /// For each byte, whether it is in the set.
 using CharacterSet = std::array<bool, 256>;
@@ -55,6 +56,12 @@ inline bool is_authority(std::string_view text) noexcept {
 /// Whether a client's X-Request-Id is used; otherwise the request gets another.
 inline bool is_request_id(std::string_view text) noexcept {
     return !text.empty() && text.size() <= kRequestIdBytesMax && all_in(kRequestId, text);
+}
+
+/// Whether a client's X-Request-Id that is not used is sent back, as X-Correlation-Id.
+inline bool is_correlation_id(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= kCorrelationIdBytesMax &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 /// Compares without case. Requires: `lower` is in lower case.

@@ -5,6 +5,7 @@
 #include "core/representation.h"
 #include "net/auth/smart_configuration.h"
 #include "net/await.h"
+#include "net/characters.h"
 #include "net/compression.h"
 #include "net/probes.h"
 
@@ -55,6 +56,7 @@ Framing Connection::framing(bool close) const {
             .close = close,
             .date = {worker_.date.data(), worker_.date.size()},
             .request_id = request_id_,
+            .correlation_id = correlation_id_,
             .vary = {},
             .lines = worker_.shared.header_lines,
             .more_lines = cors_lines_};
@@ -259,12 +261,17 @@ void Connection::make_request_id() {
 }
 
 void Connection::take_request_id(core::Request& request) {
-    if (const std::string_view given = reader_.given_request_id(); !given.empty()) {
+    const std::string_view given = reader_.given_request_id();
+    correlation_id_.clear();
+    if (is_request_id(given)) {
         request_id_ = given;
         request.client_request_id = request_id_;
     } else {
         make_request_id();
         request.client_request_id = {};
+        if (is_correlation_id(given)) {
+            correlation_id_ = given;
+        }
     }
     request.request_id = request_id_;
 }

@@ -163,6 +163,7 @@ class Connection final : private core::Meanwhile {
         early_;  ///< the response to the current request, before it may be sent
     std::optional<Turn> early_turn_;  ///< the turn after `early_`; if set, that is in `output_`
     std::string request_id_;
+    std::string correlation_id_;  ///< the client's X-Request-Id if that is another; empty: not sent
     std::string_view cors_lines_;  ///< for the current response; valid as long as the server
     std::string base_url_;
     std::string base_url_host_;

@@ -13,10 +13,11 @@ namespace {
 
 /// The headers that a script may read in addition to those that it always may.
 constexpr std::string_view kExposed =
-    "ETag, Location, Content-Location, Last-Modified, X-Request-Id, X-Annals-Position, "
-    "X-Annals-Last-Position, X-Progress, Retry-After, RateLimit-Limit, RateLimit-Remaining, "
-    "RateLimit-Reset, WWW-Authenticate, Expires, Accept-Ranges, Content-Range, Allow, Accept, "
-    "Accept-Patch, Accept-Encoding, Preference-Applied, Content-Disposition, X-Security-Context";
+    "ETag, Location, Content-Location, Last-Modified, X-Request-Id, X-Correlation-Id, "
+    "X-Annals-Position, X-Annals-Last-Position, X-Progress, Retry-After, RateLimit-Limit, "
+    "RateLimit-Remaining, RateLimit-Reset, WWW-Authenticate, Expires, Accept-Ranges, "
+    "Content-Range, Allow, Accept, Accept-Patch, Accept-Encoding, Preference-Applied, "
+    "Content-Disposition, X-Security-Context";
 
 /// The headers that a script may send; any others it asks for have no effect here.
 constexpr std::string_view kTaken =

@@ -155,6 +155,9 @@ void Output::add(core::Response& response, const Framing& framing) {
     }
     head.add(framing.lines).add(framing.more_lines);
     head.add("X-Request-Id: ").add(framing.request_id).add("\r\n");
+    if (!framing.correlation_id.empty()) {
+        head.add_header("X-Correlation-Id", framing.correlation_id);
+    }
     if (framing.close) {
         head.add("Connection: close\r\n");
     } else if (framing.http_1_0) {

@@ -1,7 +1,7 @@
 // Output: the responses of one turn of a connection, as bytes for one gathered write.
 //
 // Layer:   net.
-// Spec:    RFC 9110, 9112; spec.md, response headers.
+// Spec:    RFC 9110, 9112; FHIR R4 http.html, Custom Headers; docs/api/README.md.
 // Threads: belongs to one connection.
 
 #pragma once
@@ -25,8 +25,9 @@ struct Framing {
     bool close = false;     ///< the connection ends after it
     std::string_view date;  ///< "Fri, 02 Jan 2026 03:04:05 GMT"
     std::string_view request_id;
-    std::string_view vary;   ///< static text; empty: header left out
-    std::string_view lines;  ///< complete header lines, made beforehand
+    std::string_view correlation_id;  ///< empty: header left out
+    std::string_view vary;            ///< static text; empty: header left out
+    std::string_view lines;           ///< complete header lines, made beforehand
     std::string_view more_lines;
 };
 

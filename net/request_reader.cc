@@ -454,8 +454,7 @@ core::Request& RequestReader::refused_request() {
     }
     if (started_ && !head_done_) {
         read_refused_head({origin(), end_ - begin_}, request_);
-        const std::string_view id = request_.header("X-Request-Id").value_or("");
-        request_id_ = is_request_id(id) ? id : std::string_view();
+        request_id_ = request_.header("X-Request-Id").value_or("");
     }
     request_.body = {};
     return request_;

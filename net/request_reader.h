@@ -98,9 +98,8 @@ class RequestReader {
         return host_;
     }  ///< validated; empty with HTTP/1.0 only
 
-    std::string_view given_request_id() const noexcept {
-        return request_id_;
-    }  ///< empty: none usable
+    /// X-Request-Id as sent; empty if there is none.
+    std::string_view given_request_id() const noexcept { return request_id_; }
 
     bool keep_alive() const noexcept { return keep_alive_; }
 

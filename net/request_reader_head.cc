@@ -149,7 +149,7 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
             if (same(name, "content-type") && std::exchange(has_type_, true)) {
                 return refuse(Errc::invalid, "the Content-Type header is repeated");
             }
-            if (same(name, "x-request-id") && is_request_id(value)) {
+            if (same(name, "x-request-id")) {
                 id_place_ = {origin(), value};
             }
             break;

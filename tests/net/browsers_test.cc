@@ -36,8 +36,9 @@ TEST(Cors, EchoesTheOriginsOfTheListAndNoOthers) {
     EXPECT_THAT(answer.header("Access-Control-Allow-Origin"), Optional(Eq(kApp)));
     EXPECT_THAT(answer.header("Access-Control-Allow-Credentials"), Optional(Eq("true")));
     for (const std::string_view name :
-         {"ETag", "Location", "X-Request-Id", "Retry-After", "Allow", ", Accept,", "Accept-Patch",
-          "Accept-Encoding", "Preference-Applied", "Content-Disposition", "X-Security-Context"}) {
+         {"ETag", "Location", "X-Request-Id", "X-Correlation-Id", "Retry-After", "Allow",
+          ", Accept,", "Accept-Patch", "Accept-Encoding", "Preference-Applied",
+          "Content-Disposition", "X-Security-Context"}) {
         EXPECT_THAT(answer.header("Access-Control-Expose-Headers"), Optional(HasSubstr(name)));
     }
     EXPECT_THAT(answer.header("Vary"), Optional(HasSubstr("Origin")));

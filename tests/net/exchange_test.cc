@@ -267,6 +267,17 @@ TEST(RequestIds, AreEchoedIfSafeAndMadeOtherwise) {
     EXPECT_NE(id_for("a b"), "a b");
     EXPECT_NE(id_for("\"<script>"), "\"<script>");
     EXPECT_EQ(id_for(std::string(1000, 'a')).size(), 16U);
+    // R4 http.html, Custom Headers
+    const auto correlation_id_for = [](const std::string& given) {
+        return exchange(server().port(), "GET", "/fhir/text", "", {{"X-Request-Id", given}})
+            .header("X-Correlation-Id");
+    };
+    EXPECT_EQ(correlation_id_for("abc"), std::nullopt);
+    EXPECT_EQ(correlation_id_for("{a b}"), "{a b}");
+    EXPECT_EQ(correlation_id_for(std::string(1024, 'a')), std::string(1024, 'a'));
+    EXPECT_EQ(correlation_id_for(std::string(1025, 'a')), std::nullopt);
+    EXPECT_EQ(correlation_id_for("a\tb"), std::nullopt);
+    EXPECT_EQ(correlation_id_for("\xe9"), std::nullopt);
     const auto make = [] {
         return *exchange(server().port(), "GET", "/fhir/text").header("X-Request-Id");
     };
