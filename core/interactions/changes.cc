@@ -172,6 +172,9 @@ asio::awaitable<Response> changes(const Service& service, const Request& request
     if (lines->next(response.body)) {
         response.more = std::move(lines);
     }
+    if (response.body.empty()) {
+        response.media_type = content_type_name(response.content_type);  // no lines are still lines
+    }
     co_return response;
 }
 

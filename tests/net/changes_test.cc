@@ -90,6 +90,14 @@ TEST_F(ChangesOverHttp, EventsThatAreOnTheDeviceOnlyKeepNobodyElseWaiting) {
     store_.reset();
 }
 
+TEST_F(ChangesOverHttp, APageWithoutLinesHasTheirType) {
+    start();
+    const HttpResponse nothing = exchange(server_->port(), "GET", "/fhir/_changes?wait=0");
+    EXPECT_EQ(nothing.status, 200);
+    EXPECT_EQ(nothing.header("Content-Type"), "application/fhir+ndjson");
+    EXPECT_EQ(nothing.header("Content-Length"), "0");
+}
+
 TEST_F(ChangesOverHttp, EventsComeAsTheyAreWritten) {
     start();
     write("a");
