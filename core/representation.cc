@@ -173,7 +173,9 @@ Result<void> read_representation(const Request& request, const Target& target,
     // Searches and histories of Binary return Bundles, as for any other type.
     const bool gets = request.method == HttpMethod::get || request.method == HttpMethod::head;
     const bool binary = is_binary(target) && (target.level != Level::type || !gets);
-    if (request.query.empty() && !binary && !request.inside_bundle) {
+    // A result of GraphQL is JSON, whatever is asked for; an OperationOutcome sent instead is not.
+    const bool graphql = target.operation == "$graphql";
+    if (request.query.empty() && !binary && !graphql && !request.inside_bundle) {
         ANNALS_TRY(out.format, read_accept(request));
         return {};
     }
@@ -201,7 +203,8 @@ Result<void> read_representation(const Request& request, const Target& target,
             format != nullptr ? read_format_parameter(*format) : read_accept(request);
         if (chosen) {
             out.format = *chosen;
-        } else if (!binary || (format != nullptr && format->find('/') == std::string::npos)) {
+        } else if (!graphql &&
+                   (!binary || (format != nullptr && format->find('/') == std::string::npos))) {
             return std::move(chosen.error());
         }
         if (may_be_raw && !chosen) {

@@ -69,6 +69,29 @@ TEST_F(Graphql, IsCalledByGetAndPost) {
               R"({"__typename":"Query"})");
 }
 
+TEST_F(Graphql, AnswersInJsonWhateverIsAccepted) {
+    add_example();
+    for (const char* accept :
+         {"application/graphql-response+json", "application/xml", "text/csv"}) {
+        const Received answer = server_.send(
+            {HttpMethod::get, "/$graphql", "query=%7B__typename%7D", "", {{"Accept", accept}}});
+        EXPECT_EQ(told(answer), R"({"__typename":"Query"})") << accept;
+        const Received posted =
+            server_.send({HttpMethod::post,
+                          "/Patient/p/$graphql",
+                          "",
+                          "{id}",
+                          {{"Content-Type", "application/graphql"}, {"Accept", accept}}});
+        EXPECT_EQ(told(posted), R"({"id":"p"})") << accept;
+    }
+    const Received formatted =
+        server_.send({HttpMethod::get, "/$graphql", "query=%7B__typename%7D&_format=csv"});
+    EXPECT_EQ(told(formatted), R"({"__typename":"Query"})");
+    const Received refused = server_.send({HttpMethod::get, "/$graphql", "_format=xml"});
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_NE(refused.body.find("<OperationOutcome"), std::string::npos) << refused.body;
+}
+
 TEST_F(Graphql, AnswersFaultsOfTheRequestByStatus) {
     add_example();
     EXPECT_EQ(server_.get("/$graphql").status, 400);
