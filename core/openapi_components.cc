@@ -218,7 +218,7 @@ std::string responses() {
         R"("text/event-stream":{"schema":{"type":"string"}}}},)"
         R"("graphql":{"description":"The result; what could not be returned is listed in errors",)"
         R"("content":{"application/json":{"schema":{"type":"object","properties":{)"
-        R"("data":{"type":["object","null"]},"errors":{"type":"array"}}}}}},)"
+        R"("data":{"type":["object","null"]},"errors":{"type":"array","items":{"type":"object"}}}}}}},)"
         R"("openapi":{"description":"This document",)"
         R"("content":{"application/json":{"schema":{"type":"object"}}}})";
     for (const Fault& fault : kFaults) {

@@ -30,6 +30,7 @@ TEST(OpenApiChecker, FindsFaults) {
     EXPECT_THAT(faults(path("/{id}", ""), "{}"), HasSubstr("path parameters"));
     EXPECT_THAT(faults(path("/a", R"("parameters":[{"$ref":"#/components/parameters/x"}],)"), "{}"),
                 HasSubstr("leads nowhere"));
+    EXPECT_THAT(faults("{}", R"({"schemas":{"a":{"type":"array"}}})"), HasSubstr("without items"));
     EXPECT_THAT(faults(path("/a", R"("security":[{"x":[]}],)"), "{}"), HasSubstr("no scheme"));
     EXPECT_THAT(faults(R"({"/a":{"get":{"operationId":"a"}}})", "{}"), HasSubstr("get /a"));
     EXPECT_THAT(faults(fmt::format(R"({{"/a":{{"get":{{"operationId":"a",{0}}},)"
