@@ -33,6 +33,9 @@ namespace {
 
 constexpr const char* kTooDeep = "nested too deeply";
 
+// No fault: the text may have white space between its tokens, which this walk does not count.
+constexpr const char* kUncounted = "uncounted";
+
 // A hash of the key's length and first eight bytes, in the upper bits. Requires: eight readable bytes.
 inline std::uint64_t hash_key(const char* key, std::uint32_t size) noexcept {
     auto word = load_le<std::uint64_t>(key);
@@ -103,10 +106,18 @@ std::size_t Walk::nodes_max(std::size_t tokens) const noexcept {
 
 Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool checked,
                 Node* nodes) {
-    const auto walk = [&](std::size_t depth_max) {
+    const auto walk_once = [&](auto spaced) {
         suspects_.clear();
+        return checked ? run<true, spaced.value>(text, tokens, nodes)
+                       : run<false, spaced.value>(text, tokens, nodes);
+    };
+    // Most texts have no white space, or else some after the first brace or at the end: few are walked twice.
+    const bool spaced =
+        is_space(text[tokens[0] + 1]) || is_space(text[tokens.data()[tokens.size()] - 1]);
+    const auto walk = [&](std::size_t depth_max) {
         depth_max_ = depth_max;
-        return checked ? run<true>(text, tokens, nodes) : run<false>(text, tokens, nodes);
+        const Fault fault = spaced ? Fault{0, kUncounted} : walk_once(std::false_type());
+        return fault.message == kUncounted ? walk_once(std::true_type()) : fault;
     };
     // Anything nested deeper than a resource may be is rare enough to be walked twice.
     const std::size_t usual = std::min(frames_.size(), kJsonDepthMax);
@@ -116,15 +127,15 @@ Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool ch
 }
 
 // A state machine whose states are places in the code, so that each has its own branches to predict.
-template <bool kChecked>
+template <bool kChecked, bool kSpaced>
 Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, Node* const nodes) {
     const std::uint32_t* token = tokens.data();
     const std::uint32_t* const last = token + tokens.size();  // *last is the text's size
     Frame* const outermost = frames_.data();
     Frame* const innermost = outermost + depth_max_;
     Frame* frame = outermost - 1;
-    std::uint32_t index = 0;       // the next node to make
-    std::uint32_t space = *token;  // white space before the token
+    std::uint32_t index = 0;  // the next node to make
+    std::uint32_t space = 0;  // white space before the token
     std::uint32_t doubts = 0;
     Expectation* const starts = kChecked ? schema::anything() : nullptr;
     Expectation* expected = starts;  // for the current value
@@ -143,11 +154,14 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
                                   node = {begin - space, end - space, index, 0, kind, escaped};
                               };
     bool escaped = false;  // of the string last seen by add_string()
-    // Makes a node for the string at the token; returns its end, or 0 if its escapes are invalid.
+    // Makes a node for the string at the token; returns its end, or 0 if its escapes are invalid or space follows.
     const auto add_string = [&]() __attribute__((always_inline)) -> std::uint32_t {
         const std::uint32_t begin = token[0];
         std::uint32_t end = token[1];  // stage 1 ensures that only white space follows the quote
         while (text[end - 1] != '"') [[unlikely]] {
+            if constexpr (!kSpaced) {
+                return 0;
+            }
             --end;
         }
         if (escape < end) [[unlikely]] {
@@ -166,9 +180,14 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
         }
         return end;
     };
-    // Moves from the token, which ends at `end`, to the next.
-    const auto advance = [&](std::uint32_t end)
-                             __attribute__((always_inline)) { space += *++token - end; };
+    // Moves from the token, which ends at `end`, to the next. False if there is space between them, and none is counted.
+    const auto advance = [&](std::uint32_t end) __attribute__((always_inline)) {
+        ++token;
+        if constexpr (kSpaced) {
+            space += *token - end;
+        }
+        return kSpaced || *token == end;
+    };
     const auto fail = [&](const char* what)
                           __attribute__((always_inline)) { return Fault{*token, what}; };
     // Counts a doubt if the scalar added last isn't plainly the expected one.
@@ -219,10 +238,14 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
             add_node(*token, end, kind, false);
             check_kind(in_array, kind);
         }
-        advance(end);
-        return true;
+        return advance(end);
     };
 
+    if constexpr (kSpaced) {
+        space = *token;
+    } else if (*token != 0) {
+        goto uncounted;
+    }
     switch (text[*token]) {
         case '{':
             if constexpr (kChecked) {
@@ -255,7 +278,9 @@ open_object:
         frame->start = frame->before = opening.start;
     }
     add_node(*token, 0, Kind::object, false);
-    advance(*token + 1);
+    if (!advance(*token + 1)) [[unlikely]] {
+        goto uncounted;
+    }
     if (text[*token] == '}') {
         ++doubts;
         goto close;
@@ -307,11 +332,15 @@ object_member: {
     }
     *keys |= bits;
     ++frame->count;
-    advance(end);
+    if (!advance(end)) [[unlikely]] {
+        goto uncounted;
+    }
     if (text[*token] != ':') [[unlikely]] {
         return fail("expected ':' after the key");
     }
-    advance(*token + 1);
+    if (!advance(*token + 1)) [[unlikely]] {
+        goto uncounted;
+    }
     switch (text[*token]) {
         case '{':
             if constexpr (kChecked) {
@@ -333,7 +362,9 @@ object_member: {
 
 object_continue:
     if (text[*token] == ',') {
-        advance(*token + 1);
+        if (!advance(*token + 1)) [[unlikely]] {
+            goto uncounted;
+        }
         goto object_member;
     }
     if (text[*token] != '}') [[unlikely]] {
@@ -359,7 +390,9 @@ open_array:
         frame->before = expected;
     }
     add_node(*token, 0, Kind::array, false);
-    advance(*token + 1);
+    if (!advance(*token + 1)) [[unlikely]] {
+        goto uncounted;
+    }
     if (text[*token] == ']') {
         ++doubts;
         goto close;
@@ -394,7 +427,9 @@ array_element:
 
 array_continue:
     if (text[*token] == ',') {
-        advance(*token + 1);
+        if (!advance(*token + 1)) [[unlikely]] {
+            goto uncounted;
+        }
         goto array_element;
     }
     if (text[*token] != ']') [[unlikely]] {
@@ -418,7 +453,9 @@ close: {
         suspects_.push_back(frame->node);
     }
     --frame;
-    advance(*token + 1);
+    if (!advance(*token + 1)) [[unlikely]] {
+        goto uncounted;
+    }
     if (frame < outermost) {
         goto finish;
     }
@@ -437,7 +474,12 @@ finish:
     return {};
 
 wrong_scalar:
-    return explain_scalar(text, *token);
+    if constexpr (kSpaced) {
+        return explain_scalar(text, *token);
+    }
+
+uncounted:
+    return fail(kUncounted);
 }
 
 }  // namespace annals::json

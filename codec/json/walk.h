@@ -51,7 +51,8 @@ class Walk {
   private:
     struct Frame;
 
-    template <bool kChecked>
+    /// `kSpaced`: white space is counted; otherwise a text that has some is left to the other walk.
+    template <bool kChecked, bool kSpaced>
     Fault run(const char* text, std::span<const std::uint32_t> tokens, Node* nodes);
 
     std::vector<Frame> frames_;

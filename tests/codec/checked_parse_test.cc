@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -80,6 +82,40 @@ TEST_F(CheckedParse, SettlesEachResourceOfABundleForItself) {
     EXPECT_FALSE(document->root()["entry"].elements().first.operator*()["resource"]["odd"]);
     for (const Node& node : document->nodes()) {
         EXPECT_TRUE(node.kind == Kind::object || !node.sound);
+    }
+}
+
+TEST_F(CheckedParse, TakesOutWhiteSpaceWhereverItIs) {
+    constexpr std::string_view kMarked =  // where there may be white space
+        R"(~{~"resourceType"~:~"Patient"~,~"active"~:~true~,~"multipleBirthInteger"~:~2~,~)"
+        R"("name"~:~[~{~"given"~:~[~"a"~,~"b\""~]~}~,~{~"text"~:~"c \n"~}~]~,~)"
+        R"("_birthDate"~:~{~"id"~:~"d"~}~}~)";
+    const auto places = static_cast<std::size_t>(std::ranges::count(kMarked, '~'));
+    const auto written = [&](std::size_t spaced) {
+        std::string text;
+        for (const char c : kMarked) {
+            if (c != '~') {
+                text += c;
+            } else if (spaced-- == 0) {
+                text += '\n';
+            }
+        }
+        return text;
+    };
+    const std::string compact = written(places);
+    Parser parser;
+    const Result<Document> plain = parser.parse_resource(compact);
+    ASSERT_TRUE(plain);
+    for (std::size_t spaced = 0; spaced < places; ++spaced) {
+        const std::string text = written(spaced);
+        EXPECT_TRUE(settles(text)) << text;
+        const Result<Document> document = parser.parse_resource(text);
+        ASSERT_TRUE(document) << text;
+        EXPECT_EQ(document->text(), compact);
+        EXPECT_TRUE(std::ranges::equal(
+            document->nodes(), plain->nodes(),
+            [](const Node& a, const Node& b) { return std::memcmp(&a, &b, sizeof a) == 0; }))
+            << text;
     }
 }
 
