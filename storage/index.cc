@@ -21,7 +21,11 @@ Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id)
     std::memcpy(text.data(), name.data(), name.size());
     text[name.size()] = '/';
     std::memcpy(text.data() + name.size() + 1, id.data(), id.size());
-    return hash128({text.data(), name.size() + 1 + id.size()}, store_seed);
+    return resource_key(store_seed, {text.data(), name.size() + 1 + id.size()});
+}
+
+Hash128 resource_key(std::uint64_t store_seed, std::string_view name) noexcept {
+    return hash128(name, store_seed);
 }
 
 std::uint64_t VersionList::bytes() const noexcept {

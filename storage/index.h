@@ -49,6 +49,9 @@ struct IndexedErase {
 /// ids that collide. Look-ups compare all of it.
 Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id) noexcept;
 
+/// The same of `name`, which is "Type/id".
+Hash128 resource_key(std::uint64_t store_seed, std::string_view name) noexcept;
+
 class Index {
   public:
     /// Upper limits, enforced by the code that assigns positions; erased versions count.

@@ -32,9 +32,8 @@ void append_reference_terms(json::Value resource, std::uint64_t seed, std::strin
         // A reference to a part of a resource is a reference to the resource.
         const ReferenceText target =
             read_reference(std::string_view(text).substr(0, text.find('#')), base_url);
-        if (target.local) {
-            terms.push_back(
-                reference(column(), storage::resource_key(seed, *target.type, target.id).low));
+        if (!target.local.empty()) {
+            terms.push_back(reference(column(), storage::resource_key(seed, target.local).low));
         } else if (target.type) {
             terms.push_back(exact(column(), target.unversioned));
         }

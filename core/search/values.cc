@@ -167,7 +167,7 @@ void ValueWriter::write(ValueKind kind, std::string_view text, std::span<const U
         case ValueKind::reference_text: {
             const ReferenceText target = read_reference(text, base_url_);
             reference_text(text, target, key_of(target), uses);
-            if (!target.local && !text.starts_with('#')) {
+            if (target.local.empty() && !text.starts_with('#')) {
                 canonical(text, uses);
             }
             break;

@@ -80,11 +80,10 @@ inline constexpr std::size_t kContainedLooksMax = 1'000'000;
 
 /// The parts of a reference's text.
 struct ReferenceText {
-    std::optional<TypeId> type;  ///< of Type/id, whatever precedes it
-    std::string_view id;
+    std::optional<TypeId> type;    ///< of Type/id, whatever precedes it
+    std::string_view local;        ///< Type/id, relative or below the base URL; else empty
     std::string_view unversioned;  ///< without /_history/n
     bool versioned = false;
-    bool local = false;  ///< Type/id, relative or below the base URL
 };
 
 ReferenceText read_reference(std::string_view text, std::string_view base_url) noexcept;

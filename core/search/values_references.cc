@@ -38,26 +38,21 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
         target.versioned = true;
     }
     std::string_view path = target.unversioned;
-    target.local = true;
     if (!base_url.empty() && path.starts_with(base_url) && path.size() > base_url.size() &&
         path[base_url.size()] == '/') {
         path.remove_prefix(base_url.size() + 1);
     }
     const std::size_t slash = path.size() == text.size() ? last : last_of(path, '/', path.size());
     if (slash == std::string_view::npos || slash == 0) {
-        target.local = false;
         return target;
     }
     const std::size_t before = last_of(path, '/', slash);
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
-    target.type = find_resource_type(path.substr(begin, slash - begin));
-    target.id = path.substr(slash + 1);
-    if (!target.type || !is_resource_id(target.id)) {
-        target.type = std::nullopt;
-        target.local = false;
-        return target;
+    const auto type = find_resource_type(path.substr(begin, slash - begin));
+    if (type && is_resource_id(path.substr(slash + 1))) {
+        target.type = type;
+        target.local = begin == 0 ? path : std::string_view();
     }
-    target.local = begin == 0;
     return target;
 }
 
@@ -119,7 +114,7 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
 }
 
 std::uint64_t ValueWriter::key_of(const ReferenceText& target) const {
-    return target.local ? storage::resource_key(seed_, *target.type, target.id).low : 0;
+    return target.local.empty() ? 0 : storage::resource_key(seed_, target.local).low;
 }
 
 void ValueWriter::reference_text(std::string_view text, const ReferenceText& target,
@@ -131,15 +126,14 @@ void ValueWriter::reference_text(std::string_view text, const ReferenceText& tar
         }
         return;
     }
-    if (target.local) {
+    if (!target.local.empty()) {
         for (const Use& use : uses) {
             term(use, search::reference(use.columns->column, key));
             link(use, key);
         }
         if (target.versioned) {
             const std::string_view from_type =
-                text.substr(static_cast<std::size_t>(target.id.data() - text.data()) -
-                            resource_type_name(*target.type).size() - 1);
+                text.substr(static_cast<std::size_t>(target.local.data() - text.data()));
             for (const Use& use : uses) {
                 term(use, exact(use.columns->column, from_type));
             }
