@@ -231,6 +231,38 @@ TEST(Store, TakesACommitLargerThanASegment) {
     EXPECT_TRUE(store->current(type_of("Patient"), "c"));
 }
 
+// Opening indexes 4,096 versions at a time, and what is erased between two of them in its turn.
+TEST(Store, FindsManyVersionsAfterReopening) {
+    const test::TemporaryDirectory directory;
+    constexpr int kResources = 500;
+    {
+        const auto store = open_store(directory.path());
+        const auto commit = [&store](CommitBuilder& builder) {
+            ASSERT_TRUE(store->wait(store->submit(builder.commit()).ticket));
+        };
+        for (int round = 1; round <= 20; ++round) {
+            CommitBuilder builder;
+            for (int i = 0; i < kResources; ++i) {
+                builder.put("Patient", std::to_string(i), "text");
+            }
+            commit(builder);
+            if (round == 12) {
+                CommitBuilder erasing;
+                erasing.erase("Patient", "7");
+                commit(erasing);
+            }
+        }
+    }
+    const auto store = open_store(directory.path());
+    EXPECT_EQ(store->totals().versions, 20U * kResources - 12);
+    for (int i = 0; i < kResources; ++i) {
+        const auto info = store->current(type_of("Patient"), std::to_string(i));
+        ASSERT_TRUE(info) << i;
+        EXPECT_EQ(info->version, VersionNumber{i == 7 ? 8U : 20U}) << i;
+        EXPECT_EQ(info->position.value, 19U * kResources + static_cast<unsigned>(i) + 1) << i;
+    }
+}
+
 TEST(Store, IsLockedToOneHandle) {
     const test::TemporaryDirectory directory;
     auto store = open_store(directory.path());
