@@ -231,6 +231,32 @@ TEST_F(ScopesTest, PagesOfHistoryHaveEachVersionOnce) {
     }
 }
 
+// docs/security.md, A part of a type
+TEST_F(ScopesTest, DoNotLookThroughMoreThan4096VersionsOfAResource) {
+    send_as(&everybody_);
+    const auto add_versions = [this](std::string_view patient, int first, int last) {
+        std::string entries;
+        for (int version = first; version <= last; ++version) {
+            entries += fmt::format(
+                R"({}{{"resource":{{"resourceType":"Observation","id":"{}","meta":{{"versionId":"{}"}},)"
+                R"("status":"final","code":{{"text":"c"}},"subject":{{"reference":"Patient/{}"}}}},"request":{{"method":"PUT","url":"Observation/{}"}}}})",
+                version == first ? "" : ",", patient, version, patient, patient);
+        }
+        ASSERT_EQ(send("POST", "/", bundle("history", entries), kJson).status, 200);
+    };
+    add_versions("m", 1, 4096);
+    add_versions("t", 1, 4097);
+    EXPECT_EQ(total(send("GET", "/Observation/t/_history")), 4097);
+    send_as(&mine_);
+    EXPECT_EQ(total(send("GET", "/Observation/m/_history")), 4096);
+    send_as(&everybody_);
+    add_versions("m", 4097, 4097);
+    send_as(&mine_);
+    EXPECT_EQ(send("GET", "/Observation/m/_history").status, 413);
+    // That there are so many versions must not tell that there is a resource.
+    EXPECT_EQ(send("GET", "/Observation/t/_history").status, 404);
+}
+
 TEST_F(ScopesTest, OfQueriesIncludeWhatIsBehindAnyNumberThatIsNotShown) {
     const auto questionnaire = [](std::string_view id, std::string_view status) {
         return fmt::format(
