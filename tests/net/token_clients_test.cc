@@ -20,6 +20,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -67,12 +68,29 @@ TEST(GrantedScopes, TakeNoNonsense) {
                               "system/Patient.sr", "system/Patient.x", "/.", "?", "*"}) {
         EXPECT_EQ(granted_scopes(scope, "system/*.cruds"), "") << scope;
     }
-    std::string many;
-    for (int i = 0; i < 1000; ++i) {
-        many += fmt::format("system/Patient.r?identifier={} ", i);
-    }
-    const std::string granted = granted_scopes(many, "system/*.cruds");
-    EXPECT_EQ(std::count(granted.begin(), granted.end(), ' '), net::auth::kGrantedScopesMax - 1);
+}
+
+TEST(GrantedScopes, AreNoMoreThanAreReadOfEither) {
+    constexpr std::size_t kMax = net::auth::kGrantedScopesMax;
+    const auto scopes = [](std::string_view type, std::size_t count) {
+        std::string text;
+        for (std::size_t i = 0; i < count; ++i) {
+            text += fmt::format("system/{}.r?identifier={} ", type, i);
+        }
+        return text;
+    };
+    const auto count = [](const std::string& granted) {
+        return static_cast<std::size_t>(std::ranges::count(granted, '/'));
+    };
+    EXPECT_EQ(count(granted_scopes(scopes("Patient", 1000), "system/*.cruds")), kMax);
+    EXPECT_EQ(count(granted_scopes("system/*.cruds", scopes("Patient", 1000))), kMax);
+    const std::string last = "system/Task.r";
+    EXPECT_EQ(granted_scopes(scopes("Patient", kMax - 1) + last, last), last);
+    EXPECT_EQ(granted_scopes(scopes("Patient", kMax) + last, last), "");
+    EXPECT_EQ(granted_scopes(last, scopes("Patient", kMax - 1) + last), last);
+    EXPECT_EQ(granted_scopes(last, scopes("Patient", kMax) + last), "");
+    // Few of either may give many together.
+    EXPECT_EQ(count(granted_scopes("system/Patient.r system/Task.r", scopes("*", kMax))), kMax);
 }
 
 TEST(Replays, AreRefusedUntilTheyExpireAndForgottenThen) {
