@@ -169,22 +169,18 @@ std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
     return std::nullopt;
 }
 
-Head Sequencer::head_of(const Hash128& key, bool& erased) const {
-    if (const HeadsInFlight::Entry* const flying = heads_.find(key)) {
-        erased = flying->erased;
-        return flying->head;
-    }
-    erased = false;
-    return index_.head(key);
+/// The resource's head once what is in flight is durable.
+HeadsInFlight::Entry Sequencer::head_of(const Hash128& key) const {
+    const HeadsInFlight::Entry* const flying = heads_.find(key);
+    return flying != nullptr ? *flying : HeadsInFlight::Entry{.head = index_.head(key)};
 }
 
 std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
     keys_.clear();
-    bool erased = false;
     for (std::size_t i = 0; i < commit.writes.size(); ++i) {
         VersionWrite& write = commit.writes[i];
         keys_.push_back(resource_key(store_id_, write.type, write.id));
-        const Head head = head_of(keys_.back(), erased);
+        const auto [head, erased] = head_of(keys_.back());
         if (erased) {
             return Refusal{.status = Status::busy, .failed = i, .ticket = head.ticket};
         }
@@ -201,7 +197,7 @@ std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
         Erase& erase = commit.erases[i];
         const std::size_t place = commit.writes.size() + i;
         keys_.push_back(resource_key(store_id_, erase.type, erase.id));
-        const Head head = head_of(keys_.back(), erased);
+        const Head head = head_of(keys_.back()).head;
         if (head.ticket.value != 0) {
             return Refusal{.status = Status::busy, .failed = place, .ticket = head.ticket};
         }
@@ -376,8 +372,7 @@ void Sequencer::gather_document(const VersionWrite& write, std::uint64_t key, Ba
 Head Sequencer::head(TypeId type, std::string_view id) const {
     const Hash128 key = resource_key(store_id_, type, id);
     const std::lock_guard lock(mutex_);
-    bool erased = false;
-    return head_of(key, erased);
+    return head_of(key).head;
 }
 
 template <typename Due>

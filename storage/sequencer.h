@@ -158,7 +158,7 @@ class Sequencer {
     std::optional<RecentWrites::Hit> newest_against(const Guard& guard);
     void tell_watches(const VersionWrite& write, std::uint64_t identity, Ticket ticket);
     void end_watch(const WriteWatch& watch);
-    Head head_of(const Hash128& key, bool& erased) const;
+    HeadsInFlight::Entry head_of(const Hash128& key) const;
     Instant next_instant();
     void append(const Commit& commit, Ticket ticket, Instant instant);
     void append_erases(const Commit& commit, const BatchFrame& frame);

@@ -49,8 +49,7 @@ std::optional<Sequencer::Refusal> Sequencer::check_requirement(const Commit& com
                                                                std::size_t index) const {
     const Requirement& requirement = commit.requirements[index];
     const Hash128 key = resource_key(store_id_, requirement.type, requirement.id);
-    bool erased = false;
-    const Head head = head_of(key, erased);
+    const auto [head, erased] = head_of(key);
     const Refusal busy{.status = Status::busy, .failed = index, .ticket = head.ticket};
     const Refusal failed{.status = Status::requirement_failed, .failed = index, .head = head};
     if (erased) {
