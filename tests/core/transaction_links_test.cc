@@ -285,7 +285,7 @@ TEST(Transaction, ResolvesLinksInReferencesOfCriteria) {
 }
 
 /// Checks that no reference of `resource` is left unresolved and that each relative one names a live resource.
-void check_values(TestService& server, json::Value resource, std::size_t& checked) {
+void check_references(TestService& server, json::Value resource, std::size_t& checked) {
     std::vector<json::ReferenceSite> sites;
     json::find_references(resource, sites);
     for (const json::ReferenceSite& site : sites) {
@@ -330,7 +330,7 @@ TEST(Transaction, StoresSyntheaPatientsWithEveryReferenceResolved) {
         ASSERT_TRUE(stored.has_value());
         auto document = parser.parse(stored->body);
         ASSERT_TRUE(document.has_value());
-        check_values(server, document->root(), checked);
+        check_references(server, document->root(), checked);
         if (HasFatalFailure()) {
             return;
         }
