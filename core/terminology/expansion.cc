@@ -14,7 +14,6 @@ namespace {
 
 // Room for expansions of two code systems of the maximum size, each of which takes some 200 MiB.
 constexpr std::size_t kKeptExpansionBytesMax = 512 << 20;
-constexpr std::size_t kSystemsPerStep = 16;  // compared per step
 constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {

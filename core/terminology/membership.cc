@@ -127,16 +127,17 @@ Result<Found> find_in(Session& session, const Include& include, const Code& code
     return found;
 }
 
-Member contained(const Session& session, const ValueSet& value_set, const Code& code) {
+Result<Member> contained(Session& session, const ValueSet& value_set, const Code& code) {
     const auto [first, last] = value_set.contained_by_code().equal_range(code.code);
-    return std::any_of(first, last,
-                       [&](const auto& entry) {
-                           const Contained& own = value_set.contained()[entry.second];
-                           return (session.takes_abstract || !own.is_abstract) &&
-                                  (!code.system || own.system == *code.system);
-                       })
-               ? Member::yes
-               : Member::no;
+    for (auto at = first; at != last; ++at) {
+        ANNALS_TRY_VOID(session.effort().spend());
+        const Contained& own = value_set.contained()[at->second];
+        if ((session.takes_abstract || !own.is_abstract) &&
+            (!code.system || own.system == *code.system)) {
+            return Member::yes;
+        }
+    }
+    return Member::no;
 }
 
 // Parts are evaluated one by one: a code that is excluded or inactive in one version may be included by another.
@@ -177,17 +178,19 @@ Result<void> add_systems_with(Session& session, const ValueSet& value_set, std::
     if (!within.entered()) {
         return Error(within.entered().error());
     }
-    const auto add = [&](std::string_view system) {
+    const auto add = [&](std::string_view system) -> Result<void> {
+        ANNALS_TRY_VOID(session.effort().spend(1 + systems.size() / kSystemsPerStep));
         if (std::find(systems.begin(), systems.end(), system) == systems.end()) {
             systems.push_back(system);
         }
+        return {};
     };
     for (const Include& include : value_set.includes()) {
         ANNALS_TRY_VOID(session.effort().spend(kStepsPerPart * (1 + include.value_sets.size())));
         if (!include.system.empty()) {
             ANNALS_TRY(const Member in, member_of(session, include, {include.system, code}));
             if (in != Member::no) {
-                add(include.system);
+                ANNALS_TRY_VOID(add(include.system));
             }
             continue;
         }
@@ -199,8 +202,9 @@ Result<void> add_systems_with(Session& session, const ValueSet& value_set, std::
         }
     }
     const auto [first, last] = value_set.contained_by_code().equal_range(code);
-    std::for_each(first, last,
-                  [&](const auto& entry) { add(value_set.contained()[entry.second].system); });
+    for (auto at = first; at != last; ++at) {
+        ANNALS_TRY_VOID(add(value_set.contained()[at->second].system));
+    }
     return {};
 }
 
@@ -227,9 +231,11 @@ Result<Found> find_in(Session& session, const ValueSet& value_set, const Code& c
     if (value_set.has_compose()) {
         ANNALS_TRY(found, composed(session, value_set, code));
     }
-    return found.in == Member::unknown && value_set.has_expansion()
-               ? Found{contained(session, value_set, code)}
-               : found;
+    if (found.in == Member::unknown && value_set.has_expansion()) {
+        ANNALS_TRY(found.in, contained(session, value_set, code));
+        found.version = {};
+    }
+    return found;
 }
 
 }  // namespace

@@ -16,6 +16,9 @@
 
 namespace annals::terminology {
 
+/// How many urls of code systems are compared per step.
+inline constexpr std::size_t kSystemsPerStep = 16;
+
 /// A code to look for.
 struct Code {
     std::optional<std::string_view> system;  ///< none: any system that has the code

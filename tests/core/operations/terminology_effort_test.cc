@@ -103,6 +103,40 @@ TEST(EffortOfCodes, IsNoMoreThanThatOfWhatAFilterLooksAt) {
     EXPECT_FALSE(*passes);
 }
 
+// A code without a system is looked for in each of them; this used to be counted as nothing, and no time limit ended it.
+TEST(EffortOfCodes, IsThatOfTheSystemsThatHaveTheCode) {
+    std::string contains;
+    for (int i = 0; i < 3000; ++i) {
+        contains += fmt::format(R"({}{{"system":"http://s/{}","code":"a","abstract":true}})",
+                                i == 0 ? "" : ",", i);
+    }
+    json::Parser parser;
+    auto document = parser.parse(
+        R"({"resourceType":"ValueSet","url":"http://v/wide","status":"active","expansion":{"contains":[)" +
+        contains + "]}}");
+    ASSERT_TRUE(document);
+    terminology::Effort much(20'000'000);
+    const auto value_set = terminology::value_set_of(
+        std::make_shared<const json::Document>(*std::move(document)), much);
+    ASSERT_TRUE(value_set);
+    const validation::EmptySource nothing;
+    const auto looks = [&](terminology::Effort& effort, const terminology::Code& code) {
+        terminology::Session session(nothing, effort);
+        return static_cast<bool>(terminology::member_of(session, **value_set, code));
+    };
+    EXPECT_TRUE(looks(much, {std::nullopt, "a"}));
+    terminology::Effort few(2'000);
+    EXPECT_FALSE(looks(few, {"http://s/other", "a"})) << "all 3,000 have to be looked at";
+    EXPECT_TRUE(few.exhausted());
+    terminology::Effort more(2'000'000);
+    EXPECT_FALSE(looks(more, {std::nullopt, "a"})) << "once for each system";
+    EXPECT_TRUE(more.exhausted());
+    terminology::Effort of_systems(100'000);
+    terminology::Session session(nothing, of_systems);
+    EXPECT_FALSE(terminology::systems_with(session, **value_set, "a")) << "each is compared";
+    EXPECT_TRUE(of_systems.exhausted());
+}
+
 class ValueSetsInside : public test::TerminologyFixture {};
 
 TEST_F(ValueSetsInside, CostEachOfThemOnce) {
