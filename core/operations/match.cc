@@ -27,16 +27,12 @@ struct Scored {
 std::vector<search::QueryPair> criteria_of(json::Value patient) {
     std::vector<search::QueryPair> criteria;
     const auto each = [&](std::string_view array, std::string_view name, auto&& add) {
-        std::size_t looked_at = 0;
-        for (const json::Value element : patient[array].elements()) {
+        for_each_compared(patient[array], [&](json::Value element) {
             const std::string text(element[name].string());
-            if (++looked_at > kMatchElementsMax) {
-                break;
-            }
             if (text.find_first_not_of(" \t\r\n") != std::string_view::npos) {
                 add(element, text);
             }
-        }
+        });
     };
     each("identifier", "value", [&](json::Value identifier, std::string_view value) {
         criteria.emplace_back(
@@ -164,8 +160,9 @@ asio::awaitable<Response> match_operation(const Service& service, const Request&
         candidates.push_back(info);
     }
     std::vector<Scored> scored;
+    const PatientMatcher matcher(asked->patient);
     const TakeMatch score = [&](json::Value body, const storage::VersionInfo& info) {
-        const int points = match_points(asked->patient, body);
+        const int points = matcher.points(body);
         if (points >= kMatchPossible) {
             scored.push_back({points, info});
         }

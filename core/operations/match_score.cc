@@ -29,8 +29,10 @@ constexpr Weight kPostalCode{5, 0};
 constexpr Weight kCity{5, 0};
 
 void add(Texts& texts, json::Value value) {
-    std::string folded = search::fold(value.string());
-    if (!folded.empty() && texts.size() < kMatchElementsMax) {
+    if (texts.size() == kMatchElementsMax) {
+        return;
+    }
+    if (std::string folded = search::fold(value.string()); !folded.empty()) {
         texts.insert(std::move(folded));
     }
 }
@@ -38,17 +40,11 @@ void add(Texts& texts, json::Value value) {
 /// The values of `name` in the elements of `array`, folded.
 Texts texts_of(json::Value array, std::string_view name) {
     Texts texts;
-    std::size_t looked_at = 0;
-    for (const json::Value element : array.elements()) {
-        if (++looked_at > kMatchElementsMax) {
-            break;
-        }
+    for_each_compared(array, [&](json::Value element) {
         const json::Value value = element[name];
         add(texts, value);
-        for (const json::Value one : value.elements()) {
-            add(texts, one);
-        }
-    }
+        for_each_compared(value, [&](json::Value one) { add(texts, one); });
+    });
     return texts;
 }
 
@@ -64,32 +60,6 @@ int compare(const Texts& a, const Texts& b, Weight weight) {
     return have_common(a, b) ? weight.same : weight.other;
 }
 
-int compare_identifiers(json::Value asked, json::Value candidate) {
-    Texts a;
-    Texts b;
-    const auto collect = [](json::Value identifiers, Texts& pairs, Texts& systems) {
-        for (const json::Value identifier : identifiers.elements()) {
-            const std::string system(identifier["system"].string());
-            const std::string value(identifier["value"].string());
-            if (value.empty() || pairs.size() >= kMatchElementsMax) {
-                continue;
-            }
-            pairs.insert(system + '\n' + value);
-            if (!system.empty()) {
-                systems.insert(system);
-            }
-        }
-    };
-    Texts systems_a;
-    Texts systems_b;
-    collect(asked, a, systems_a);
-    collect(candidate, b, systems_b);
-    if (have_common(a, b)) {
-        return kIdentifier.same;
-    }
-    return have_common(systems_a, systems_b) ? kIdentifier.other : 0;
-}
-
 int compare_birth_dates(std::string_view a, std::string_view b) {
     if (a.empty() || b.empty()) {
         return 0;
@@ -102,20 +72,61 @@ int compare_birth_dates(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-int match_points(json::Value asked, json::Value candidate) {
-    const auto both = [&](std::string_view array, std::string_view name, Weight weight) {
-        return compare(texts_of(asked[array], name), texts_of(candidate[array], name), weight);
-    };
-    Texts gender_a;
-    Texts gender_b;
-    add(gender_a, asked["gender"]);
-    add(gender_b, candidate["gender"]);
+/// What is compared of a patient.
+struct PatientMatcher::Compared {
+    Texts identifiers;  ///< with their systems
+    Texts systems;      ///< of the identifiers
+    Texts families;
+    Texts given;
+    std::string birth_date;
+    Texts gender;
+    Texts telecoms;
+    Texts postal_codes;
+    Texts cities;
+
+    explicit Compared(json::Value patient)
+        : families(texts_of(patient["name"], "family")),
+          given(texts_of(patient["name"], "given")),
+          birth_date(patient["birthDate"].string()),
+          telecoms(texts_of(patient["telecom"], "value")),
+          postal_codes(texts_of(patient["address"], "postalCode")),
+          cities(texts_of(patient["address"], "city")) {
+        add(gender, patient["gender"]);
+        for_each_compared(patient["identifier"], [this](json::Value identifier) {
+            const std::string system = identifier["system"].string();
+            const std::string value = identifier["value"].string();
+            if (value.empty()) {
+                return;
+            }
+            identifiers.insert(system + '\n' + value);
+            if (!system.empty()) {
+                systems.insert(system);
+            }
+        });
+    }
+
+    int identifier_points(const Compared& other) const {
+        if (have_common(identifiers, other.identifiers)) {
+            return kIdentifier.same;
+        }
+        return have_common(systems, other.systems) ? kIdentifier.other : 0;
+    }
+};
+
+PatientMatcher::PatientMatcher(json::Value patient)
+    : patient_(std::make_unique<const Compared>(patient)) {
+}
+
+PatientMatcher::~PatientMatcher() = default;
+
+int PatientMatcher::points(json::Value candidate) const {
+    const Compared& a = *patient_;
+    const Compared b(candidate);
     const int points =
-        compare_identifiers(asked["identifier"], candidate["identifier"]) +
-        both("name", "family", kFamily) + both("name", "given", kGiven) +
-        compare_birth_dates(asked["birthDate"].string(), candidate["birthDate"].string()) +
-        compare(gender_a, gender_b, kGender) + both("telecom", "value", kTelecom) +
-        both("address", "postalCode", kPostalCode) + both("address", "city", kCity);
+        a.identifier_points(b) + compare(a.families, b.families, kFamily) +
+        compare(a.given, b.given, kGiven) + compare_birth_dates(a.birth_date, b.birth_date) +
+        compare(a.gender, b.gender, kGender) + compare(a.telecoms, b.telecoms, kTelecom) +
+        compare(a.postal_codes, b.postal_codes, kPostalCode) + compare(a.cities, b.cities, kCity);
     return std::clamp(points, 0, 100);
 }
 
