@@ -4,7 +4,7 @@
 #include "core/terminology/worker.h"
 
 #include <algorithm>
-#include <functional>
+#include <ranges>
 
 namespace annals::validation {
 
@@ -40,12 +40,10 @@ void StoredDefinitions::drop(Known& known, std::uint32_t resource) const {
     if (entry == known.entries.end()) {
         return;
     }
-    const auto [first, last] = known.by_url.equal_range(entry->second.url);
-    for (auto at = first; at != last; ++at) {
-        if (at->second == resource) {
-            known.by_url.erase(at);
-            break;
-        }
+    const auto named = known.by_url.find(entry->second.url);
+    named->second.erase(entry->second.info.position);
+    if (named->second.empty()) {
+        known.by_url.erase(named);
     }
     if (const auto old = parsed_.find(entry->second.info.position.value); old != parsed_.end()) {
         parsed_bytes_ -= terminology::bytes_of(*old->second);
@@ -79,8 +77,8 @@ void StoredDefinitions::put(Known& known, Entry entry) const {
     if (entry.url.empty() || known.entries.size() >= kDefinitionsMax) {
         return;
     }
-    known.by_url.emplace(entry.url, resource);
-    known.entries.emplace(resource, std::move(entry));
+    const Entry& kept = known.entries.emplace(resource, std::move(entry)).first->second;
+    known.by_url[kept.url].emplace(kept.info.position, &kept);
 }
 
 void StoredDefinitions::refresh(Known& known, Reading& reading) const {
@@ -205,21 +203,20 @@ Definition StoredDefinitions::find(std::string_view type, std::string_view url,
         unread->insert(unread->end(), reading.unread.begin(), reading.unread.end());
         return nullptr;
     }
-    const Entry* best = nullptr;
-    const auto [first, last] = known->by_url.equal_range(std::string(url));
-    for (auto at = first; at != last; ++at) {
-        const Entry& entry = known->entries.at(at->second);
-        const bool fits = version.empty() || entry.version == version;
-        // Erased versions don't count.
-        if (fits && store_.at(entry.info.position) &&
-            (best == nullptr || entry.info.position > best->info.position)) {
-            best = &entry;
-        }
-    }
-    if (best == nullptr) {
+    const auto named = known->by_url.find(url);
+    if (named == known->by_url.end()) {
         return nullptr;
     }
-    const storage::VersionInfo info = best->info;
+    const auto best = std::find_if(
+        named->second.rbegin(), named->second.rend(), [&](const Named::value_type& one) {
+            const Entry& entry = *one.second;
+            // Erased versions don't count.
+            return (version.empty() || entry.version == version) && store_.at(entry.info.position);
+        });
+    if (best == named->second.rend()) {
+        return nullptr;
+    }
+    const storage::VersionInfo info = best->second->info;
     if (const auto kept = parsed_.find(info.position.value); kept != parsed_.end()) {
         return kept->second;
     }
@@ -237,18 +234,18 @@ std::vector<std::string> StoredDefinitions::canonicals(std::string_view type,
         }
         Reading reading;
         refresh(known, reading);
-        for (auto at = known.by_url.begin(); at != known.by_url.end() && urls.size() < count;) {
-            const auto [first, last] = known.by_url.equal_range(at->first);
-            const bool there = std::any_of(first, last, [&](const auto& one) {
-                return store_.at(known.entries.at(one.second).info.position).has_value();
+        for (const auto& [url, named] : known.by_url) {
+            if (urls.size() >= count) {
+                break;
+            }
+            const bool there = std::ranges::any_of(named, [&](const Named::value_type& one) {
+                return store_.at(one.first).has_value();
             });
             if (there) {
-                urls.push_back(at->first);
+                urls.push_back(url);
             }
-            at = last;
         }
     }
-    std::sort(urls.begin(), urls.end());
     return urls;
 }
 
@@ -259,19 +256,14 @@ std::vector<terminology::ListedCodeSystem> StoredDefinitions::code_systems(
     Reading reading;
     refresh(known, reading);
     std::vector<terminology::ListedCodeSystem> out;
-    for (auto at = known.by_url.begin(); at != known.by_url.end() && out.size() < count;) {
-        const auto last = known.by_url.equal_range(at->first).second;
-        std::vector<const Entry*> same;
-        for (; at != last; ++at) {
-            const Entry& entry = known.entries.at(at->second);
-            if (store_.at(entry.info.position)) {
-                same.push_back(&entry);
+    for (const auto& [url, named] : known.by_url) {
+        for (const auto& [position, entry] : named | std::views::reverse) {
+            if (out.size() >= count) {
+                return out;
             }
-        }
-        std::ranges::sort(same, std::greater(),
-                          [](const Entry* entry) { return entry->info.position; });
-        for (const Entry* const entry : same) {
-            out.push_back({entry->url, entry->version, entry->has_codes});
+            if (store_.at(position)) {
+                out.push_back({entry->url, entry->version, entry->has_codes});
+            }
         }
     }
     return out;

@@ -13,6 +13,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -40,7 +42,7 @@ class StoredDefinitions {
     /// The urls of the stored resources of a type, each once, at most `count`.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
-    /// The stored code systems, grouped by url, the one that find() prefers first; `count` of them, or a few more.
+    /// The stored code systems, grouped by url, the one that find() prefers first; at most `count`.
     std::vector<terminology::ListedCodeSystem> code_systems(std::size_t count) const;
 
     /// Reads what is new in each type. Returns the positions that are not in memory; once they have been fetched, the caller
@@ -58,6 +60,9 @@ class StoredDefinitions {
         bool has_codes = false;  ///< for a CodeSystem
     };
 
+    /// Those with the same url, the one written last at the end.
+    using Named = std::map<Position, const Entry*>;
+
     struct Known {
         TypeId type;
         std::string_view name;
@@ -66,7 +71,7 @@ class StoredDefinitions {
         Position
             told;  ///< the start of a page reported by read_resident(): next time, it is read even if it is not in memory
         std::unordered_map<std::uint32_t, Entry> entries;  ///< by resource
-        std::unordered_multimap<std::string, std::uint32_t> by_url;
+        std::map<std::string, Named, std::less<>> by_url;  ///< into `entries`
     };
 
     /// How a page of new versions is read.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -142,6 +144,38 @@ TEST_F(CodeSystems, AreThoseOfTheVersionThatTheirUrlNames) {
         "content":"complete","concept":[{"code":"cat"}]})");
     EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=cat"),
               "name=Animals version=1 display=cat");
+}
+
+TEST_F(CodeSystems, OfOneUrlAreReplacedInTheTimeOfTheirNumber) {
+    // Each used to be looked for among all with its url: 20,000 took two and a half seconds, with the lock held.
+    const auto time = [this](std::string_view kind) {
+        std::clock_t taken = 0;
+        for (int version = 1; version <= 2; ++version) {
+            std::string entries;
+            for (int i = 0; i < 6'000; ++i) {
+                const std::string url =
+                    kind == "same" ? "http://s/same" : fmt::format("http://s/own{}", i);
+                entries += fmt::format(
+                    R"({0}{{"request":{{"method":"PUT","url":"CodeSystem/{1}{2}"}},"resource":{{
+                    "resourceType":"CodeSystem","id":"{1}{2}","url":"{3}","version":"{4}",
+                    "name":"N","status":"active","content":"complete","concept":[{{"code":"a"}}]}}}})",
+                    i == 0 ? "" : ",", kind, i, url, version);
+            }
+            EXPECT_EQ(
+                send("POST", "/",
+                     R"({"resourceType":"Bundle","type":"transaction","entry":[)" + entries + "]}")
+                    .status,
+                200);
+            const std::clock_t begin = std::clock();
+            EXPECT_EQ(get(fmt::format("/CodeSystem/$lookup?system=http://s/{}&code=a",
+                                      kind == "same" ? "same" : "own5999")),
+                      fmt::format("name=N version={} display=a", version));
+            taken = std::clock() - begin;
+        }
+        return taken;
+    };
+    const std::clock_t apart = time("own");
+    EXPECT_LT(time("same"), 5 * apart);
 }
 
 TEST_F(CodeSystems, AreNoValueSetsOfTheSameUrl) {
