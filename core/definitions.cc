@@ -1,8 +1,7 @@
 #include "core/definitions.h"
 
+#include "core/base/text_map.h"
 #include "core/terminology/r4.h"
-
-#include <unordered_set>
 
 namespace annals::core {
 
@@ -45,7 +44,7 @@ terminology::Definition Definitions::find(std::string_view type, std::string_vie
 
 std::vector<std::string> Definitions::canonicals(std::string_view type, std::size_t count) const {
     std::vector<std::string> urls = stored_.canonicals(type, count);
-    std::unordered_set<std::string_view> known(urls.begin(), urls.end());
+    TextSet<std::string_view> known(urls.begin(), urls.end());
     std::vector<std::string> more;
     const std::vector<packages::PackagePointer> installed = packages_.installed();
     for (const packages::PackagePointer& package : installed) {

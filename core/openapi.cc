@@ -1,6 +1,7 @@
 #include "core/openapi.h"
 
 #include "core/base/parts.h"
+#include "core/base/text_map.h"
 #include "core/openapi_components.h"
 #include "core/openapi_shapes.h"
 #include "core/operations/operations.h"
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
 #include <vector>
 
 namespace annals::core {
@@ -133,7 +133,7 @@ class Paths {
 
     const Config& config_;
     std::vector<std::string> items_;
-    std::unordered_map<std::string, std::size_t> places_;
+    TextMap<std::size_t> places_;
 };
 
 void add_interaction(Paths& paths, const Interaction& row, const Described& described,

@@ -6,13 +6,12 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/config/config.h"
 #include "core/search/parameters.h"
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace annals::core {
 
@@ -26,8 +25,8 @@ class SearchComponents {
     const std::string& json() const noexcept { return json_; }
 
   private:
-    std::unordered_map<std::string, std::string> keys_;  // by code and kind
-    std::unordered_set<std::string> taken_;
+    TextMap<std::string> keys_;  // by code and kind
+    TextSet<> taken_;
     std::string json_;
 };
 

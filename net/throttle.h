@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/exchange.h"
 #include "net/address.h"
 
@@ -54,21 +55,13 @@ class Throttle {
         Clock::time_point filled;
     };
 
-    struct Hash {
-        using is_transparent = void;
-
-        std::size_t operator()(std::string_view text) const noexcept {
-            return std::hash<std::string_view>()(text);
-        }
-    };
-
     double tokens_at(const Bucket& bucket, Clock::time_point time) const;
 
     const double rate_;
     const double burst_;
     const std::uint64_t connections_max_;
     std::mutex mutex_;
-    std::unordered_map<std::string, Bucket, Hash, std::equal_to<>> buckets_;
+    TextMap<Bucket> buckets_;
     std::unordered_map<PeerAddress, std::uint64_t, AddressHash> connections_;
 };
 

@@ -1,8 +1,8 @@
 #include "codec/fhirpath/program.h"
+#include "core/base/text_map.h"
 
 #include <list>
 #include <mutex>
-#include <unordered_map>
 
 namespace annals::fhirpath {
 
@@ -23,7 +23,7 @@ struct ExpressionCache::Impl {
     std::size_t weight_now = 0;
     std::mutex mutex;
     std::list<Expression> entries;
-    std::unordered_map<std::string_view, std::list<Expression>::iterator> by_text;
+    TextMap<std::list<Expression>::iterator, std::string_view> by_text;
 };
 
 ExpressionCache::ExpressionCache(std::size_t entries_max)

@@ -261,7 +261,7 @@ class ExportJob {
     // many does no harm; leaving one out would.
     bool was_of_patients(const storage::StoredVersion& deletion) {
         if (deletion.info.type == search::patient_type()) {
-            return !scope_.patients || scope_.patients->contains(std::string(deletion.id));
+            return !scope_.patients || scope_.patients->contains(deletion.id);
         }
         storage::HistoryQuery query;
         query.type = deletion.info.type;
@@ -288,7 +288,7 @@ class ExportJob {
             const std::optional<ResourceUrl> url = parse_resource_url(text);
             return site.kind == json::ReferenceSite::Kind::reference && url &&
                    url->type == search::patient_type() &&
-                   (!scope_.patients || scope_.patients->contains(std::string(url->id)));
+                   (!scope_.patients || scope_.patients->contains(url->id));
         });
     }
 

@@ -117,7 +117,7 @@ class ScopeFinder {
         if (task_.patients.empty()) {
             return {};
         }
-        std::unordered_set<std::string> chosen;
+        TextSet<> chosen;
         for (const std::string& id : task_.patients) {
             const auto info = find(search::patient_type(), id);
             if (!info || info->deletion || (scope_.patients && !scope_.patients->contains(id))) {
@@ -260,7 +260,7 @@ class ScopeFinder {
     std::vector<Position>* unread_;
     const search::View& view_;
     ExportScope scope_;
-    std::unordered_set<std::string> groups_;
+    TextSet<> groups_;
     std::map<TypeId, std::vector<search::Plan>> filters_;
 };
 

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/bulk/export_task.h"
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
@@ -19,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace annals::core {
@@ -44,7 +44,7 @@ struct ExportScope {
     /// Ascending by type, then the linked types, each of which may be linked to those before it.
     std::vector<Searched> searched;
     /// The ids of the Patients whose compartments are exported; none: not restricted to certain patients.
-    std::optional<std::unordered_set<std::string>> patients;
+    std::optional<TextSet<>> patients;
     bool of_patients = false;       ///< only what is in patients' compartments or linked to that
     std::vector<TypeId> looked_at;  ///< other types that filters refer to
     std::vector<std::string> warnings;  ///< what was requested but is left out or not understood

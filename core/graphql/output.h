@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/base/text_map.h"
 #include "core/graphql/document.h"
 #include "core/graphql/plan.h"
 
@@ -94,7 +95,7 @@ class Output {
     std::deque<Node> nodes_;
     std::size_t bytes_ = 0;
     /// For objects that collate, which may have many members.
-    std::unordered_map<std::uint32_t, std::unordered_map<std::string, std::uint32_t>> members_of_;
+    std::unordered_map<std::uint32_t, TextMap<std::uint32_t>> members_of_;
     std::vector<std::string> errors_;
     std::size_t untold_ = 0;
 };

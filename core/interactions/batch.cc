@@ -1,5 +1,6 @@
 #include "core/interactions/batch.h"
 
+#include "core/base/text_map.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/entry_answer.h"
 #include "core/interactions/negotiation.h"
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -287,9 +287,9 @@ class Batch {
     Turns turns_;                      ///< entries that have begun have time limits of their own
     std::vector<BatchEntry> entries_;  ///< never grows: requests point into it
     std::size_t in_flight_ = 0;
-    std::size_t creates_ = 0;                         ///< conditional ones in flight
-    std::size_t updates_ = 0;                         ///< conditional ones in flight
-    std::unordered_set<std::string_view> resources_;  ///< of Order::instance in flight
+    std::size_t creates_ = 0;              ///< conditional ones in flight
+    std::size_t updates_ = 0;              ///< conditional ones in flight
+    TextSet<std::string_view> resources_;  ///< of Order::instance in flight
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "core/base/text_map.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/criteria.h"
 #include "core/interactions/patch_document.h"
@@ -20,7 +21,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace annals::core {
@@ -35,8 +35,7 @@ enum class EntryKind : std::uint8_t { remove, create, update, read };
 struct EntryResource {
     json::ResourceFacts facts;
     std::vector<json::ReferenceSite> sites;
-    std::unordered_set<std::string>
-        stood;  ///< of a PATCH: conditional references stored before, which nobody has sent
+    TextSet<> stood;  ///< of a PATCH: conditional references stored before, which nobody has sent
 };
 
 /// Reads `resource`, which must be of the `type` in the URL. `prefix` replaces the type at the beginning of

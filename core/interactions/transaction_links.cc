@@ -141,7 +141,7 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
                      quoted_link(found->name, found->version, link.substr(target.size()))});
             }
         } else if (site.kind == Kind::reference && is_conditional_reference(link) &&
-                   !resource.stood.contains(std::string(link))) {
+                   !resource.stood.contains(link)) {
             ANNALS_TRY(const std::string name, resolve(link));
             if (name != link) {
                 edits.push_back({node.begin, node.end, json::quoted(name)});

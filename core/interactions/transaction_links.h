@@ -7,13 +7,13 @@
 #pragma once
 
 #include "codec/json/resource.h"
+#include "core/base/text_map.h"
 #include "core/interactions/transaction_entry.h"
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace annals::core {
@@ -65,7 +65,7 @@ class TransactionLinks {
     std::optional<std::string> replaced(std::string_view link, std::string_view base) const;
 
     std::string_view base_url_;
-    std::unordered_map<std::string_view, Named> names_;
+    TextMap<Named, std::string_view> names_;
 };
 
 }  // namespace annals::core

@@ -69,7 +69,7 @@ bool TransactionNames::are_in(std::string_view text) const {
 
 bool TransactionNames::is_one(std::string_view word) const {
     word = word.substr(0, std::min(word.find('|'), word.find("/_history/")));
-    if (canonicals_.contains(std::string(word))) {
+    if (canonicals_.contains(word)) {
         return true;
     }
     if (word.starts_with(base_url_) && word.substr(base_url_.size()).starts_with('/')) {

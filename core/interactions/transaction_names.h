@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/base/text_map.h"
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/transaction_state.h"
 #include "storage/store.h"
@@ -14,7 +15,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 namespace annals::core {
 
@@ -39,7 +39,7 @@ class TransactionNames {
     std::span<const TransactionEntry> entries_;
     const TransactionState& state_;
     std::string_view base_url_;
-    std::unordered_set<std::string> canonicals_;
+    TextSet<> canonicals_;
 };
 
 }  // namespace annals::core

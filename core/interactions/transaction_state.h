@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/config/config.h"
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/transaction_links.h"
@@ -53,7 +54,7 @@ struct EntryDecision {
 class TransactionState {
   public:
     /// The parsed criteria of conditional references, by their text.
-    using References = std::unordered_map<std::string, Criteria>;
+    using References = TextMap<Criteria>;
 
     /// Lifetime: the arguments outlive it. `links` may grow meanwhile.
     TransactionState(const Service& service, const Request& request,
@@ -216,11 +217,11 @@ class TransactionState {
     storage::Ticket seen_;
     Position looked_;  ///< the last criteria saw everything up to here, or more
     bool torn_ = false;
-    std::unordered_map<std::string, std::size_t> writers_;  ///< by "Patient/1"
+    TextMap<std::size_t> writers_;  ///< by "Patient/1"
     TransactionWrites writes_;
     std::deque<Criteria> overlaid_;        ///< criteria adapted to writes_
     std::deque<search::Term> identities_;  ///< watched by guards_
-    std::unordered_map<std::string, std::string> resolved_;
+    TextMap<std::string> resolved_;
     search::Pace turn_{kLongTurn};  ///< for conditional references, which may be very many
     bool in_turn_ = false;
     std::optional<Unread> unread_;

@@ -37,7 +37,7 @@ void TransactionWrites::write(TypeId type, std::string_view id, std::size_t entr
 }
 
 void TransactionWrites::know(std::string_view full_url) {
-    const auto [first, last] = unknown_.equal_range(std::string(full_url));
+    const auto [first, last] = unknown_.equal_range(full_url);
     for (auto linking = first; linking != last; ++linking) {
         OfType& of_type = types_[linking->second.type];
         of_type.written[linking->second.written].read = false;

@@ -8,6 +8,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/result.h"
+#include "core/base/text_map.h"
 #include "core/search/plan.h"
 #include "core/service.h"
 #include "storage/search_entries.h"
@@ -76,7 +77,7 @@ class TransactionWrites {
     struct OfType {
         std::vector<search::Term> replaced;  ///< identities of resources
         std::vector<Written> written;
-        std::unordered_map<search::Term, std::vector<std::size_t>>
+        std::unordered_map<search::Term, std::vector<std::size_t>, SeededHash>
             by_term;  ///< of the first `indexed`
         std::size_t indexed = 0;
         std::vector<std::size_t> outdated;  ///< indexes of those that must be read again
@@ -108,7 +109,7 @@ class TransactionWrites {
     const Service& service_;
     Read read_;
     std::unordered_map<std::uint16_t, OfType> types_;
-    std::unordered_multimap<std::string, Linking> unknown_;  ///< by fullUrl
+    TextMultimap<Linking> unknown_;  ///< by fullUrl
 };
 
 }  // namespace annals::core

@@ -1,6 +1,7 @@
 #include "core/operations/document.h"
 
 #include "core/base/random.h"
+#include "core/base/text_map.h"
 #include "core/canonical.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
@@ -409,7 +410,7 @@ class Document {
     std::vector<VersionInfo> versions_;  // in the order of the document
     std::unordered_set<std::uint64_t> positions_;
     std::unordered_set<std::uint32_t> resources_;
-    std::unordered_set<std::string> taken_;  // "Type/id"
+    TextSet<> taken_;  // "Type/id"
     std::vector<Error> faults_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/base/parts.h"
 #include "core/base/random.h"
+#include "core/base/text_map.h"
 #include "core/canonical.h"
 #include "core/operations/designations.h"
 #include "core/operations/input.h"
@@ -58,8 +59,7 @@ std::vector<std::string> words_of(std::string_view filter) {
 }
 
 Result<void> read_versions(const OperationInput& input, std::string_view name,
-                           std::unordered_map<std::string, std::string>& versions,
-                           ParametersWriter& echo) {
+                           TextMap<std::string>& versions, ParametersWriter& echo) {
     ANNALS_TRY(const std::vector<std::string> texts, input.texts(name));
     for (const std::string& text : texts) {
         const Canonical canonical = split_canonical(text);

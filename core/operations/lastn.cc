@@ -1,5 +1,6 @@
 #include "core/operations/lastn.h"
 
+#include "core/base/text_map.h"
 #include "core/interactions/search_bundle.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/observations.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace annals::core {
 
@@ -74,7 +74,7 @@ class Groups {
 
     std::vector<Made> made_;
     std::vector<std::size_t> leads_to_;  ///< another of the same group; itself: represents it
-    std::unordered_map<std::string, std::size_t> by_key_;  ///< an observation that has it
+    TextMap<std::size_t> by_key_;        ///< an observation that has it
 };
 
 struct LastnAsked {

@@ -8,9 +8,9 @@
 
 #include "codec/json/document.h"
 #include "core/base/result.h"
+#include "core/base/text_map.h"
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace annals::core {
@@ -45,7 +45,7 @@ class Measurements {
 
   private:
     std::vector<Measured> units_;
-    std::unordered_map<std::string, std::size_t> by_name_;
+    TextMap<std::size_t> by_name_;
 };
 
 }  // namespace annals::core

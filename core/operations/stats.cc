@@ -1,6 +1,7 @@
 #include "core/operations/stats.h"
 
 #include "codec/fhirpath/ucum.h"
+#include "core/base/text_map.h"
 #include "core/interactions/turns.h"
 #include "core/operations/measurements.h"
 #include "core/operations/observations.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <unordered_map>
 
 namespace annals::core {
 
@@ -84,7 +84,7 @@ class Collected {
         return used;
     }
 
-    std::unordered_map<std::string, std::size_t> by_key_;
+    TextMap<std::size_t> by_key_;
     std::size_t values_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/parts.h"
+#include "core/base/text_map.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
@@ -107,7 +108,7 @@ std::vector<std::string> Packages::in_order(std::vector<std::string> files) {
     if (!text) {
         miss(path, text.error());
     }
-    std::unordered_map<std::string_view, std::size_t> places;
+    TextMap<std::size_t, std::string_view> places;
     std::string_view lines = text ? std::string_view(*text) : std::string_view();
     while (!lines.empty()) {
         places.emplace(take_until(lines, '\n'), places.size() + 1);

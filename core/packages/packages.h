@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/packages/package.h"
 #include "core/search/snapshot.h"
 #include "core/terminology/source.h"
@@ -16,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace annals::packages {
@@ -79,9 +79,9 @@ class Packages final : public terminology::Source {
     /// An immutable state of what is installed.
     struct Index {
         std::vector<PackagePointer> packages;
-        std::unordered_multimap<std::string_view, Place> by_url;
+        TextMultimap<Place, std::string_view> by_url;
         std::shared_ptr<const core::search::Carried> carried;
-        std::unordered_map<std::string_view, std::size_t> by_id;  ///< into carried
+        TextMap<std::size_t, std::string_view> by_id;  ///< into carried
 
         /// The resource that `reference` ("ValueSet/ID") names by its id on this server.
         Result<terminology::Definition> find_by_reference(std::string_view type,

@@ -1,19 +1,18 @@
 #include "core/search/expression_text.h"
 
 #include "codec/schema/schema.h"
+#include "core/base/text_map.h"
 
 #include <fmt/format.h>
-
-#include <unordered_map>
 
 namespace annals::core::search {
 
 namespace {
 
 /// The options of choice elements by their JSON names ("valueDateTime").
-const std::unordered_map<std::string_view, schema::Element>& options_by_name() {
+const TextMap<schema::Element, std::string_view>& options_by_name() {
     static const auto options = [] {
-        std::unordered_map<std::string_view, schema::Element> all;
+        TextMap<schema::Element, std::string_view> all;
         for (const schema::Type type : schema::types()) {
             for (const schema::Element element : type.elements()) {
                 if (element.is_choice()) {

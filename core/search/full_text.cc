@@ -1,5 +1,6 @@
 #include "codec/json/unicode.h"
 #include "core/base/parts.h"
+#include "core/base/text_map.h"
 #include "core/search/fold.h"
 #include "core/search/reading.h"
 
@@ -9,7 +10,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <unordered_map>
 
 namespace annals::core::search {
 
@@ -91,7 +91,7 @@ std::uint32_t letter_of(std::string_view name) {
          "sigmaf sigma tau upsilon phi chi psi omega"},
     };
     static const auto letters = [] {
-        std::unordered_map<std::string_view, std::uint32_t> all;
+        TextMap<std::uint32_t, std::string_view> all;
         for (const Letters& some : kLetters) {
             std::uint32_t letter = some.first;
             for (std::string_view rest = some.names; !rest.empty(); ++letter) {

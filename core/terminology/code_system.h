@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/terminology/effort.h"
 #include "core/terminology/source.h"
 
@@ -16,7 +17,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -114,7 +114,7 @@ class CodeSystem {
     bool ignores_case_ = false;
     std::deque<std::string> texts_;  ///< texts with resolved escapes or changed case
     std::vector<Concept> concepts_;
-    std::unordered_map<std::string_view, Number> by_code_;
+    TextMap<Number, std::string_view> by_code_;
     Edges parents_;
     Edges children_;
     std::size_t bytes_ = 0;

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/terminology/membership.h"
 #include "core/terminology/session.h"
 
@@ -15,7 +16,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,7 +26,7 @@ struct Expansion {
         std::string url;
         std::string version;        ///< as given in the value set; empty: not given
         CodeSystemPointer content;  ///< null: not available
-        std::unordered_map<std::string_view, std::uint32_t> by_code{};  ///< indexes into `entries`
+        TextMap<std::uint32_t, std::string_view> by_code{};  ///< indexes into `entries`
     };
 
     struct Entry {

@@ -3,12 +3,12 @@
 #include "codec/schema/tables.h"
 #include "core/base/base64.h"
 #include "core/base/parts.h"
+#include "core/base/text_map.h"
 
 #include <zlib.h>
 
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
 namespace annals::terminology {
 
@@ -85,7 +85,7 @@ class R4Definitions final : public Source {
 
     std::string text_;
     std::vector<ListedCodeSystem> code_systems_;
-    mutable std::unordered_multimap<std::string_view, Entry> entries_;
+    mutable TextMultimap<Entry, std::string_view> entries_;
     mutable std::mutex mutex_;
 };
 

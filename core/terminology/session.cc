@@ -8,12 +8,11 @@ namespace annals::terminology {
 
 namespace {
 
-const std::string* named(const std::unordered_map<std::string, std::string>& versions,
-                         std::string_view system) {
+const std::string* named(const TextMap<std::string>& versions, std::string_view system) {
     if (versions.empty()) {
         return nullptr;
     }
-    const auto found = versions.find(std::string(system));
+    const auto found = versions.find(system);
     return found == versions.end() ? nullptr : &found->second;
 }
 

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/terminology/code_system.h"
 #include "core/terminology/effort.h"
 #include "core/terminology/source.h"
@@ -13,16 +14,15 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace annals::terminology {
 
 /// Which versions of code systems to use, by url.
 struct Versions {
-    std::unordered_map<std::string, std::string> preferred;  ///< if no version is requested
-    std::unordered_map<std::string, std::string> demanded;   ///< the same; any other is an error
-    std::unordered_map<std::string, std::string> forced;  ///< even if another version is requested
+    TextMap<std::string> preferred;  ///< if no version is requested
+    TextMap<std::string> demanded;   ///< the same; any other is an error
+    TextMap<std::string> forced;     ///< even if another version is requested
 
     bool empty() const noexcept { return preferred.empty() && forced.empty() && demanded.empty(); }
 };
@@ -75,9 +75,9 @@ class Session {
     Effort& effort_;
     Versions versions_;
     std::vector<Look> looks_;
-    std::unordered_map<std::string, std::size_t> by_name_;  // indexes into looks_
-    std::unordered_map<std::string, CodeSystemPointer> code_systems_;
-    std::unordered_map<std::string, ValueSetPointer> value_sets_;
+    TextMap<std::size_t> by_name_;  // indexes into looks_
+    TextMap<CodeSystemPointer> code_systems_;
+    TextMap<ValueSetPointer> value_sets_;
 };
 
 }  // namespace annals::terminology

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/text.h"
+#include "core/base/text_map.h"
 #include "core/terminology/effort.h"
 #include "core/terminology/filter.h"
 #include "core/terminology/source.h"
@@ -16,8 +17,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace annals::terminology {
@@ -34,9 +33,8 @@ struct Include {
     std::string version;  ///< empty: the newest
     bool lists = false;   ///< it has `concept`
     std::vector<Listed> concepts;
-    std::unordered_map<std::string_view, std::uint32_t> by_code;  ///< indexes into `concepts`
-    std::unordered_set<std::string>
-        in_lower_case;  ///< of those in `concepts` that aren't in lower case
+    TextMap<std::uint32_t, std::string_view> by_code;  ///< indexes into `concepts`
+    TextSet<> in_lower_case;  ///< of those in `concepts` that aren't in lower case
     std::vector<Filter> filters;
     std::vector<std::string> value_sets;
 
@@ -88,8 +86,7 @@ class ValueSet {
     const std::vector<Contained>& contained() const noexcept { return contained_; }
 
     /// Indexes into contained(); several systems may have the same code.
-    const std::unordered_multimap<std::string_view, std::uint32_t>& contained_by_code()
-        const noexcept {
+    const TextMultimap<std::uint32_t, std::string_view>& contained_by_code() const noexcept {
         return contained_by_code_;
     }
 
@@ -104,7 +101,7 @@ class ValueSet {
     std::vector<Include> includes_;
     std::vector<Include> excludes_;
     std::vector<Contained> contained_;
-    std::unordered_multimap<std::string_view, std::uint32_t> contained_by_code_;
+    TextMultimap<std::uint32_t, std::string_view> contained_by_code_;
     std::size_t regexes_ = 0;
     bool has_compose_ = false;
     bool has_expansion_ = false;

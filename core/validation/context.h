@@ -7,6 +7,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/schema/schema.h"
+#include "core/base/text_map.h"
 #include "core/validation/validate.h"
 
 #include <optional>
@@ -90,13 +91,12 @@ struct Context {
     /// The names of the elements from the frame's resource to the current element; maintained by walk.cc.
     std::vector<std::string_view> path{};
     /// What Profile::load() has returned so far.
-    std::unordered_map<std::string, Result<std::shared_ptr<const Profile>>> profiles{};
+    TextMap<Result<std::shared_ptr<const Profile>>> profiles{};
     /// Made on first use (terminology.cc).
     std::shared_ptr<Terminology> terminology{};
     /// By node of a resource: its contained resources by id, or a Bundle's entries by fullUrl. Made on first use
     /// (references.cc).
-    std::unordered_map<std::uint32_t, std::unordered_map<std::string, std::vector<json::Value>>>
-        within{};
+    std::unordered_map<std::uint32_t, TextMap<std::vector<json::Value>>> within{};
     /// Pairs of profile and place that are being checked; stops recursion where profiles refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
     /// How FHIRPath rules evaluate memberOf() and resolve().

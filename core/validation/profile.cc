@@ -108,7 +108,7 @@ bool Profile::is_current(const Source& source) const {
 }
 
 Result<std::shared_ptr<const Profile>> Profile::load(Context& context, std::string_view url) {
-    auto seen = context.profiles.find(std::string(url));
+    auto seen = context.profiles.find(url);
     if (seen == context.profiles.end()) {
         seen = context.profiles.emplace(url, find_or_compile(context, url)).first;
     }

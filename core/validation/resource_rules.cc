@@ -1,4 +1,5 @@
 #include "codec/schema/search_type.h"
+#include "core/base/text_map.h"
 #include "core/canonical.h"
 #include "core/validation/context.h"
 #include "core/validation/profile.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <unordered_map>
 
 namespace annals::validation {
 
@@ -21,8 +21,7 @@ struct Item {
     std::uint32_t end;
 };
 
-void collect_items(Context& context, json::Value items, std::size_t depth,
-                   std::unordered_map<std::string, Item>& found) {
+void collect_items(Context& context, json::Value items, std::size_t depth, TextMap<Item>& found) {
     if (depth > kJsonDepthMax) {
         return;
     }
@@ -36,7 +35,7 @@ void collect_items(Context& context, json::Value items, std::size_t depth,
 }
 
 void check_items(Context& context, json::Value items, std::size_t depth,
-                 const std::unordered_map<std::string, Item>& known) {
+                 const TextMap<Item>& known) {
     if (depth > kJsonDepthMax) {
         return;
     }
@@ -74,7 +73,7 @@ void check_items(Context& context, json::Value items, std::size_t depth,
 }
 
 void check_questionnaire(Context& context, const Frame& frame) {
-    std::unordered_map<std::string, Item> known;
+    TextMap<Item> known;
     const json::Value items = frame.resource.value()["item"];
     collect_items(context, items, 0, known);
     check_items(context, items, 0, known);
@@ -91,7 +90,7 @@ std::size_t count_concepts(json::Value concepts, std::size_t depth) {
 }
 
 void check_property_values(Context& context, json::Value concepts, std::size_t depth,
-                           const std::unordered_map<std::string, std::string>& types) {
+                           const TextMap<std::string>& types) {
     for (const json::Value item : concepts.elements()) {
         if (depth > kJsonDepthMax || !context.spend()) {
             return;
@@ -132,7 +131,7 @@ void check_code_system(Context& context, const Frame& frame) {
                 fmt::format("The code system states {} concepts but has {}", count.raw(), actual));
         }
     }
-    std::unordered_map<std::string, std::string> types;
+    TextMap<std::string> types;
     std::set<std::string> uris;
     for (const json::Value property : resource["property"].elements()) {
         const std::string code = property["code"].string();

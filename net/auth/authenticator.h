@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/access.h"
+#include "core/base/text_map.h"
 #include "core/exchange.h"
 #include "net/auth/credentials.h"
 
@@ -14,7 +15,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace annals::net::auth {
@@ -60,14 +60,6 @@ class Authenticator {
         std::string certificate = {};  ///< Claims::certificate
     };
 
-    struct Hash {
-        using is_transparent = void;
-
-        std::size_t operator()(std::string_view text) const noexcept {
-            return std::hash<std::string_view>()(text);
-        }
-    };
-
     void catch_up();
     Result<Known> by_bearer(std::string_view value, std::string_view address, Instant now,
                             Settled* later);
@@ -82,7 +74,7 @@ class Authenticator {
     Credentials& credentials_;
     std::shared_ptr<const Trusted> trusted_;
     std::vector<std::shared_ptr<const core::Principal>> key_holders_;  ///< as trusted_->api_keys
-    std::unordered_map<std::string, Known, Hash, std::equal_to<>> tokens_;  ///< good ones
+    TextMap<Known> tokens_;                                            ///< good ones
     Instant last_now_;
 };
 

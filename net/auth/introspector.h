@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "core/config/config.h"
 #include "net/auth/claims.h"
 #include "net/auth/client_certificate.h"
@@ -21,7 +22,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 namespace annals::net::auth {
@@ -89,10 +89,10 @@ class Introspector {
     std::condition_variable wake_;
     std::string secret_;
     // By the SHA-256 of the token; the token itself and its length are not kept.
-    std::unordered_map<std::string, Good> good_;
-    std::unordered_map<std::string, Refused> refused_;
+    TextMap<Good> good_;
+    TextMap<Refused> refused_;
     Instant last_now_;
-    std::unordered_map<std::string, Settled> asked_;  ///< waiting or in progress
+    TextMap<Settled> asked_;  ///< waiting or in progress
     std::deque<Question> waiting_;
     std::chrono::steady_clock::time_point next_warning_;
     std::vector<std::jthread> threads_;  ///< last: they end before the other members are destroyed

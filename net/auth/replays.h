@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include "core/base/text_map.h"
 #include "net/auth/assertion.h"
 #include "storage/file_system.h"
 
@@ -21,7 +22,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace annals::net::auth {
 
@@ -57,7 +57,7 @@ class Replays {
 
   private:
     // By client: the digest of the jti, and when it expires.
-    using Seen = std::unordered_map<std::string, std::unordered_map<std::string, Instant>>;
+    using Seen = TextMap<TextMap<Instant>>;
 
     /// False if assertions that were taken may be missing.
     bool read(std::string_view text, Instant now);
