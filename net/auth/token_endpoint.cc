@@ -82,14 +82,55 @@ Result<TokenSigner> read_signer(const Endpoint& config) {
     return signer;
 }
 
-}  // namespace
-
 /// The contents of a request for a token.
-struct TokenEndpoint::Asked {
+struct Asked {
     std::string client;  ///< client_id; empty: not given
     std::string assertion;
     std::string scope;
 };
+
+/// Parses the form. Errors: those that answer_to() reports.
+Result<Asked> read_form(const core::Request& request) {
+    if (!request.query.empty()) {
+        return invalid_request("Parameters must be in the body");
+    }
+    if (request.body.size() > TokenEndpoint::kRequestBytesMax || !core::is_form(request)) {
+        return invalid_request("The body must be a short application/x-www-form-urlencoded");
+    }
+    const auto parameters = core::parse_query(request.body);
+    if (!parameters || parameters->size() > kParametersMax) {
+        return invalid_request("The form is malformed");
+    }
+    const auto value = [&](std::string_view name) {
+        for (const auto& [key, text] : *parameters) {
+            if (key == name) {
+                return text;
+            }
+        }
+        return std::string();
+    };
+    for (const auto& [key, text] : *parameters) {
+        if (std::count_if(parameters->begin(), parameters->end(),
+                          [&name = key](const auto& other) { return other.first == name; }) > 1) {
+            return invalid_request("A parameter is repeated");
+        }
+    }
+    const std::string grant = value("grant_type");
+    if (grant.empty()) {
+        return invalid_request("The grant_type is missing");
+    }
+    if (grant != "client_credentials") {
+        return refusal(Errc::invalid, "unsupported_grant_type",
+                       "Only the grant_type client_credentials is supported");
+    }
+    Asked asked{value("client_id"), value("client_assertion"), value("scope")};
+    if (asked.assertion.empty() || value("client_assertion_type") != kAssertionType) {
+        return invalid_client("A client_assertion of the type jwt-bearer is required");
+    }
+    return asked;
+}
+
+}  // namespace
 
 TokenEndpoint::TokenEndpoint(const core::Config& config, TokenSigner signer,
                              std::unique_ptr<Clients> clients, std::unique_ptr<Replays> replays)
@@ -192,53 +233,12 @@ std::optional<core::Response> TokenEndpoint::answer(const core::Request& request
     return token ? json_answer(200, *token) : answer_to(token.error());
 }
 
-/// Parses the form. Errors: as give().
-Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) const {
-    if (!request.query.empty()) {
-        return invalid_request("Parameters must be in the body");
-    }
-    if (request.body.size() > kRequestBytesMax || !core::is_form(request)) {
-        return invalid_request("The body must be a short application/x-www-form-urlencoded");
-    }
-    const auto parameters = core::parse_query(request.body);
-    if (!parameters || parameters->size() > kParametersMax) {
-        return invalid_request("The form is malformed");
-    }
-    const auto value = [&](std::string_view name) {
-        for (const auto& [key, text] : *parameters) {
-            if (key == name) {
-                return text;
-            }
-        }
-        return std::string();
-    };
-    for (const auto& [key, text] : *parameters) {
-        if (std::count_if(parameters->begin(), parameters->end(),
-                          [&name = key](const auto& other) { return other.first == name; }) > 1) {
-            return invalid_request("A parameter is repeated");
-        }
-    }
-    const std::string grant = value("grant_type");
-    if (grant.empty()) {
-        return invalid_request("The grant_type is missing");
-    }
-    if (grant != "client_credentials") {
-        return refusal(Errc::invalid, "unsupported_grant_type",
-                       "Only the grant_type client_credentials is supported");
-    }
-    Asked asked{value("client_id"), value("client_assertion"), value("scope")};
-    if (asked.assertion.empty() || value("client_assertion_type") != kAssertionType) {
-        return invalid_client("A client_assertion of the type jwt-bearer is required");
-    }
-    return asked;
-}
-
 /// The body of a successful response.
 ///
 /// Errors: those that answer_to() reports; not_found: `later` is set.
 Result<std::string> TokenEndpoint::give(const core::Request& request, Instant now, Settled* later,
                                         std::string& client_name) {
-    ANNALS_TRY(const Asked asked, read(request));
+    ANNALS_TRY(const Asked asked, read_form(request));
     // The same error for unknown clients and bad signatures, so that nobody learns which clients exist.
     const Error stranger = invalid_client("The client is not known, or its assertion is not valid");
     const auto issuer = unverified_issuer(asked.assertion);

@@ -67,12 +67,9 @@ class TokenEndpoint {
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
   private:
-    struct Asked;
-
     TokenEndpoint(const core::Config& config, TokenSigner signer, std::unique_ptr<Clients> clients,
                   std::unique_ptr<Replays> replays);
 
-    Result<Asked> read(const core::Request& request) const;
     Result<std::string> give(const core::Request& request, Instant now, Settled* later,
                              std::string& client);
     Result<std::string> make(const Client& client, const std::string& scopes, Instant now) const;
