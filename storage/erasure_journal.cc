@@ -22,7 +22,6 @@ constexpr std::size_t kDeadBytes = 16;
 constexpr std::size_t kJournalChecksumBytes = 8;
 constexpr std::uint64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kBlockBytes = 4096;
-constexpr std::uint64_t kSaltAt = 40;
 
 std::string encode(const ErasureJournal::Content& content, std::uint64_t sequence) {
     std::string out(kJournalMagic);
@@ -99,7 +98,7 @@ Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string
 bool fits(const Blanking& blanking, std::uint64_t bytes, std::string_view segment_header,
           std::string_view frame_header) {
     if (segment_header.size() < kSegmentHeaderBytes || frame_header.size() < kFrameHeaderBytes ||
-        load_le<std::uint64_t>(segment_header.data() + kSaltAt) != blanking.salt ||
+        load_le<std::uint64_t>(segment_header.data() + kHeaderSaltAt) != blanking.salt ||
         blanking.record_bytes < kRecordHeaderBytes ||
         blanking.body_bytes > blanking.record_bytes - kRecordHeaderBytes ||
         !is_frame_header(frame_header, blanking.salt) || bytes < blanking.frame_offset ||

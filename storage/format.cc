@@ -44,10 +44,10 @@ void encode_segment_header(const SegmentHeader& header, char* out) noexcept {
     std::memcpy(out, kSegmentMagic.data(), kSegmentMagic.size());
     store_le(out + 8, static_cast<std::uint32_t>(header.format));
     store_le(out + 12, static_cast<std::uint32_t>(kSegmentHeaderBytes));
-    store_le(out + 16, header.store_id);
-    store_le(out + 24, header.number);
-    store_le(out + 32, header.first_position.value);
-    store_le(out + 40, header.salt);
+    store_le(out + kHeaderStoreIdAt, header.store_id);
+    store_le(out + kHeaderNumberAt, header.number);
+    store_le(out + kHeaderFirstPositionAt, header.first_position.value);
+    store_le(out + kHeaderSaltAt, header.salt);
     store_le(out + 48, header.last_instant.us);
     store_le(out + 56, hash64({out, 56}));
 }
@@ -68,10 +68,10 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_
                         path, version, kFormatVersion)};
     }
     return SegmentHeader{.format = static_cast<SegmentFormat>(version),
-                         .store_id = load_le<std::uint64_t>(in + 16),
-                         .number = load_le<std::uint64_t>(in + 24),
-                         .first_position = {load_le<std::uint64_t>(in + 32)},
-                         .salt = load_le<std::uint64_t>(in + 40),
+                         .store_id = load_le<std::uint64_t>(in + kHeaderStoreIdAt),
+                         .number = load_le<std::uint64_t>(in + kHeaderNumberAt),
+                         .first_position = {load_le<std::uint64_t>(in + kHeaderFirstPositionAt)},
+                         .salt = load_le<std::uint64_t>(in + kHeaderSaltAt),
                          .last_instant = {load_le<std::int64_t>(in + 48)}};
 }
 

@@ -25,9 +25,13 @@ inline constexpr std::size_t kSegmentHeaderBytes = 64;
 inline constexpr std::size_t kFrameHeaderBytes = 56;
 inline constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  ///< "AFRM"
 inline constexpr std::size_t kRecordHeaderBytes = 40;
-inline constexpr std::size_t kRecordFlagsAt = 14;  ///< in a record's header
-inline constexpr std::uint8_t kFlagBodiless = 2;   ///< of a record whose body is gone
-inline constexpr std::size_t kAlignment = 8;       ///< of frames and records
+inline constexpr std::size_t kHeaderStoreIdAt = 16;        ///< in a segment's header
+inline constexpr std::size_t kHeaderNumberAt = 24;         ///< likewise
+inline constexpr std::size_t kHeaderFirstPositionAt = 32;  ///< likewise
+inline constexpr std::size_t kHeaderSaltAt = 40;           ///< likewise
+inline constexpr std::size_t kRecordFlagsAt = 14;          ///< in a record's header
+inline constexpr std::uint8_t kFlagBodiless = 2;           ///< of a record whose body is gone
+inline constexpr std::size_t kAlignment = 8;               ///< of frames and records
 
 /// `bytes` rounded up to the alignment of frames and records.
 constexpr std::uint64_t padded(std::uint64_t bytes) noexcept {

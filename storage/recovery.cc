@@ -150,10 +150,12 @@ class Recovery {
         }
         source.segment.header = *header;
         if (header->number != number) {
-            return damaged(source.name, 24, "the header belongs to a different segment");
+            return damaged(source.name, kHeaderNumberAt,
+                           "the header belongs to a different segment");
         }
         if (result_.store_id != 0 && header->store_id != result_.store_id) {
-            return damaged(source.name, 16, "the segment belongs to a different store");
+            return damaged(source.name, kHeaderStoreIdAt,
+                           "the segment belongs to a different store");
         }
         result_.store_id = header->store_id;
         result_.log_bytes += bytes;
@@ -258,7 +260,7 @@ class Recovery {
         const SegmentHeader& header = source.segment.header;
         const std::uint64_t next = result_.last_position.value + 1;
         if (header.first_position.value != next) {
-            ANNALS_TRY_VOID(damaged(source.name, 32,
+            ANNALS_TRY_VOID(damaged(source.name, kHeaderFirstPositionAt,
                                     fmt::format("the first position is {}, expected {}",
                                                 header.first_position.value, next)));
             const std::uint64_t segments =

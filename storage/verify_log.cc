@@ -32,15 +32,15 @@ void LogCheck::begin_segment(std::uint64_t number, const SegmentHeader& header) 
     header_ = header;
     hints_.clear();
     if (header_.number != number) {
-        damage(24, fmt::format("the header is that of segment {}", header_.number));
+        damage(kHeaderNumberAt, fmt::format("the header is that of segment {}", header_.number));
     }
     if (store_id_ != 0 && header_.store_id != store_id_) {
-        damage(16, "the segment belongs to a different store");
+        damage(kHeaderStoreIdAt, "the segment belongs to a different store");
     }
     store_id_ = header_.store_id;
     if (header_.first_position.value != next_ && (!lost_ || header_.first_position.value < next_)) {
-        damage(32, fmt::format("the first position is {}, expected {}",
-                               header_.first_position.value, next_));
+        damage(kHeaderFirstPositionAt, fmt::format("the first position is {}, expected {}",
+                                                   header_.first_position.value, next_));
     }
     next_ = std::max(next_, header_.first_position.value);
     if (header_.last_instant != last_instant_ && !lost_) {
