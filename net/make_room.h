@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <unordered_map>
 
 namespace annals::net {
 

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include "core/access.h"
 #include "core/service.h"
 #include "core/subscriptions/pings.h"
 #include "net/websocket.h"

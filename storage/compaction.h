@@ -19,7 +19,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace annals::storage {
 

@@ -8,7 +8,6 @@
 
 #include "storage/file_system.h"
 #include "storage/store.h"
-#include "storage/types.h"
 
 #include <cstdint>
 #include <functional>
