@@ -2,20 +2,15 @@
 
 #include "net/auth/token_endpoint.h"
 
-#include "codec/json/document.h"
 #include "core/base/base64.h"
 #include "net/coding.h"
-#include "tests/support/files.h"
-#include "tests/support/guarded_server.h"
-#include "tests/support/http_endpoint.h"
+#include "tests/net/token_requests.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 
 #include <filesystem>
 #include <fstream>
@@ -27,68 +22,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-const std::string kBase = "https://annals.example.org/fhir";
-const std::string kTokenUrl = kBase + "/auth/token";
-const std::string kScopes = R"(["system/Patient.rs", "system/Observation.cruds"])";
-
-std::string client_entry(const std::string& id, const std::string& keys,
-                         const std::string& scopes = kScopes) {
-    return fmt::format("[[client]]\nid = \"{}\"\nscopes = {}\n{}\n", id, scopes, keys);
-}
-
-std::string inline_keys(const SigningKey& key) {
-    return fmt::format("jwks = '{}'", jwk_set({key.jwk()}));
-}
-
-/// Makes the server issue tokens.
-GuardedServer::Change with_clients(const std::string& clients, std::uint64_t rate = 100'000) {
-    return [=](core::Config& config, GuardedServer& server) {
-        config.base_url = kBase;
-        config.auth.mode = "jwt";
-        config.auth.token_endpoint.clients_file = server.file("clients.toml");
-        config.auth.token_endpoint.rate = rate;
-        write_whole_file(server.file("clients.toml"), clients);
-    };
-}
-
-std::int64_t seconds_from_now(std::int64_t seconds) {
-    return now().us / 1'000'000 + seconds;
-}
-
-/// The claims of an assertion; `jti` makes it unique.
-std::string claims(const std::string& client, const std::string& jti, std::int64_t life = 240,
-                   const std::string& audience = kTokenUrl) {
-    return fmt::format(R"({{"iss":"{0}","sub":"{0}","aud":"{1}","exp":{2},"jti":"{3}"}})", client,
-                       audience, seconds_from_now(life), jti);
-}
-
-std::string form(const std::string& assertion, const std::string& scope = "system%2FPatient.rs") {
-    return "grant_type=client_credentials&scope=" + scope +
-           "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"
-           "&client_assertion=" +
-           assertion;
-}
-
-HttpResponse post(GuardedServer& server, const std::string& body,
-                  const std::string& type = "application/x-www-form-urlencoded") {
-    return server.send("POST", "/auth/token", body, {{"Content-Type", type}});
-}
-
-std::string member(const HttpResponse& response, std::string_view name) {
-    json::Parser parser;
-    const auto document = parser.parse(response.body);
-    EXPECT_TRUE(document) << response.body;
-    return document ? document->root()[name].string() : "";
-}
-
-void expect_refused(const HttpResponse& response, const std::string& error,
-                    const std::string& why = "") {
-    EXPECT_EQ(response.status, 400) << response.body;
-    EXPECT_EQ(member(response, "error"), error) << response.body;
-    EXPECT_THAT(response.body, HasSubstr(why));
-    EXPECT_EQ(response.header("Cache-Control"), "no-store");
-}
 
 TEST(TokenEndpoint, GivesTokensThatTheServerItselfTakes) {
     for (const char* algorithm : {"RS384", "ES384", "ES256", "PS256", "EdDSA"}) {
@@ -358,35 +291,6 @@ TEST(TokenEndpoint, SlowsDownWhoeverAsksTooOften) {
     EXPECT_EQ(server.get("/metadata").status, 200);
 }
 
-TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
-    const SigningKey key("ES256");
-    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
-    const HttpResponse keys = server.get("/auth/jwks");
-    EXPECT_EQ(keys.status, 200);
-    EXPECT_THAT(keys.body, HasSubstr(R"("kty":"EC")"));
-    EXPECT_THAT(keys.body, Not(HasSubstr(R"("d":)")));
-    EXPECT_EQ(keys.header("Cache-Control"), "max-age=300");
-    EXPECT_FALSE(keys.header("Pragma"));
-    EXPECT_EQ(server.send("HEAD", "/auth/jwks").status, 200);
-    const HttpResponse refused = server.send("DELETE", "/auth/jwks");
-    EXPECT_EQ(refused.status, 405);
-    EXPECT_EQ(refused.header("Allow"), "GET, HEAD");
-
-    const HttpResponse smart = server.get("/.well-known/smart-configuration");
-    EXPECT_EQ(member(smart, "token_endpoint"), kTokenUrl);
-    EXPECT_EQ(member(smart, "issuer"), kBase);
-    EXPECT_EQ(member(smart, "jwks_uri"), kBase + "/auth/jwks");
-    for (const char* part :
-         {R"("grant_types_supported":["client_credentials"])",
-          R"("token_endpoint_auth_methods_supported":["private_key_jwt"])", R"("RS384")",
-          R"("ES384")", R"("scopes_supported":[")", R"("client-confidential-asymmetric")"}) {
-        EXPECT_THAT(smart.body, HasSubstr(part));
-    }
-    const std::string metadata = server.get("/metadata").body;
-    EXPECT_THAT(metadata, HasSubstr(kTokenUrl));
-    EXPECT_THAT(metadata, HasSubstr(R"("valueCode":"client-confidential-asymmetric")"));
-}
-
 TEST(TokenEndpoint, IsNotThereUnlessClientsAreNamed) {
     const SigningKey key("ES256");
     GuardedServer server(with_tokens(jwk_set({key.jwk()})));
@@ -396,42 +300,6 @@ TEST(TokenEndpoint, IsNotThereUnlessClientsAreNamed) {
     EXPECT_EQ(server.get_with_token("/auth/jwks", key.sign(kClaims)).status, 404);
     EXPECT_THAT(server.get("/.well-known/smart-configuration").body,
                 Not(HasSubstr("token_endpoint")));
-}
-
-TEST(TokenEndpoint, FetchesTheKeysOfAClientAndFetchesThemAgain) {
-    const SigningKey first("ES384", "first");
-    const SigningKey second("ES384", "second");
-    KeyEndpoint keys(jwk_set({first.jwk()}));
-    GuardedServer server(
-        with_clients(client_entry("lab", fmt::format("jwks_url = '{}'", keys.url()))));
-    // The first request waits for the first keys; a jku with the same URL is harmless.
-    EXPECT_EQ(
-        post(server, form(first.sign(
-                         fmt::format(R"({{"alg":"ES384","kid":"first","jku":"{}"}})", keys.url()),
-                         claims("lab", "1"))))
-            .status,
-        200);
-    keys.set(jwk_set({second.jwk()}));
-    EXPECT_EQ(post(server, form(second.sign(claims("lab", "2")))).status, 200);
-    const int before = keys.requests();
-    for (int i = 0; i < 5; ++i) {
-        const SigningKey unknown("ES256", fmt::format("unknown{}", i));
-        expect_refused(post(server, form(unknown.sign(claims("lab", "3")))), "invalid_client");
-    }
-    EXPECT_LE(keys.requests(), before + 1);
-}
-
-TEST(TokenEndpoint, FetchesKeysOnceForOneThatIsNotThereAndNotForAForgery) {
-    const SigningKey key("ES384", "known");
-    KeyEndpoint keys(jwk_set({key.jwk()}));
-    GuardedServer server(
-        with_clients(client_entry("lab", fmt::format("jwks_url = '{}'", keys.url()))));
-    ASSERT_TRUE(becomes_true([&] { return keys.requests() == 1; }));
-    for (const auto& [id, requests] : {std::pair{"known", 1}, {"unknown", 2}}) {
-        expect_refused(post(server, form(SigningKey("ES384", id).sign(claims("lab", "1")))),
-                       "invalid_client");
-        EXPECT_EQ(keys.requests(), requests) << id;
-    }
 }
 
 TEST(TokenEndpoint, ReadsItsClientsAgain) {
@@ -449,26 +317,6 @@ TEST(TokenEndpoint, ReadsItsClientsAgain) {
     }
     EXPECT_EQ(status("ward"), 200);
     EXPECT_EQ(status("lab"), 400);
-}
-
-TEST(TokenEndpoint, SignsWithTheKeyOfAFile) {
-    const SigningKey client("ES256");
-    const auto with_key = [&](const char* curve) {
-        return [=, &client](core::Config& config, GuardedServer& server) {
-            with_clients(client_entry("lab", inline_keys(client)))(config, server);
-            config.auth.token_endpoint.key_file = server.file("key.pem");
-            EVP_PKEY* const key = EVP_EC_gen(curve);
-            std::FILE* const file = std::fopen(server.file("key.pem").c_str(), "w");
-            PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
-            std::fclose(file);
-            EVP_PKEY_free(key);
-        };
-    };
-    GuardedServer server(with_key("P-384"));
-    EXPECT_THAT(server.get("/auth/jwks").body, HasSubstr("ES384"));
-    const std::string token =
-        member(post(server, form(client.sign(claims("lab", "1")))), "access_token");
-    EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 404);
 }
 
 TEST(TokenEndpoint, IsInTheAuditLogWithoutWhatWasSent) {
