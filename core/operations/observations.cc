@@ -2,6 +2,9 @@
 
 #include "core/search/ranges.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace annals::core {
 
 namespace {
@@ -9,10 +12,21 @@ namespace {
 /// When it was made: the effective time, else when it was issued, else when it was `written`. Dates without a zone
 /// are in `zone`; null: UTC.
 Instant made_at(json::Value observation, Instant written, const TimeZone* zone) {
+    const json::Value timing = observation["effectiveTiming"];
+    std::optional<std::int64_t> last_event;
+    for (const json::Value event : timing["event"].elements()) {
+        if (const auto range = search::date_range(event.string(), zone)) {
+            last_event = std::max(last_event, std::optional(range->low));
+        }
+    }
+    if (last_event) {
+        return {*last_event};
+    }
     const json::Value period = observation["effectivePeriod"];
+    const json::Value bounds = timing["repeat"]["boundsPeriod"];
     for (const json::Value value :
          {observation["effectiveDateTime"], observation["effectiveInstant"], period["end"],
-          period["start"], observation["issued"]}) {
+          period["start"], bounds["end"], bounds["start"], observation["issued"]}) {
         if (const auto range = search::date_range(value.string(), zone)) {
             return {range->low};
         }

@@ -16,12 +16,15 @@ class Lastn : public testing::Test {
     }
 
     void add_coded(std::string_view id, std::string_view codings, std::string_view effective) {
+        add_made(id, codings, fmt::format(R"("effectiveDateTime":"{}")", effective));
+    }
+
+    void add_made(std::string_view id, std::string_view codings, std::string_view when) {
         const Received answer = server_.put(
             fmt::format("/Observation/{}", id),
             fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final","code":)"
-                        R"({{"coding":[{}]}},"subject":{{"reference":"Patient/p"}},)"
-                        R"("effectiveDateTime":"{}"}})",
-                        id, codings, effective));
+                        R"({{"coding":[{}]}},"subject":{{"reference":"Patient/p"}},{}}})",
+                        id, codings, when));
         ASSERT_EQ(answer.status, 201) << answer.body;
     }
 
@@ -64,6 +67,19 @@ TEST_F(Lastn, JoinsKindsWhicheverWasWrittenFirst) {
     add_coded("y", R"({"code":"y"})", "2022-01-01");
     EXPECT_EQ(found("patient=p&code=x,y"), "y");
     EXPECT_EQ(found("patient=p&code=x,y&max=3"), "y x joins");
+}
+
+TEST_F(Lastn, IsOrderedByWhatTellsWhenAnObservationWasMade) {
+    constexpr std::string_view kCode = R"({"code":"a"})";
+    add_made("instant", kCode, R"("effectiveInstant":"2021-01-01T00:00:00Z")");
+    add_made("ended", kCode, R"("effectivePeriod":{"start":"2010","end":"2022"})");
+    add_made("begun", kCode, R"("effectivePeriod":{"start":"2020"})");
+    add_made("events", kCode, R"("effectiveTiming":{"event":["2011","2019","2012"]})");
+    add_made("bounded", kCode,
+             R"("effectiveTiming":{"repeat":{"boundsPeriod":{"start":"2010","end":"2018"}}})");
+    add_made("issued", kCode, R"("issued":"2017-01-01T00:00:00Z")");
+    add_made("written", kCode, R"("effectiveTiming":{"code":{"text":"daily"}})");
+    EXPECT_EQ(found("patient=p&code=a&max=9"), "written ended instant begun events bounded issued");
 }
 
 TEST_F(Lastn, TellsApartCodesThatAreWrittenAlike) {
