@@ -248,7 +248,7 @@ std::string PurgeReferrers::target_of(const storage::VersionInfo& info, std::str
 
 /// The erased resource that a reference leads to; empty if it leads elsewhere.
 std::string PurgeReferrers::known(std::string_view reference) const {
-    const auto named = local_reference(reference, base_url_);
+    const auto named = referred_resource(reference, base_url_);
     return named && gone_.contains(store_.search_key(named->first, named->second))
                ? resource_name(named->first, named->second)
                : std::string();

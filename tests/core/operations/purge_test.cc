@@ -214,6 +214,8 @@ TEST_F(PurgeTest, TellsWhoRefersToWhatGoes) {
         R"("status":"current","mode":"working","entry":[{"item":{"reference":"Observation/o"}}])");
     put("List", "escaped",
         R"("status":"current","mode":"working","entry":[{"item":{"reference":"Patient\/p"}}])");
+    put("List", "part",
+        R"("status":"current","mode":"working","entry":[{"item":{"reference":"Patient/p#x"}}])");
     put("List", "away",
         R"("status":"current","mode":"working","entry":[{"item":{"reference":"Patient/p1"}}])");
     put("List", "deleted",
@@ -221,7 +223,8 @@ TEST_F(PurgeTest, TellsWhoRefersToWhatGoes) {
     remove("List/deleted");
     const Receipt done = purge("p");
     EXPECT_THAT(done.referrers, UnorderedElementsAre(testing::Pair("List/l", "Observation/o"),
-                                                     testing::Pair("List/escaped", "Patient/p")));
+                                                     testing::Pair("List/escaped", "Patient/p"),
+                                                     testing::Pair("List/part", "Patient/p")));
     EXPECT_TRUE(done.shared.empty());
     EXPECT_TRUE(send("GET", "/List/l").says(R"("reference":"Observation/o")"));
 }
