@@ -1,15 +1,12 @@
 #include "core/operations/designations.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 
 namespace annals::core {
 
 namespace {
-
-bool same_letters(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return (x | 32) == (y | 32); });
-}
 
 /// Whether a language ("de-CH") matches the requested one ("de", "de-CH, en;q=0.5": only the first counts).
 bool is_language(std::string_view own, std::string_view asked) {
@@ -17,7 +14,7 @@ bool is_language(std::string_view own, std::string_view asked) {
     if (asked.empty() || own.size() < asked.size()) {
         return false;
     }
-    return same_letters(own.substr(0, asked.size()), asked) &&
+    return equal_ignoring_case(own.substr(0, asked.size()), asked) &&
            (own.size() == asked.size() || own[asked.size()] == '-');
 }
 
