@@ -184,8 +184,8 @@ bool Machine::numbers(const Node& node, const Decimal& a, const Decimal& b, bool
             break;
         case Op::div:
             result = Decimal::divide_whole(a, b);
-            integer = result && result->integer() && *result->integer() <= INT32_MAX &&
-                      *result->integer() >= INT32_MIN;
+            integer = integers || (result && result->integer() && *result->integer() <= INT32_MAX &&
+                                   *result->integer() >= INT32_MIN);
             break;
         case Op::mod:
             result = Decimal::remainder(a, b);

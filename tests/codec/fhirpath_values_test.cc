@@ -11,6 +11,7 @@ TEST_F(FhirPath, GivesIntegersUpToThirtyTwoBits) {
     EXPECT_EQ(eval("-2147483647 - 1"), "[-2147483648]");
     EXPECT_EQ(eval("-2147483647 - 2"), "");
     EXPECT_EQ(eval("-2147483648 * -1"), "");
+    EXPECT_EQ(eval("-2147483648 div -1"), "");
     EXPECT_EQ(eval("4294967296.0 div 2"), "[2147483648]");
     EXPECT_EQ(eval("(4294967296.0 div 2) is Decimal"), "[true]");
     EXPECT_EQ(eval("(4294967294.0 div 2) is Integer"), "[true]");
@@ -120,6 +121,7 @@ TEST_F(FhirPath, MovesWhatSaysLessByWholeUnitsOfThat) {
     EXPECT_EQ(eval("@2020-01-01T10:00:00.5Z + 1 second"), "[2020-01-01T10:00:01.5Z]");
     EXPECT_EQ(eval("@2020-01-01T10:00Z + 5 milliseconds"), "[2020-01-01T10:00Z]");
     EXPECT_EQ(eval("@T10:00:00 + 5 milliseconds"), "[10:00:00.005]");
+    EXPECT_EQ(eval("@T10:00:00 + 1.5 seconds"), "[10:00:01]");
     EXPECT_EQ(eval("@T10:00 + 90 seconds | @T10 + 59 minutes"), "[10:01][10]");
     EXPECT_EQ(eval("@T23:59:59.999 + 1 millisecond"), "[00:00:00.000]");
     EXPECT_EQ(eval("@T00:00:00 - 1 second"), "[23:59:59]");
