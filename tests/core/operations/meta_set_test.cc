@@ -110,12 +110,14 @@ TEST(MetaSet, UnitesManyInOrder) {
     for (const char* meta :
          {R"({"tag":[{"system":"b","code":"1"},{"system":"a","code":"2"}],"profile":["p"]})",
           R"({"tag":[{"system":"a","code":"2","display":"later"}],"security":[{"code":"R"}]})",
-          "{}", R"({"tag":{"odd":1},"profile":7})"}) {
+          R"({"tag":[{"system":"a/b","code":"1"},{"code":"x"}]})", "{}",
+          R"({"tag":{"odd":1},"profile":7})"}) {
         const auto document = parser.parse(meta);
         ASSERT_TRUE(all.add(document->root()));
     }
     EXPECT_EQ(all.json(), R"({"profile":["p"],"security":[{"code":"R"}],)"
-                          R"("tag":[{"system":"a","code":"2"},{"system":"b","code":"1"}]})");
+                          R"("tag":[{"code":"x"},{"system":"a","code":"2"},)"
+                          R"({"system":"a/b","code":"1"},{"system":"b","code":"1"}]})");
     EXPECT_EQ(MetaUnion().json(), "{}");
 }
 
