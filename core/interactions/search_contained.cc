@@ -19,6 +19,14 @@ ContainedSearch::ContainedSearch(const storage::Store& store,
     : store_(store), extractor_(std::move(parameters), store.search_seed(), std::move(base_url)) {
 }
 
+// What occurs in the JSON of every resource of `type` that contains a match.
+std::string ContainedSearch::mentioned_by_containers(TypeId type) const {
+    // Any resource mentions its own type.
+    return asked_.size() == 1 && asked_.front().of.type != type
+               ? fmt::format(R"("resourceType":"{}")", resource_type_name(asked_.front().of.type))
+               : R"("contained":)";
+}
+
 void ContainedSearch::widen(Query& query) {
     for (Query::TypePlan& one : query.types) {
         asked_.push_back({std::move(one), nullptr, {}});
@@ -27,9 +35,9 @@ void ContainedSearch::widen(Query& query) {
     query.types.clear();
     for (const TypeId type : kAllResourceTypes) {
         std::vector<Plan> parts;
-        parts.push_back(search::verified(search::everything(), [this](json::Value resource) {
-            return contains_match(resource);
-        }));
+        parts.push_back(search::verified(
+            search::everything(), [this](json::Value resource) { return contains_match(resource); },
+            mentioned_by_containers(type)));
         const auto own =
             std::ranges::find(asked_, type, [](const Asked& one) { return one.of.type; });
         if (own != asked_.end() && containing_) {

@@ -53,6 +53,7 @@ class ContainedSearch {
         search::Related related;
     };
 
+    std::string mentioned_by_containers(TypeId type) const;
     bool matches(json::Value contained, json::Value container);
     bool contains_match(json::Value resource);
 

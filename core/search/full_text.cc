@@ -315,15 +315,18 @@ Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
         wanted.parts.push_back(std::move(part));
     }
     const bool narrative_only = name == "_text";
-    return verified(everything(), [wanted = std::move(wanted), narrative_only](json::Value body) {
-        std::string words = " ";
-        if (narrative_only) {
-            append_strings(body["text"]["div"], true, words);
-        } else {
-            append_strings(body, false, words);
-        }
-        return is_found(wanted, words);
-    });
+    return verified(
+        everything(),
+        [wanted = std::move(wanted), narrative_only](json::Value body) {
+            std::string words = " ";
+            if (narrative_only) {
+                append_strings(body["text"]["div"], true, words);
+            } else {
+                append_strings(body, false, words);
+            }
+            return is_found(wanted, words);
+        },
+        narrative_only ? R"("div":)" : "");
 }
 
 }  // namespace annals::core::search

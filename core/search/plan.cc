@@ -337,13 +337,14 @@ Plan has(Column column, TypeId type, Plan of) {
     return plan;
 }
 
-Plan verified(Plan candidates, std::function<bool(json::Value resource)> check) {
+Plan verified(Plan candidates, std::function<bool(json::Value resource)> check, std::string text) {
     if (candidates.kind == Kind::nothing) {
         return candidates;
     }
     Plan plan = of_kind(Kind::verified);
     plan.parts.push_back(std::move(candidates));
     plan.check = std::move(check);
+    plan.text = std::move(text);
     return plan;
 }
 

@@ -95,7 +95,7 @@ struct Plan {
     std::vector<Plan> parts;
     std::vector<Term> terms;
     Column column = 0;
-    std::string text;
+    std::string text;  ///< of verified: occurs in the JSON of every body that `check` accepts
     Comparison comparison = Comparison::eq;
     Range range;
     std::function<std::optional<Range>(std::string_view unit)> in_unit;
@@ -129,7 +129,9 @@ Plan containing(Column column, std::string text);
 Plan interval(Column column, Comparison comparison, Range range);
 Plan chain(Column column, TypeId type, Plan of);
 Plan has(Column column, TypeId type, Plan of);
-Plan verified(Plan candidates, std::function<bool(json::Value resource)> check);
+/// `text`: what the JSON of every resource contains that `check` accepts, such as `"contained":`.
+Plan verified(Plan candidates, std::function<bool(json::Value resource)> check,
+              std::string text = {});
 Plan contained(Plan candidates, std::vector<Plan> of, decltype(Plan::within) within);
 
 /// Decides whether a resource matches a chain or has, which takes other resources and is therefore up to the caller.

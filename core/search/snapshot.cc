@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace annals::core::search {
 
@@ -87,10 +89,16 @@ Error expired_snapshot() {
 void BodyReader::forget() {
     position_ = {};
     stored_.reset();
+    parsed_ = false;
     parser().recycle(std::exchange(document_, json::Document()));
 }
 
 bool BodyReader::load(Position position) {
+    if (position == position_) {
+        return stored_.has_value();
+    }
+    forget();
+    position_ = position;
     const std::optional<storage::VersionInfo> info = find_at(store_, carried_.get(), position);
     if (!info) {
         return false;
@@ -106,25 +114,24 @@ bool BodyReader::load(Position position) {
     return true;
 }
 
+bool BodyReader::mentions(Position position, std::string_view text) {
+    return load(position) && ::memmem(stored_->body.data(), stored_->body.size(), text.data(),
+                                      text.size()) != nullptr;
+}
+
 std::string_view BodyReader::read_id(Position position) {
-    forget();
     return load(position) ? stored_->id : std::string_view();
 }
 
 json::Value BodyReader::read(Position position) {
-    if (position == position_) {
-        return document_.root();
-    }
-    forget();
-    position_ = position;
     if (!load(position)) {
         return {};
     }
-    Result<json::Document> parsed = parser().parse(stored_->body);
-    if (!parsed) {
-        return {};
+    if (!std::exchange(parsed_, true)) {
+        if (Result<json::Document> parsed = parser().parse(stored_->body)) {
+            document_ = *std::move(parsed);
+        }
     }
-    document_ = *std::move(parsed);
     return document_.root();
 }
 

@@ -133,6 +133,9 @@ class BodyReader {
     /// Missing if the version was erased or is damaged. Lifetime: until the next call.
     json::Value read(Position position);
 
+    /// Whether the body's JSON contains `text`, without parsing it. False if the version was erased or is damaged.
+    bool mentions(Position position, std::string_view text);
+
     /// The id alone, without parsing the body; empty if the version was erased or is damaged. Lifetime: until the next
     /// call.
     std::string_view read_id(Position position);
@@ -144,13 +147,14 @@ class BodyReader {
     std::string_view id() const noexcept { return stored_ ? stored_->id : std::string_view(); }
 
   private:
-    /// False if the version was erased or is damaged.
+    /// Makes stored_ the version at `position`. False if it was erased or is damaged.
     bool load(Position position);
 
     const storage::Store& store_;
     std::shared_ptr<const Carried> carried_;
-    Position position_;  ///< of document_
+    Position position_;  ///< of stored_
     std::optional<storage::StoredVersion> stored_;
+    bool parsed_ = false;  ///< document_ is that of stored_
     json::Document document_;
 };
 

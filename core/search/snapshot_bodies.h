@@ -25,7 +25,10 @@ class SnapshotBodies final : public BodyCheck {
     }
 
     bool passes(const Plan& plan, Position position) override {
-        const json::Value body = reader_ ? reader_->read(position) : json::Value();
+        if (!reader_ || !reader_->mentions(position, plan.text)) {
+            return false;
+        }
+        const json::Value body = reader_->read(position);
         return body && (plan.kind == Plan::Kind::contained ? matches_within(plan, body, related_)
                                                            : plan.check(body));
     }

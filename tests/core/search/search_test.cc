@@ -139,6 +139,18 @@ TEST_F(Search, FindsContainedResources) {
     EXPECT_TRUE(get("/Medication?_id=r&_contained=true").matches.empty());
 }
 
+TEST_F(Search, FindsContainedResourcesHoweverTheirContainersWereWritten) {
+    put("MedicationRequest", "r",
+        R"("status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationReference":{"reference":"#m"}, "cont\u0061ined" : [ { "id" : "m" , "status":"active", "resourceType" : "Medic\u0061tion"}])");
+    put("Medication", "s",
+        R"("ingredient":[{"itemReference":{"reference":"#i"}}],"contained":[{"resourceType":"Medication","id":"i","status":"active"}])");
+    put("Medication", "t", R"("ingredient":[{"itemReference":{"reference":"Medication/s"}}])");
+    const Names both{"Medication/s", "MedicationRequest/r"};
+    EXPECT_EQ(get("/Medication?status=active&_contained=true").matches, both);
+    EXPECT_EQ(get("/?_type=Medication,Substance&status=active&_contained=true").matches, both);
+    EXPECT_TRUE(get("/Substance?status=active&_contained=true").matches.empty());
+}
+
 TEST_F(Search, AsksNobodyOutsideAboutWhatIsContained) {
     put("Patient", "other", R"("gender":"female")");
     const std::string link = R"("link":[{"other":{"reference":"Patient/other"},"type":"seealso"}])";
@@ -334,6 +346,25 @@ TEST_F(Search, MayEndItsTurnAfterEachBody) {
         EXPECT_LE(looked - before, 1U);
     }
     EXPECT_EQ(looked, 20U);
+}
+
+TEST_F(Search, ChecksOnlyBodiesThatContainTheTextOfTheCheck) {
+    put("Patient", "a", R"("language":"de")");
+    put("Patient", "b", R"("gender":"male")");
+    std::size_t looked = 0;
+    const core::search::Plan plan = core::search::verified(
+        core::search::everything(),
+        [&looked](json::Value) {
+            ++looked;
+            return true;
+        },
+        R"("language":)");
+    core::search::Snapshot snapshot(store());
+    core::search::Execution execution(snapshot, type_of("Patient"), plan);
+    execution.want({});
+    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    EXPECT_EQ(execution.count(), 1U);
+    EXPECT_EQ(looked, 1U);
 }
 
 TEST_F(Search, AnswersInsideOfABatch) {
