@@ -1,5 +1,7 @@
 #include "core/search/run_facts.h"
 
+#include <algorithm>
+
 namespace annals::core::search {
 
 namespace {
@@ -25,18 +27,20 @@ RunFacts::Facts& RunFacts::facts_of(const std::shared_ptr<const storage::SearchR
     return facts;
 }
 
-std::span<const std::uint32_t> RunFacts::died(
-    const std::shared_ptr<const storage::SearchRun>& run) {
+const RunFacts::Died& RunFacts::died(const std::shared_ptr<const storage::SearchRun>& run) {
     Facts& facts = facts_of(run);
     // Read before the scan: a document that dies during it causes another scan next time.
     const std::uint32_t count = run->died_count();
     if (facts.died_count != count) {
-        facts.died.clear();
+        Died& died = facts.died;
+        died.documents.clear();
         for (std::uint32_t document = 0; document < run->size(); ++document) {
-            if (run->died_at(document) != storage::kNotDied) {
-                facts.died.push_back(document);
+            if (const Position at = run->died_at(document); at != storage::kNotDied) {
+                died.documents.push_back(document);
+                died.last = std::max(died.last, at);
             }
         }
+        died.bitmap.reset(roaring_bitmap_of_ptr(died.documents.size(), died.documents.data()));
         facts.died_count = count;
     }
     return facts.died;

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,9 +18,16 @@ namespace annals::core::search {
 
 class RunFacts {
   public:
-    /// The documents that have died, sorted; some perhaps after the caller's snapshot. Lifetime: until the next call.
+    /// The documents of a run that have died.
+    struct Died {
+        std::vector<std::uint32_t> documents;  ///< sorted
+        storage::SearchBitmap bitmap;          ///< the same; null if there are none
+        Position last{0};                      ///< when the last of them died
+    };
+
+    /// Some have perhaps died after the caller's snapshot. Lifetime: until the next call.
     /// Cost: a scan of all documents if any has died since the last call.
-    std::span<const std::uint32_t> died(const std::shared_ptr<const storage::SearchRun>& run);
+    const Died& died(const std::shared_ptr<const storage::SearchRun>& run);
 
     /// Whether no document has several intervals in the column. Cost: a scan of the column the first time.
     bool is_single(const std::shared_ptr<const storage::SearchRun>& run, Column column);
@@ -33,7 +39,7 @@ class RunFacts {
         std::weak_ptr<const storage::SearchRun> run;  // does not keep the run alive
         const storage::SearchRun* address = nullptr;
         std::uint32_t died_count = 0;
-        std::vector<std::uint32_t> died;
+        Died died;
         std::vector<std::pair<Column, bool>> single;
     };
 

@@ -45,8 +45,11 @@ constexpr std::uint32_t kDiedShare = 16;
 // of all documents.
 constexpr std::uint32_t kLookedAtShare = 64;
 
-// The number of documents in the union.
-std::uint64_t union_size(const std::vector<storage::Postings>& all) {
+// The number of documents in the union, without those in `dead`, which may be null.
+std::uint64_t union_size(const std::vector<storage::Postings>& all, const roaring_bitmap_t* dead) {
+    if (dead == nullptr && all.size() == 1) {
+        return all.front().size();
+    }
     std::vector<const roaring_bitmap_t*> bitmaps;
     std::vector<storage::SearchBitmap> made;
     for (const storage::Postings& one : all) {
@@ -55,11 +58,16 @@ std::uint64_t union_size(const std::vector<storage::Postings>& all) {
         }
         bitmaps.push_back(one.bitmap == nullptr ? made.back().get() : one.bitmap);
     }
-    if (bitmaps.size() == 2) {
+    if (dead == nullptr && bitmaps.size() == 2) {
         return roaring_bitmap_or_cardinality(bitmaps[0], bitmaps[1]);
     }
-    const storage::SearchBitmap both(roaring_bitmap_or_many(bitmaps.size(), bitmaps.data()));
-    return roaring_bitmap_get_cardinality(both.get());
+    const roaring_bitmap_t* whole = bitmaps[0];
+    if (bitmaps.size() > 1) {
+        made.emplace_back(roaring_bitmap_or_many(bitmaps.size(), bitmaps.data()));
+        whole = made.back().get();
+    }
+    return dead == nullptr ? roaring_bitmap_get_cardinality(whole)
+                           : roaring_bitmap_andnot_cardinality(whole, dead);
 }
 
 std::uint64_t conditions_in(const Plan& plan) {
@@ -319,7 +327,7 @@ bool RunWalk::open_next(const Pace& pace) {
 std::uint64_t RunWalk::count_dead(const BoundPlan& condition) {
     std::uint64_t count = 0;
     if (open_->any_died) {
-        for (const std::uint32_t document : RunFacts::of_thread().died(open_->run)) {
+        for (const std::uint32_t document : RunFacts::of_thread().died(open_->run).documents) {
             count += open_->run->died_at(document) <= snapshot_.position() &&
                              test(condition, *open_->run, document, bodies_)
                          ? 1
@@ -327,6 +335,25 @@ std::uint64_t RunWalk::count_dead(const BoundPlan& condition) {
         }
     }
     return count;
+}
+
+// Counts a run of which everything, or all of some postings, is asked for. False if some documents died after the snapshot.
+bool RunWalk::count_living() {
+    const BoundPlan& condition = *open_->condition;
+    const roaring_bitmap_t* dead = nullptr;
+    if (open_->any_died) {
+        const RunFacts::Died& died = RunFacts::of_thread().died(open_->run);
+        if (died.last > snapshot_.position()) {
+            return false;
+        }
+        dead = died.bitmap.get();
+    }
+    if (condition.kind == BoundKind::postings) {
+        count_ += union_size(condition.postings, dead);
+    } else {
+        count_ += open_->run->size() - (dead == nullptr ? 0 : roaring_bitmap_get_cardinality(dead));
+    }
+    return true;
 }
 
 // Counts the run without testing document by document, if possible.
@@ -347,11 +374,14 @@ bool RunWalk::count_at_once() {
     if (few_match && condition.is_postings()) {
         return false;
     }
-    if (whole && few_died && !few_match &&
-        (condition.kind == BoundKind::everything || condition.kind == BoundKind::gathered ||
-         condition.kind == BoundKind::postings)) {
-        count_ +=
-            condition.postings.size() > 1 ? union_size(condition.postings) : condition.estimate;
+    const bool has_size =
+        condition.kind == BoundKind::everything || condition.kind == BoundKind::postings;
+    if (whole && !few_match && has_size && count_living()) {
+        return true;
+    }
+    if (whole && few_died && !few_match && (has_size || condition.kind == BoundKind::gathered)) {
+        count_ += condition.postings.size() > 1 ? union_size(condition.postings, nullptr)
+                                                : condition.estimate;
         count_ -= count_dead(condition);
         return true;
     }
@@ -361,7 +391,7 @@ bool RunWalk::count_at_once() {
         if (open.any_died && !few_died) {
             dead = DocumentSetPool::of_thread().take(run.size());
             dead->make_dense();
-            for (const std::uint32_t document : RunFacts::of_thread().died(open.run)) {
+            for (const std::uint32_t document : RunFacts::of_thread().died(open.run).documents) {
                 if (is_dead(document)) {
                     dead->add(document);
                 }
@@ -384,7 +414,7 @@ bool RunWalk::count_at_once() {
     if (open.any_died && set->size() < run.size() / kLookedAtShare) {
         set->filter([&](std::uint32_t document) { return !is_dead(document); });
     } else if (open.any_died) {
-        set->remove(RunFacts::of_thread().died(open.run), is_dead);
+        set->remove(RunFacts::of_thread().died(open.run).documents, is_dead);
     }
     count_ += set->size();
     return true;

@@ -57,6 +57,7 @@ class RunWalk {
     bool is_over(const Pace& pace);
     bool count_at_once();
     std::uint64_t count_dead(const BoundPlan& condition);
+    bool count_living();
     void choose_driver();
     bool must_fetch(const Pace& pace);
     bool passes(std::uint32_t document);
