@@ -60,26 +60,28 @@ void DocumentSet::add_range(std::uint32_t first, std::uint32_t last) {
 }
 
 void DocumentSet::add(const storage::Postings& postings) {
-    if (postings.bitmap == nullptr) {
-        for (const std::uint32_t document : postings.list) {
-            add(document);
-        }
-        return;
-    }
     if (!dense_ && list_.size() + postings.size() > list_max_) {
         become_dense();
+    }
+    const auto add_all = [this](std::span<const std::uint32_t> documents) {
+        if (!dense_) {
+            list_.insert(list_.end(), documents.begin(), documents.end());
+            return;
+        }
+        std::uint64_t* const words = words_.data();
+        for (const std::uint32_t document : documents) {
+            words[document / 64] |= std::uint64_t{1} << (document % 64);
+        }
+    };
+    if (postings.bitmap == nullptr) {
+        add_all(postings.list);
+        return;
     }
     roaring_uint32_iterator_t it;
     roaring_init_iterator(postings.bitmap, &it);
     std::uint32_t buffer[256];
-    for (;;) {
-        const std::uint32_t count = roaring_read_uint32_iterator(&it, buffer, 256);
-        if (count == 0) {
-            return;
-        }
-        for (std::uint32_t i = 0; i < count; ++i) {
-            add(buffer[i]);
-        }
+    while (const std::uint32_t count = roaring_read_uint32_iterator(&it, buffer, 256)) {
+        add_all({buffer, count});
     }
 }
 

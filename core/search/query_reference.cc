@@ -3,8 +3,6 @@
 #include "core/search/canonical_links.h"
 #include "core/search/reading.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -19,16 +17,19 @@ Term term_for(const Asked& asked, TypeId type, std::string_view id) {
 // Adds the terms of references to the resource. Without a configured base URL, absolute references are indexed as written.
 void add_terms(const Asked& asked, TypeId type, std::string_view id, std::string_view version,
                std::vector<Term>& terms) {
-    std::string name = fmt::format("{}/{}", resource_type_name(type), id);
+    const std::string& base = asked.reading.context.base_url;
+    std::string url = base;
+    url.append("/").append(resource_type_name(type)).append("/").append(id);
     if (version.empty()) {
         terms.push_back(term_for(asked, type, id));
     } else {
         // With a version, it is indexed from its type on.
-        name.append("/_history/").append(version);
-        terms.push_back(exact(asked.parameter.column, name));
+        url.append("/_history/").append(version);
+        terms.push_back(
+            exact(asked.parameter.column, std::string_view(url).substr(base.size() + 1)));
     }
-    if (const std::string& base = asked.reading.context.base_url; !base.empty()) {
-        terms.push_back(exact(asked.parameter.column, fmt::format("{}/{}", base, name)));
+    if (!base.empty()) {
+        terms.push_back(exact(asked.parameter.column, url));
     }
 }
 

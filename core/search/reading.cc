@@ -112,16 +112,15 @@ std::vector<std::string_view> split_unescaped(std::string_view text, char separa
 std::optional<std::string> unescape(std::string_view text) {
     std::string plain;
     plain.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\') {
-            ++i;
-            if (i == text.size() ||
-                std::string_view(",$|\\").find(text[i]) == std::string_view::npos) {
-                return std::nullopt;
-            }
+    for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\')) {
+        if (at + 1 == text.size() ||
+            std::string_view(",$|\\").find(text[at + 1]) == std::string_view::npos) {
+            return std::nullopt;
         }
-        plain += text[i];
+        plain.append(text.substr(0, at)) += text[at + 1];
+        text.remove_prefix(at + 2);
     }
+    plain.append(text);
     return plain;
 }
 
