@@ -30,6 +30,9 @@ struct ValidateAsked {
 
 constexpr std::size_t kProfilesAskedMax = 20;
 
+/// About ten milliseconds' work; what takes more is left to the worker.
+constexpr std::uint64_t kStepsOnLoop = 1'000'000;
+
 Result<void> take_mode(ValidateAsked& asked, std::string mode) {
     static constexpr std::string_view kModes[] = {"create", "update", "delete", "profile"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
@@ -117,17 +120,19 @@ struct Found {
     std::shared_ptr<const LargeResource> large = nullptr;  ///< must still be validated
 };
 
-std::vector<Issue> look_at(json::Value resource, const terminology::Source& definitions,
-                           std::vector<std::string> profiles) {
+validation::Options options_for(const terminology::Source& definitions,
+                                const std::vector<std::string>& profiles) {
     validation::Options options = validation::strict_options(definitions);
-    options.profiles = std::move(profiles);
-    return validation::validate(resource, definitions, options).issues;
+    options.profiles = profiles;
+    return options;
 }
 
 Result<std::vector<Issue>> look_at(const LargeResource& large,
                                    const terminology::Source& definitions) {
     ANNALS_TRY(const json::Document document, thread_parser().parse(large.text));
-    return look_at(document.root(), definitions, large.profiles);
+    return validation::validate(document.root(), definitions,
+                                options_for(definitions, large.profiles))
+        .issues;
 }
 
 Result<Found> run(const Service& service, const Request& request, const Target& target,
@@ -164,9 +169,12 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
     } else {
         return Error{Errc::required, "There is no resource to validate"};
     }
-    if (text.size() > terminology::Worker::kBytesOnLoop) {
+    const auto leave_to_worker = [&] {
         found.large = std::make_shared<const LargeResource>(std::string(text), asked.profiles);
         return found;
+    };
+    if (text.size() > terminology::Worker::kBytesOnLoop) {
+        return leave_to_worker();
     }
     // A nested or stored resource gets its own document, so that expressions begin with it.
     json::Document own;
@@ -175,8 +183,13 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
         asked.resource = own.root();
     }
     const Definitions::Resident definitions(service.definitions(), unread);
-    std::ranges::move(look_at(asked.resource, definitions, std::move(asked.profiles)),
-                      std::back_inserter(found.issues));
+    validation::Options options = options_for(definitions, asked.profiles);
+    options.steps = kStepsOnLoop;
+    validation::Report report = validation::validate(asked.resource, definitions, options);
+    if (report.stopped) {
+        return leave_to_worker();
+    }
+    std::ranges::move(report.issues, std::back_inserter(found.issues));
     return found;
 }
 

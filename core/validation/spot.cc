@@ -69,6 +69,7 @@ bool Context::spend(std::uint64_t count) {
     }
     if (steps_left != 0) {
         steps_left = 0;
+        report.stopped = true;
         trial = nullptr;
         tell(Severity::error, "too-costly", 0,
              "The validation was stopped: it takes too many steps");

@@ -62,7 +62,8 @@ Options strict_options(const Source& source);
 
 struct Report {
     std::vector<core::Issue> issues;
-    bool valid = true;  ///< no issue is an error or worse
+    bool valid = true;     ///< no issue is an error or worse
+    bool stopped = false;  ///< by Options::steps; an issue says so
 };
 
 /// Checks `resource`, and every resource in it, against R4 and its profiles.

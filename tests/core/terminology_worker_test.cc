@@ -130,6 +130,42 @@ TEST_F(TerminologyWorker, LooksAtLargeResourcesWhileOthersAreAnswered) {
     EXPECT_TRUE(unsound.get().says("Observation.status"));
 }
 
+TEST_F(TerminologyWorker, LooksAtWhatHasCostlyRulesWhileOthersAreAnswered) {
+    std::string rules;
+    std::string names;
+    for (int i = 0; i < 50; ++i) {
+        rules += fmt::format(R"r({}{{"key":"r{}","severity":"error","human":"Sound",
+            "expression":"%resource.name.where(family = 'x').empty()"}})r",
+                             i == 0 ? "" : ",", i);
+    }
+    for (int i = 0; i < 200; ++i) {
+        names += fmt::format(R"({}{{"family":"f"}})", i == 0 ? "" : ",");
+    }
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly",
+                   R"({"resourceType":"StructureDefinition","id":"costly","url":"http://p/costly",
+            "name":"P","status":"active","kind":"resource","abstract":false,"type":"Patient",
+            "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient",
+            "derivation":"constraint","differential":{"element":[{"id":"Patient.name",
+            "path":"Patient.name","constraint":[)" +
+                       rules + "]}]}}")
+                  .status,
+              201);
+    const std::string target = "/Patient/$validate?profile=http://p/costly";
+    ASSERT_EQ(send("POST", target, R"({"resourceType":"Patient"})").status, 200);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    auto costly =
+        ask("POST", target,
+            fmt::format(R"({{"resourceType":"Patient","active":true,"name":[{}]}})", names));
+    EXPECT_EQ(costly.wait_for(100ms), std::future_status::timeout);
+    EXPECT_EQ(send("POST", target, R"({"resourceType":"Patient"})").status, 200);
+    EXPECT_EQ(costly.wait_for(20ms), std::future_status::timeout) << "it was answered first";
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    const test::Answer answer = costly.get();
+    EXPECT_TRUE(answer.says("No issues detected")) << answer.body;
+}
+
 TEST_F(TerminologyWorker, ReadsAndParsesDefinitionsWhileOthersAreAnswered) {
     const auto put = [this](std::string_view id, std::size_t size) {
         return send("PUT", fmt::format("/CodeSystem/{}", id),
