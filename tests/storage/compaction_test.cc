@@ -363,10 +363,10 @@ TEST(Compaction, PacksSegmentsAlsoWhileTheClockIsFarBehindTheirCommits) {
     SealedSegment sealed({kCommit.count()});
     sealed.eraser.set_dead_bytes(1, 0);
     const auto is_packed_at = [&](std::chrono::microseconds time) {
-        Compaction compaction(sealed.fs, "/data", sealed.table, sealed.index, sealed.writer,
-                              sealed.eraser, {.enabled = true, .after = minutes(10), .clock = [=] {
-                                                  return Instant{time.count()};
-                                              }});
+        Compaction compaction(sealed.log, sealed.eraser,
+                              {.enabled = true, .after = minutes(10), .clock = [=] {
+                                   return Instant{time.count()};
+                               }});
         const auto begun = compaction.step();
         EXPECT_TRUE(begun) << begun.error().detail;
         return begun && *begun;
