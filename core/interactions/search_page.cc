@@ -212,7 +212,8 @@ class PageFinder {
                 co_return search::too_many_matches();
             }
         }
-        if (all) {
+        // Later pages repeat the total of the first one, whatever has been erased since.
+        if (all && !page_.total) {
             page_.total = matches.size();
         }
         Result<void> done = co_await sort(matches);

@@ -74,6 +74,23 @@ TEST_F(Search, PagesSurviveARestart) {
     EXPECT_EQ(second.matches, (Names{"Patient/p5", "Patient/p4", "Patient/p3", "Patient/p2"}));
 }
 
+TEST_F(Search, RepeatsTheTotalOfTheFirstPageWhateverIsErased) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    for (const std::string_view id : {"a", "b", "c", "d"}) {
+        put_named(id, "Chalmers", "1990");
+    }
+    std::vector<std::string> second;
+    for (const std::string_view sort : {"", "&_sort=birthdate", "&_sort=_id", "&_sort=gender"}) {
+        second.push_back(get(fmt::format("/Patient?_count=1{}", sort)).links.at("next"));
+    }
+    ASSERT_EQ(send("DELETE", "/Patient/b").status, 204);
+    for (const std::string& url : second) {
+        EXPECT_EQ(get(url).total, 4U) << url;
+    }
+}
+
 TEST_F(Search, RefusesCursorsOfMomentsThatNobodySearchesAt) {
     core::search::Cursor cursor;
     cursor.now = now();
