@@ -337,7 +337,7 @@ void add_challenge(const Service& service, const Error& error, Response& respons
         default:
             return;
     }
-    // Bearer is sent even if only API keys are accepted: the clients in spec.md look for it.
+    // Bearer is sent even if only API keys are accepted, because clients look for it.
     response.headers.emplace_back("WWW-Authenticate", std::move(bearer));
     if (service.config().auth.takes_keys()) {
         response.headers.emplace_back("WWW-Authenticate", R"(ApiKey realm="fhir")");

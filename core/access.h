@@ -2,7 +2,7 @@
 //
 // Layer:   core. net/auth establishes identities; every access to a resource, bundle entries included, is
 //          judged here.
-// Spec:    SMART App Launch 2.0 scopes (and 1.0's); contract.md, Scopes; docs/security.md.
+// Spec:    SMART App Launch 2.0 scopes (and 1.0's); docs/security.md, Scopes.
 // Threads: plain values and functions; a Principal is immutable once made.
 
 #pragma once

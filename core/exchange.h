@@ -109,7 +109,7 @@ struct Response {
     std::optional<Instant> last_modified;
     std::optional<Position> position;  ///< X-Annals-Position: of the newest version written
     std::string location;              ///< absolute URL
-    std::string content_location;      ///< as spec.md: "/fhir/Patient/1/_history/2"
+    std::string content_location;      ///< a path: "/fhir/Patient/1/_history/2"
     std::string_view cache_control;    ///< static text; empty: header left out
     std::string allow;                 ///< with 405
     std::vector<std::pair<std::string, std::string>> headers;  ///< any others

@@ -1,7 +1,7 @@
 // From an Error to an OperationOutcome: the one place where errors get a status and an issue code.
 //
 // Layer:   core.
-// Spec:    FHIR R4 operationoutcome.html; spec.md, Errors.
+// Spec:    FHIR R4 operationoutcome.html; docs/api/README.md, Errors.
 // Threads: plain functions.
 
 #pragma once

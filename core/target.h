@@ -1,7 +1,7 @@
 // Target: what a FHIR URL names, below {base_url}.
 //
 // Layer:   core.
-// Spec:    FHIR R4 http.html, section "Service Base URL" on; spec.md, Endpoints.
+// Spec:    FHIR R4 http.html, section "Service Base URL" on; docs/api/README.md.
 // Threads: plain values.
 
 #pragma once

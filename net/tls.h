@@ -1,7 +1,7 @@
 // TLS: certificates that can change while the server runs, and encryption over a non-blocking socket.
 //
 // Layer:   net; tls.cc is the only user of OpenSSL's SSL interface on the server's side.
-// Spec:    RFC 8446 (1.3), RFC 5246 (1.2) as BCP 195 (RFC 9325) recommends; contract.md, tls.*.
+// Spec:    RFC 8446 (1.3), RFC 5246 (1.2) as BCP 195 (RFC 9325) recommends; docs/operations.md, TLS.
 // Threads: any thread may use a TlsContext; a TlsStream belongs to one connection.
 
 #pragma once

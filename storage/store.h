@@ -27,7 +27,7 @@ namespace annals::storage {
 class FileSystem;
 class HistoryWalk;
 
-/// When a commit settles and becomes visible (contract: `durability`). A power cut can only take the newest commits, each as
+/// When a commit settles and becomes visible (the key `durability`). A power cut can only take the newest commits, each as
 /// a whole; a killed process loses nothing.
 enum class Durability : std::uint8_t {
     commit,    ///< after fdatasync, grouped

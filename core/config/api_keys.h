@@ -1,7 +1,7 @@
 // API keys: for each key, its id, its digest and its scopes.
 //
 // Layer:   core/config.
-// Spec:    contract.md, auth.api_keys_file: a TOML file of [[key]] tables with id, sha256 (hex) and scopes.
+// Spec:    docs/security.md, API keys: a TOML file of [[key]] tables with id, sha256 (hex) and scopes.
 // Threads: plain values.
 
 #pragma once

@@ -1,7 +1,7 @@
 // Referrers: the resources that refer to those to be deleted, if referential_integrity.on_delete is set.
 //
 // Layer:   core/interactions.
-// Spec:    contract.md, referential_integrity.on_delete; docs/api/delete.md.
+// Spec:    docs/api/delete.md, referential_integrity.on_delete.
 // Threads: on the loop of its request.
 
 #pragma once

@@ -1,7 +1,7 @@
 // Turns: long work on a shared loop, in slices of about a millisecond between which others run, with a deadline for the whole.
 //
 // Layer:   core/interactions.
-// Spec:    contract.md, limits.request_timeout.
+// Spec:    docs/security.md, Against too much: limits.request_timeout.
 // Threads: on the loop of its request.
 
 #pragma once

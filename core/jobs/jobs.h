@@ -4,7 +4,7 @@
 // below the data directory, and running jobs continue when the server starts again.
 //
 // Layer:   core/jobs.
-// Spec:    expectations of asynchronous requests: docs/api/jobs.md.
+// Spec:    FHIR R4 async.html; docs/api/jobs.md.
 // Format:  docs/format.md, "Jobs".
 // Threads: members from any thread. Threads of its own, of low priority: a keeper, which makes and removes folders, and
 //          one for each running job.

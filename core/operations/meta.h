@@ -1,7 +1,7 @@
 // $meta, $meta-add, $meta-delete: the profiles, tags and security labels in use, and changes of them.
 //
 // Layer:   core/operations.
-// Spec:    FHIR R4 resource-operation-meta.html; contract.md; docs/api/meta.md.
+// Spec:    FHIR R4 resource-operation-meta.html; docs/api/meta.md.
 // Threads: runs on the loop of its request.
 
 #pragma once

@@ -1,7 +1,7 @@
 // Operations: named interactions ($validate), one row each in one table.
 //
 // Layer:   core. A new operation is a file here, a row in table.cc and a line in signatures.cc (docs/architecture.md).
-// Spec:    FHIR R4 operations.html; spec.md, Named operations. Pages: docs/api/operations.md and one each.
+// Spec:    FHIR R4 operations.html. Pages: docs/api/operations.md and one each.
 // Threads: plain functions and constant data.
 
 #pragma once

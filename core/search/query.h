@@ -1,7 +1,7 @@
 // Query: what a search asks, read from its parameters.
 //
 // Layer:   core/search.
-// Spec:    FHIR R4 search.html, search_filter.html; contract.md, Search; docs/search.md, What can be asked.
+// Spec:    FHIR R4 search.html, search_filter.html; docs/search.md, What can be asked.
 // Threads: plain functions and values.
 
 #pragma once

@@ -1,7 +1,7 @@
 // Authenticator: finds the Principal for a request's headers.
 //
 // Layer:   net/auth.
-// Spec:    RFC 6750; contract.md, auth.mode; spec.md, Authentication.
+// Spec:    RFC 6750; docs/security.md.
 // Threads: one for each network thread: a token that was seen before needs no lock.
 
 #pragma once

@@ -1,7 +1,7 @@
 // Claims: what a token or its issuer says about it, and whether that is valid here and now.
 //
 // Layer:   net/auth.
-// Spec:    RFC 7519 section 4.1; RFC 7662 section 2.2; RFC 8705 section 3.1; contract.md, auth.jwt.*.
+// Spec:    RFC 7519 section 4.1; RFC 7662 section 2.2; RFC 8705 section 3.1; docs/security.md, Tokens.
 // Threads: plain functions.
 
 #pragma once

@@ -1,7 +1,7 @@
 // Credentials: what tokens and API keys are checked against, kept up to date while the server runs.
 //
 // Layer:   net/auth.
-// Spec:    contract.md, auth.*.
+// Spec:    docs/security.md.
 // Threads: any thread; what current() returns is immutable.
 
 #pragma once

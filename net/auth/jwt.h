@@ -1,7 +1,7 @@
 // JSON Web Tokens: whether a bearer token was signed by a trusted issuer, is meant for this server, and is still valid.
 //
 // Layer:   net/auth.
-// Spec:    RFC 7515, 7518, 7519, 8725 (best current practices); contract.md, auth.jwt.*.
+// Spec:    RFC 7515, 7518, 7519, 8725 (best current practices); docs/security.md, Tokens.
 // Threads: plain functions.
 
 #pragma once

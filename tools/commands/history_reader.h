@@ -1,7 +1,7 @@
 // HistoryReader: reads another server's system history, oldest first, page by page.
 //
 // Layer:   tools.
-// Spec:    FHIR R4 http.html#history; spec.md's `_sort` and `_cursor`.
+// Spec:    FHIR R4 http.html#history; docs/api/history.md, `_sort` and `_cursor`.
 // Threads: one at a time.
 
 #pragma once
