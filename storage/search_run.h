@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/base/ids.h"
+#include "core/base/owned.h"
 #include "core/base/result.h"
 #include "storage/search_entries.h"
 
@@ -99,11 +100,7 @@ struct LinkColumn {
     std::span<const std::uint32_t> of(std::uint32_t document) const noexcept;
 };
 
-struct FreeBitmap {
-    void operator()(roaring_bitmap_t* bitmap) const noexcept { roaring_bitmap_free(bitmap); }
-};
-
-using SearchBitmap = std::unique_ptr<roaring_bitmap_t, FreeBitmap>;
+using SearchBitmap = Owned<roaring_bitmap_t, roaring_bitmap_free>;
 
 /// Where a column of texts, intervals or links ends in a run's arrays; it begins where the one before ends.
 struct SearchRunColumn {
