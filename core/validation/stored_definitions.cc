@@ -58,7 +58,7 @@ StoredDefinitions::Entry StoredDefinitions::read_entry(const Known& known,
     const Result<storage::StoredVersion> stored =
         info.deletion ? Error{Errc::deleted} : store_.load(info);
     if (!stored) {
-        return entry;  // deleted, or erased in the meantime
+        return entry;  // deleted, erased in the meantime, or damaged, which `verify` reports
     }
     json::Parser parser;
     const Result<json::Document> document = parser.parse(stored->body);
