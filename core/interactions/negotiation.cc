@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 namespace annals::core {
@@ -20,7 +21,7 @@ bool is_utf8_charset(std::string_view charset) {
 // How specifically a range names a format; 0: not at all.
 using Closeness = int;
 
-constexpr Closeness kFhirType = 5;     // application/fhir+json
+constexpr Closeness kFhirType = 5;     // application/fhir+json, DSTU2's application/json+fhir
 constexpr Closeness kGenericType = 4;  // application/json
 constexpr Closeness kBrowserType = 3;  // text/html: browsers ask for it first; they get JSON
 constexpr Closeness kSubtypes = 2;     // application/*
@@ -28,7 +29,8 @@ constexpr Closeness kAnything = 1;     // */*
 
 Closeness closeness(Format format, std::string_view name) {
     const bool json = format == Format::json;
-    if (equal_ignoring_case(name, json ? "application/fhir+json" : "application/fhir+xml")) {
+    if (equal_ignoring_case(name, json ? "application/fhir+json" : "application/fhir+xml") ||
+        equal_ignoring_case(name, json ? "application/json+fhir" : "application/xml+fhir")) {
         return kFhirType;
     }
     if (equal_ignoring_case(name, json ? "application/json" : "application/xml") ||
@@ -122,23 +124,20 @@ Result<AnswerFormat> read_accept(const Request& request) {
 }
 
 Result<AnswerFormat> read_format_parameter(std::string_view value) {
+    const MediaType media = read_media_type(value);
     // The unescaped + of application/fhir+json arrives as a blank.
-    std::string text(value);
-    if (const std::size_t blank = text.find("fhir "); blank != std::string::npos) {
-        text[blank + 4] = '+';
-    }
-    const MediaType media = read_media_type(text);
+    std::string name(media.name);
+    std::ranges::replace(name, ' ', '+');
     if (!is_r4(media.fhir_version) || !is_utf8_charset(media.charset)) {
         return not_acceptable("_format", value);
     }
     AnswerFormat answer{.close = Naming::fhir, .says_version = !media.fhir_version.empty()};
-    const bool range = closeness(Format::json, media.name) == kAnything;
-    if (range || equal_ignoring_case(media.name, "json") ||
-        closeness(Format::json, media.name) >= kGenericType) {
+    const bool range = closeness(Format::json, name) == kAnything;
+    if (range || equal_ignoring_case(name, "json") ||
+        closeness(Format::json, name) >= kGenericType) {
         return answer;
     }
-    if (equal_ignoring_case(media.name, "xml") ||
-        closeness(Format::xml, media.name) >= kGenericType) {
+    if (equal_ignoring_case(name, "xml") || closeness(Format::xml, name) >= kGenericType) {
         answer.format = Format::xml;
         return answer;
     }

@@ -66,6 +66,18 @@ TEST(Accept, KnowsGenericNamesInAnyCase) {
     EXPECT_EQ(accept("image/*"), "406");
 }
 
+TEST(Accept, KnowsTheNamesOfDstu2) {
+    // FHIR R4 http.html#mime-type: servers are encouraged to support them.
+    EXPECT_EQ(accept("application/json+fhir"), "json");
+    EXPECT_EQ(accept("application/xml+fhir;q=1.0, application/json+fhir;q=0.9"), "xml");
+    EXPECT_EQ(read_accept(with("Accept", "application/json+fhir"))->close, Naming::fhir);
+    EXPECT_EQ(format("application/xml+fhir"), "xml");
+    EXPECT_EQ(format("application/xml fhir; fhirVersion=4.0"), "xml");
+    const auto body = read_content_type(with("Content-Type", "application/xml+fhir;charset=utf-8"));
+    ASSERT_TRUE(body);
+    EXPECT_EQ(*body, BodyFormat::xml);
+}
+
 TEST(Accept, GivesBrowsersJson) {
     EXPECT_EQ(accept("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"), "json");
     EXPECT_EQ(accept("text/html"), "json");
