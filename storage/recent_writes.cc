@@ -1,25 +1,16 @@
 #include "storage/recent_writes.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace annals::storage {
 
 void RecentWrites::add(TypeId type, Ticket ticket, std::uint64_t identity,
                        const SearchEntries* entries) {
-    const Position position = std::exchange(next_, {next_.value + 1});
-    if (position >= kept_before_) {
-        if (!chunks_.empty()) {
-            forget_all();
-        }
-        not_kept_ = {position, ticket};
-        return;
-    }
     if (chunks_.empty() || chunks_.back().writes.size() >= kChunkWrites ||
         chunks_.back().values.size() >= kChunkValues) {
         chunks_.push_back(std::move(spare_));
         spare_ = {};
-        chunks_.back().first = position;
+        chunks_.back().first = next_;
     }
     Chunk& chunk = chunks_.back();
     const std::size_t before = chunk.values.size();
@@ -33,6 +24,7 @@ void RecentWrites::add(TypeId type, Ticket ticket, std::uint64_t identity,
     chunk.writes.push_back({ticket, type, static_cast<std::uint32_t>(chunk.values.size())});
     values_ += chunk.values.size() - before;
     ++writes_;
+    ++next_.value;
 }
 
 void RecentWrites::forget_oldest() {
@@ -47,13 +39,6 @@ void RecentWrites::forget_oldest() {
     chunks_.pop_front();
 }
 
-void RecentWrites::forget_all() {
-    chunks_.clear();
-    spare_ = {};
-    writes_ = 0;
-    values_ = 0;
-}
-
 void RecentWrites::settle(Position through) {
     while (chunks_.size() > 1 && chunks_[1].first.value <= through.value + 1 &&
            (writes_ - chunks_.front().writes.size() >= kWritesKept || values_ > kValuesKept)) {
@@ -62,9 +47,6 @@ void RecentWrites::settle(Position through) {
 }
 
 void RecentWrites::drop_after(Position last) {
-    if (not_kept_.position > last) {
-        not_kept_ = {};
-    }
     while (!chunks_.empty() && next_.value > last.value + 1) {
         Chunk& chunk = chunks_.back();
         const std::uint64_t kept =
@@ -79,14 +61,12 @@ void RecentWrites::drop_after(Position last) {
             chunks_.pop_back();
         }
     }
-    next_.value = std::min(next_.value, last.value + 1);
 }
 
-std::optional<RecentWrites::Hit> RecentWrites::find(const Guard& guard) {
-    kept_before_ = {next_.value + kWritesKept};
+std::optional<RecentWrites::Hit> RecentWrites::find(const Guard& guard) const {
     const std::uint64_t begin = guard.as_of.value + 1;
     if (begin < (chunks_.empty() ? next_ : chunks_.front().first).value) {
-        return not_kept_;
+        return Hit{};
     }
     const auto carried = [&](std::uint64_t value) {
         return std::binary_search(guard.terms.begin(), guard.terms.end(), value);

@@ -1,11 +1,8 @@
 // RecentWrites: the terms of the newest versions, in flight or recently published, by which guards are decided.
 //
-// Nothing is kept while nobody asks: most writes have no guard. The first guard after a while is told that what it asks about
-// is unknown, and its commit is decided again.
-//
 // Layer:   storage; the sequencer owns one.
 // Memory:  16 bytes per version and 8 per term: of what is in flight, and of kWritesKept versions or kValuesKept terms before,
-//          whichever is less. None after kWritesKept versions without a guard.
+//          whichever is less.
 // Threads: one at a time (the sequencer's mutex).
 
 #pragma once
@@ -28,8 +25,7 @@ class RecentWrites {
     /// Knows nothing of versions at or before `last`.
     explicit RecentWrites(Position last) : next_{last.value + 1} {}
 
-    /// Adds the next version: it has the terms and link targets of `entries`, which may be null, and the term `identity`. It
-    /// is kept if find() was called after one of the kWritesKept versions before it.
+    /// Adds the next version: it has the terms and link targets of `entries`, which may be null, and the term `identity`.
     void add(TypeId type, Ticket ticket, std::uint64_t identity, const SearchEntries* entries);
 
     /// Versions at or before `through` are published: the oldest of them may be forgotten.
@@ -38,15 +34,14 @@ class RecentWrites {
     /// Forgets every version after `last`: it was never written.
     void drop_after(Position last);
 
-    /// Why a guard fails: the newest version that it forbids or, if what it asks about is unknown, the newest version that was
-    /// not kept (0: none, or it is written).
+    /// Why a guard fails: the newest version that it forbids, or that what it asks about is forgotten.
     struct Hit {
-        Position position;
+        Position position;  ///< 0: forgotten
         Ticket ticket;
     };
 
     /// None: the guard holds. Cost: proportional to the versions after guard.as_of.
-    std::optional<Hit> find(const Guard& guard);
+    std::optional<Hit> find(const Guard& guard) const;
 
   private:
     struct Write {
@@ -66,13 +61,10 @@ class RecentWrites {
     static constexpr std::size_t kChunkValues = 1 << 16;
 
     void forget_oldest();
-    void forget_all();
 
     std::deque<Chunk> chunks_;
-    Chunk spare_;           ///< empty; keeps its memory
-    Position next_;         ///< of the version to come
-    Position kept_before_;  ///< versions from here on are not kept, unless someone asks
-    Hit not_kept_;          ///< the newest version that was not
+    Chunk spare_;    ///< empty; keeps its memory
+    Position next_;  ///< of the version to come
     std::size_t writes_ = 0;
     std::size_t values_ = 0;
 };

@@ -154,8 +154,8 @@ class Sequencer {
     std::optional<Refusal> refuse(const Commit& commit);
     bool exceeds_index(const Commit& commit) const noexcept;
     std::optional<Refusal> check_requirement(const Commit& commit, std::size_t index) const;
-    std::optional<Refusal> check_guards(const Commit& commit);
-    std::optional<RecentWrites::Hit> newest_against(const Guard& guard);
+    std::optional<Refusal> check_guards(const Commit& commit) const;
+    std::optional<RecentWrites::Hit> newest_against(const Guard& guard) const;
     void tell_watches(const VersionWrite& write, std::uint64_t identity, Ticket ticket);
     void end_watch(const WriteWatch& watch);
     HeadsInFlight::Entry head_of(const Hash128& key) const;

@@ -34,7 +34,7 @@ void Sequencer::tell_watches(const VersionWrite& write, std::uint64_t identity, 
     }
 }
 
-std::optional<RecentWrites::Hit> Sequencer::newest_against(const Guard& guard) {
+std::optional<RecentWrites::Hit> Sequencer::newest_against(const Guard& guard) const {
     const WriteWatch* const watch = guard.watch;
     if (watch == nullptr || guard.as_of < watch->since_) {
         return recent_.find(guard);
@@ -79,7 +79,7 @@ std::optional<Sequencer::Refusal> Sequencer::check_requirement(const Commit& com
     return in_flight ? busy : failed;
 }
 
-std::optional<Sequencer::Refusal> Sequencer::check_guards(const Commit& commit) {
+std::optional<Sequencer::Refusal> Sequencer::check_guards(const Commit& commit) const {
     for (const Guard& guard : commit.guards) {
         if (const auto ticket = recent_erases_.find(guard)) {
             return Refusal{.status = Status::busy, .ticket = *ticket};

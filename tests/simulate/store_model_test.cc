@@ -169,10 +169,6 @@ class Simulation {
         settled_since_.clear();
         opened_at_ = base_.last_position();
         last_instant_ = {};  // The newest version may have been dropped.
-        // The store keeps what guards are about only if there are any.
-        CommitBuilder question;
-        question.guard(kTypes[0], 0, opened_at_);
-        ASSERT_EQ(store_->submit(question.commit()).status, Status::accepted);
     }
 
     void reopen(bool power_cut) {

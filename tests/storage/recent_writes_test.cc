@@ -27,15 +27,8 @@ Guard guard(std::optional<TypeId> type, std::span<const std::uint64_t> terms, Po
     return {.type = type, .terms = terms, .as_of = as_of};
 }
 
-// Knows nothing of versions at or before `last`; keeps those that follow, because somebody has asked.
-RecentWrites asked(Position last) {
-    RecentWrites recent(last);
-    EXPECT_FALSE(recent.find(guard({}, {}, last)));
-    return recent;
-}
-
 TEST(RecentWrites, FindTheNewestVersionThatAGuardForbids) {
-    RecentWrites recent = asked({10});
+    RecentWrites recent({10});
     const SearchEntries a = entries({1, 5, 9});
     const SearchEntries b = entries({2, 5}, {77});
     recent.add(kFirstType, {101}, kIdentity, &a);       // position 11
@@ -71,66 +64,14 @@ TEST(RecentWrites, SayThatWhatStoodBeforeThemIsForgotten) {
     EXPECT_EQ(hit->position, Position{});
 }
 
-TEST(RecentWrites, AreNotKeptUntilSomebodyAsks) {
-    RecentWrites recent({10});
-    const std::vector<std::uint64_t> term = {42};
-    const SearchEntries carrier = entries({42});
-    recent.add(kFirstType, {101}, kIdentity, nullptr);  // position 11
-    recent.add(kFirstType, {102}, kIdentity, nullptr);  // position 12
-    // Whatever it asks about, what was written since is unknown: the newest of that must settle first.
-    const auto hit = recent.find(guard(kSecondType, term, {11}));
-    ASSERT_TRUE(hit);
-    EXPECT_EQ(hit->position, Position{12});
-    EXPECT_EQ(hit->ticket, Ticket{102});
-    recent.add(kFirstType, {103}, kIdentity, nullptr);    // position 13
-    recent.add(kSecondType, {104}, kIdentity, &carrier);  // position 14
-    EXPECT_FALSE(recent.find(guard(kFirstType, term, {12})));
-    EXPECT_EQ(recent.find(guard(kSecondType, term, {12}))->ticket, Ticket{104});
-    EXPECT_EQ(recent.find(guard(kFirstType, term, {11}))->ticket, Ticket{102});
-}
-
-TEST(RecentWrites, AreNoLongerKeptWhenNobodyHasAskedForAWhile) {
-    RecentWrites recent = asked({0});
-    for (std::uint64_t i = 1; i < RecentWrites::kWritesKept; ++i) {
-        recent.add(kFirstType, {i}, kIdentity, nullptr);
-    }
-    EXPECT_FALSE(recent.find(guard(kSecondType, {}, {0})));
-    const std::uint64_t last = 2 * RecentWrites::kWritesKept;
-    for (std::uint64_t i = RecentWrites::kWritesKept; i <= last; ++i) {
-        recent.add(kFirstType, {i}, kIdentity, nullptr);
-    }
-    const auto hit = recent.find(guard(kSecondType, {}, {last - 1}));
-    ASSERT_TRUE(hit);
-    EXPECT_EQ(hit->position, Position{last});
-    EXPECT_EQ(hit->ticket, Ticket{last});
-    recent.add(kFirstType, {last + 1}, kIdentity, nullptr);
-    EXPECT_FALSE(recent.find(guard(kSecondType, {}, {last})));
-    EXPECT_EQ(recent.find(guard(kFirstType, {}, {last}))->position, Position{last + 1});
-}
-
-TEST(RecentWrites, DroppedBeforeSomebodyAskedAreForgotten) {
-    RecentWrites recent({10});
-    for (std::uint64_t i = 101; i <= 103; ++i) {
-        recent.add(kFirstType, {i}, kIdentity, nullptr);  // positions 11 to 13
-    }
-    recent.drop_after({11});
-    const auto hit = recent.find(guard({}, {}, {10}));
-    ASSERT_TRUE(hit);
-    EXPECT_EQ(hit->position, Position{});
-    EXPECT_FALSE(recent.find(guard({}, {}, {11})));
-    recent.add(kFirstType, {104}, kIdentity, nullptr);
-    EXPECT_EQ(recent.find(guard({}, {}, {11}))->position, Position{12});
-}
-
 TEST(RecentWrites, ForgetOnlyWhatIsSettled) {
-    RecentWrites recent = asked({0});
+    RecentWrites recent({0});
     const std::vector<std::uint64_t> term = {42};
     const SearchEntries carrier = entries({42});
     recent.add(kFirstType, {1}, kIdentity, &carrier);
     constexpr std::uint64_t kMany = 4 * RecentWrites::kWritesKept;
     for (std::uint64_t i = 2; i <= kMany; ++i) {
         recent.add(kSecondType, {i}, kIdentity, nullptr);
-        EXPECT_FALSE(recent.find(guard({}, {}, {i})));
     }
     recent.settle({0});
     EXPECT_EQ(recent.find(guard(kFirstType, term, {0}))->position, Position{1});
@@ -141,7 +82,7 @@ TEST(RecentWrites, ForgetOnlyWhatIsSettled) {
 }
 
 TEST(RecentWrites, KeepLittleOfVersionsWithManyTerms) {
-    RecentWrites recent = asked({0});
+    RecentWrites recent({0});
     SearchEntries heavy;
     for (std::uint64_t i = 0; i < 100'000; ++i) {
         heavy.terms.push_back(2 * i);
@@ -160,7 +101,7 @@ TEST(RecentWrites, KeepLittleOfVersionsWithManyTerms) {
 TEST(RecentWrites, ForgetWhatWasDropped) {
     for (const std::uint64_t count : {5U, 1024U, 1025U, 5000U}) {
         for (const std::uint64_t kept : {0UL, 1UL, 4UL, std::min(1024UL, count)}) {
-            RecentWrites recent = asked({0});
+            RecentWrites recent({0});
             const SearchEntries old = entries({1});
             const SearchEntries now = entries({2});
             for (std::uint64_t i = 1; i <= count; ++i) {
@@ -187,7 +128,7 @@ TEST(RecentWrites, AgreeWithAListOfAllVersions) {
 
     std::mt19937_64 random(20260105);
     const auto pick = [&](std::uint64_t below) { return random() % below; };
-    RecentWrites recent = asked({0});
+    RecentWrites recent({0});
     std::vector<Seen> all(1);
     for (int step = 0; step < 20'000; ++step) {
         if (pick(100) == 0) {

@@ -43,24 +43,6 @@ TEST_F(SequencerTest, AnswersBusyWhereAGuardedTermIsInFlightOrNewer) {
     EXPECT_EQ(create("b", {1}).status, Status::accepted);
 }
 
-TEST_F(SequencerTest, AnswersBusyToTheFirstGuardUntilWhatIsInFlightHasSettled) {
-    const Submission first = put("a");
-    ASSERT_EQ(first.status, Status::accepted);
-    const auto create = [&](std::string_view id, Position as_of) {
-        return submit([&](CommitBuilder& b) {
-            b.put("Patient", id, "x");
-            b.guard("Observation", 42, as_of);
-        });
-    };
-    const Submission early = create("b", {0});
-    EXPECT_EQ(early.status, Status::busy);
-    EXPECT_EQ(early.ticket, first.ticket);
-    done(first);
-    EXPECT_EQ(create("b", {0}).ticket, Ticket{0});
-    EXPECT_EQ(create("b", {1}).status, Status::accepted);
-    EXPECT_EQ(create("c", {1}).status, Status::accepted) << "what was written since is known";
-}
-
 TEST_F(SequencerTest, AnswersBusyWhereAVersionCarriesAGuardedTermSinceThen) {
     SearchEntries entries;
     entries.terms = {5, 42};
