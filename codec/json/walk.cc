@@ -111,7 +111,8 @@ Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool ch
         return checked ? run<true, spaced.value>(text, tokens, nodes)
                        : run<false, spaced.value>(text, tokens, nodes);
     };
-    // Most texts have no white space, or else some after the first brace or at the end: few are walked twice.
+    // Most texts have no white space, or else some after the first brace or at the end: few are
+    // walked far before that is seen.
     const bool spaced =
         is_space(text[tokens[0] + 1]) || is_space(text[tokens.data()[tokens.size()] - 1]);
     const auto walk = [&](std::size_t depth_max) {
