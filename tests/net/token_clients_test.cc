@@ -1,17 +1,13 @@
-// The basis of the token endpoint: its clients' file, the scopes it grants, and the assertions that it has seen.
+// The basis of the token endpoint: its clients' file, and the scopes it grants.
 
 #include "core/config/token_clients.h"
 
-#include "core/base/digest.h"
-#include "net/auth/assertion.h"
 #include "net/auth/clients.h"
 #include "net/auth/granted_scopes.h"
-#include "net/auth/replays.h"
 #include "net/auth/token_signer.h"
 #include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
-#include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 
@@ -28,9 +24,7 @@
 namespace annals::test {
 namespace {
 
-using net::auth::Assertion;
 using net::auth::granted_scopes;
-using net::auth::Replays;
 using testing::HasSubstr;
 
 TEST(GrantedScopes, AreWhatBothSidesPermit) {
@@ -91,200 +85,6 @@ TEST(GrantedScopes, AreNoMoreThanAreReadOfEither) {
     EXPECT_EQ(granted_scopes(last, scopes("Patient", kMax) + last), "");
     // Few of either may give many together.
     EXPECT_EQ(count(granted_scopes("system/Patient.r system/Task.r", scopes("*", kMax))), kMax);
-}
-
-TEST(Replays, AreRefusedUntilTheyExpireAndForgottenThen) {
-    Replays replays;
-    const Instant begin{1'000'000'000};
-    const Assertion one{"one", {begin.us + 300'000'000}};
-    EXPECT_TRUE(replays.take("a", one, begin));
-    EXPECT_EQ(replays.take("a", one, begin).error().code, Errc::bad_credentials);
-    EXPECT_TRUE(replays.take("b", one, begin));
-    EXPECT_EQ(replays.take("a", one, {one.expires.us - 1}).error().code, Errc::bad_credentials);
-    EXPECT_TRUE(replays.take("a", {"one", {one.expires.us + 1}}, one.expires));
-}
-
-TEST(Replays, OfOneClientLeaveRoomForOthers) {
-    Replays replays;
-    const Instant begin{1'000'000'000};
-    const Instant end{begin.us + 300'000'000};
-    for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
-        ASSERT_TRUE(replays.take("a", {std::to_string(i), end}, begin));
-    }
-    EXPECT_EQ(replays.take("a", {"more", end}, begin).error().code, Errc::overloaded);
-    EXPECT_TRUE(replays.take("b", {"more", end}, begin));
-    EXPECT_TRUE(replays.take("a", {"more", {end.us * 2}}, end));
-}
-
-class KeptReplays : public testing::Test {
-  protected:
-    static constexpr std::chrono::minutes kLifeMax{7};
-    static constexpr Instant kBegin{1'000'000'000};
-    static constexpr Instant kEnd{kBegin.us + 300'000'000};
-
-    KeptReplays() { EXPECT_TRUE(files.make_directory("/data")); }
-
-    static std::unique_ptr<Replays> open(SimFileSystem& files, Instant now = kBegin,
-                                         std::chrono::microseconds machine_age = kLifeMax) {
-        auto replays =
-            Replays::open(files, "/data/assertions", {now.us - machine_age.count()}, kLifeMax, now);
-        EXPECT_TRUE(replays) << replays.error().detail;
-        return replays ? *std::move(replays) : nullptr;
-    }
-
-    static Errc fault(Replays& replays, const std::string& client, const Assertion& assertion,
-                      Instant now = kBegin) {
-        const auto taken = replays.take(client, assertion, now);
-        return taken ? Errc::not_found : taken.error().code;
-    }
-
-    static constexpr Errc kTaken = Errc::not_found;  ///< returned by fault() if there is none
-
-    SimFileSystem files;
-};
-
-TEST_F(KeptReplays, AreRefusedByTheNextProcess) {
-    {
-        const auto replays = open(files);
-        EXPECT_EQ(fault(*replays, "a client", {"one", kEnd}), kTaken);
-        EXPECT_EQ(fault(*replays, "b", {"short", {kBegin.us + 10}}), kTaken);
-    }
-    {
-        // The process ended in order, so it doesn't matter that the machine has restarted since.
-        const auto replays = open(files, kBegin, std::chrono::seconds(1));
-        EXPECT_EQ(fault(*replays, "a client", {"one", kEnd}), Errc::bad_credentials);
-        EXPECT_EQ(fault(*replays, "b", {"one", kEnd}), kTaken);
-    }
-    EXPECT_EQ(fault(*open(files, kEnd), "a client", {"one", {kEnd.us + 1}}, kEnd), kTaken);
-}
-
-TEST_F(KeptReplays, AreRefusedAfterAProcessThatWasKilledAtAnyMoment) {
-    const auto killed = open(files);  // not closed before the next ones
-    for (const char* id : {"one", "two"}) {
-        EXPECT_EQ(fault(*killed, "a", {id, kEnd}), kTaken);
-        const auto after = files.after_power_cut(1);  // everything that was written is there
-        const auto replays = open(*after);
-        EXPECT_EQ(fault(*replays, "a", {id, kEnd}), Errc::bad_credentials);
-        EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
-        EXPECT_EQ(fault(*replays, "b", {"four", kEnd}), kTaken);
-        // What it took follows what it found, and the next process knows both.
-        const auto later = after->after_power_cut(1);
-        const auto next = open(*later);
-        for (const auto& [client, id_taken] : {std::pair("a", id), {"a", "three"}, {"b", "four"}}) {
-            EXPECT_EQ(fault(*next, client, {id_taken, kEnd}), Errc::bad_credentials) << id_taken;
-        }
-    }
-    // A line that was not written completely.
-    std::string text = files.content("/data/assertions");
-    SimFileSystem torn;
-    ASSERT_TRUE(torn.make_directory("/data"));
-    torn.set_content("/data/assertions", text + "13000");
-    const auto replays = open(torn);
-    EXPECT_EQ(fault(*replays, "a", {"two", kEnd}), Errc::bad_credentials);
-    EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
-    // A partial line, whose client's name is the beginning of another's.
-    SimFileSystem cut;
-    ASSERT_TRUE(cut.make_directory("/data"));
-    cut.set_content("/data/assertions",
-                    fmt::format("{}{} {} a", text, kEnd.us, sha256_hex("of another")));
-    EXPECT_EQ(fault(*open(cut), "a", {"of another", kEnd}), kTaken);
-}
-
-TEST_F(KeptReplays, MayBeAllThatCouldHaveBeenTakenBeforeTheMachineEnded) {
-    const auto lost = open(files);
-    EXPECT_EQ(fault(*lost, "a", {"one", kEnd}), kTaken);
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const auto after = files.after_power_cut(seed);
-        const auto replays = open(*after, kBegin, std::chrono::seconds(1));
-        EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials) << seed;
-        EXPECT_EQ(fault(*replays, "a", {"two", {kEnd.us + 100'000'000}}), Errc::bad_credentials);
-        const Instant beyond{kBegin.us + 420'000'000};
-        EXPECT_EQ(fault(*replays, "a", {"three", beyond}), kTaken) << seed;
-    }
-}
-
-TEST_F(KeptReplays, OfAFileThatIsNotTheirsMayBeAny) {
-    files.set_content("/data/assertions", "something else\n");
-    const auto replays = open(files);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
-    const auto beside = Replays::without_memory(kLifeMax, kBegin);
-    EXPECT_EQ(fault(*beside, "a", {"one", kEnd}), Errc::bad_credentials);
-    EXPECT_EQ(fault(*beside, "a", {"one", {kBegin.us + 420'000'000}}), kTaken);
-}
-
-TEST_F(KeptReplays, AreNotTakenWhereTheyCannotBeWritten) {
-    const auto replays = open(files);
-    files.fail_next(SimFileSystem::Call::write, Errc::no_store);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::overloaded);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
-}
-
-TEST_F(KeptReplays, AreNotBegunAnewWhereTheirFileCannotBeReadOrWritten) {
-    EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), kTaken);
-    // As left by a process that was killed.
-    std::string before = files.content("/data/assertions");
-    before.replace(before.find("whole"), 5, "open");
-    files.set_content("/data/assertions", before);
-    for (const auto call : {SimFileSystem::Call::read, SimFileSystem::Call::write}) {
-        files.fail_next(call, Errc::io);
-        const auto replays = Replays::open(files, "/data/assertions", {}, kLifeMax, kBegin);
-        ASSERT_FALSE(replays);
-        EXPECT_EQ(replays.error().code, Errc::io);
-        EXPECT_EQ(files.content("/data/assertions"), before);
-    }
-    EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), Errc::bad_credentials);
-}
-
-TEST_F(KeptReplays, OfAllClientsTogetherAreNotMoreThanSoMany) {
-    std::string text = "annals-assertions 1 whole\n";
-    for (std::size_t i = 1; i < Replays::kAllMax; ++i) {
-        text += std::to_string(kEnd.us) + ' ' + std::to_string(i) + " c\n";
-    }
-    files.set_content("/data/assertions", text);
-    const auto replays = open(files);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
-    EXPECT_EQ(fault(*replays, "a", {"two", kEnd}), Errc::overloaded);
-    EXPECT_EQ(fault(*replays, "a", {"two", {kEnd.us * 2}}, kEnd), kTaken);
-}
-
-TEST_F(KeptReplays, AreRefusedIfAClockThatWasAheadHadThemForgotten) {
-    constexpr Instant kAhead{kBegin.us + 1'000'000'000'000};
-    const auto replays = open(files);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
-    EXPECT_EQ(fault(*replays, "a", {"two", {kAhead.us + 1}}, kAhead), kTaken);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
-    EXPECT_EQ(fault(*replays, "a", {"three", {kBegin.us + 420'000'000}}), kTaken) << "7 minutes";
-}
-
-TEST_F(KeptReplays, AreNotRefusedIfTheyExpireLaterThanWhatASmallCorrectionOfTheClockRevives) {
-    const auto replays = open(files);
-    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}, {kBegin.us - 1}), kTaken);
-    EXPECT_EQ(fault(*replays, "a", {"two", kBegin}, {kBegin.us - 1}), Errc::bad_credentials);
-}
-
-TEST_F(KeptReplays, AreForgottenAlsoAfterTheClockWasAhead) {
-    files.set_content("/data/assertions", "annals-assertions 1 open\n");
-    const auto replays = open(files, {kBegin.us + 1'000'000'000'000}, {});
-    for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
-        ASSERT_EQ(fault(*replays, "a", {std::to_string(i), {kBegin.us + 420'000'000}}), kTaken);
-    }
-    const Instant later{kBegin.us + 420'000'000};
-    EXPECT_EQ(fault(*replays, "a", {"more", {later.us + 300'000'000}}, later), kTaken);
-}
-
-TEST_F(KeptReplays, TakeNoMoreOfTheDeviceThanTheyNeed) {
-    const auto replays = open(files);
-    Instant now = kBegin;
-    std::size_t most = 0;
-    for (int i = 0; i < 20'000; ++i) {
-        now.us += 1'000'000;
-        EXPECT_EQ(fault(*replays, "a", {std::to_string(i), {now.us + 300'000'000}}, now), kTaken);
-        if (i % 50 == 0) {
-            most = std::max(most, files.content("/data/assertions").size());
-        }
-    }
-    EXPECT_LT(most, 400U << 10);
 }
 
 TEST(TokenClients, AreThereOnceTheFileOfKeysThatTheyNameIs) {
