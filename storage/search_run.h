@@ -145,7 +145,7 @@ class SearchRun {
 
     /// Reads what write() wrote, with the arrays left in place; no document has died. The caller must know, by a checksum, that
     /// `bytes` are what was written; others do no harm, but yield something else. Requires: `bytes` begin at a multiple of 8.
-    /// Lifetime: the run keeps `memory`, which contains `bytes`. Errors: corrupt, also for another version of the format.
+    /// Lifetime: the run keeps `memory`, which contains `bytes`. Errors: corrupt; usage: another version of the format.
     static Result<std::shared_ptr<const SearchRun>> read(std::string_view bytes,
                                                          std::shared_ptr<const char> memory);
 

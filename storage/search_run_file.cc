@@ -350,9 +350,11 @@ Result<std::shared_ptr<const SearchRun>> SearchRun::read(std::string_view bytes,
                                                          std::shared_ptr<const char> memory) {
     Reader reader(bytes);
     FileHeader header;
-    if (!reader.read(header) || header.magic != FileHeader{}.magic ||
-        header.version != FileHeader{}.version) {
-        return damaged("another format or version");
+    if (!reader.read(header) || header.magic != FileHeader{}.magic) {
+        return damaged("another format");
+    }
+    if (header.version != FileHeader{}.version) {
+        return Error{Errc::usage, "search run: another version of the format"};
     }
     std::shared_ptr<SearchRun> run(new SearchRun);
     run->memory_ = std::move(memory);

@@ -36,7 +36,9 @@ struct VerifyReport {
     bool torn_journal = false;
     std::uint64_t search_runs = 0;       ///< of the search checkpoint, whole
     std::uint64_t search_documents = 0;  ///< in these
-    bool unfinished_backup = false;      ///< or one that is being made: no damage, but incomplete
+    /// Whether parts of the search checkpoint have another version of its format: no damage, opening makes them again.
+    bool search_other_format = false;
+    bool unfinished_backup = false;  ///< or one that is being made: no damage, but incomplete
     /// In order of segments and offsets; the erasure journal, backup.manifest and search files last.
     std::vector<Damage> damages;
 };

@@ -40,6 +40,8 @@ Result<void> verify_search_checkpoint(FileSystem& fs, const std::string& directo
                 report.search_documents += (*run)->size();
             } else if (run.error().code == Errc::no_store) {
                 return run.error();
+            } else if (run.error().code == Errc::usage) {
+                report.search_other_format = true;
             } else if (const std::string file = search_file_name(place.file); exists(file)) {
                 add_damage(file, place.offset,
                            fmt::format("search index of {}: {}", resource_type_names()[t],

@@ -252,7 +252,9 @@ TEST(SearchRun, CutOrOfAnotherFormatIsRefused) {
     for (std::size_t at = 0; at < 12; ++at) {  // the magic number and the version
         std::string other = bytes;
         other[at] = static_cast<char>(other[at] ^ 1);
-        ASSERT_FALSE(read_copy(other));
+        const auto read = read_copy(other);
+        ASSERT_FALSE(read);
+        ASSERT_EQ(read.error().code, at < 8 ? Errc::corrupt : Errc::usage) << at;
     }
     ASSERT_FALSE(read_copy(bytes + "x"));
 }

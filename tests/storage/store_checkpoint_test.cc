@@ -1,6 +1,8 @@
 // The search index of a store on disk: what fits is used, what doesn't is never trusted, and what was erased is gone.
 
+#include "core/base/digest.h"
 #include "storage/search_checkpoint_reader.h"
+#include "storage/search_manifest.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/search_files.h"
@@ -168,6 +170,36 @@ TEST(StoreSearchAfterAPowerCut, FindsWhatTheLogHas) {
             ASSERT_NE(expected, "");
         }
     }
+}
+
+TEST(StoreCheckpoint, OfAnotherVersionOfTheFormatIsNoDamageAndRebuilt) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        submit_put(*store, "Patient", "a", "red 7 >b");
+        submit_put(*store, "Observation", "o", "green >a");
+    }
+    const std::string expected = found_anew(fs);
+    auto manifest = read_search_manifest(fs, "/data", kSearchManifestName);
+    ASSERT_TRUE(manifest) << manifest.error().detail;
+    SearchManifest::Place& place = manifest->types[test::type_of("Patient").value].runs.at(0);
+    const std::string file = kSearchFolder + "/" + search_file_name(place.file);
+    std::string bytes = fs.content(file);
+    ++bytes[place.offset + 8];  // the version
+    place.checksum =
+        hash64(std::string_view(bytes).substr(place.offset, place.bytes), manifest->store_id);
+    fs.set_content(file, bytes);
+    fs.set_content(kSearchFolder + "/" + std::string(kSearchManifestName),
+                   encode_manifest(*manifest));
+
+    const auto report = verify(fs, "/data");
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty()) << report->damages.front().reason;
+    EXPECT_TRUE(report->search_other_format);
+    EXPECT_EQ(report->search_runs, 1U);
+    OpenReport opened;
+    EXPECT_EQ(found(fs, &opened), expected);
+    EXPECT_EQ(opened.versions_extracted, 1U);
 }
 
 TEST(StoreCheckpoint, IsVerifiedAsFarAsItIsThere) {

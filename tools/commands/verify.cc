@@ -54,6 +54,11 @@ std::string describe(const storage::VerifyReport& report) {
         text += fmt::format("search checkpoint: {} runs of {} documents\n", report.search_runs,
                             report.search_documents);
     }
+    if (report.search_other_format) {
+        text +=
+            "search checkpoint: written by another version of the program; opening the store "
+            "rebuilds it\n";
+    }
     for (const storage::Damage& damage : report.damages) {
         text += fmt::format("damage in {} at offset {}: {}\n", damage.segment, damage.offset,
                             damage.reason);
