@@ -3,6 +3,7 @@
 #include "core/base/digest.h"
 #include "core/base/log.h"
 #include "core/base/parts.h"
+#include "core/base/text.h"
 #include "net/auth/claims.h"
 #include "storage/whole_file.h"
 
@@ -11,7 +12,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace annals::net::auth {
@@ -23,7 +23,7 @@ constexpr std::int64_t kLookIntervalUs = 30'000'000;
 
 constexpr std::string_view kFirstWords = "annals-assertions 1 ";
 constexpr std::string_view kOpen = "open";    ///< a process appends to it
-constexpr std::string_view kWhole = "whole";  ///< it has ended, and nothing is missing
+constexpr std::string_view kWhole = "whole";  ///< it has ended, and no line is missing
 constexpr std::uint64_t kReplaysBytesMax = 128 << 20;
 /// The file is not rewritten for fewer superfluous lines than this.
 constexpr std::size_t kLinesSpare = 1000;
@@ -41,21 +41,23 @@ Instant machine_begin(Instant now) noexcept {
                : now;
 }
 
+Replays::Replays(std::chrono::microseconds life_max, Instant now)
+    : life_max_(life_max), looked_(now) {
+}
+
 Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::string file,
                                                Instant began, std::chrono::microseconds life_max,
                                                Instant now) {
-    auto replays = std::make_unique<Replays>();
-    replays->looked_ = now;
-    replays->life_max_ = life_max;
+    auto replays = std::make_unique<Replays>(life_max, now);
     if (files.exists(file)) {
         const auto text = storage::read_whole(files, file, kReplaysBytesMax);
         if (!text && text.error().code != Errc::corrupt) {
             return Error(text.error());
         }
         if (!text || !text->starts_with(kFirstWords)) {
-            replays->known_from_ = {now.us + life_max.count()};
-        } else if (!replays->read(*text, now)) {
-            replays->known_from_ = {began.us + life_max.count()};
+            replays->known_from_ = replays->latest_end(now);
+        } else {
+            replays->read(*text, began, now);
         }
     }
     replays->path_ = std::move(file);
@@ -68,10 +70,8 @@ Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::
 }
 
 std::unique_ptr<Replays> Replays::without_memory(std::chrono::microseconds life_max, Instant now) {
-    auto replays = std::make_unique<Replays>();
-    replays->looked_ = now;
-    replays->life_max_ = life_max;
-    replays->known_from_ = {now.us + life_max.count()};
+    auto replays = std::make_unique<Replays>(life_max, now);
+    replays->known_from_ = replays->latest_end(now);
     return replays;
 }
 
@@ -82,29 +82,42 @@ Replays::~Replays() {
     }
 }
 
-bool Replays::read(std::string_view text, Instant now) {
+Instant Replays::complete_from() const noexcept {
+    return std::max(known_from_, Instant{looked_.us + 1});
+}
+
+void Replays::read(std::string_view text, Instant began, Instant now) {
     text.remove_prefix(kFirstWords.size());
     // Anything after the last line break is an incomplete line, whose client's name may be cut off.
     text = text.substr(0, text.rfind('\n') + 1);
-    const std::string_view state = take_until(text, '\n');
+    std::string_view from = take_until(text, '\n');
+    const std::string_view state = take_until(from, ' ');
+    if (!from.empty()) {
+        // As in make_room(): the clock may have gone back since.
+        const std::int64_t most = latest_end(now).us;
+        known_from_ = {std::min(parse_number<std::int64_t>(from).value_or(most), most)};
+    }
+    if (state != kWhole) {
+        known_from_ = std::max(known_from_, latest_end(began));
+    }
     while (!text.empty()) {
         std::string_view line = take_until(text, '\n');
-        const std::string_view when = take_until(line, ' ');
+        const auto expires = parse_number<std::int64_t>(take_until(line, ' '));
         std::string digest(take_until(line, ' '));
-        Instant expires;
-        const char* const end = when.data() + when.size();
-        if (std::from_chars(when.data(), end, expires.us) == std::from_chars_result{end, {}} &&
-            expires > now && !line.empty() && count_ < kAllMax) {
-            count_ += seen_[std::string(line)].insert_or_assign(std::move(digest), expires).second
-                          ? 1
-                          : 0;
+        if (!expires || *expires <= now.us || line.empty()) {
+            continue;
         }
+        if (count_ >= kAllMax) {
+            known_from_ = latest_end(now);  // what follows is not remembered
+            return;
+        }
+        auto& seen = seen_[std::string(line)];
+        count_ += seen.insert_or_assign(std::move(digest), Instant{*expires}).second ? 1 : 0;
     }
-    return state == kWhole;
 }
 
 Result<void> Replays::write_anew(std::string_view state, bool durable) {
-    std::string text = fmt::format("{}{}\n", kFirstWords, state);
+    std::string text = fmt::format("{}{} {}\n", kFirstWords, state, complete_from().us);
     std::size_t lines = 0;
     for (const auto& [client, seen] : seen_) {
         for (const auto& [digest, expires] : seen) {
@@ -154,9 +167,10 @@ Result<void> Replays::take(const std::string& client, const Assertion& assertion
 
 void Replays::make_room(Instant now) {
     if (now < looked_) {
-        // The clock went back: what had expired and was removed may be valid again, but not for longer than any assertion.
-        known_from_ = std::min(std::max(known_from_, Instant{looked_.us + 1}),
-                               Instant{now.us + life_max_.count()});
+        // The clock went back: what had expired and was removed may be valid again. Nothing is refused that
+        // expires later than what can be taken now, or nobody would get a token until the clock is
+        // there again. So what a client made whose clock was ahead too can be replayed then.
+        known_from_ = std::min(complete_from(), latest_end(now));
     } else if (now.us < looked_.us + kLookIntervalUs) {
         return;
     }

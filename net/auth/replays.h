@@ -4,6 +4,8 @@
 // ends, and network threads don't wait for the device. If the machine itself failed, lines may be missing: then
 // assertions that could have been taken before it booted are rejected.
 //
+// If the clock is set back, what had expired by then and was forgotten is rejected too.
+//
 // Layer:   net/auth.
 // Format:  docs/format.md, "Assertions".
 // Threads: any.
@@ -33,10 +35,10 @@ class Replays {
     static constexpr std::size_t kAllMax = 100'000;
     static constexpr std::size_t kOfOneClientMax = 10'000;
 
-    /// In memory only, with nothing from before.
-    Replays() = default;
+    /// In memory only, with nothing from before. `life_max`: assertion_life_max().
+    Replays(std::chrono::microseconds life_max, Instant now);
 
-    /// Continues with `file`, if it exists. `began`: machine_begin(). `life_max`: assertion_life_max().
+    /// Continues with `file`, if it exists. `began`: machine_begin().
     /// Lifetime: `files` outlives it. Errors: no_store, io.
     static Result<std::unique_ptr<Replays>> open(storage::FileSystem& files, std::string file,
                                                  Instant began, std::chrono::microseconds life_max,
@@ -59,8 +61,13 @@ class Replays {
     // By client: the digest of the jti, and when it expires.
     using Seen = TextMap<TextMap<Instant>>;
 
-    /// False if assertions that were taken may be missing.
-    bool read(std::string_view text, Instant now);
+    /// The latest that an assertion taken at `now` can expire.
+    Instant latest_end(Instant now) const noexcept { return {now.us + life_max_.count()}; }
+
+    /// Assertions that expire before this may be missing from `seen_`.
+    Instant complete_from() const noexcept;
+
+    void read(std::string_view text, Instant began, Instant now);
     Result<void> write_anew(std::string_view state, bool durable);
     Result<void> append(const std::string& client, const std::string& digest, Instant expires);
     void make_room(Instant now);
@@ -68,8 +75,8 @@ class Replays {
     std::mutex mutex_;
     Seen seen_;
     std::size_t count_ = 0;
-    Instant looked_{};                      ///< when expired ones were removed last
-    std::chrono::microseconds life_max_{};  ///< of an assertion
+    std::chrono::microseconds life_max_;  ///< of an assertion
+    Instant looked_;                      ///< when expired ones were removed last
     /// Assertions that expire before this may have been taken unnoticed.
     Instant known_from_{};
 

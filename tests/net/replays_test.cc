@@ -21,9 +21,11 @@ namespace {
 using net::auth::Assertion;
 using net::auth::Replays;
 
+constexpr std::chrono::minutes kLifeMax{7};
+
 TEST(Replays, AreRefusedUntilTheyExpireAndForgottenThen) {
-    Replays replays;
     const Instant begin{1'000'000'000};
+    Replays replays(kLifeMax, begin);
     const Assertion one{"one", {begin.us + 300'000'000}};
     EXPECT_TRUE(replays.take("a", one, begin));
     EXPECT_EQ(replays.take("a", one, begin).error().code, Errc::bad_credentials);
@@ -33,8 +35,8 @@ TEST(Replays, AreRefusedUntilTheyExpireAndForgottenThen) {
 }
 
 TEST(Replays, OfOneClientLeaveRoomForOthers) {
-    Replays replays;
     const Instant begin{1'000'000'000};
+    Replays replays(kLifeMax, begin);
     const Instant end{begin.us + 300'000'000};
     for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
         ASSERT_TRUE(replays.take("a", {std::to_string(i), end}, begin));
@@ -46,7 +48,6 @@ TEST(Replays, OfOneClientLeaveRoomForOthers) {
 
 class KeptReplays : public testing::Test {
   protected:
-    static constexpr std::chrono::minutes kLifeMax{7};
     static constexpr Instant kBegin{1'000'000'000};
     static constexpr Instant kEnd{kBegin.us + 300'000'000};
 
@@ -129,6 +130,12 @@ TEST_F(KeptReplays, MayBeAllThatCouldHaveBeenTakenBeforeTheMachineEnded) {
         const Instant beyond{kBegin.us + 420'000'000};
         EXPECT_EQ(fault(*replays, "a", {"three", beyond}), kTaken) << seed;
     }
+    // Also for the process after the one that found this out, although that one lost nothing.
+    const auto after = files.after_power_cut(0);
+    EXPECT_EQ(fault(*open(*after, kBegin, std::chrono::seconds(1)), "a", {"two", kEnd}),
+              Errc::bad_credentials);
+    EXPECT_EQ(fault(*open(*after, kBegin, std::chrono::seconds(1)), "a", {"one", kEnd}),
+              Errc::bad_credentials);
 }
 
 TEST_F(KeptReplays, OfAFileThatIsNotTheirsMayBeAny) {
@@ -138,6 +145,23 @@ TEST_F(KeptReplays, OfAFileThatIsNotTheirsMayBeAny) {
     const auto beside = Replays::without_memory(kLifeMax, kBegin);
     EXPECT_EQ(fault(*beside, "a", {"one", kEnd}), Errc::bad_credentials);
     EXPECT_EQ(fault(*beside, "a", {"one", {kBegin.us + 420'000'000}}), kTaken);
+    // The next process finds a file of theirs, but what was lost is still not known.
+    EXPECT_EQ(fault(*open(*files.after_power_cut(1)), "a", {"one", kEnd}), Errc::bad_credentials);
+    for (const char* from : {"?", "1x", "99999999999999999999"}) {
+        files.set_content("/data/assertions", fmt::format("annals-assertions 1 whole {}\n", from));
+        EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), Errc::bad_credentials) << from;
+    }
+}
+
+TEST_F(KeptReplays, MayBeAnyIfThereWereMoreThanHaveRoom) {
+    std::string text = "annals-assertions 1 whole\n";
+    for (std::size_t i = 0; i < Replays::kAllMax; ++i) {
+        text += std::to_string(kEnd.us) + ' ' + std::to_string(i) + " c\n";
+    }
+    files.set_content("/data/assertions",
+                      fmt::format("{}{} {} a\n", text, kEnd.us + 1, sha256_hex("one")));
+    const auto replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", {kEnd.us + 1}}, kEnd), Errc::bad_credentials);
 }
 
 TEST_F(KeptReplays, AreNotTakenWhereTheyCannotBeWritten) {
@@ -178,11 +202,29 @@ TEST_F(KeptReplays, OfAllClientsTogetherAreNotMoreThanSoMany) {
 
 TEST_F(KeptReplays, AreRefusedIfAClockThatWasAheadHadThemForgotten) {
     constexpr Instant kAhead{kBegin.us + 1'000'000'000'000};
-    const auto replays = open(files);
+    auto replays = open(files);
     EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
     EXPECT_EQ(fault(*replays, "a", {"two", {kAhead.us + 1}}, kAhead), kTaken);
     EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
     EXPECT_EQ(fault(*replays, "a", {"three", {kBegin.us + 420'000'000}}), kTaken) << "7 minutes";
+    replays.reset();
+    replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
+    EXPECT_EQ(fault(*replays, "a", {"four", {kBegin.us + 420'000'000}}), kTaken);
+    // Not refused for longer because there are more restarts.
+    replays.reset();
+    constexpr Instant kLater{kBegin.us + 1'000'000};
+    EXPECT_EQ(fault(*open(files, kLater), "a", {"five", {kBegin.us + 420'000'000}}, kLater),
+              kTaken);
+}
+
+TEST_F(KeptReplays, AreRefusedIfTheClockThatHadThemForgottenIsSetBackBetweenTwoProcesses) {
+    constexpr Instant kAhead{kBegin.us + 1'000'000'000'000};
+    EXPECT_EQ(fault(*open(files), "a", {"one", kEnd}), kTaken);
+    EXPECT_EQ(fault(*open(files, kAhead), "a", {"two", {kAhead.us + 1}}, kAhead), kTaken);
+    EXPECT_EQ(fault(*open(*files.after_power_cut(1)), "a", {"one", kEnd}), Errc::bad_credentials);
+    const auto killed = open(files, kAhead);
+    EXPECT_EQ(fault(*open(*files.after_power_cut(1)), "a", {"one", kEnd}), Errc::bad_credentials);
 }
 
 TEST_F(KeptReplays, AfterASmallCorrectionOfTheClockAreRefusedOnlyIfTheyExpireBeforeIt) {
