@@ -178,10 +178,23 @@ void Replays::make_room(Instant now) {
     for (auto& [client, seen] : seen_) {
         count_ -= std::erase_if(seen, [&](const auto& entry) { return entry.second <= now; });
     }
+    drop_far(now);
     std::erase_if(seen_, [](const auto& entry) { return entry.second.empty(); });
     if (files_ != nullptr && lines_ > 2 * count_ + kLinesSpare) {
         if (const auto written = write_anew(kOpen, false); !written) {
             log_warning(fmt::format("{}: {}", path_, written.error().detail));
+        }
+    }
+}
+
+void Replays::drop_far(Instant now) {
+    // They were taken while the clock was ahead, and nobody can present them again soon. They are kept
+    // as long as there is room: it may be the present time that is wrong.
+    const Instant far = latest_end(latest_end(now));
+    const bool all_full = count_ >= kAllMax;
+    for (auto& [client, seen] : seen_) {
+        if (all_full || seen.size() >= kOfOneClientMax) {
+            count_ -= std::erase_if(seen, [&](const auto& entry) { return entry.second > far; });
         }
     }
 }

@@ -71,6 +71,8 @@ class Replays {
     Result<void> write_anew(std::string_view state, bool durable);
     Result<void> append(const std::string& client, const std::string& digest, Instant expires);
     void make_room(Instant now);
+    /// Where there is no room, forgets what can't be presented for a long time.
+    void drop_far(Instant now);
 
     std::mutex mutex_;
     Seen seen_;

@@ -243,6 +243,50 @@ TEST_F(KeptReplays, AreForgottenAlsoAfterTheClockWasAhead) {
     EXPECT_EQ(fault(*replays, "a", {"more", {later.us + 300'000'000}}, later), kTaken);
 }
 
+TEST_F(KeptReplays, OfAClockThatWasAheadAreKeptOnlyWhileThereIsRoom) {
+    constexpr Instant kAhead{kBegin.us + 1'000'000'000'000};
+    constexpr Instant kAheadEnd{kAhead.us + 300'000'000};
+    constexpr Instant kSoon{kBegin.us + 420'000'000};
+    const auto replays = open(files, kAhead);
+    EXPECT_EQ(fault(*replays, "b", {"one", kAheadEnd}, kAhead), kTaken);
+    for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
+        ASSERT_EQ(fault(*replays, "a", {std::to_string(i), kAheadEnd}, kAhead), kTaken);
+    }
+    const auto killed = files.after_power_cut(1);
+    EXPECT_EQ(fault(*replays, "a", {"more", kSoon}), kTaken);
+    EXPECT_EQ(fault(*replays, "b", {"one", kAheadEnd}, kAhead), Errc::bad_credentials);
+    // The next process finds out when it looks for room.
+    const auto next = open(*killed);
+    constexpr Instant kLooks{kBegin.us + 30'000'000};
+    EXPECT_EQ(fault(*next, "a", {"more", kSoon}, kLooks), kTaken);
+    EXPECT_EQ(fault(*next, "b", {"one", kAheadEnd}, kAhead), Errc::bad_credentials);
+}
+
+TEST_F(KeptReplays, OfAllClientsOfAClockThatWasAheadLeaveRoom) {
+    constexpr Instant kAheadEnd{kBegin.us + 1'000'000'000'000};
+    std::string text = "annals-assertions 1 whole\n";
+    for (std::size_t i = 0; i < Replays::kAllMax; ++i) {
+        text += fmt::format("{} {} c{}\n", kAheadEnd.us, i, i % 100);
+    }
+    files.set_content("/data/assertions", text);
+    const auto replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::overloaded);
+    constexpr Instant kLooks{kBegin.us + 30'000'000};
+    for (const char* id : {"one", "two"}) {
+        EXPECT_EQ(fault(*replays, "a", {id, kEnd}, kLooks), kTaken);
+    }
+}
+
+TEST_F(KeptReplays, AreNotDroppedForASmallCorrectionOfTheClock) {
+    const auto replays = open(files);
+    for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
+        ASSERT_EQ(fault(*replays, "a", {std::to_string(i), kEnd}), kTaken);
+    }
+    constexpr Instant kBack{kBegin.us - 180'000'000};
+    EXPECT_EQ(fault(*replays, "a", {"more", kEnd}, kBack), Errc::overloaded);
+    EXPECT_EQ(fault(*replays, "a", {"0", kEnd}, kBack), Errc::bad_credentials);
+}
+
 TEST_F(KeptReplays, TakeNoMoreOfTheDeviceThanTheyNeed) {
     const auto replays = open(files);
     Instant now = kBegin;
