@@ -95,7 +95,8 @@ struct Plan {
     std::vector<Plan> parts;
     std::vector<Term> terms;
     Column column = 0;
-    std::string text;  ///< of verified: occurs in the JSON of every body that `check` accepts
+    /// What prefix and contains look for. Of verified: occurs in the JSON of every body that `check` accepts.
+    std::string text;
     Comparison comparison = Comparison::eq;
     Range range;
     std::function<std::optional<Range>(std::string_view unit)> in_unit;
