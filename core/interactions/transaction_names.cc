@@ -75,7 +75,7 @@ bool TransactionNames::is_one(std::string_view word) const {
     if (word.starts_with(base_url_) && word.substr(base_url_.size()).starts_with('/')) {
         word.remove_prefix(base_url_.size() + 1);
     }
-    const auto writer = state_.writer_of(std::string(word));
+    const auto writer = state_.writer_of(word);
     return writer && entries_[*writer].kind != EntryKind::remove;
 }
 

@@ -463,7 +463,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
     return name;
 }
 
-std::optional<std::size_t> TransactionState::writer_of(const std::string& name) const {
+std::optional<std::size_t> TransactionState::writer_of(std::string_view name) const {
     const auto writer = writers_.find(name);
     return writer == writers_.end() ? std::nullopt : std::optional(writer->second);
 }

@@ -122,7 +122,7 @@ class TransactionState {
     storage::Submission ask(std::span<const storage::Guard> guards);
 
     /// The entry that writes or deletes a resource ("Patient/1"), if there is one.
-    std::optional<std::size_t> writer_of(const std::string& name) const;
+    std::optional<std::size_t> writer_of(std::string_view name) const;
 
   private:
     /// What fetch() is to get: up to `limit` matches of `sought_` or, if that is 0, `positions`; neither: it only

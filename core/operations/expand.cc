@@ -426,7 +426,7 @@ Result<std::string> expand_answer(terminology::Session& session, const ExpandAsk
     if (!asked.excluded_systems.empty()) {
         // They may be excluded because their codes aren't on this server.
         options.skipped = [&](std::string_view system, std::string_view version) {
-            const auto forced = asked.versions.forced.find(std::string(system));
+            const auto forced = asked.versions.forced.find(system);
             return leaves_out(asked, system,
                               forced == asked.versions.forced.end() ? version : forced->second);
         };
