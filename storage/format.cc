@@ -48,7 +48,7 @@ void encode_segment_header(const SegmentHeader& header, char* out) noexcept {
     store_le(out + kHeaderNumberAt, header.number);
     store_le(out + kHeaderFirstPositionAt, header.first_position.value);
     store_le(out + kHeaderSaltAt, header.salt);
-    store_le(out + 48, header.last_instant.us);
+    store_le(out + kHeaderLastInstantAt, header.last_instant.us);
     store_le(out + 56, hash64({out, 56}));
 }
 
@@ -72,7 +72,7 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_
                          .number = load_le<std::uint64_t>(in + kHeaderNumberAt),
                          .first_position = {load_le<std::uint64_t>(in + kHeaderFirstPositionAt)},
                          .salt = load_le<std::uint64_t>(in + kHeaderSaltAt),
-                         .last_instant = {load_le<std::int64_t>(in + 48)}};
+                         .last_instant = {load_le<std::int64_t>(in + kHeaderLastInstantAt)}};
 }
 
 void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) noexcept {

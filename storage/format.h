@@ -29,6 +29,7 @@ inline constexpr std::size_t kHeaderStoreIdAt = 16;        ///< in a segment's h
 inline constexpr std::size_t kHeaderNumberAt = 24;         ///< likewise
 inline constexpr std::size_t kHeaderFirstPositionAt = 32;  ///< likewise
 inline constexpr std::size_t kHeaderSaltAt = 40;           ///< likewise
+inline constexpr std::size_t kHeaderLastInstantAt = 48;    ///< likewise
 inline constexpr std::size_t kRecordFlagsAt = 14;          ///< in a record's header
 inline constexpr std::uint8_t kFlagBodiless = 2;           ///< of a record whose body is gone
 inline constexpr std::size_t kAlignment = 8;               ///< of frames and records

@@ -44,7 +44,8 @@ void LogCheck::begin_segment(std::uint64_t number, const SegmentHeader& header) 
     }
     next_ = std::max(next_, header_.first_position.value);
     if (header_.last_instant != last_instant_ && !lost_) {
-        damage(48, "the instant before this segment is not that of the last commit");
+        damage(kHeaderLastInstantAt,
+               "the instant before this segment is not that of the last commit");
     }
     last_instant_ = std::max(last_instant_, header_.last_instant);
     lost_ = false;
