@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/base/text_map.h"
 #include "core/scoped_view.h"
 #include "core/search/snapshot.h"
 #include "core/search/terms.h"
@@ -74,7 +75,7 @@ class Referrers {
     const Request& request_;
     bool asked_;
     std::vector<Deleted> deleted_;
-    std::unordered_map<search::Term, std::size_t> deleted_by_term_;
+    std::unordered_map<search::Term, std::size_t, SeededHash> deleted_by_term_;
     std::unordered_set<std::uint64_t> exempt_;  ///< Store::search_key()
     std::vector<search::Term> terms_;           ///< of all to be deleted, ascending after check()
     Position as_of_;
