@@ -172,7 +172,8 @@ void RequestReader::start() {
     announced_bytes_ = 0;
     ignored_bytes_ = 0;
     host_count_ = coding_count_ = 0;
-    host_place_ = id_place_ = coding_place_ = {};
+    host_place_ = coding_place_ = {};
+    id_place_.reset();
     position_place_.reset();
     places_.clear();
     drop_decoder();

@@ -201,8 +201,8 @@ class RequestReader {
     std::string unescaped_path_;  ///< empty if nothing in it was escaped
     Place host_place_;
     std::size_t host_count_ = 0;
-    bool has_type_ = false;  ///< a Content-Type header
-    Place id_place_;
+    bool has_type_ = false;          ///< a Content-Type header
+    std::optional<Place> id_place_;  ///< of the first X-Request-Id
     Place coding_place_;
     std::size_t coding_count_ = 0;
     std::string joined_codings_;  ///< if there are several lines of Accept-Encoding

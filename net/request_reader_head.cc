@@ -149,7 +149,7 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
             if (same(name, "content-type") && std::exchange(has_type_, true)) {
                 return refuse(Errc::invalid, "the Content-Type header is repeated");
             }
-            if (same(name, "x-request-id")) {
+            if (same(name, "x-request-id") && !id_place_) {
                 id_place_ = {origin(), value};
             }
             break;
@@ -213,7 +213,7 @@ void RequestReader::set_head() {
         request_.headers.push_back({place.name.text(head), place.value.text(head)});
     }
     host_ = host_place_.text(head);
-    request_id_ = id_place_.text(head);
+    request_id_ = id_place_ ? id_place_->text(head) : "";
     accept_encoding_ = coding_place_.text(head);
     if (coding_count_ > 1) {
         // RFC 9110 section 5.3: lines of one name are one list.

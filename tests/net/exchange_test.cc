@@ -267,6 +267,9 @@ TEST(RequestIds, AreEchoedIfSafeAndMadeOtherwise) {
     EXPECT_NE(id_for("a b"), "a b");
     EXPECT_NE(id_for("\"<script>"), "\"<script>");
     EXPECT_EQ(id_for(std::string(1000, 'a')).size(), 16U);
+    const HttpResponse twice = exchange(server().port(), "GET", "/fhir/text", "",
+                                        {{"X-Request-Id", "first"}, {"X-Request-Id", "second"}});
+    EXPECT_EQ(twice.header("X-Request-Id"), "first");
     // R4 http.html, Custom Headers
     const auto correlation_id_for = [](const std::string& given) {
         return exchange(server().port(), "GET", "/fhir/text", "", {{"X-Request-Id", given}})

@@ -92,7 +92,8 @@ TEST(RefusedHeads, OfAnUnknownMethodAreToldWhatThePathTakes) {
 
 TEST(RefusedHeads, KeepTheNumberThatTheyCameWith) {
     Connection connection(server().port());
-    ASSERT_TRUE(connection.send("FROB / HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n"));
+    ASSERT_TRUE(
+        connection.send("FROB / HTTP/1.1\r\nX-Request-Id: mine\r\nX-Request-Id: another\r\n\r\n"));
     EXPECT_EQ(connection.receive()->header("X-Request-Id"), "mine");
 }
 
