@@ -89,8 +89,12 @@ Connection::Turn Connection::switch_protocol(const core::Request& request) {
                     "Upgrade: websocket\r\n"
                     "Connection: Upgrade\r\n"
                     "Sec-WebSocket-Accept: {}\r\n"
-                    "X-Request-Id: {}\r\n\r\n",
+                    "X-Request-Id: {}\r\n",
                     *websocket_accept(*request.header("Sec-WebSocket-Key")), request_id_));
+    if (!correlation_id_.empty()) {
+        output_.add_text(fmt::format("X-Correlation-Id: {}\r\n", correlation_id_));
+    }
+    output_.add_text("\r\n");
     closing_ = true;
     return Turn::switch_protocol;
 }

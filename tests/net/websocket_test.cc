@@ -243,6 +243,11 @@ TEST_F(WebsocketTest, AnotherRequestIsToldWhatIsExpected) {
         status("connection: x ,uPGRADE\r\nupgrade: h2c, WebSocket\r\n" + key + version).status,
         101);
     EXPECT_EQ(status("Connection: keep-alive\r\n" + upgrade + key + version).status, 101);
+    const test::HttpResponse named =
+        status(upgrade + key + version + "X-Request-Id: {mine}\r\nX-Request-Id: other\r\n");
+    EXPECT_EQ(named.status, 101);
+    EXPECT_EQ(named.header("X-Request-Id").value_or("").size(), 16U);
+    EXPECT_EQ(named.header("X-Correlation-Id"), "{mine}");
     EXPECT_EQ(status("").status, 426);
     test::Connection asking(server_->port());
     asking.send("HEAD /fhir/websocket HTTP/1.1\r\nHost: x\r\n" + upgrade + key + version + "\r\n");
