@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -149,8 +152,8 @@ TEST_F(CodeSystems, AreThoseOfTheVersionThatTheirUrlNames) {
 TEST_F(CodeSystems, OfOneUrlAreReplacedInTheTimeOfTheirNumber) {
     // Each used to be looked for among all with its url: 20,000 took two and a half seconds, with the lock held.
     const auto time = [this](std::string_view kind) {
-        std::clock_t taken = 0;
-        for (int version = 1; version <= 2; ++version) {
+        std::clock_t least = std::numeric_limits<std::clock_t>::max();
+        for (int version = 1; version <= 3; ++version) {
             std::string entries;
             for (int i = 0; i < 6'000; ++i) {
                 const std::string url =
@@ -170,9 +173,11 @@ TEST_F(CodeSystems, OfOneUrlAreReplacedInTheTimeOfTheirNumber) {
             EXPECT_EQ(get(fmt::format("/CodeSystem/$lookup?system=http://s/{}&code=a",
                                       kind == "same" ? "same" : "own5999")),
                       fmt::format("name=N version={} display=a", version));
-            taken = std::clock() - begin;
+            if (version > 1) {  // the first replaces nothing
+                least = std::min(least, std::clock() - begin);
+            }
         }
-        return taken;
+        return least;
     };
     const std::clock_t apart = time("own");
     EXPECT_LT(time("same"), 5 * apart);

