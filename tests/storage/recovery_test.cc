@@ -39,7 +39,7 @@ void damage(SimFileSystem& fs, const std::string& path, std::uint64_t offset) {
 /// The offset of the frame of patient `i`.
 std::uint64_t frame_of(const SimFileSystem& fs, const std::string& path, int i) {
     const std::string bytes = fs.content(path);
-    const std::uint64_t marker = find_in(fs, path, "marker-" + std::to_string(i) + ";");
+    const std::uint64_t marker = offset_in_file(fs, path, "marker-" + std::to_string(i) + ";");
     const auto header = decode_segment_header(bytes, path);
     EXPECT_TRUE(header);
     std::uint64_t last = 0;
@@ -50,45 +50,45 @@ std::uint64_t frame_of(const SimFileSystem& fs, const std::string& path, int i) 
 }
 
 TEST(Recovery, RefusesDamageInTheMiddleAndNamesItsPlace) {
-    auto fs = patients(10);
-    const std::uint64_t place = frame_of(*fs, kFirst, 4);
-    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
-    const std::string before = fs->content(kFirst);
-    auto store = Store::open(*fs, "/data", options());
+    auto fs = store_of_patients(10);
+    const std::uint64_t place = frame_of(*fs, kFirstSegment, 4);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
+    const std::string before = fs->content(kFirstSegment);
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::corrupt);
     EXPECT_NE(store.error().detail.find("0000000001.seg"), std::string::npos);
     EXPECT_NE(store.error().detail.find("offset " + std::to_string(place)), std::string::npos)
         << store.error().detail;
-    EXPECT_EQ(fs->content(kFirst), before);
-    EXPECT_FALSE(Store::open(*fs, "/data", options(true)));
+    EXPECT_EQ(fs->content(kFirstSegment), before);
+    EXPECT_FALSE(Store::open(*fs, "/data", small_segments(true)));
 }
 
 TEST(Recovery, RefusesDamageAnywhereInASyncedFrame) {
-    auto fs = patients(3);
-    const std::uint64_t begin = frame_of(*fs, kFirst, 1);
-    const std::uint64_t end = frame_of(*fs, kFirst, 2);
+    auto fs = store_of_patients(3);
+    const std::uint64_t begin = frame_of(*fs, kFirstSegment, 1);
+    const std::uint64_t end = frame_of(*fs, kFirstSegment, 2);
     for (std::uint64_t at = begin; at < end; ++at) {
-        damage(*fs, kFirst, at);
-        auto store = Store::open(*fs, "/data", options());
+        damage(*fs, kFirstSegment, at);
+        auto store = Store::open(*fs, "/data", small_segments());
         ASSERT_FALSE(store) << at;
         ASSERT_EQ(store.error().code, Errc::corrupt);
-        damage(*fs, kFirst, at);
+        damage(*fs, kFirstSegment, at);
     }
 }
 
 TEST(Recovery, LooksAgainWhereAnotherProcessMayErase) {
-    auto fs = patients(3);
-    const std::string whole = fs->content(kFirst);
-    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-1;"));
+    auto fs = store_of_patients(3);
+    const std::string whole = fs->content(kFirstSegment);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-1;"));
     int lists = 0;
     fs->after_list([&] {
         if (++lists == 3) {  // the format's, the first attempt's, the second's
-            fs->set_content(kFirst, whole);
+            fs->set_content(kFirstSegment, whole);
         }
     });
     OpenReport report;
-    const auto store = Store::open(*fs, "/data", options(true), &report);
+    const auto store = Store::open(*fs, "/data", small_segments(true), &report);
     ASSERT_TRUE(store) << store.error().detail;
     EXPECT_EQ(report.versions, 3U);
     const auto info = (*store)->current(type_of("Patient"), "p1");
@@ -97,12 +97,12 @@ TEST(Recovery, LooksAgainWhereAnotherProcessMayErase) {
 }
 
 TEST(Recovery, ServesWhatIsWholeOfADamagedStoreOnDemand) {
-    auto fs = patients(10);
-    const std::uint64_t place = frame_of(*fs, kFirst, 4);
-    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    auto fs = store_of_patients(10);
+    const std::uint64_t place = frame_of(*fs, kFirstSegment, 4);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
     const std::uint64_t calls = fs->changing_calls();
     OpenReport report;
-    auto opened = Store::open(*fs, "/data", options(true, true), &report);
+    auto opened = Store::open(*fs, "/data", small_segments(true, true), &report);
     ASSERT_TRUE(opened) << opened.error().detail;
     ASSERT_FALSE(report.damages.empty());
     EXPECT_EQ(report.damages[0].segment, "0000000001.seg");
@@ -122,13 +122,13 @@ TEST(Recovery, ServesWhatIsWholeOfADamagedStoreOnDemand) {
 
 TEST(Recovery, LeavesOutASegmentThatBeginsFurtherAwayThanRecordsCanBeLost) {
     for (const std::uint64_t first : {std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
-        auto fs = patients(300);
-        std::string second = fs->content(kSecond);
+        auto fs = store_of_patients(300);
+        std::string second = fs->content(kSecondSegment);
         store_le(second.data() + 32, first);
         store_le(second.data() + 56, hash64({second.data(), 56}));
-        fs->set_content(kSecond, second);
+        fs->set_content(kSecondSegment, second);
         OpenReport report;
-        auto opened = Store::open(*fs, "/data", options(true, true), &report);
+        auto opened = Store::open(*fs, "/data", small_segments(true, true), &report);
         ASSERT_TRUE(opened) << opened.error().detail;
         ASSERT_FALSE(report.damages.empty());
         EXPECT_EQ(report.damages[0].segment, "0000000002.seg");
@@ -185,78 +185,78 @@ TEST(Recovery, TakesNothingForDamageThatIsWrittenMeanwhile) {
 }
 
 TEST(Recovery, CutsATornTailAndSaysHowMuch) {
-    auto fs = patients(5);
-    const std::uint64_t place = frame_of(*fs, kFirst, 4);
-    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    auto fs = store_of_patients(5);
+    const std::uint64_t place = frame_of(*fs, kFirstSegment, 4);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
     OpenReport report;
-    auto store = Store::open(*fs, "/data", options(), &report);
+    auto store = Store::open(*fs, "/data", small_segments(), &report);
     ASSERT_TRUE(store) << store.error().detail;
     EXPECT_GT(report.torn_bytes_cut, 50U);
     EXPECT_EQ((*store)->last_position(), Position{4});
-    EXPECT_EQ(fs->content(kFirst).find_first_not_of('\0', place), std::string::npos);
+    EXPECT_EQ(fs->content(kFirstSegment).find_first_not_of('\0', place), std::string::npos);
     put(**store, "Patient", "new", "x");
     EXPECT_EQ((*store)->current(type_of("Patient"), "new")->position, Position{5});
 }
 
 TEST(Recovery, CutsNothingWhenItMayOnlyRead) {
-    auto fs = patients(5);
-    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
-    const std::string before = fs->content(kFirst);
+    auto fs = store_of_patients(5);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
+    const std::string before = fs->content(kFirstSegment);
     const std::uint64_t calls = fs->changing_calls();
     {
-        auto store = Store::open(*fs, "/data", options(true));
+        auto store = Store::open(*fs, "/data", small_segments(true));
         ASSERT_TRUE(store) << store.error().detail;
         EXPECT_EQ((*store)->last_position(), Position{4});
     }
-    EXPECT_EQ(fs->content(kFirst), before);
+    EXPECT_EQ(fs->content(kFirstSegment), before);
     EXPECT_EQ(fs->changing_calls(), calls);
 }
 
 TEST(Recovery, SeesDamageInTheLastCommitOfAnOrderlyEnd) {
-    auto fs = patients(5, true);
-    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
-    auto store = Store::open(*fs, "/data", options());
+    auto fs = store_of_patients(5, true);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::corrupt);
 }
 
 TEST(Recovery, FindsAnOrderlyEndWithoutATail) {
-    auto fs = patients(5, true);
+    auto fs = store_of_patients(5, true);
     for (int i = 0; i < 3; ++i) {
-        const std::string before = fs->content(kFirst);
+        const std::string before = fs->content(kFirstSegment);
         OpenReport report;
-        auto store = Store::open(*fs, "/data", options(), &report);
+        auto store = Store::open(*fs, "/data", small_segments(), &report);
         ASSERT_TRUE(store);
         EXPECT_EQ(report.torn_bytes_cut, 0U);
         store->reset();
-        EXPECT_EQ(fs->content(kFirst), before);
+        EXPECT_EQ(fs->content(kFirstSegment), before);
     }
 }
 
 TEST(Recovery, RefusesASealedSegmentWithoutAWholeFooter) {
-    auto fs = patients(kTwoSegments);
-    damage(*fs, kFirst, fs->content(kFirst).size() - 40);
-    auto store = Store::open(*fs, "/data", options());
+    auto fs = store_of_patients(kTwoSegments);
+    damage(*fs, kFirstSegment, fs->content(kFirstSegment).size() - 40);
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::corrupt);
     EXPECT_NE(store.error().detail.find("0000000001.seg"), std::string::npos);
 
     OpenReport report;
-    auto damaged = Store::open(*fs, "/data", options(true, true), &report);
+    auto damaged = Store::open(*fs, "/data", small_segments(true, true), &report);
     ASSERT_TRUE(damaged) << damaged.error().detail;
     EXPECT_EQ(report.versions, static_cast<std::uint64_t>(kTwoSegments));
     EXPECT_EQ(report.damages.size(), 1U);
 }
 
 TEST(Recovery, RefusesAMissingSegment) {
-    auto fs = patients(kTwoSegments);
-    ASSERT_TRUE(fs->remove(kFirst));
-    auto store = Store::open(*fs, "/data", options());
+    auto fs = store_of_patients(kTwoSegments);
+    ASSERT_TRUE(fs->remove(kFirstSegment));
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::corrupt);
     EXPECT_NE(store.error().detail.find("0000000001.seg"), std::string::npos);
 
-    auto damaged = Store::open(*fs, "/data", options(true, true));
+    auto damaged = Store::open(*fs, "/data", small_segments(true, true));
     ASSERT_TRUE(damaged) << damaged.error().detail;
     const int last = kTwoSegments - 1;
     const auto info = (*damaged)->current(type_of("Patient"), "p" + std::to_string(last));
@@ -269,56 +269,56 @@ TEST(Recovery, RefusesADamagedHeader) {
         if (at >= 8 && at < 12) {
             continue;  // the format version, which has a test of its own
         }
-        auto fs = patients(2);
-        damage(*fs, kFirst, at);
-        auto store = Store::open(*fs, "/data", options());
+        auto fs = store_of_patients(2);
+        damage(*fs, kFirstSegment, at);
+        auto store = Store::open(*fs, "/data", small_segments());
         ASSERT_FALSE(store) << at;
         EXPECT_EQ(store.error().code, Errc::corrupt);
     }
 }
 
 TEST(Recovery, RefusesASegmentOfAnotherStore) {
-    auto fs = patients(kTwoSegments);
-    auto other = patients(kTwoSegments);
-    fs->set_content(kSecond, other->content(kSecond));
-    auto store = Store::open(*fs, "/data", options());
+    auto fs = store_of_patients(kTwoSegments);
+    auto other = store_of_patients(kTwoSegments);
+    fs->set_content(kSecondSegment, other->content(kSecondSegment));
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::corrupt);
 }
 
 TEST(Recovery, RefusesANewerFormatAndTouchesNothing) {
-    auto fs = patients(2);
-    std::string bytes = fs->content(kFirst);
+    auto fs = store_of_patients(2);
+    std::string bytes = fs->content(kFirstSegment);
     store_le(bytes.data() + 8, kFormatVersion + 1);
     store_le(bytes.data() + 56, hash64({bytes.data(), 56}));
-    fs->set_content(kFirst, bytes);
+    fs->set_content(kFirstSegment, bytes);
     fs->set_content("/data/segments/new.tmp", "left over");
     const std::uint64_t calls = fs->changing_calls();
-    auto store = Store::open(*fs, "/data", options());
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::usage);
-    EXPECT_NE(store.error().detail.find(kFirst), std::string::npos);
-    EXPECT_EQ(fs->content(kFirst), bytes);
+    EXPECT_NE(store.error().detail.find(kFirstSegment), std::string::npos);
+    EXPECT_EQ(fs->content(kFirstSegment), bytes);
     EXPECT_EQ(fs->changing_calls(), calls);
 }
 
 TEST(Recovery, RefusesAFrameWithFlagsAndTouchesNoSegment) {
-    auto fs = patients(3);
-    std::string bytes = fs->content(kFirst);
-    const auto header = decode_segment_header(bytes, kFirst);
+    auto fs = store_of_patients(3);
+    std::string bytes = fs->content(kFirstSegment);
+    const auto header = decode_segment_header(bytes, kFirstSegment);
     ASSERT_TRUE(header);
-    const std::uint64_t at = frame_of(*fs, kFirst, 1);
+    const std::uint64_t at = frame_of(*fs, kFirstSegment, 1);
     char* const frame = bytes.data() + at;
     const std::uint64_t length = load_le<std::uint64_t>(frame + 16);
     store_le(frame + 12, std::uint32_t{1});
     store_le(frame + 52, static_cast<std::uint32_t>(hash64({frame + 8, 44}, header->salt)));
     store_le(frame, hash64({frame + 8, length - 8}, header->salt));
-    fs->set_content(kFirst, bytes);
-    auto store = Store::open(*fs, "/data", options());
+    fs->set_content(kFirstSegment, bytes);
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::usage);
     EXPECT_NE(store.error().detail.find("flags"), std::string::npos);
-    EXPECT_EQ(fs->content(kFirst), bytes);
+    EXPECT_EQ(fs->content(kFirstSegment), bytes);
 
     // Nobody else takes it for damage, and all name the place once.
     const auto verified = verify(*fs, "/data");
@@ -337,18 +337,18 @@ TEST(Recovery, RefusesAFrameWithFlagsAndTouchesNoSegment) {
 }
 
 TEST(Recovery, RemovesFilesInTheMaking) {
-    auto fs = patients(2);
+    auto fs = store_of_patients(2);
     fs->set_content("/data/segments/new.tmp", "left over");
     fs->set_content("/data/segments/prepared.tmp", "left over");
-    auto store = Store::open(*fs, "/data", options());
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_TRUE(store);
-    EXPECT_EQ(fs->paths(), std::vector<std::string>{kFirst});
+    EXPECT_EQ(fs->paths(), std::vector<std::string>{kFirstSegment});
 }
 
 TEST(Recovery, NamesADamagedRecordThatIsRead) {
-    auto fs = patients(kTwoSegments);
-    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
-    auto store = Store::open(*fs, "/data", options());
+    auto fs = store_of_patients(kTwoSegments);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_TRUE(store) << store.error().detail;  // hints are whole; opening reads no data
     const auto info = (*store)->current(type_of("Patient"), "p4");
     ASSERT_TRUE(info);
@@ -360,15 +360,15 @@ TEST(Recovery, NamesADamagedRecordThatIsRead) {
 }
 
 TEST(Recovery, GoesOnBehindASealedLastSegment) {
-    auto fs = patients(kTwoSegments);
-    ASSERT_TRUE(fs->remove(kSecond));
-    auto store = Store::open(*fs, "/data", options());
+    auto fs = store_of_patients(kTwoSegments);
+    ASSERT_TRUE(fs->remove(kSecondSegment));
+    auto store = Store::open(*fs, "/data", small_segments());
     ASSERT_TRUE(store) << store.error().detail;
     const Position last = (*store)->last_position();
     EXPECT_GT(last, Position{10});
     put(**store, "Patient", "next", "x");
     EXPECT_EQ((*store)->current(type_of("Patient"), "next")->position.value, last.value + 1);
-    EXPECT_TRUE(fs->exists(kSecond));
+    EXPECT_TRUE(fs->exists(kSecondSegment));
 }
 
 TEST(Recovery, NeedsFewDescriptorsForManySegments) {
@@ -376,7 +376,8 @@ TEST(Recovery, NeedsFewDescriptorsForManySegments) {
     constexpr std::size_t kSegments = 12;
     for (const bool read_only : {false, true}) {
         if (!read_only) {
-            const auto store = Store::open(posix_file_system(), directory / "data", options());
+            const auto store =
+                Store::open(posix_file_system(), directory / "data", small_segments());
             ASSERT_TRUE(store);
             while ((*store)->metrics().segments < kSegments) {
                 put(**store, "Patient", "p", std::string(1000, 'x'));
@@ -384,8 +385,8 @@ TEST(Recovery, NeedsFewDescriptorsForManySegments) {
         }
         const test::NoDescriptors few(4);
         OpenReport report;
-        const auto store =
-            Store::open(posix_file_system(), directory / "data", options(read_only), &report);
+        const auto store = Store::open(posix_file_system(), directory / "data",
+                                       small_segments(read_only), &report);
         ASSERT_TRUE(store) << store.error().detail;
         EXPECT_EQ(report.segments, kSegments);
     }
@@ -393,7 +394,7 @@ TEST(Recovery, NeedsFewDescriptorsForManySegments) {
 
 TEST(Recovery, GoesOnInNoPackedSegment) {
     SimFileSystem fs;
-    StoreOptions packing = options();
+    StoreOptions packing = small_segments();
     packing.pack_segments = true;
     {
         auto store = Store::open(fs, "/data", packing);
@@ -408,30 +409,30 @@ TEST(Recovery, GoesOnInNoPackedSegment) {
     for (std::uint64_t number = 2; fs.exists("/data/segments/" + segment_name(number)); ++number) {
         ASSERT_TRUE(fs.remove("/data/segments/" + segment_name(number)));
     }
-    const std::string whole = fs.content(kFirst);
-    damage(fs, kFirst, whole.size() - 100);  // in the footer
-    const std::string before = fs.content(kFirst);
+    const std::string whole = fs.content(kFirstSegment);
+    damage(fs, kFirstSegment, whole.size() - 100);  // in the footer
+    const std::string before = fs.content(kFirstSegment);
     const auto store = Store::open(fs, "/data", packing);
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::corrupt);
-    EXPECT_EQ(fs.content(kFirst), before);
-    fs.set_content(kFirst, whole);
+    EXPECT_EQ(fs.content(kFirstSegment), before);
+    fs.set_content(kFirstSegment, whole);
     EXPECT_TRUE(Store::open(fs, "/data", packing));
 }
 
 TEST(Recovery, IsNotFooledByAFrameStoredInABody) {
     SimFileSystem fs;
-    auto store = *Store::open(fs, "/data", options());
+    auto store = *Store::open(fs, "/data", small_segments());
     put(*store, "Patient", "a", "x");
     // The bytes of a real frame, such as a client that has seen the file could send.
-    const std::string bytes = fs.content(kFirst);
+    const std::string bytes = fs.content(kFirstSegment);
     const std::string frame = bytes.substr(kSegmentHeaderBytes, 200);
-    const std::uint64_t end = scan_segment(bytes, *decode_segment_header(bytes, kFirst)).end;
+    const std::uint64_t end = scan_segment(bytes, *decode_segment_header(bytes, kFirstSegment)).end;
     put(*store, "Binary", "b", "bait" + frame + frame);
     auto cut = fs.after_power_cut(1);
-    damage(*cut, kFirst, end + 100);
+    damage(*cut, kFirstSegment, end + 100);
     OpenReport report;
-    auto opened = Store::open(*cut, "/data", options(), &report);
+    auto opened = Store::open(*cut, "/data", small_segments(), &report);
     ASSERT_TRUE(opened) << opened.error().detail;
     EXPECT_GT(report.torn_bytes_cut, 400U);
     EXPECT_EQ((*opened)->last_position(), Position{1});

@@ -20,8 +20,8 @@ namespace {
 using test::SimFileSystem;
 using testing::ElementsAre;
 
-/// A patient with members of several types, in several versions, all
-/// of which contain `marker`, among others in the same segments.
+/// A patient with members of several types, in several versions, all of which contain `marker`, among others in the same
+/// segments.
 class PurgedFiles : public PurgeTest {
   protected:
     void fill(const std::string& marker) {

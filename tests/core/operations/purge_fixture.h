@@ -28,88 +28,14 @@ struct Receipt {
     std::set<std::string> shared;                  ///< of these
 };
 
-inline std::string part(json::Value parameter, std::string_view name, std::string_view value) {
-    for (const json::Value one : parameter["part"].elements()) {
-        if (one["name"].equals(name)) {
-            return one[value].string();
-        }
-    }
-    return {};
-}
-
-inline bool flag(json::Value parameter, std::string_view name) {
-    for (const json::Value one : parameter["part"].elements()) {
-        if (one["name"].equals(name)) {
-            return one["valueBoolean"].raw() == "true";
-        }
-    }
-    return false;
-}
-
-inline std::uint64_t count(json::Value parameter) {
-    for (const json::Value one : parameter["part"].elements()) {
-        if (one["name"].equals("count")) {
-            return std::stoull(std::string(one["valueInteger"].raw()));
-        }
-    }
-    return 0;
-}
-
-inline Receipt read_receipt(const test::Answer& answer) {
-    json::Parser parser;
-    const auto document = parser.parse(answer.body);
-    EXPECT_EQ(answer.status, 200) << answer.body;
-    Receipt receipt;
-    std::map<std::string, std::uint64_t> told;     // the numbers that it states
-    std::map<std::string, std::uint64_t> counted;  // and what it lists
-    for (const json::Value parameter : document->root()["parameter"].elements()) {
-        const json::Value name = parameter["name"];
-        if (parameter["valueInteger"]) {
-            told[name.string()] = std::stoull(std::string(parameter["valueInteger"].raw()));
-        }
-        counted[name.string() + "s"] += parameter["part"] ? 1 : 0;
-        if (name.equals("dryRun")) {
-            receipt.dry_run = parameter["valueBoolean"].raw() == "true";
-        } else if (name.equals("position")) {
-            receipt.position = std::stoull(std::string(parameter["valueDecimal"].raw()));
-        } else if (name.equals("resource")) {
-            const std::string resource = part(parameter, "reference", "valueString");
-            for (const json::Value one : parameter["part"].elements()) {
-                if (one["name"].equals("version")) {
-                    const std::string number = part(one, "versionId", "valueString");
-                    receipt.versions[resource].push_back(number);
-                    receipt.hashes[resource + "/_history/" + number] =
-                        part(one, "sha256", "valueString");
-                    EXPECT_EQ(flag(one, "deletion"), part(one, "sha256", "valueString").empty());
-                    ++counted["versions"];
-                }
-            }
-            EXPECT_EQ(count(parameter), receipt.versions[resource].size()) << resource;
-            if (flag(parameter, "whole")) {
-                receipt.whole.insert(resource);
-            }
-        } else if (name.equals("referrer")) {
-            const std::string resource = part(parameter, "reference", "valueString");
-            receipt.referrers[resource] = part(parameter, "refersTo", "valueString");
-            if (flag(parameter, "shared")) {
-                receipt.shared.insert(resource);
-            }
-        }
-    }
-    for (const std::string name : {"resources", "versions", "referrers"}) {
-        EXPECT_EQ(told[name], counted[name]) << name;
-    }
-    return receipt;
-}
-
-inline std::string subject(std::string_view patient, std::string_view rest = {}) {
-    return fmt::format(
-        R"("status":"final","code":{{"text":"x"}},"subject":{{"reference":"Patient/{}"}}{})",
-        patient, rest);
-}
-
 class PurgeTest : public test::ServiceFixture {
   protected:
+    static std::string subject(std::string_view patient, std::string_view rest = {}) {
+        return fmt::format(
+            R"("status":"final","code":{{"text":"x"}},"subject":{{"reference":"Patient/{}"}}{})",
+            patient, rest);
+    }
+
     void put(std::string_view type, std::string_view id, std::string_view rest = {}) {
         const std::string body = fmt::format(R"({{"resourceType":"{}","id":"{}"{}{}}})", type, id,
                                              rest.empty() ? "" : ",", rest);
@@ -125,6 +51,82 @@ class PurgeTest : public test::ServiceFixture {
 
     Receipt purge(const std::string& id, const std::string& query = {}) {
         return read_receipt(send("POST", "/Patient/" + id + "/$purge" + query));
+    }
+
+  private:
+    static std::string part(json::Value parameter, std::string_view name, std::string_view value) {
+        for (const json::Value one : parameter["part"].elements()) {
+            if (one["name"].equals(name)) {
+                return one[value].string();
+            }
+        }
+        return {};
+    }
+
+    static bool flag(json::Value parameter, std::string_view name) {
+        for (const json::Value one : parameter["part"].elements()) {
+            if (one["name"].equals(name)) {
+                return one["valueBoolean"].raw() == "true";
+            }
+        }
+        return false;
+    }
+
+    static std::uint64_t count(json::Value parameter) {
+        for (const json::Value one : parameter["part"].elements()) {
+            if (one["name"].equals("count")) {
+                return std::stoull(std::string(one["valueInteger"].raw()));
+            }
+        }
+        return 0;
+    }
+
+    static Receipt read_receipt(const test::Answer& answer) {
+        json::Parser parser;
+        const auto document = parser.parse(answer.body);
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        Receipt receipt;
+        std::map<std::string, std::uint64_t> told;     // the numbers that it states
+        std::map<std::string, std::uint64_t> counted;  // and what it lists
+        for (const json::Value parameter : document->root()["parameter"].elements()) {
+            const json::Value name = parameter["name"];
+            if (parameter["valueInteger"]) {
+                told[name.string()] = std::stoull(std::string(parameter["valueInteger"].raw()));
+            }
+            counted[name.string() + "s"] += parameter["part"] ? 1 : 0;
+            if (name.equals("dryRun")) {
+                receipt.dry_run = parameter["valueBoolean"].raw() == "true";
+            } else if (name.equals("position")) {
+                receipt.position = std::stoull(std::string(parameter["valueDecimal"].raw()));
+            } else if (name.equals("resource")) {
+                const std::string resource = part(parameter, "reference", "valueString");
+                for (const json::Value one : parameter["part"].elements()) {
+                    if (one["name"].equals("version")) {
+                        const std::string number = part(one, "versionId", "valueString");
+                        receipt.versions[resource].push_back(number);
+                        receipt.hashes[resource + "/_history/" + number] =
+                            part(one, "sha256", "valueString");
+                        EXPECT_EQ(flag(one, "deletion"),
+                                  part(one, "sha256", "valueString").empty());
+                        ++counted["versions"];
+                    }
+                }
+                EXPECT_EQ(count(parameter), receipt.versions[resource].size()) << resource;
+                if (flag(parameter, "whole")) {
+                    receipt.whole.insert(resource);
+                }
+            } else if (name.equals("referrer")) {
+                const std::string resource = part(parameter, "reference", "valueString");
+                receipt.referrers[resource] = part(parameter, "refersTo", "valueString");
+                if (flag(parameter, "shared")) {
+                    receipt.shared.insert(resource);
+                }
+            }
+        }
+        for (const std::string name : {"resources", "versions", "referrers"}) {
+            EXPECT_EQ(told[name], counted[name]) << name;
+        }
+        return receipt;
     }
 };
 
