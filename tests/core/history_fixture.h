@@ -16,13 +16,13 @@
 
 namespace annals::test {
 
-// A history Bundle as a client sees it.
+/// A history Bundle as a client sees it.
 struct HistoryPage {
     int status = 0;
     std::uint64_t total = 0;
-    std::vector<std::string> versions;  // "Patient/1/_history/2"
+    std::vector<std::string> versions;  ///< "Patient/1/_history/2"
     std::vector<std::string> methods;
-    std::map<std::string, std::string> links;  // below {base_url}
+    std::map<std::string, std::string> links;  ///< below {base_url}
     std::string text;
 };
 
@@ -56,7 +56,7 @@ class History : public ServiceFixture {
         return page;
     }
 
-    // All versions from `target` on, following the links of `relation`.
+    /// All versions from `target` on, following the links of `relation`.
     Texts follow(std::string target, const std::string& relation = "next") {
         Texts all;
         for (int pages = 0; pages < 1000; ++pages) {
@@ -74,14 +74,14 @@ class History : public ServiceFixture {
         return all;
     }
 
-    // Commits in the same millisecond share their instant; what follows gets a later one.
+    /// Commits in the same millisecond share their instant; what follows gets a later one.
     static void next_millisecond() {
         const std::int64_t before = now().us / 1000;
         while (now().us / 1000 == before) {
         }
     }
 
-    // Writes Patients 1 and 2 in turn, versions 1 to 3 each, and deletes 2 by its version 4.
+    /// Writes Patients 1 and 2 in turn, versions 1 to 3 each, and deletes 2 by its version 4.
     void fill() {
         for (int version = 1; version <= 3; ++version) {
             put_patient("1");

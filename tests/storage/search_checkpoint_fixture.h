@@ -1,4 +1,4 @@
-// An index and a search index that are written to and loaded from files, without a store.
+// An index and a search index of the same versions, which are written to and loaded from files, without a store.
 
 #pragma once
 
@@ -14,7 +14,6 @@
 
 namespace annals::storage {
 
-/// An index and a search index of the same versions, without a store.
 class SearchCheckpointTest : public testing::Test {
   protected:
     SearchCheckpointTest() { fingerprints_.fill(1); }
