@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <unordered_map>
 
 namespace annals::net {
 

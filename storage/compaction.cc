@@ -4,6 +4,7 @@
 #include "storage/segment_writer.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace annals::storage {
 namespace {

@@ -3,6 +3,7 @@
 #include "core/interactions/answer.h"
 
 #include <algorithm>
+#include <string>
 
 namespace annals::core {
 

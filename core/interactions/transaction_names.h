@@ -13,7 +13,6 @@
 #include "storage/store.h"
 
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace annals::core {

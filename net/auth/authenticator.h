@@ -11,7 +11,7 @@
 #include "core/exchange.h"
 #include "net/auth/credentials.h"
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -8,12 +8,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <future>
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace annals::test {
 namespace {

@@ -4,11 +4,9 @@
 
 #include "codec/json/document.h"
 
-#include <fmt/format.h>
-
+#include <cstddef>
 #include <set>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 namespace annals::core {

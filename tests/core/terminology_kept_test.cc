@@ -1,11 +1,14 @@
 // What is kept of definitions, and when it goes.
 
+#include "codec/json/document.h"
 #include "core/terminology/kept.h"
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace annals::core {

@@ -2,9 +2,13 @@
 
 #include "tests/net/tls_peer.h"
 #include "tests/support/guarded_server.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 
 #include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
 
 namespace annals::test {
 namespace {

@@ -6,6 +6,7 @@
 #include "tests/support/certificates.h"
 #include "tests/support/temporary_directory.h"
 
+#include <gtest/gtest.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
@@ -15,6 +16,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -3,10 +3,14 @@
 #include "tests/net/token_requests.h"
 #include "tests/support/http_endpoint.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
 #include <cstdio>
+#include <string>
+#include <utility>
 
 namespace annals::test {
 namespace {

@@ -4,8 +4,11 @@
 #include "tests/support/search_files.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <string>
 #include <thread>
 
 namespace annals::storage {
