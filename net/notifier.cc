@@ -145,9 +145,9 @@ struct Notifier::Impl : private storage::SettleListener {
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, sending.headers.get());
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, what.update ? "PUT" : "POST");
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
-                         static_cast<curl_off_t>(what.body.size()));
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, what.body.data());
+        const std::string_view body = what.body ? std::string_view(*what.body) : "";
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sending);
         curl_multi_add_handle(multi.get(), curl);

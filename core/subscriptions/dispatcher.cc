@@ -125,6 +125,7 @@ std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
     look_after(time);
     renew_filters();
     scan();
+    std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
     std::vector<Notification> out;
     for (auto& [id, running] : running_) {
         if (!running.next || running.under_way != 0) {

@@ -40,8 +40,8 @@ struct Notification {
     std::uint64_t number = 0;  ///< of this attempt: a version may have several under way
     bool update = false;       ///< PUT; else POST
     std::string url;
-    std::vector<std::string> headers;  ///< "Name: value"
-    std::string body;
+    std::vector<std::string> headers;         ///< "Name: value"
+    std::shared_ptr<const std::string> body;  ///< null: none
 };
 
 struct SubscriptionStats {
@@ -124,6 +124,8 @@ class Dispatcher {
     void scan_behind(Running& leader, Position visible);
     void hold(const storage::VersionInfo& info, std::string_view id, Running& running);
     std::optional<Notification> make(const std::string& id, Running& running);
+    std::shared_ptr<const std::string> body_of(const storage::StoredVersion& stored,
+                                               Payload payload);
     void save_if_due(Clock::time_point time);
     void publish(Clock::time_point time);
 
@@ -142,6 +144,8 @@ class Dispatcher {
     std::optional<std::uint64_t> erased_;  ///< versions of Subscriptions, at the last check
     Clock::time_point looked_after_;
     std::string last_leader_;
+    /// The bodies under way, which the subscriptions that report the same version share.
+    std::map<std::pair<Position, Payload>, std::weak_ptr<const std::string>> bodies_;
     bool has_more_ = false;
     Clock::time_point next_time_;
 

@@ -168,18 +168,29 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
         out.url += "/" + reference;
         out.headers.push_back(fmt::format("Content-Type: application/fhir+{}; charset=utf-8",
                                           what.payload == Payload::json ? "json" : "xml"));
-    }
-    if (what.payload == Payload::json) {
-        // Copied: if the version were erased while the endpoint is slow to take it, zeros would be sent.
-        out.body = stored->body;
-    } else if (what.payload == Payload::xml) {
-        if (const auto document = thread_parser().parse(stored->body)) {
-            xml::Writer().write(out.body, document->root());
-        }
+        out.body = body_of(*stored, what.payload);
     }
     out.number = ++sent_;
     running.under_way = out.number;
     return out;
+}
+
+/// Copied: if the version were erased while the endpoint is slow to take it, zeros would be sent.
+std::shared_ptr<const std::string> Dispatcher::body_of(const storage::StoredVersion& stored,
+                                                       Payload payload) {
+    std::weak_ptr<const std::string>& shared = bodies_[{stored.info.position, payload}];
+    if (std::shared_ptr<const std::string> body = shared.lock()) {
+        return body;
+    }
+    std::string text;
+    if (payload == Payload::json) {
+        text = stored.body;
+    } else if (const auto document = thread_parser().parse(stored.body)) {
+        xml::Writer().write(text, document->root());
+    }
+    auto body = std::make_shared<const std::string>(std::move(text));
+    shared = body;
+    return body;
 }
 
 void Dispatcher::settle(const Notification& notification, const Result<void>& outcome,

@@ -77,17 +77,17 @@ TEST_F(DispatcherTest, ThePayloadIsNothingTheIdOrTheResource) {
     const Notification& none = by_id.at("none");
     EXPECT_FALSE(none.update);
     EXPECT_EQ(none.url, "http://hook/a");
-    EXPECT_EQ(none.body, "");
+    EXPECT_EQ(none.body, nullptr);
     EXPECT_EQ(none.headers.size(), 2U);
     const Notification& id = by_id.at("id");
     EXPECT_FALSE(id.update);
-    EXPECT_EQ(id.body, "");
+    EXPECT_EQ(id.body, nullptr);
     EXPECT_THAT(id.headers, Contains("X-Annals-Version: Patient/p/_history/1"));
     const Notification& xml = by_id.at("xml");
     EXPECT_TRUE(xml.update);
     EXPECT_EQ(xml.url, "http://hook/a/Patient/p");
     EXPECT_THAT(xml.headers, Contains("Content-Type: application/fhir+xml; charset=utf-8"));
-    EXPECT_THAT(xml.body, HasSubstr("<family value=\"x\"/>"));
+    EXPECT_THAT(*xml.body, HasSubstr("<family value=\"x\"/>"));
 }
 
 TEST_F(DispatcherTest, WithoutTheResourceTheEndpointIsAskedAsItStands) {
@@ -113,7 +113,7 @@ TEST_F(DispatcherTest, TheResourceIsSentAsItIsStored) {
     ASSERT_EQ(told.size(), 1U);
     EXPECT_TRUE(told[0].update);
     EXPECT_EQ(told[0].url, "http://hook/a/Patient/p");
-    EXPECT_EQ(told[0].body, send("GET", "/Patient/p").body);
+    EXPECT_EQ(*told[0].body, send("GET", "/Patient/p").body);
     EXPECT_EQ(told[0].headers[0], "Authorization: Bearer x");
     EXPECT_EQ(told[0].headers[1], "X-Y: z");
     EXPECT_THAT(told[0].headers, Contains("Content-Type: application/fhir+json; charset=utf-8"));
@@ -257,7 +257,28 @@ TEST_F(DispatcherTest, AVersionThatIsErasedWhileItIsToldIsToldWhole) {
     const std::vector<Notification> told = advance();
     ASSERT_EQ(told.size(), 1U);
     ASSERT_EQ(send("DELETE", "/Patient/p").status, 204);
-    EXPECT_EQ(told[0].body, body);
+    EXPECT_EQ(*told[0].body, body);
+}
+
+TEST_F(DispatcherTest, TheBodyIsMadeOnceForAllThatAreToldOfAVersion) {
+    subscribe(hook("a", "Patient", "application/fhir+json"));
+    subscribe(hook("b", "Patient", "application/fhir+xml"));
+    subscribe(hook("c", "Patient?family=x", "application/fhir+json"));
+    subscribe(hook("d", "Patient?family=x", "application/fhir+xml"));
+    put_patient("p", "x");
+    std::vector<Notification> told = advance();
+    ASSERT_EQ(told.size(), 4U);
+    EXPECT_EQ(told[0].body, told[2].body);
+    EXPECT_EQ(told[1].body, told[3].body);
+    EXPECT_NE(told[0].body, told[1].body);
+    dispatcher_->settle(told[2], Error{Errc::io, "x", ""}, time_);
+    time_ += 10s;
+    const std::vector<Notification> again = advance();
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(again[0].body, told[0].body) << "still under way";
+    const std::weak_ptr<const std::string> xml = told[1].body;
+    told.clear();
+    EXPECT_TRUE(xml.expired());
 }
 
 TEST_F(DispatcherTest, ASubscriptionThatIsDeletedIsToldNothingMore) {
