@@ -39,26 +39,32 @@ using storage::VersionInfo;
 /// The most errors that are reported one by one.
 constexpr std::size_t kFaultsMax = 20;
 
-/// Loads the versions in advance, so that none disappears while the Bundle is sent.
+/// A resource of the document. Its body is a copy: an erasure waits too briefly for a slow client to take the whole Bundle.
+struct DocumentEntry {
+    TypeId type;
+    std::string id;
+    std::shared_ptr<const std::string> body;
+};
+
 class DocumentEntries final : public EntrySource {
   public:
-    DocumentEntries(std::string_view base_url, std::vector<StoredVersion> versions)
-        : base_url_(escaped_base(base_url)), versions_(std::move(versions)) {}
+    DocumentEntries(std::string_view base_url, std::vector<DocumentEntry> entries)
+        : base_url_(escaped_base(base_url)), entries_(std::move(entries)) {}
 
-    std::size_t size() const noexcept override { return versions_.size(); }
+    std::size_t size() const noexcept override { return entries_.size(); }
 
     bool append(Body& body, std::size_t index, std::string_view before) override {
-        const StoredVersion& version = versions_[index];
+        const DocumentEntry& entry = entries_[index];
         body.append(fmt::format(R"({}{{"fullUrl":"{}/{}/{}","resource":)", before, base_url_,
-                                resource_type_name(version.info.type), version.id));
-        body.append_view(version.body, version.pin);
+                                resource_type_name(entry.type), entry.id));
+        body.append_view(*entry.body, entry.body);
         body.append("}");
         return true;
     }
 
   private:
     std::string base_url_;  // escaped
-    std::vector<StoredVersion> versions_;
+    std::vector<DocumentEntry> entries_;
 };
 
 /// Handles one call, from its parameters to its Bundle.
@@ -109,7 +115,7 @@ class Document {
             co_return std::move(done.error());
         }
         co_await turns_.fetched(versions_);
-        Result<std::vector<StoredVersion>> loaded = load();
+        Result<std::vector<DocumentEntry>> loaded = load();
         if (!loaded) {
             co_return std::move(loaded.error());
         }
@@ -346,19 +352,20 @@ class Document {
         co_return Result<void>();
     }
 
-    Result<std::vector<StoredVersion>> load() const {
-        std::vector<StoredVersion> loaded;
+    Result<std::vector<DocumentEntry>> load() const {
+        std::vector<DocumentEntry> loaded;
         loaded.reserve(versions_.size());
         std::uint64_t bytes = 0;
         for (const VersionInfo& info : versions_) {
-            ANNALS_TRY(StoredVersion stored, service_.store().load(info));
+            ANNALS_TRY(const StoredVersion stored, service_.store().load(info));
             bytes += stored.body.size();
             if (bytes > service_.config().limits.max_body) {
                 return Error{Errc::answer_too_costly,
                              fmt::format("The document would be larger than {} bytes",
                                          service_.config().limits.max_body)};
             }
-            loaded.push_back(std::move(stored));
+            loaded.push_back({info.type, std::string(stored.id),
+                              std::make_shared<const std::string>(stored.body)});
         }
         return loaded;
     }

@@ -4,11 +4,14 @@
 #include "core/operations/document_references.h"
 #include "tests/core/operations/document_fixture.h"
 
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <ctime>
+#include <future>
 #include <string>
 
 namespace annals::core {
@@ -303,6 +306,42 @@ TEST_F(DocumentTest, IsBounded) {
     EXPECT_EQ(answer.status, 422);
     EXPECT_TRUE(answer.says("too-costly")) << answer.body;
     EXPECT_TRUE(answer.says("larger than 1000 bytes")) << answer.body;
+}
+
+TEST_F(DocumentTest, IsSentWholeThoughItIsErasedMeanwhile) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    constexpr int kAuthors = 100;  // more than one slice has
+    std::string authors;
+    for (int i = 0; i < kAuthors; ++i) {
+        ASSERT_EQ(put("Practitioner", fmt::format("a{}", i), ""), 201);
+        authors += fmt::format(R"({}{{"reference":"Practitioner/a{}"}})", i == 0 ? "" : ",", i);
+    }
+    ASSERT_EQ(put_composition("c", fmt::format(R"(,"author":[{}])", authors)), 201);
+    const std::string before = send("GET", "/Composition/c/$document").body;
+
+    Request request;
+    request.path = "/Composition/c/$document";
+    request.base_url = kBaseUrl;
+    request.loop = &loop();
+    std::future<Response> answer;
+    on_loop([&] {
+        answer = asio::co_spawn(loop().context(), handle(service(), request), asio::use_future);
+    });
+    Response response = answer.get();
+    std::string text = response.body.str();
+    ASSERT_NE(response.more, nullptr);
+    for (int i = 0; i < kAuthors; ++i) {
+        ASSERT_EQ(send("DELETE", fmt::format("/Practitioner/a{}", i)).status, 204);
+    }
+    for (bool more = true; more;) {
+        Body slice;
+        more = response.more->next(slice);
+        text += slice.str();
+    }
+    constexpr std::string_view kEntries = R"("entry":[)";
+    EXPECT_EQ(text.substr(text.find(kEntries)), before.substr(before.find(kEntries)));
 }
 
 TEST_F(DocumentTest, ShowsNobodyWhatHeMayNotRead) {
