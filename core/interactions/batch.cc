@@ -141,19 +141,15 @@ class Batch {
     void fit(BatchEntry& entry) {
         name_entry(entry);
         fit_answer(entry.request, use_of(entry), budget_, entry.response);
-        finish(entry.response);
+        entry.response.failure.reset();
+        // Copied: if a version that it views were erased before the Bundle is sent, zeros would be sent.
+        entry.response.body = Body(entry.response.body.str());
     }
 
     /// The same for an answer that is still being produced.
     asio::awaitable<void> draw(BatchEntry& entry) {
         co_await draw_answer(entry.request, use_of(entry), budget_, turns_, entry.response);
-        finish(entry.response);
-    }
-
-    static void finish(Response& response) {
-        response.failure.reset();
-        // Copied: if a version that it views were erased before the Bundle is sent, zeros would be sent.
-        response.body = Body(response.body.str());
+        entry.response.failure.reset();
     }
 
     Result<EntryRequest> read(const BatchEntry& entry) const {

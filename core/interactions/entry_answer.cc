@@ -46,11 +46,13 @@ void leave_body_out(const Request& request, EntryUse use, const AnswerBudget& bu
     }
 }
 
-/// False if it exceeds `budget`.
+/// Copies the slices: if a version that they view were erased during one of the waits, zeros would be sent. False if they exceed
+/// `budget`.
 asio::awaitable<bool> draw(const Request& request, AnswerBudget& budget, Turns& turns,
                            Response& response) {
     const std::unique_ptr<BodySource> source = std::move(response.more);
     bool fits = budget.take(response.body.size());
+    response.body = Body(response.body.str());
     for (bool more = true; more && fits;) {
         if (turns.pace().is_over()) {
             co_await turns.give_way();
@@ -59,7 +61,9 @@ asio::awaitable<bool> draw(const Request& request, AnswerBudget& budget, Turns& 
         Body slice;
         more = source->next(slice);
         fits = budget.take(slice.size());
-        response.body.append(std::move(slice));
+        for (std::size_t i = 0; i < slice.piece_count(); ++i) {
+            response.body.append(slice.piece(i));
+        }
     }
     co_return fits;
 }

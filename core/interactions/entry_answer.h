@@ -60,8 +60,8 @@ enum class EntryUse : std::uint8_t {
 /// Requires: the body is complete (no Response::more).
 void fit_answer(const Request& request, EntryUse use, AnswerBudget& budget, Response& response);
 
-/// Reads Response::more, as far as `budget` goes and in turns with other work, and applies the budget as
-/// fit_answer() does.
+/// Copies what Response::more has, as far as `budget` goes and in turns with other work, and applies the budget as
+/// fit_answer() does. The body has no views then.
 /// Lifetime: everything outlives the await.
 asio::awaitable<void> draw_answer(const Request& request, EntryUse use, AnswerBudget& budget,
                                   Turns& turns, Response& response);
