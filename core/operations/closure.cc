@@ -38,8 +38,9 @@ struct Row {
 
 /// A stored version of a table.
 struct Table {
-    std::uint64_t version = 0;                     ///< of the stored ConceptMap; 0: none
-    std::optional<storage::StoredVersion> stored;  ///< nothing: it is deleted, or never existed
+    std::uint64_t version = 0;  ///< of the stored ConceptMap; 0: none
+    /// None if it is deleted or never existed. Copied: an erasure doesn't wait until the worker has read it.
+    std::optional<std::string> body;
 };
 
 Result<ClosureAsked> read_closure_asked(const Request& request) {
@@ -76,11 +77,11 @@ asio::awaitable<Result<std::shared_ptr<const Table>>> load_table(
     table->version = info ? info->version.value : 0;
     if (info && !info->deletion) {
         co_await request.loop->fetched(std::span(&*info, 1));
-        Result<storage::StoredVersion> stored = service.store().load(*info);
+        const Result<storage::StoredVersion> stored = service.store().load(*info);
         if (!stored) {
-            co_return std::move(stored.error());
+            co_return stored.error();
         }
-        table->stored = *std::move(stored);
+        table->body.emplace(stored->body);
     }
     co_return std::shared_ptr<const Table>(table);
 }
@@ -88,11 +89,11 @@ asio::awaitable<Result<std::shared_ptr<const Table>>> load_table(
 /// The rows of a table, in ascending order. Errors: of `effort`.
 Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort) {
     std::vector<Row> rows;
-    if (!table.stored) {
+    if (!table.body) {
         return rows;
     }
-    ANNALS_TRY_VOID(effort.spend(table.stored->body.size()));
-    ANNALS_TRY(const json::Document document, thread_parser().parse(table.stored->body));
+    ANNALS_TRY_VOID(effort.spend(table.body->size()));
+    ANNALS_TRY(const json::Document document, thread_parser().parse(*table.body));
     for (const json::Value group : document.root()["group"].elements()) {
         for (const json::Value element : group["element"].elements()) {
             const Row alone{group["source"].string(), element["code"].string(), ""};
@@ -249,7 +250,7 @@ asio::awaitable<Response> write_table(const Service& service, const Request& req
     put.query = {};
     put.body = body;
     put.headers = {{"Content-Type", "application/fhir+json"}, {"Prefer", "return=minimal"}};
-    if (before.stored) {
+    if (before.body) {
         put.headers.push_back({"If-Match", tag});
     }
     Response written = co_await handle(service, put);
@@ -295,7 +296,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         }
         const std::shared_ptr<const Table>& table = *loaded;
         const bool begins = asked->concepts.empty() && !asked->version;
-        if (!begins && !table->stored) {
+        if (!begins && !table->body) {
             co_return Error{Errc::not_found, "The closure table has not been created"};
         }
         if (asked->version) {

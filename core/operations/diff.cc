@@ -153,35 +153,41 @@ Result<Sides> read_sides(const Service& service, const Request& request, const S
     return sides;
 }
 
-struct Bodies {
-    storage::StoredVersion from;
-    storage::StoredVersion to;
-    bool meta = false;
-};
-
-Result<Bodies> load_bodies(const Service& service, const Sides& sides) {
-    Bodies bodies;
-    ANNALS_TRY(bodies.from, service.store().load(sides.from));
-    ANNALS_TRY(bodies.to, service.store().load(sides.to));
-    bodies.meta = sides.meta;
-    return bodies;
+Result<std::size_t> bytes_of(const storage::Store& store, const Sides& sides) {
+    ANNALS_TRY(const storage::StoredVersion from, store.load(sides.from));
+    ANNALS_TRY(const storage::StoredVersion to, store.load(sides.to));
+    return from.body.size() + to.body.size();
 }
 
-Result<std::string> compare(const Bodies& bodies) {
+/// A copy: an erasure doesn't wait until large resources have been compared.
+Result<std::string> text_of(const storage::Store& store, const VersionInfo& info) {
+    ANNALS_TRY(const storage::StoredVersion stored, store.load(info));
+    return std::string(stored.body);
+}
+
+Result<std::string> compare(const storage::Store& store, const Sides& sides) {
+    ANNALS_TRY(const std::string from, text_of(store, sides.from));
+    ANNALS_TRY(const std::string to, text_of(store, sides.to));
     json::Parser parser;  // two documents at a time
-    ANNALS_TRY(const json::Document before, thread_parser().parse(bodies.from.body));
-    ANNALS_TRY(const json::Document after, parser.parse(bodies.to.body));
-    return patch::diff_resources(before.root(), after.root(), {.meta = bodies.meta});
+    ANNALS_TRY(const json::Document before, thread_parser().parse(from));
+    ANNALS_TRY(const json::Document after, parser.parse(to));
+    return patch::diff_resources(before.root(), after.root(), {.meta = sides.meta});
 }
 
 asio::awaitable<Result<std::string>> compare_where_it_fits(const Service& service,
                                                            const Request& request,
-                                                           const Bodies& bodies) {
-    if (bodies.from.body.size() + bodies.to.body.size() <= terminology::Worker::kBytesOnLoop) {
-        co_return compare(bodies);
+                                                           const Sides& sides) {
+    const storage::Store& store = service.store();
+    const Result<std::size_t> bytes = bytes_of(store, sides);
+    if (!bytes) {
+        co_return bytes.error();
     }
+    if (*bytes <= terminology::Worker::kBytesOnLoop) {
+        co_return compare(store, sides);
+    }
+    // The worker loads them, so that nothing is held while this waits for its turn.
     Result<std::string> made = co_await service.definitions().worker().make<std::string>(
-        *request.loop, [bodies] { return compare(bodies); });
+        *request.loop, [&store, sides] { return compare(store, sides); });
     co_return made;
 }
 
@@ -208,11 +214,7 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
     }
     const VersionInfo both[] = {sides->from, sides->to};
     co_await request.loop->fetched(both);
-    const Result<Bodies> bodies = load_bodies(service, *sides);
-    if (!bodies) {
-        co_return bodies.error();
-    }
-    Result<std::string> parameters = co_await compare_where_it_fits(service, request, *bodies);
+    Result<std::string> parameters = co_await compare_where_it_fits(service, request, *sides);
     if (!parameters) {
         co_return parameters.error();
     }

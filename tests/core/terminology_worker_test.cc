@@ -1,3 +1,4 @@
+#include "core/base/digest.h"
 #include "core/definitions.h"
 #include "core/terminology/worker.h"
 #include "tests/support/service_fixture.h"
@@ -50,6 +51,26 @@ class TerminologyWorker : public test::ServiceFixture {
                           [this, method, target = std::move(target), body = std::move(body)] {
                               return send(method, target, body);
                           });
+    }
+
+    core::Request request_of(core::HttpMethod method, std::string_view path) {
+        core::Request request;
+        request.method = method;
+        request.path = path;
+        request.base_url = kBaseUrl;
+        request.loop = &loop();
+        return request;
+    }
+
+    /// Handles it, before whatever is sent later. Lifetime: `request` until it is answered.
+    std::future<core::Response> begin(const core::Request& request) {
+        std::future<core::Response> answer;
+        on_loop([&] {
+            answer = asio::co_spawn(loop().context(), core::handle(service(), request),
+                                    asio::use_future);
+        });
+        on_loop([] {});  // it waits by now
+        return answer;
     }
 
     std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
@@ -128,6 +149,68 @@ TEST_F(TerminologyWorker, LooksAtLargeResourcesWhileOthersAreAnswered) {
     EXPECT_TRUE(compared.get().says(R"("previousValue","valueCode":"preliminary")"));
     EXPECT_TRUE(sound.get().says("No issues detected"));
     EXPECT_TRUE(unsound.get().says("Observation.status"));
+}
+
+TEST_F(TerminologyWorker, ComparesNoneThatWasErasedBeforeItsTurn) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    const std::string long_text(Worker::kBytesOnLoop, 'x');
+    for (const std::string_view status : {"preliminary", "final"}) {
+        ASSERT_LT(send("PUT", "/Observation/large",
+                       fmt::format(R"({{"resourceType":"Observation","id":"large","status":"{}",)"
+                                   R"("code":{{"text":"{}"}}}})",
+                                   status, long_text))
+                      .status,
+                  300);
+    }
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    const core::Request request = request_of(core::HttpMethod::get, "/Observation/large/$diff");
+    auto compared = begin(request);
+    EXPECT_EQ(send("DELETE", "/Observation/large/_history/1").status, 204);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    EXPECT_EQ(compared.get().status, 404);
+}
+
+TEST_F(TerminologyWorker, ReadsAClosureTableThatIsErasedBeforeItsTurn) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    const std::string code(Worker::kStepsOnLoop, 'x');
+    ASSERT_EQ(send("PUT", "/CodeSystem/s",
+                   fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
+                               R"("status":"active","content":"complete",)"
+                               R"("concept":[{{"code":"{}","concept":[{{"code":"below"}}]}}]}})",
+                               code))
+                  .status,
+              201);
+    const auto closure = [](std::string_view more) {
+        return fmt::format(R"({{"resourceType":"Parameters","parameter":[)"
+                           R"({{"name":"name","valueString":"mine"}}{}]}})",
+                           more);
+    };
+    const auto adding = [&](std::string_view added) {
+        return closure(fmt::format(
+            R"(,{{"name":"concept","valueCoding":{{"system":"http://s/s","code":"{}"}}}})", added));
+    };
+    ASSERT_EQ(send("POST", "/$closure", closure("")).status, 200);
+    ASSERT_EQ(send("POST", "/$closure", adding(code)).status, 200);
+    ASSERT_EQ(send("POST", "/$closure", adding("below")).status, 200);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    core::Request request = request_of(core::HttpMethod::post, "/$closure");
+    const std::string since = closure(R"(,{"name":"version","valueString":"2"})");
+    request.body = since;
+    auto told = begin(request);
+    EXPECT_EQ(send("DELETE", "/ConceptMap/closure-" + sha256_hex("mine").substr(0, 32)).status,
+              204);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    const core::Response response = told.get();
+    EXPECT_EQ(response.status, 200);
+    EXPECT_NE(response.body.str().find(R"("code":"below")"), std::string::npos);
 }
 
 TEST_F(TerminologyWorker, LooksAtWhatHasCostlyRulesWhileOthersAreAnswered) {
