@@ -21,13 +21,29 @@ GivenCode given_coding(json::Value coding) {
     return given;
 }
 
-// Neither may contain a line break, but both a bar.
+// The size tells where the system ends, even if it contains a line break, which only validation prevents.
 std::string coding_key(std::string_view system, std::string_view code) {
-    return fmt::format("{}\n{}", system, code);
+    return fmt::format("{}\n{}\n{}", system, code, system.size());
 }
 
 std::string coding_key(json::Value coding) {
     return coding_key(coding["system"].string(), coding["code"].string());
+}
+
+// A code's key ends with a digit.
+std::string text_key(std::string_view text) {
+    return fmt::format("{}\n", text);
+}
+
+std::string text_key(json::Value codeable_concept) {
+    std::string text = codeable_concept["text"].string();
+    for (const json::Value coding : codeable_concept["coding"].elements()) {
+        if (!text.empty()) {
+            break;
+        }
+        text = coding["display"].string();
+    }
+    return text_key(text);
 }
 
 Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const CodedNames& names) {

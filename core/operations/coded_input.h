@@ -31,6 +31,12 @@ std::string coding_key(std::string_view system, std::string_view code);
 /// The same for a Coding.
 std::string coding_key(json::Value coding);
 
+/// A key for what only a text names; no code has it.
+std::string text_key(std::string_view text);
+
+/// The same for a CodeableConcept without a code: by its text, otherwise by the first display of its codings.
+std::string text_key(json::Value codeable_concept);
+
 /// The names of the parameters that give a code.
 struct CodedNames {
     std::string_view code = "code";

@@ -25,9 +25,11 @@ Instant document_made_at(json::Value document, Instant written, const TimeZone* 
 /// A key that distinguishes kinds of documents.
 std::string kind_of(json::Value type) {
     for (const json::Value coding : type["coding"].elements()) {
-        return coding_key(coding);
+        if (coding["code"].is_string()) {
+            return coding_key(coding);
+        }
     }
-    return "text " + type["text"].string();
+    return text_key(type);
 }
 
 struct DocrefAsked {

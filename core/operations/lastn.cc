@@ -20,10 +20,12 @@ class Groups {
     void add(json::Value code, const Made& made) {
         std::vector<std::string> keys;
         for (const json::Value coding : code["coding"].elements()) {
-            keys.push_back(coding_key(coding));
+            if (coding["code"].is_string()) {
+                keys.push_back(coding_key(coding));
+            }
         }
         if (keys.empty()) {
-            keys.push_back("text " + code["text"].string());
+            keys.push_back(text_key(code));
         }
         const std::size_t index = made_.size();
         made_.push_back(made);

@@ -54,7 +54,7 @@ Result<bool> Measurements::add(json::Value quantity) {
                       .code = quantity["code"].string(),
                       .unit = quantity["unit"].string()};
     // A code identifies the unit; without one, the human-readable unit does.
-    std::string name = unit.code.empty() ? "text " + unit.unit : coding_key(unit.system, unit.code);
+    std::string name = unit.code.empty() ? text_key(unit.unit) : coding_key(unit.system, unit.code);
     const auto [found, is_new] = by_name_.try_emplace(std::move(name), units_.size());
     if (is_new) {
         if (units_.size() == kUnitsMax) {

@@ -21,7 +21,11 @@ constexpr Set kSets[] = {{"profile", false}, {"security", true}, {"tag", true}};
 
 /// The key that identifies an element of a set.
 std::string key_of(json::Value element, bool coding) {
-    return coding ? coding_key(element) : element.string();
+    if (!coding) {
+        return element.string();
+    }
+    // Without a code, only an equal element is the same one.
+    return element["code"].is_string() ? coding_key(element) : std::string(element.raw());
 }
 
 Result<void> check_shape(json::Value change) {

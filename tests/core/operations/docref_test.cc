@@ -22,13 +22,21 @@ class Docref : public testing::Test {
     void add(std::string_view id, std::string_view code, std::string_view date,
              std::string_view period = {}, std::string_view status = "current",
              std::string_view patient = "p") {
+        add_typed(
+            id, fmt::format(R"({{"coding":[{{"system":"http://loinc.org","code":"{}"}}]}})", code),
+            date, period, status, patient);
+    }
+
+    void add_typed(std::string_view id, std::string_view type, std::string_view date,
+                   std::string_view period = {}, std::string_view status = "current",
+                   std::string_view patient = "p") {
         const Received answer = server_.put(
             fmt::format("/DocumentReference/{}", id),
             fmt::format(
                 R"({{"resourceType":"DocumentReference","id":"{}","status":"{}","date":"{}",)"
-                R"("type":{{"coding":[{{"system":"http://loinc.org","code":"{}"}}]}},)"
+                R"("type":{},)"
                 R"("subject":{{"reference":"Patient/{}"}},"content":[{{"attachment":{{"title":"a"}}}}]{}}})",
-                id, status, date, code, patient,
+                id, status, date, type, patient,
                 period.empty() ? "" : fmt::format(R"(,"context":{{"period":{{{}}}}})", period)));
         ASSERT_EQ(answer.status, 201) << answer.body;
     }
@@ -48,6 +56,20 @@ TEST_F(Docref, FindsTheNewestOfEachTypeWhereNoTimeIsSaid) {
     EXPECT_EQ(found("patient=p&type=34133-9,11488-4"), "note new");
     EXPECT_EQ(found("patient=q"), "theirs");
     EXPECT_EQ(found("patient=nobody"), "");
+}
+
+TEST_F(Docref, TellsTypesWithoutACodeApartByTheirTexts) {
+    constexpr std::string_view kDate = "2023-01-02T03:04:05Z";
+    const auto add_of = [&](std::string_view id, std::string_view type, std::string_view date) {
+        add_typed(id, type, date, "", "current", "r");
+    };
+    add_of("a", R"({"coding":[{"display":"Letter"}]})", kDate);
+    add_of("b", R"({"coding":[{"display":"Letter"}]})", "2022-01-02T03:04:05Z");
+    add_of("c", R"({"coding":[{"display":"Note"}]})", "2021-01-02T03:04:05Z");
+    add_of("d", R"({"coding":[{"display":"Note"}],"text":"Report"})", "2020-01-02T03:04:05Z");
+    add_of("e", R"({"coding":[{"display":"Note"},{"code":"Note"}]})", "2019-01-02T03:04:05Z");
+    add_of("f", R"({"coding":[{"code":"Note"}]})", "2018-01-02T03:04:05Z");
+    EXPECT_EQ(found("patient=r"), "a c d e");
 }
 
 TEST_F(Docref, GoesByTheTimeOfCareAndElseByWhenADocumentWasMade) {

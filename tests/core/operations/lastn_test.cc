@@ -82,6 +82,17 @@ TEST_F(Lastn, IsOrderedByWhatTellsWhenAnObservationWasMade) {
     EXPECT_EQ(found("patient=p&code=a&max=9"), "written ended instant begun events bounded issued");
 }
 
+TEST_F(Lastn, GroupsByTheTextWhatHasNoCode) {
+    add_coded("weight", R"({"display":"Weight"})", "2020-01-01");
+    add_coded("height", R"({"system":"s","display":"Height"},{"display":"Size"})", "2021-01-01");
+    add_coded("taller", R"({"display":"Height"})", "2022-01-01");
+    add_coded("age",
+              R"({"display":"Weight"}],"text":"Age","extension":[{"url":"u","valueCode":"x"})",
+              "2023-01-01");
+    add_coded("coded", R"({"display":"Weight"},{"code":"Weight"})", "2024-01-01");
+    EXPECT_EQ(found("patient=p&category:missing=true"), "coded age taller weight");
+}
+
 TEST_F(Lastn, TellsApartCodesThatAreWrittenAlike) {
     add_coded("one", R"({"system":"s","code":"a|b"})", "2020-01-01");
     add_coded("other", R"({"system":"s|a","code":"b"})", "2021-01-01");

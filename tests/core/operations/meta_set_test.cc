@@ -95,6 +95,26 @@ TEST(MetaSet, TellsApartCodesThatAreWrittenAlike) {
     EXPECT_EQ(all.json(), kBoth);
 }
 
+// Without validation, a system may contain a line break.
+TEST(MetaSet, TellsApartSystemsAndCodesWithLineBreaks) {
+    EXPECT_EQ(added(R"({"tag":[{"system":"a\nb","code":"c"}]})",
+                    R"({"tag":[{"system":"a","code":"b\nc"}]})"),
+              R"({"tag":[{"system":"a\nb","code":"c"},{"system":"a","code":"b\nc"}]})");
+}
+
+TEST(MetaSet, ComparesCodingsWithoutACodeWhole) {
+    constexpr std::string_view kBoth = R"({"tag":[{"display":"a"},{"display":"b"}]})";
+    EXPECT_EQ(added(R"({"tag":[{"display":"a"}]})", kBoth), kBoth);
+    EXPECT_EQ(added(kBoth, R"({"tag":[{"display":"b"}]})"), "-");
+    EXPECT_EQ(removed(kBoth, R"({"tag":[{"display":"a"}]})"), R"({"tag":[{"display":"b"}]})");
+    MetaUnion all;
+    json::Parser parser;
+    ASSERT_TRUE(all.add(
+        parser.parse(R"({"tag":[{"display":"b"},{"display":"a"},{"system":"s","code":"c"}]})")
+            ->root()));
+    EXPECT_EQ(all.json(), R"({"tag":[{"system":"s","code":"c"},{"display":"a"},{"display":"b"}]})");
+}
+
 TEST(MetaSet, RefusesWhatIsNoMeta) {
     for (const char* change :
          {"[]", "7", R"({"tag":{}})", R"({"tag":["a"]})", R"({"tag":[null]})", R"({"profile":"p"})",
