@@ -140,7 +140,13 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     if (text.starts_with(kByteOrderMark)) {
         text.remove_prefix(kByteOrderMark.size());
     }
-    const Result<json::Document> document = parser.parse(text);
+    Result<json::Document> document = parser.parse(text);
+    if (document) {
+        // What is stored is searched for names as they are normally written.
+        if (const std::string plain = parser.with_plain_names(*document); !plain.empty()) {
+            document = parser.parse(plain);
+        }
+    }
     if (!document || !document->root().is_object()) {
         return Error{
             Errc::invalid,

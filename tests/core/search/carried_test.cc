@@ -102,6 +102,17 @@ TEST_F(CarriedTest, AValueSetIsNamedByItsIdAsTheServersOwnAre) {
     EXPECT_EQ(send("GET", "/Patient?gender:in=CodeSystem/" + page.ids[0]).status, 400);
 }
 
+TEST_F(CarriedTest, WhatIsContainedIsFoundHoweverItsNamesAreEscaped) {
+    install("p.test", "1.0.0",
+            {value_set("one", "One",
+                       R"(,"cont\u0061ined":[{"resourceType":"\u0050atient","id":"c",)"
+                       R"("gend\u0065r":"male"}])"),
+             value_set("two", "Two",
+                       R"(,"contained":[{"resourceType":"Patient","id":"c","gender":"male"}])")});
+    EXPECT_THAT(urls("/Patient?gender=male&_contained=true"),
+                UnorderedElementsAre("http://p/one", "http://p/two"));
+}
+
 TEST_F(CarriedTest, IsFoundAndReadAndIsNoneOfTheStoresVersions) {
     put_patient("a");
     const std::string changes = send("GET", "/_changes").body;
