@@ -30,8 +30,9 @@ struct ValidateAsked {
 
 constexpr std::size_t kProfilesAskedMax = 20;
 
-/// About ten milliseconds' work; what takes more is left to the worker.
-constexpr std::uint64_t kStepsOnLoop = 1'000'000;
+/// What takes more steps is left to the worker. About ten milliseconds' work, and about as much again in terminology, which has
+/// a budget of the same size.
+constexpr std::uint64_t kValidationStepsOnLoop = 1'000'000;
 
 Result<void> take_mode(ValidateAsked& asked, std::string mode) {
     static constexpr std::string_view kModes[] = {"create", "update", "delete", "profile"};
@@ -184,9 +185,12 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
     }
     const Definitions::Resident definitions(service.definitions(), unread);
     validation::Options options = options_for(definitions, asked.profiles);
-    options.steps = kStepsOnLoop;
+    options.steps = kValidationStepsOnLoop;
     validation::Report report = validation::validate(asked.resource, definitions, options);
     if (report.stopped) {
+        if (unread != nullptr) {
+            unread->clear();  // the worker reads the definitions itself
+        }
         return leave_to_worker();
     }
     std::ranges::move(report.issues, std::back_inserter(found.issues));
