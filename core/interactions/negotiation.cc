@@ -84,6 +84,15 @@ AnswerFormat answer_format(Format format, const MediaMatch& match) {
 
 }  // namespace
 
+std::optional<Format> format_of(std::string_view media_type) {
+    for (const Format format : {Format::json, Format::xml}) {
+        if (closeness(format, media_type) >= kGenericType) {
+            return format;
+        }
+    }
+    return {};
+}
+
 Result<AnswerFormat> read_accept(const Request& request) {
     bool any = false;
     std::string_view said;
@@ -132,12 +141,12 @@ Result<AnswerFormat> read_format_parameter(std::string_view value) {
         return not_acceptable("_format", value);
     }
     AnswerFormat answer{.close = Naming::fhir, .says_version = !media.fhir_version.empty()};
+    const std::optional<Format> format = format_of(name);
     const bool range = closeness(Format::json, name) == kAnything;
-    if (range || equal_ignoring_case(name, "json") ||
-        closeness(Format::json, name) >= kGenericType) {
+    if (range || equal_ignoring_case(name, "json") || format == Format::json) {
         return answer;
     }
-    if (equal_ignoring_case(name, "xml") || closeness(Format::xml, name) >= kGenericType) {
+    if (equal_ignoring_case(name, "xml") || format == Format::xml) {
         answer.format = Format::xml;
         return answer;
     }
@@ -150,12 +159,12 @@ Result<BodyFormat> read_content_type(const Request& request) {
         return BodyFormat::json;
     }
     const MediaType media = read_media_type(*value);
-    const bool json = closeness(Format::json, media.name) >= kGenericType;
-    if (!json && closeness(Format::xml, media.name) < kGenericType) {
+    const std::optional<Format> format = format_of(media.name);
+    if (!format) {
         return BodyFormat::other;
     }
     ANNALS_TRY_VOID(check_parameters(media));
-    return json ? BodyFormat::json : BodyFormat::xml;
+    return format == Format::json ? BodyFormat::json : BodyFormat::xml;
 }
 
 Result<void> check_parameters(const MediaType& media) {

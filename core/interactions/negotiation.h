@@ -12,11 +12,16 @@
 #include "core/interactions/media_type.h"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace annals::core {
 
 enum class Format : std::uint8_t { json, xml };
+
+/// The format that a media type names: FHIR's (application/fhir+json), DSTU2's (application/json+fhir), or a general one
+/// (application/json, text/json). None for a range.
+std::optional<Format> format_of(std::string_view media_type);
 
 /// How explicitly a format was asked for.
 enum class Naming : std::uint8_t {

@@ -1,6 +1,7 @@
 #include "core/subscriptions/subscription.h"
 
 #include "core/base/text.h"
+#include "core/interactions/negotiation.h"
 #include "core/subscriptions/endpoint.h"
 
 #include <fmt/format.h>
@@ -70,13 +71,9 @@ Result<Payload> read_payload(json::Value payload) {
         return Payload::none;
     }
     const std::string text = payload.string();
-    std::string name = text.substr(0, text.find(';'));
-    name.erase(name.find_last_not_of(' ') + 1);
-    if (name == "application/fhir+json" || name == "application/json") {
-        return Payload::json;
-    }
-    if (name == "application/fhir+xml" || name == "application/xml") {
-        return Payload::xml;
+    const std::string_view name = read_media_type(text).name;
+    if (const std::optional<Format> format = format_of(name)) {
+        return format == Format::json ? Payload::json : Payload::xml;
     }
     if (name == "id-only") {
         return Payload::id_only;

@@ -103,6 +103,19 @@ TEST_F(DispatcherTest, WithoutTheResourceTheEndpointIsAskedAsItStands) {
     }
 }
 
+TEST_F(DispatcherTest, ThePayloadMayBeAnyMediaTypeOfItsFormat) {
+    subscribe(hook("a", "Patient", "application/json+fhir"));
+    subscribe(hook("b", "Patient", "text/json ; charset=utf-8"));
+    subscribe(hook("c", "Patient", "Application/XML+fhir"));
+    put_patient("p", "x");
+    const std::vector<Notification> told = advance();
+    ASSERT_EQ(told.size(), 3U);
+    for (const Notification& one : told) {
+        EXPECT_TRUE(one.update);
+        EXPECT_EQ(one.body.front(), one.subscription == "c" ? '<' : '{');
+    }
+}
+
 TEST_F(DispatcherTest, TheResourceIsSentAsItIsStored) {
     std::string body = hook("s", "Patient", "application/fhir+json");
     body.replace(body.find("/a\""), 3,
