@@ -62,8 +62,7 @@ Result<void> check_format(const OperationInput& input) {
     if (!format) {
         return {};
     }
-    std::replace(format->begin(), format->end(), ' ', '+');  // an unescaped plus sign
-    if (!is_ndjson(*format)) {
+    if (!is_ndjson(with_plus(*format))) {
         return Error{
             Errc::invalid,
             fmt::format("_outputFormat: '{}' is not supported: use application/fhir+ndjson",

@@ -107,10 +107,7 @@ Result<ChangesAsked> read_changes_asked(const Service& service, const Request& r
             ANNALS_TRY(const std::vector<TypeId> types, search::read_types(value));
             asked.types.insert(asked.types.end(), types.begin(), types.end());
         } else if (name == "_format") {
-            accept = value == "ndjson" ? kLines[0] : std::string_view(value);
-            if (const std::size_t blank = accept.find("fhir "); blank != std::string::npos) {
-                accept[blank + 4] = '+';  // an unescaped + in a query
-            }
+            accept = value == "ndjson" ? std::string(kLines[0]) : with_plus(value);
         } else {
             return invalid_parameter(fmt::format("Unknown parameter '{}'", name));
         }

@@ -67,6 +67,17 @@ MediaType read_media_type(std::string_view text) {
     return media;
 }
 
+std::string with_plus(std::string_view text) {
+    std::string out(text);
+    // Blanks beside separators stay: "text/json; q=1, text/xml".
+    for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+        if (text[i] == ' ' && is_token(text.substr(i - 1, 1)) && is_token(text.substr(i + 1, 1))) {
+            out[i] = '+';
+        }
+    }
+    return out;
+}
+
 bool is_media_type(std::string_view text) noexcept {
     std::string_view subtype = next_part(text, ';');
     const std::string_view type = subtype.substr(0, subtype.find('/'));

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace annals::core {
@@ -26,6 +27,9 @@ struct MediaType {
 
 /// Reads one element of a list. Lifetime: views point into `text`.
 MediaType read_media_type(std::string_view text);
+
+/// A media type from a query, with its + restored: unescaped, it arrives as a blank.
+std::string with_plus(std::string_view text);
 
 /// Whether `text` is one media type, with or without parameters (`image/*` is not).
 bool is_media_type(std::string_view text) noexcept;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 namespace annals::core {
@@ -133,20 +132,18 @@ Result<AnswerFormat> read_accept(const Request& request) {
 }
 
 Result<AnswerFormat> read_format_parameter(std::string_view value) {
-    const MediaType media = read_media_type(value);
-    // The unescaped + of application/fhir+json arrives as a blank.
-    std::string name(media.name);
-    std::ranges::replace(name, ' ', '+');
+    const std::string text = with_plus(value);
+    const MediaType media = read_media_type(text);
     if (!is_r4(media.fhir_version) || !is_utf8_charset(media.charset)) {
         return not_acceptable("_format", value);
     }
     AnswerFormat answer{.close = Naming::fhir, .says_version = !media.fhir_version.empty()};
-    const std::optional<Format> format = format_of(name);
-    const bool range = closeness(Format::json, name) == kAnything;
-    if (range || equal_ignoring_case(name, "json") || format == Format::json) {
+    const std::optional<Format> format = format_of(media.name);
+    const bool range = closeness(Format::json, media.name) == kAnything;
+    if (range || equal_ignoring_case(media.name, "json") || format == Format::json) {
         return answer;
     }
-    if (equal_ignoring_case(name, "xml") || format == Format::xml) {
+    if (equal_ignoring_case(media.name, "xml") || format == Format::xml) {
         answer.format = Format::xml;
         return answer;
     }

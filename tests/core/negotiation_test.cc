@@ -118,6 +118,17 @@ TEST(FormatParameter, TakesNamesAndMediaTypes) {
     EXPECT_EQ(format("application/fhir+json;fhirVersion=3.0"), "406");
 }
 
+TEST(FormatParameter, ItsPlusMayArriveAsABlank) {
+    EXPECT_EQ(with_plus("application/fhir json"), "application/fhir+json");
+    EXPECT_EQ(with_plus("application/fhir+json"), "application/fhir+json");
+    EXPECT_EQ(with_plus(" application/fhir ndjson ; q=1, text/xml ; q=0.5 "),
+              " application/fhir+ndjson ; q=1, text/xml ; q=0.5 ");
+    EXPECT_EQ(with_plus("application/fhir  json"), "application/fhir  json");
+    EXPECT_EQ(with_plus(" "), " ");
+    EXPECT_EQ(with_plus(""), "");
+    EXPECT_EQ(format("application/fhir xml ; fhirVersion=4.0"), "xml");
+}
+
 TEST(ContentType, TellsFormatsApart) {
     const auto body = [](std::string_view value) {
         return read_content_type(with("Content-Type", value));
