@@ -123,7 +123,8 @@ void SearchRun::mark_died(std::uint32_t document, Position at) const noexcept {
         at.value < kCurrent ? static_cast<std::uint32_t>(at.value) : kCurrent;
     died.store(after, std::memory_order_relaxed);
     if (before == kCurrent && after != kCurrent) {
-        died_count_.fetch_add(1, std::memory_order_relaxed);
+        // Releases the death stored above: RunFacts keeps a list of what has died for as long as the count stays the same.
+        died_count_.fetch_add(1, std::memory_order_release);
     }
     if (after == 0) {
         erased_count_.fetch_add(1, std::memory_order_release);

@@ -174,9 +174,10 @@ class SearchRun {
     /// The only mutation; an erased document stays erased. Any thread, but for one document one at a time.
     void mark_died(std::uint32_t document, Position at) const noexcept;
 
-    /// How many have died or were erased. While it is 0, there is no need to check died_at().
+    /// How many have died or were erased. While it is 0, there is no need to check died_at(). A later died_at() tells of all
+    /// of them.
     std::uint32_t died_count() const noexcept {
-        return died_count_.load(std::memory_order_relaxed);
+        return died_count_.load(std::memory_order_acquire);
     }
 
     bool any_died() const noexcept { return died_count() != 0; }
