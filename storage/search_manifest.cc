@@ -56,15 +56,16 @@ Result<SearchManifest> decode_manifest(std::string_view bytes) {
     }
     std::string_view left =
         bytes.substr(kMagic.size(), bytes.size() - kMagic.size() - kChecksumBytes);
-    if (take_le<std::uint32_t>(left) != kVersion) {
-        return unfit("another version of the format");
-    }
+    const auto version = take_le<std::uint32_t>(left);
     SearchManifest manifest;
     const auto types = take_le<std::uint32_t>(left);
     manifest.store_id = take_le<std::uint64_t>(left);
     if (load_le<std::uint64_t>(bytes.data() + bytes.size() - kChecksumBytes) !=
         hash64(bytes.substr(0, bytes.size() - kChecksumBytes), manifest.store_id)) {
         return unfit("damaged");
+    }
+    if (version != kVersion) {
+        return Error{Errc::usage, "another version of the format"};
     }
     // What follows was written by encode_manifest(); the checks are for other programs' versions of it.
     manifest.witness.position = {take_le<std::uint64_t>(left)};

@@ -75,7 +75,7 @@ inline Error unfit(std::string_view why) {
 
 std::string encode_manifest(const SearchManifest& manifest);
 
-/// Errors: corrupt.
+/// Errors: corrupt; usage: another version of the format.
 Result<SearchManifest> decode_manifest(std::string_view bytes);
 
 }  // namespace annals::storage

@@ -27,6 +27,10 @@ Result<void> verify_search_checkpoint(FileSystem& fs, const std::string& directo
     if (!found.manifest && found.manifest.error().code == Errc::no_store) {
         return found.manifest.error();
     }
+    if (!found.manifest && found.manifest.error().code == Errc::usage) {
+        report.search_other_format = true;
+        return {};
+    }
     if (!found.manifest) {
         add_damage(manifest, 0, "manifest of the search index: " + found.manifest.error().detail);
         return {};

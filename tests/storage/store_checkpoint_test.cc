@@ -1,5 +1,6 @@
 // The search index of a store on disk: what fits is used, what doesn't is never trusted, and what was erased is gone.
 
+#include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "storage/search_checkpoint_reader.h"
 #include "storage/search_manifest.h"
@@ -200,6 +201,28 @@ TEST(StoreCheckpoint, OfAnotherVersionOfTheFormatIsNoDamageAndRebuilt) {
     OpenReport opened;
     EXPECT_EQ(found(fs, &opened), expected);
     EXPECT_EQ(opened.versions_extracted, 1U);
+}
+
+TEST(StoreCheckpoint, WhoseManifestIsOfAnotherVersionIsNoDamageAndRebuilt) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        submit_put(*store, "Patient", "a", "red 7 >b");
+    }
+    const std::string expected = found_anew(fs);
+    const auto manifest = read_search_manifest(fs, "/data", kSearchManifestName);
+    ASSERT_TRUE(manifest) << manifest.error().detail;
+    std::string bytes = encode_manifest(*manifest);
+    bytes.resize(bytes.size() - sizeof(std::uint64_t));  // the checksum
+    ++bytes[8];                                          // the version
+    append_le(bytes, hash64(bytes, manifest->store_id));
+    fs.set_content(kSearchFolder + "/" + std::string(kSearchManifestName), bytes);
+
+    const auto report = verify(fs, "/data");
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty()) << report->damages.front().reason;
+    EXPECT_TRUE(report->search_other_format);
+    EXPECT_EQ(found(fs), expected);
 }
 
 TEST(StoreCheckpoint, IsVerifiedAsFarAsItIsThere) {
