@@ -108,6 +108,9 @@ void Replays::read(std::string_view text, Instant began, Instant now) {
             continue;
         }
         if (count_ >= kAllMax) {
+            drop_far(now);
+        }
+        if (count_ >= kAllMax) {
             known_from_ = latest_end(now);  // what follows is not remembered
             return;
         }

@@ -277,6 +277,19 @@ TEST_F(KeptReplays, OfAllClientsOfAClockThatWasAheadLeaveRoom) {
     }
 }
 
+TEST_F(KeptReplays, OfAClockThatWasAheadLeaveRoomForTheRestOfTheirFile) {
+    constexpr Instant kAheadEnd{kBegin.us + 1'000'000'000'000};
+    std::string text = fmt::format("annals-assertions 1 whole {}\n", kBegin.us);
+    for (std::size_t i = 0; i < Replays::kAllMax; ++i) {
+        text += fmt::format("{} {} c{}\n", kAheadEnd.us, i, i % 100);
+    }
+    files.set_content("/data/assertions",
+                      fmt::format("{}{} {} a\n", text, kEnd.us, sha256_hex("one")));
+    const auto replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
+    EXPECT_EQ(fault(*replays, "a", {"two", kEnd}), kTaken);
+}
+
 TEST_F(KeptReplays, AreNotDroppedForASmallCorrectionOfTheClock) {
     const auto replays = open(files);
     for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
