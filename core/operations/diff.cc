@@ -12,6 +12,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
 namespace annals::core {
 
 namespace {
@@ -153,41 +158,50 @@ Result<Sides> read_sides(const Service& service, const Request& request, const S
     return sides;
 }
 
-Result<std::size_t> bytes_of(const storage::Store& store, const Sides& sides) {
+Result<std::string> compare(std::string_view from, std::string_view to, bool meta) {
+    json::Parser parser;  // two documents at a time
+    ANNALS_TRY(const json::Document before, thread_parser().parse(from));
+    ANNALS_TRY(const json::Document after, parser.parse(to));
+    return patch::diff_resources(before.root(), after.root(), {.meta = meta});
+}
+
+/// The difference, if both are small enough to be compared on the loop.
+Result<std::optional<std::string>> compare_small(const storage::Store& store, const Sides& sides) {
     ANNALS_TRY(const storage::StoredVersion from, store.load(sides.from));
     ANNALS_TRY(const storage::StoredVersion to, store.load(sides.to));
-    return from.body.size() + to.body.size();
+    if (from.body.size() + to.body.size() > terminology::Worker::kBytesOnLoop) {
+        return std::optional<std::string>();
+    }
+    ANNALS_TRY(std::string made, compare(from.body, to.body, sides.meta));
+    return std::optional(std::move(made));
 }
 
 /// A copy: an erasure doesn't wait until large resources have been compared.
-Result<std::string> text_of(const storage::Store& store, const VersionInfo& info) {
+Result<std::string> copied_body(const storage::Store& store, const VersionInfo& info) {
     ANNALS_TRY(const storage::StoredVersion stored, store.load(info));
     return std::string(stored.body);
 }
 
-Result<std::string> compare(const storage::Store& store, const Sides& sides) {
-    ANNALS_TRY(const std::string from, text_of(store, sides.from));
-    ANNALS_TRY(const std::string to, text_of(store, sides.to));
-    json::Parser parser;  // two documents at a time
-    ANNALS_TRY(const json::Document before, thread_parser().parse(from));
-    ANNALS_TRY(const json::Document after, parser.parse(to));
-    return patch::diff_resources(before.root(), after.root(), {.meta = sides.meta});
+Result<std::string> compare_copies(const storage::Store& store, const Sides& sides) {
+    ANNALS_TRY(const std::string from, copied_body(store, sides.from));
+    ANNALS_TRY(const std::string to, copied_body(store, sides.to));
+    return compare(from, to, sides.meta);
 }
 
 asio::awaitable<Result<std::string>> compare_where_it_fits(const Service& service,
                                                            const Request& request,
                                                            const Sides& sides) {
     const storage::Store& store = service.store();
-    const Result<std::size_t> bytes = bytes_of(store, sides);
-    if (!bytes) {
-        co_return bytes.error();
+    Result<std::optional<std::string>> small = compare_small(store, sides);
+    if (!small) {
+        co_return small.error();
     }
-    if (*bytes <= terminology::Worker::kBytesOnLoop) {
-        co_return compare(store, sides);
+    if (*small) {
+        co_return std::move(**small);
     }
     // The worker loads them, so that nothing is held while this waits for its turn.
     Result<std::string> made = co_await service.definitions().worker().make<std::string>(
-        *request.loop, [&store, sides] { return compare(store, sides); });
+        *request.loop, [&store, sides] { return compare_copies(store, sides); });
     co_return made;
 }
 
