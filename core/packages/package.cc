@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "core/base/resource_types.h"
 #include "core/base/text.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/terminology/listed.h"
 
 #include <fmt/format.h>
@@ -140,13 +141,7 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     if (text.starts_with(kByteOrderMark)) {
         text.remove_prefix(kByteOrderMark.size());
     }
-    Result<json::Document> document = parser.parse(text);
-    if (document) {
-        // What is stored is searched for names as they are normally written.
-        if (const std::string plain = parser.with_plain_names(*document); !plain.empty()) {
-            document = parser.parse(plain);
-        }
-    }
+    const Result<json::Document> document = core::parse_plain(parser, text, false);
     if (!document || !document->root().is_object()) {
         return Error{
             Errc::invalid,
