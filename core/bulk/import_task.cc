@@ -84,7 +84,7 @@ Result<ImportTask> read_import_task(const Service& service, const Request& reque
         ANNALS_TRY_VOID(input.only({"inputFormat", "inputSource", "input", "keepVersions"}));
     }
     ANNALS_TRY(const std::optional<std::string> format, input.text("inputFormat"));
-    if (format && !is_ndjson(*format)) {
+    if (format && !is_ndjson(with_plus(*format))) {
         return Error{Errc::invalid,
                      fmt::format("inputFormat: '{}' is not supported: use application/fhir+ndjson",
                                  format->substr(0, 100))};
