@@ -24,8 +24,8 @@ std::string key_of(json::Value element, bool coding) {
     if (!coding) {
         return element.string();
     }
-    // Without a code, only an equal element is the same one.
-    return element["code"].is_string() ? coding_key(element) : std::string(element.raw());
+    // Without a code, only an element that is written alike is the same one. No text begins with \xff.
+    return element["code"].is_string() ? coding_key(element) : "\xff" + std::string(element.raw());
 }
 
 Result<void> check_shape(json::Value change) {
