@@ -8,6 +8,7 @@
 #include <asio/use_future.hpp>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
 

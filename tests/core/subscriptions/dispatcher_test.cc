@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -112,7 +113,8 @@ TEST_F(DispatcherTest, ThePayloadMayBeAnyMediaTypeOfItsFormat) {
     ASSERT_EQ(told.size(), 3U);
     for (const Notification& one : told) {
         EXPECT_TRUE(one.update);
-        EXPECT_EQ(one.body.front(), one.subscription == "c" ? '<' : '{');
+        ASSERT_NE(one.body, nullptr);
+        EXPECT_EQ(one.body->front(), one.subscription == "c" ? '<' : '{');
     }
 }
 
