@@ -197,6 +197,12 @@ TEST_F(ImportAsked, TakesOnlyTheTypeThatAFileIsSaidToHave) {
     EXPECT_EQ(send("GET", "/Patient/a").status, 404);
     EXPECT_EQ(ask("", kJson, asked("Nobody", kLines, 1)), 400);
     EXPECT_EQ(ask("", kJson, asked("Patient", "text/csv", 1)), 400);
+    const std::string input =
+        R"({"resourceType":"Parameters","parameter":[{"name":"input","part":[)"
+        R"({"name":"type","valueCode":"Patient"},{"name":"url","valueUri":"a.ndjson"}]}]})";
+    EXPECT_EQ(ask("?inputFormat=text/csv", kJson, input), 400);
+    EXPECT_EQ(ask("?inputFormat=application/fhir+ndjson", kJson, input), 202)
+        << "an unescaped + is a blank";
     EXPECT_EQ(ask("", kJson, asked("Patient", kLines, 10'001)), 413);
     EXPECT_EQ(ask("", kJson, asked("Patient", kLines, 1)), 202);
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
