@@ -67,28 +67,15 @@ asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
 }
 
 asio::awaitable<void> Connection::serve() {
-    Turn turn = Turn::read;
     if (tls_ != nullptr) {
         const bool greeted = co_await greet();
         if (!greeted) {
             co_return;
         }
     }
+    Turn turn = Turn::read;
     for (;;) {
-        while (turn == Turn::await || turn == Turn::settle) {
-            // It may take long: earlier responses are not held back.
-            if (!output_.empty()) {
-                const Output::Sent before = co_await write();
-                if (before == Output::Sent::broken) {
-                    co_return;
-                }
-            }
-            if (turn == Turn::await) {
-                turn = co_await handle();
-            } else {
-                turn = co_await settle();
-            }
-        }
+        // Also before the next response if that may take long: earlier ones are not held back.
         Output::Sent sent = Output::Sent::all;
         if (!output_.empty()) {
             sent = output_.send(socket_.native_handle(), tls_.get());
@@ -96,48 +83,48 @@ asio::awaitable<void> Connection::serve() {
         if (sent == Output::Sent::blocked) {
             sent = co_await write();
         }
-        if (sent == Output::Sent::broken || turn == Turn::gone) {
+        if (sent == Output::Sent::broken) {
             co_return;
         }
-        if (turn == Turn::slices) {
-            sent = co_await write_slices();
-            if (sent == Output::Sent::broken) {
-                co_return;
-            }
-            turn = closing_ ? Turn::close : Turn::yield;
-        }
-        if (turn == Turn::switch_protocol) {
-            co_await speak();
-            co_return;
-        }
-        if (turn == Turn::close) {
-            co_await linger();
-            co_return;
-        }
-        if (turn == Turn::yield) {
-            co_await worker_.loop.yield();
-            if (abandoned_) {
-                co_return;
-            }
-        } else {
-            if (!begin_read()) {
-                co_return;
-            }
-            const std::span<char> room = reader_.room();
-            if (!is_within_memory()) {
-                turn = refuse(Error{Errc::overloaded});
+        switch (turn) {
+            case Turn::read: {
+                if (!begin_read()) {
+                    co_return;
+                }
+                const std::span<char> room = reader_.room();
+                if (!is_within_memory()) {
+                    turn = refuse(Error{Errc::overloaded});
+                    continue;
+                }
+                const Moved moved = co_await read_some(room);
+                turn = end_read(std::get<0>(moved), std::get<1>(moved));
+                if (turn == Turn::read) {
+                    turn = answer_ready();
+                }
                 continue;
             }
-            const Moved moved = tls_ != nullptr
-                                    ? co_await read_encrypted(room)
-                                    : co_await socket_.async_read_some(
-                                          asio::buffer(room.data(), room.size()), use_tuple);
-            turn = end_read(std::get<0>(moved), std::get<1>(moved));
-            if (turn != Turn::read) {
+            case Turn::await:
+                turn = co_await handle();
                 continue;
-            }
+            case Turn::settle:
+                turn = co_await settle();
+                continue;
+            case Turn::slices:
+                turn = co_await write_slices();
+                continue;
+            case Turn::yield:
+                co_await worker_.loop.yield();
+                turn = abandoned_ ? Turn::gone : answer_ready();
+                continue;
+            case Turn::close:
+                co_await linger();
+                co_return;
+            case Turn::switch_protocol:
+                co_await speak();
+                co_return;
+            case Turn::gone:
+                co_return;
         }
-        turn = answer_ready();
     }
 }
 

@@ -23,6 +23,8 @@
 
 namespace annals::net {
 
+class SubscriptionSocket;
+
 /// Reads requests, has them handled in order, and sends the responses of one turn with one write.
 ///
 /// Its coroutine waits for one thing at a time: `phase_` says for what and `deadline_` until when. The worker's
@@ -85,6 +87,7 @@ class Connection final : private core::Meanwhile {
     static asio::awaitable<void> run(std::unique_ptr<Connection> connection);
     asio::awaitable<void> serve();
     asio::awaitable<bool> greet();
+    asio::awaitable<Moved> read_some(std::span<char> room);
     asio::awaitable<Moved> read_encrypted(std::span<char> room);
     asio::awaitable<bool> wait_for(TlsStream::Step step);
     asio::awaitable<Turn> handle();
@@ -92,10 +95,11 @@ class Connection final : private core::Meanwhile {
     void prepare() override;
     bool has_taken_some() noexcept;
     asio::awaitable<Output::Sent> write();
-    asio::awaitable<Output::Sent> write_slices();
+    asio::awaitable<Turn> write_slices();
     void end_slices();
     asio::awaitable<void> linger();
     asio::awaitable<void> speak();
+    asio::awaitable<bool> bring_up_to_date(SubscriptionSocket& session, std::string& out);
 
     bool begin_read();
     Turn end_read(asio::error_code ec, std::size_t count);

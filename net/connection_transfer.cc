@@ -74,6 +74,12 @@ asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
     }
 }
 
+asio::awaitable<Moved> Connection::read_some(std::span<char> room) {
+    return tls_ != nullptr
+               ? read_encrypted(room)
+               : socket_.async_read_some(asio::buffer(room.data(), room.size()), use_tuple);
+}
+
 /// Counts the memory of the current request, and limits what may still be added to the rest of the common limit.
 void Connection::count_memory() {
     Shared& shared = worker_.shared;
@@ -184,12 +190,12 @@ void Connection::end_slices() {
     }
 }
 
-asio::awaitable<Output::Sent> Connection::write_slices() {
+asio::awaitable<Connection::Turn> Connection::write_slices() {
     bool more = true;
     while (more) {
         co_await worker_.loop.fetched_next(*slices_);
         if (abandoned_) {
-            co_return Output::Sent::broken;
+            co_return Turn::gone;
         }
         core::Body slice;
         more = slices_->next(slice);
@@ -201,7 +207,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
         }
         const Output::Sent sent = co_await write();
         if (sent == Output::Sent::broken) {
-            co_return sent;
+            co_return Turn::gone;
         }
         // A client that reads as fast as slices are made must not delay the others.
         co_await worker_.loop.yield();
@@ -215,7 +221,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
             ends = !let_in || worker_.shared.stopping.load(std::memory_order_relaxed);
         }
         if (abandoned_) {
-            co_return Output::Sent::broken;
+            co_return Turn::gone;
         }
         if (ends) {
             // It would go on forever. What it has sent is complete, and the client knows where to continue.
@@ -224,11 +230,11 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
             end_slices();
             const Output::Sent ended = co_await write();
             if (ended == Output::Sent::broken) {
-                co_return ended;
+                co_return Turn::gone;
             }
         }
     }
-    co_return Output::Sent::all;
+    co_return closing_ ? Turn::close : Turn::yield;
 }
 
 asio::awaitable<void> Connection::linger() {

@@ -106,6 +106,27 @@ void Connection::wake_websocket() {
     }
 }
 
+// Adds to `out` what the client is to be told by now. False if the connection was abandoned meanwhile.
+asio::awaitable<bool> Connection::bring_up_to_date(SubscriptionSocket& session, std::string& out) {
+    while (session.unread().value != 0) {
+        co_await worker_.loop.fetched({session.unread()});
+        if (abandoned_) {
+            co_return false;
+        }
+        session.go_on(out);
+    }
+    const bool let_in = co_await is_still_let_in();
+    if (!let_in && !session.has_ended()) {
+        out.clear();  // Nothing else is sent to it.
+        session.end(CloseCode::policy, out);
+    }
+    session.add_pings(out);
+    if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
+        session.end(CloseCode::going_away, out);
+    }
+    co_return !abandoned_;
+}
+
 asio::awaitable<void> Connection::speak() {
     const std::chrono::milliseconds pause = worker_.shared.config.limits.idle_timeout / kIdleParts;
     const auto bytes = std::make_unique<std::array<char, 4096>>();
@@ -114,24 +135,9 @@ asio::awaitable<void> Connection::speak() {
     bool asked = false;  // a ping awaits its answer
     session.take(reader_.rest(), out);
     for (;;) {
-        while (session.unread().value != 0) {
-            co_await worker_.loop.fetched({session.unread()});
-            if (abandoned_) {
-                co_return;
-            }
-            session.go_on(out);
-        }
-        const bool let_in = co_await is_still_let_in();
-        if (abandoned_) {
+        const bool connected = co_await bring_up_to_date(session, out);
+        if (!connected) {
             co_return;
-        }
-        if (!let_in && !session.has_ended()) {
-            out.clear();  // Nothing else is sent to it.
-            session.end(CloseCode::policy, out);
-        }
-        session.add_pings(out);
-        if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
-            session.end(CloseCode::going_away, out);
         }
         if (!out.empty()) {
             output_.add_text(std::exchange(out, {}));
@@ -153,12 +159,7 @@ asio::awaitable<void> Connection::speak() {
             co_return;
         }
         enter(Phase::websocket, pause);
-        Moved moved;
-        if (tls_ != nullptr) {
-            moved = co_await read_encrypted(*bytes);
-        } else {
-            moved = co_await socket_.async_read_some(asio::buffer(*bytes), use_tuple);
-        }
+        const Moved moved = co_await read_some(*bytes);
         phase_ = Phase::working;
         const bool expired = std::exchange(expired_, false);
         const bool woken = std::exchange(woken_, false);
