@@ -87,8 +87,7 @@ void add_requests(Page& page, std::span<const LoopMetrics* const> loops) {
     }
 }
 
-void add_store(Page& page, const storage::Store& store) {
-    const storage::StoreMetrics metrics = store.metrics();
+void add_log(Page& page, const storage::StoreMetrics& metrics) {
     page.single("annals_store_commits_total", "counter", "Commits made durable.", metrics.commits);
     page.single("annals_store_versions_written_total", "counter", "Versions written.",
                 metrics.versions_written);
@@ -103,6 +102,9 @@ void add_store(Page& page, const storage::Store& store) {
                 metrics.index_bytes);
     page.single("annals_store_gathered_bytes", "gauge",
                 "Bytes submitted and not yet committed or refused.", metrics.gathered_bytes);
+}
+
+void add_housekeeping(Page& page, const storage::StoreMetrics& metrics) {
     page.single("annals_erased_bodies_total", "counter",
                 "Bodies of erased versions removed from the log.", metrics.bodies_erased);
     page.single("annals_history_cleanup_cycles_total", "counter", "Cycles of history cleanup.",
@@ -129,6 +131,9 @@ void add_store(Page& page, const storage::Store& store) {
     page.single("annals_compression_written_bytes_total", "counter",
                 "Bytes of the segments that were compressed, after compression.",
                 metrics.compaction.pack_bytes_written);
+}
+
+void add_search(Page& page, const storage::StoreMetrics& metrics) {
     page.single("annals_search_index_bytes", "gauge", "Bytes of the search index in memory.",
                 metrics.search.bytes);
     page.single("annals_search_documents", "gauge", "Versions in the search index.",
@@ -144,7 +149,13 @@ void add_store(Page& page, const storage::Store& store) {
                 "Checkpoints of the search index written.", metrics.search_checkpoints);
     page.single("annals_search_checkpoint_bytes", "gauge",
                 "Bytes of the newest checkpoint on disk.", metrics.search_checkpoint_bytes);
+}
 
+void add_store(Page& page, const storage::Store& store) {
+    const storage::StoreMetrics metrics = store.metrics();
+    add_log(page, metrics);
+    add_housekeeping(page, metrics);
+    add_search(page, metrics);
     const storage::Totals all = store.totals();
     page.single("annals_store_versions", "gauge", "Versions and deletions in the store.",
                 all.versions);

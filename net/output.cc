@@ -79,6 +79,37 @@ bool has_body(int status) noexcept {
     return status >= 200 && status != 204 && status != 304;
 }
 
+/// The headers that the response itself states, except those of its body.
+void add_headers_of(const core::Response& response, Buffered& head) {
+    if (response.etag) {
+        head.add("ETag: W/\"").add(response.etag->value).add("\"\r\n");
+    }
+    if (response.last_modified) {
+        std::array<char, kHttpDateChars> date;
+        write_http_date(*response.last_modified, date.data());
+        head.add("Last-Modified: ").add({date.data(), date.size()}).add("\r\n");
+    }
+    if (response.position) {
+        head.add("X-Annals-Position: ").add(response.position->value).add("\r\n");
+    }
+    if (!response.location.empty()) {
+        head.add_header("Location", response.location);
+    }
+    if (!response.content_location.empty()) {
+        head.add_header("Content-Location", response.content_location);
+    }
+    if (!response.cache_control.empty()) {
+        head.add("Cache-Control: ").add(response.cache_control).add("\r\n");
+    }
+    // RFC 9110 sections 10.2.1 and 15.5.6: always with 405, and empty if no method is allowed at present.
+    if (!response.allow.empty() || response.status == 405) {
+        head.add_header("Allow", response.allow);
+    }
+    for (const auto& [name, value] : response.headers) {
+        head.add_header(name, value);
+    }
+}
+
 }  // namespace
 
 void Output::add_text(std::string_view text) {
@@ -123,33 +154,7 @@ void Output::add(core::Response& response, const Framing& framing) {
     } else if (body && chunked) {
         head.add("Transfer-Encoding: chunked\r\n");
     }
-    if (response.etag) {
-        head.add("ETag: W/\"").add(response.etag->value).add("\"\r\n");
-    }
-    if (response.last_modified) {
-        std::array<char, kHttpDateChars> date;
-        write_http_date(*response.last_modified, date.data());
-        head.add("Last-Modified: ").add({date.data(), date.size()}).add("\r\n");
-    }
-    if (response.position) {
-        head.add("X-Annals-Position: ").add(response.position->value).add("\r\n");
-    }
-    if (!response.location.empty()) {
-        head.add_header("Location", response.location);
-    }
-    if (!response.content_location.empty()) {
-        head.add_header("Content-Location", response.content_location);
-    }
-    if (!response.cache_control.empty()) {
-        head.add("Cache-Control: ").add(response.cache_control).add("\r\n");
-    }
-    // RFC 9110 sections 10.2.1 and 15.5.6: always with 405, and empty if no method is allowed at present.
-    if (!response.allow.empty() || response.status == 405) {
-        head.add_header("Allow", response.allow);
-    }
-    for (const auto& [name, value] : response.headers) {
-        head.add_header(name, value);
-    }
+    add_headers_of(response, head);
     if (!framing.vary.empty()) {
         head.add("Vary: ").add(framing.vary).add("\r\n");
     }

@@ -203,17 +203,7 @@ RequestReader::Step RequestReader::next() {
     const std::size_t fed = parsed_;
     const llhttp_errno_t error = llhttp_execute(&parser_->state, buffer_.get() + fed, end_ - fed);
     if (done_) {
-        parsed_ = static_cast<std::size_t>(llhttp_get_error_pos(&parser_->state) - buffer_.get());
-        // llhttp accepts a line feed alone as the end of the trailers, where others see another trailer.
-        const char before = parsed_ - fed > 1 ? buffer_.get()[parsed_ - 2] : last_byte_;
-        if (chunked_ && before != '\r') {
-            return refused(Errc::invalid, "the chunked body is malformed");
-        }
-        if (decoder_ != nullptr && !decoder_->complete()) {
-            return refused(Errc::invalid, "the body ends before its content coding does");
-        }
-        finish_request();
-        return Step::request;
+        return step_after_message(fed);
     }
     if (error == HPE_PAUSED && head_done_) {
         // The caller learns who sends it before anything is decoded.
@@ -226,20 +216,7 @@ RequestReader::Step RequestReader::next() {
         return step_after_error(error);
     }
     parsed_ = end_;
-    if (!head_done_) {
-        const std::string_view head(origin(), end_ - begin_);
-        if (head.size() > kRequestTargetBytesMax + 64 &&
-            head.size() > target_bytes_max(head) + 64 &&
-            head.find('\n') == std::string_view::npos) {
-            return refused(Errc::uri_too_long,
-                           "the request line is too long; use POST and _search");
-        }
-        if (head.size() > kHeaderBytesMax && head.size() > head_bytes_max(head)) {
-            return refused(Errc::headers_too_large, "the request's headers are too long");
-        }
-        return Step::need_bytes;
-    }
-    if (chunked_ || decoder_ != nullptr) {
+    if (head_done_ && (chunked_ || decoder_ != nullptr)) {
         // Chunk sizes are parsed and encoded bytes decoded, so only the body's own bytes are kept.
         last_byte_ = buffer_.get()[end_ - 1];
         parsed_ = end_ = body_end_;
@@ -247,9 +224,24 @@ RequestReader::Step RequestReader::next() {
     return wait_for_bytes();
 }
 
+/// `fed`: where the bytes begin that were parsed last.
+RequestReader::Step RequestReader::step_after_message(std::size_t fed) {
+    parsed_ = static_cast<std::size_t>(llhttp_get_error_pos(&parser_->state) - buffer_.get());
+    // llhttp accepts a line feed alone as the end of the trailers, where others see another trailer.
+    const char before = parsed_ - fed > 1 ? buffer_.get()[parsed_ - 2] : last_byte_;
+    if (chunked_ && before != '\r') {
+        return refused(Errc::invalid, "the chunked body is malformed");
+    }
+    if (decoder_ != nullptr && !decoder_->complete()) {
+        return refused(Errc::invalid, "the body ends before its content coding does");
+    }
+    finish_request();
+    return Step::request;
+}
+
 RequestReader::Step RequestReader::wait_for_bytes() {
     if (!head_done_) {
-        return Step::need_bytes;
+        return wait_for_head();
     }
     if (tells_head_ && !head_told_) {
         head_told_ = true;
@@ -258,6 +250,18 @@ RequestReader::Step RequestReader::wait_for_bytes() {
     if (expects_continue_ && body_begin_ == body_end_) {
         expects_continue_ = false;
         return Step::expects_continue;
+    }
+    return Step::need_bytes;
+}
+
+RequestReader::Step RequestReader::wait_for_head() {
+    const std::string_view head(origin(), end_ - begin_);
+    if (head.size() > kRequestTargetBytesMax + 64 && head.size() > target_bytes_max(head) + 64 &&
+        head.find('\n') == std::string_view::npos) {
+        return refused(Errc::uri_too_long, "the request line is too long; use POST and _search");
+    }
+    if (head.size() > kHeaderBytesMax && head.size() > head_bytes_max(head)) {
+        return refused(Errc::headers_too_large, "the request's headers are too long");
     }
     return Step::need_bytes;
 }

@@ -162,6 +162,8 @@ class RequestReader {
     bool read_target(std::string_view target);
     void finish_request();
     Step wait_for_bytes();
+    Step wait_for_head();
+    Step step_after_message(std::size_t fed);
     Step step_after_error(int error);
     Step step_after_unknown_method();
     /// Returns false.
