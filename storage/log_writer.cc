@@ -32,20 +32,18 @@ bool erases(const Batch& batch, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-LogWriter::LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index,
-                     SearchFeed* search, Housekeeper& housekeeper, SettleListeners& listeners,
-                     Options options)
-    : sequencer_(sequencer),
-      segments_(segments),
-      index_(index),
-      search_(search),
-      housekeeper_(housekeeper),
-      listeners_(listeners),
+LogWriter::LogWriter(const Parts& parts, Options options)
+    : sequencer_(parts.sequencer),
+      segments_(parts.segments),
+      index_(parts.index),
+      search_(parts.search),
+      housekeeper_(parts.housekeeper),
+      listeners_(parts.listeners),
       options_(options),
-      written_(index.last_position()),
-      instant_(sequencer.last_instant()) {
-    if (segments.is_open()) {
-        end_ = {segments.number(), segments.end(), written_, instant_};
+      written_(index_.last_position()),
+      instant_(sequencer_.last_instant()) {
+    if (segments_.is_open()) {
+        end_ = {segments_.number(), segments_.end(), written_, instant_};
     }
     thread_ = std::thread([this] { run(); });
 }

@@ -36,9 +36,18 @@ class LogWriter {
         std::uint32_t sync_interval_ms = 100;
     };
 
-    /// Starts the thread. `search` may be null. Lifetime: all outlive the writer.
-    LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, SearchFeed* search,
-              Housekeeper& housekeeper, SettleListeners& listeners, Options options);
+    /// What it works on. Lifetime: all outlive the writer.
+    struct Parts {
+        Sequencer& sequencer;
+        SegmentWriter& segments;
+        Index& index;
+        SearchFeed* search;  ///< null: there is no search
+        Housekeeper& housekeeper;
+        SettleListeners& listeners;
+    };
+
+    /// Starts the thread.
+    LogWriter(const Parts& parts, Options options);
 
     /// As stop(), unless that was called.
     ~LogWriter();

@@ -59,15 +59,14 @@ void look_at_parts(RecoveredSegment& source) {
 class Recovery {
   public:
     Recovery(FileSystem& fs, const std::string& segments, const StoreOptions& options,
-             const ErasureJournal::Content& journal, Index& index, SegmentTable& table,
-             OpenReport& report)
+             const ErasureJournal::Content& journal, const RecoveryTarget& into)
         : fs_(fs),
           segments_(segments),
           options_(options),
           journal_(journal),
-          index_(index),
-          table_(table),
-          report_(report) {}
+          index_(into.index),
+          table_(into.table),
+          report_(into.report) {}
 
     Result<Recovered> run() {
         ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs_, segments_));
@@ -475,9 +474,8 @@ class Recovery {
 }  // namespace
 
 Result<Recovered> recover(FileSystem& fs, const std::string& segments, const StoreOptions& options,
-                          const ErasureJournal::Content& journal, Index& index, SegmentTable& table,
-                          OpenReport& report) {
-    return Recovery(fs, segments, options, journal, index, table, report).run();
+                          const ErasureJournal::Content& journal, const RecoveryTarget& into) {
+    return Recovery(fs, segments, options, journal, into).run();
 }
 
 }  // namespace annals::storage

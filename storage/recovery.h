@@ -31,11 +31,17 @@ struct Recovered {
     std::vector<Position> unblanked;  ///< the versions erased by records from `erases_done` on
 };
 
-/// Reads every segment of `segments` into `index` and `table`; unless options.read_only, cuts a torn tail
-/// and removes unfinished files. `journal` has been applied to `segments` or, if nothing may be changed, still
-/// has to be. Errors: corrupt (names segment and offset), usage, io.
+/// What recover() fills.
+struct RecoveryTarget {
+    Index& index;
+    SegmentTable& table;
+    OpenReport& report;
+};
+
+/// Reads every segment of `segments` into `into`; unless options.read_only, cuts a torn tail and removes unfinished
+/// files. `journal` has been applied to `segments` or, if nothing may be changed, still has to be.
+/// Errors: corrupt (names segment and offset), usage, io.
 Result<Recovered> recover(FileSystem& fs, const std::string& segments, const StoreOptions& options,
-                          const ErasureJournal::Content& journal, Index& index, SegmentTable& table,
-                          OpenReport& report);
+                          const ErasureJournal::Content& journal, const RecoveryTarget& into);
 
 }  // namespace annals::storage

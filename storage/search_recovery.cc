@@ -35,7 +35,6 @@ struct ExtractRange {
     Position after;
     Position through;
     std::function<bool(Position position, const Index::Link& link)> wanted;  ///< from any thread
-    bool read_only = false;  ///< another process may have erased some since the log was read
 };
 
 /// Logs the progress of a long rebuild.
@@ -59,19 +58,19 @@ class Progress {
 
 class Extraction {
   public:
-    Extraction(const Index& index, const SegmentTable& segments, const ExtractRange& range)
-        : index_(index), segments_(segments), range_(range) {}
+    Extraction(const SearchSource& source, const ExtractRange& range)
+        : source_(source), range_(range) {}
 
     /// Extracts the wanted versions in (after, through] into `out`, whose memory is reused. Returns how many there are.
     std::size_t extract(Position after, Position through, const SearchExtract& extract,
                         std::vector<ExtractedVersion>& out) {
         std::size_t count = 0;
         for (std::uint64_t p = after.value + 1; p <= through.value; ++p) {
-            const Index::Link link = index_.link({p});
+            const Index::Link link = source_.index.link({p});
             if (link.info.deletion || link.erased || !range_.wanted({p}, link)) {
                 continue;
             }
-            const auto info = index_.at({p});
+            const auto info = source_.index.at({p});
             if (!info) {
                 continue;  // Erased just now.
             }
@@ -98,7 +97,7 @@ class Extraction {
     Result<void> fill(const VersionInfo& info, const SearchExtract& extract,
                       SearchEntries& entries) {
         ANNALS_TRY(const StoredVersion stored,
-                   load_version(segments_, index_, info, range_.read_only));
+                   load_version(source_.segments, source_.index, info, source_.read_only));
         return extract(info.type, stored.id, stored.body, entries);
     }
 
@@ -110,8 +109,7 @@ class Extraction {
         }
     }
 
-    const Index& index_;
-    const SegmentTable& segments_;
+    const SearchSource& source_;
     const ExtractRange& range_;
     std::atomic<std::uint64_t> failures_ = 0;
 };
@@ -134,8 +132,7 @@ std::vector<std::uint32_t> successors(const Index& index, Position through) {
 
 /// Extracts the versions of `range`, except for deletions and erased ones, and passes them to `hand_over` in order of position,
 /// some thousands at a time. A version whose body can't be read is passed without entries.
-void extract_versions(const Index& index, const SegmentTable& segments, const SearchSetup& setup,
-                      const ExtractRange& range,
+void extract_versions(const SearchSource& source, const ExtractRange& range,
                       const std::function<void(std::span<ExtractedVersion>)>& hand_over) {
     /// The task of one thread.
     struct Worker {
@@ -146,7 +143,7 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
         std::future<std::size_t> count;
     };
 
-    Extraction extraction(index, segments, range);
+    Extraction extraction(source, range);
     const std::uint64_t total = range.through.value - range.after.value;
     const std::uint64_t slices = (total + kSlice - 1) / kSlice;
     std::vector<Worker> workers(std::min<std::uint64_t>(threads_wanted(), slices));
@@ -167,7 +164,7 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
             });
     };
     for (Worker& worker : workers) {
-        worker.extract = setup.extractor();
+        worker.extract = source.setup.extractor();
         start(worker);
     }
     Progress progress(total);
@@ -186,17 +183,14 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
 
 }  // namespace
 
-std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
-                             const SearchSetup& setup, SearchCheckpointReader& saved,
-                             SearchCheckpoint& checkpoint, const StoreOptions& options,
+std::uint64_t recover_search(const SearchSource& source, SearchCheckpointReader& saved,
+                             SearchCheckpoint& checkpoint, std::uint64_t positions_retained,
                              SearchFeed& feed) {
-    const Position last = index.last_position();
-    const std::uint64_t positions_retained = options.search_index.positions_retained;
+    const Position last = source.index.last_position();
     const Position horizon{last.value > positions_retained ? last.value - positions_retained : 0};
-    const std::vector<std::uint32_t> next = successors(index, last);
-    PerType<CheckpointedType> types = checkpoint.load(saved, setup.fingerprints, next);
-    ExtractRange range{
-        .after = last, .through = last, .wanted = {}, .read_only = options.read_only};
+    const std::vector<std::uint32_t> next = successors(source.index, last);
+    PerType<CheckpointedType> types = checkpoint.load(saved, source.setup.fingerprints, next);
+    ExtractRange range{.after = last, .through = last, .wanted = {}};
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         CheckpointedType& loaded = types[t];
         if (loaded.covered < horizon) {
@@ -212,7 +206,7 @@ std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
         return position > types[link.info.type.value].covered && (at == 0 || at > horizon.value);
     };
     std::uint64_t count = 0;
-    extract_versions(index, segments, setup, range, [&](std::span<ExtractedVersion> versions) {
+    extract_versions(source, range, [&](std::span<ExtractedVersion> versions) {
         for (ExtractedVersion& version : versions) {
             feed.complete(version.key, version.info.instant, version.entries);
             feed.add(version.info.type, version.info.position, version.key, &version.entries);

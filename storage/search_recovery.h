@@ -15,12 +15,19 @@
 
 namespace annals::storage {
 
+/// The log, and how its versions are extracted.
+struct SearchSource {
+    const Index& index;
+    const SegmentTable& segments;
+    const SearchSetup& setup;
+    bool read_only = false;  ///< another process may have erased versions since the log was read
+};
+
 /// Starts the search index with what `checkpoint` can load from `saved` and brings it up to the log: extracts each type's
-/// versions after `covered`, except those superseded more than `options.search_index.positions_retained` positions ago. Returns
-/// how many versions were extracted.
-std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
-                             const SearchSetup& setup, SearchCheckpointReader& saved,
-                             SearchCheckpoint& checkpoint, const StoreOptions& options,
+/// versions that the checkpoint doesn't cover, except those superseded more than `positions_retained` positions ago. Returns how
+/// many versions were extracted.
+std::uint64_t recover_search(const SearchSource& source, SearchCheckpointReader& saved,
+                             SearchCheckpoint& checkpoint, std::uint64_t positions_retained,
                              SearchFeed& feed);
 
 }  // namespace annals::storage

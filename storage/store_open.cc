@@ -105,7 +105,8 @@ void Store::Impl::recover_search(const StoreOptions& options, SearchSetup with,
         SearchCheckpoint::Options{
             .directory = directory, .store_id = store_id, .read_only = options.read_only});
     report.versions_extracted =
-        storage::recover_search(index, segments, setup, saved, *checkpoint, options, *feed);
+        storage::recover_search({index, segments, setup, options.read_only}, saved, *checkpoint,
+                                options.search_index.positions_retained, *feed);
     if (!options.read_only) {
         saver = std::make_unique<SearchSaver>(
             *checkpoint, *feed, [this] { return fingerprints(); },
@@ -183,7 +184,12 @@ Result<void> Store::Impl::begin_writing(const StoreOptions& options, Recovered r
         std::move(journal), recovered,
         PackPolicy{.enabled = options.pack_segments, .after = options.pack_after, .clock = clock}));
     log_writer = std::make_unique<LogWriter>(
-        *sequencer, *segment_writer, index, feed.get(), *housekeeper, listeners,
+        LogWriter::Parts{.sequencer = *sequencer,
+                         .segments = *segment_writer,
+                         .index = index,
+                         .search = feed.get(),
+                         .housekeeper = *housekeeper,
+                         .listeners = listeners},
         LogWriter::Options{options.durability, options.sync_interval_ms});
     return {};
 }
@@ -214,7 +220,10 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     if (options.search) {
         saved.emplace(fs, directory);  // goes on reading while the log is being read
     }
-    auto looked = recover(fs, segments, options, journal, owned->index, owned->segments, found);
+    const auto look = [&] {
+        return recover(fs, segments, options, journal, {owned->index, owned->segments, found});
+    };
+    auto looked = look();
     for (int looks = 1; options.read_only && !looked && looked.error().code == Errc::corrupt &&
                         looks < kReaderLooksMax;
          ++looks) {
@@ -222,7 +231,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
         owned = std::make_unique<Impl>(fs, directory);
         found = {};
         ANNALS_TRY(journal, ErasureJournal::read(fs, directory));
-        looked = recover(fs, segments, options, journal, owned->index, owned->segments, found);
+        looked = look();
     }
     ANNALS_TRY(Recovered recovered, std::move(looked));
     Impl* const impl = owned.get();
