@@ -22,11 +22,10 @@ namespace annals::tools {
 
 namespace {
 
-/// Whether a process that may write `directory`, which this one may not, has it open. If not, others are kept out until this
-/// process ends.
-bool is_held(const std::string& directory) {
+/// Keeps processes that may write `directory`, which this one may not, out of it until this one ends. False if one has it open.
+bool keep_writers_out(const std::string& directory) {
     const int fd = ::open((directory + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
-    return fd >= 0 && ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return fd < 0 || ::flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 /// Errors: usage (this process lacks that permission on `path`, or nothing can have that name).
@@ -146,7 +145,7 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
     ANNALS_TRY_VOID(check_permissions(directory, false));
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {
-        if (is_held(directory)) {
+        if (!keep_writers_out(directory)) {
             return Error{Errc::usage, directory + ": in use by another process"};
         }
         return std::unique_ptr<storage::DirectoryLock>();
