@@ -9,6 +9,7 @@
 #include "codec/json/walk.h"
 #include "core/base/digest.h"
 #include "core/base/random.h"
+#include "core/base/text.h"
 
 #include <simdjson.h>
 
@@ -192,7 +193,7 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     if (text.size() > kJsonBytesMax) {
         return Error{Errc::body_too_large, "a JSON text beyond 4 GiB"};
     }
-    if (text.starts_with("\xef\xbb\xbf")) {
+    if (text.starts_with(kByteOrderMark)) {
         return describe(text, {0, "a byte-order mark"});
     }
     Impl& impl = *impl_;

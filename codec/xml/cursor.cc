@@ -270,8 +270,8 @@ bool Cursor::read_end_tag(std::string_view name) {
 
 bool read_declaration(Cursor& cursor) {
     std::string_view text = cursor.text();
-    if (cursor.at() == 0 && text.starts_with("\xef\xbb\xbf")) {
-        cursor = Cursor(text, 3);
+    if (cursor.at() == 0 && text.starts_with(kByteOrderMark)) {
+        cursor = Cursor(text, kByteOrderMark.size());
     }
     constexpr std::string_view kUsual = R"(<?xml version="1.0" encoding="UTF-8"?>)";
     if (cursor.looking_at(kUsual)) {

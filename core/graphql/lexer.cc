@@ -1,6 +1,7 @@
 #include "core/graphql/lexer.h"
 
 #include "codec/json/unicode.h"
+#include "core/base/text.h"
 
 #include <fmt/format.h>
 
@@ -79,8 +80,8 @@ void Lexer::skip_ignored() {
             ++at_;
         } else if (c == '#') {
             at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
-        } else if (text_.substr(at_).starts_with("\xef\xbb\xbf")) {
-            at_ += 3;
+        } else if (text_.substr(at_).starts_with(kByteOrderMark)) {
+            at_ += kByteOrderMark.size();
         } else {
             return;
         }
