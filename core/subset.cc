@@ -47,28 +47,32 @@ bool must_stay(const schema::Element& element) {
 // are left.
 bool append_summary(json::Value value, schema::Type type, std::string& out);
 
+// Appends a member with what is left of it in the summary. If that is nothing, it is left out, unless it must stay.
+void append_summary_member(json::Value key, json::Value value, const schema::Element& element,
+                           std::string& out, bool& first) {
+    const std::size_t before = out.size();
+    const bool was_first = first;
+    begin_member(out, first);
+    out += key.raw();
+    out += ':';
+    if (append_summary(value, element.type(), out)) {
+        return;
+    }
+    if (must_stay(element)) {
+        out += value.raw();
+    } else {
+        out.resize(before);
+        first = was_first;
+    }
+}
+
 bool append_summary_object(json::Value object, schema::Type type, std::string& out) {
     out += '{';
     bool first = true;
     for (const auto& [key, value] : object.members()) {
-        const std::string_view name = element_name(key);
-        const schema::Element element = type.find(name);
-        const bool mandatory = must_stay(element);
-        if (!mandatory && !(element && element.is_summary())) {
-            continue;
-        }
-        const std::size_t before = out.size();
-        const bool was_first = first;
-        begin_member(out, first);
-        out += key.raw();
-        out += ':';
-        if (!append_summary(value, element.type(), out)) {
-            if (mandatory) {
-                out += value.raw();
-            } else {
-                out.resize(before);
-                first = was_first;
-            }
+        const schema::Element element = type.find(element_name(key));
+        if (must_stay(element) || (element && element.is_summary())) {
+            append_summary_member(key, value, element, out, first);
         }
     }
     out += '}';
@@ -257,22 +261,17 @@ void append_subset(json::Value resource, const Subset& subset, std::string& out)
         if (!identifies && !stays(subset, type_name, name, element)) {
             continue;
         }
-        const std::size_t before = out.size();
-        const bool was_first = first;
+        if (!identifies && subset.summary == Summary::summary) {
+            append_summary_member(key, value, element, out, first);
+            continue;
+        }
         begin_member(out, first);
         out += key.raw();
         out += ':';
         if (is_meta) {
             append_tagged_meta(value, out);
-        } else if (identifies || subset.summary != Summary::summary) {
+        } else {
             out += value.raw();
-        } else if (!append_summary(value, element.type(), out)) {
-            if (must_stay(element)) {
-                out += value.raw();
-            } else {
-                out.resize(before);
-                first = was_first;
-            }
         }
         if (!has_meta && key.equals(meta_follows)) {
             out += R"(,"meta":)";
