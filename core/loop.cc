@@ -258,14 +258,12 @@ void spawn(Loop& loop, const char* name, asio::awaitable<void> task) {
         if (failure == nullptr) {
             return;
         }
-        const char* what = "unknown exception";
         try {
             std::rethrow_exception(failure);
         } catch (const std::exception& error) {
-            what = error.what();
-            log_error(fmt::format("coroutine {} ended by an exception: {}", name, what));
+            log_error(fmt::format("coroutine {} ended by an exception: {}", name, error.what()));
         } catch (...) {
-            log_error(fmt::format("coroutine {} ended by an {}", name, what));
+            log_error(fmt::format("coroutine {} ended by an unknown exception", name));
         }
         std::abort();
     });
