@@ -267,6 +267,9 @@ void represent_error(const Request& request, Response& response) {
     represent(asked, request, response);
 }
 
+ConvertedRequest::ConvertedRequest() = default;
+ConvertedRequest::~ConvertedRequest() = default;
+
 bool is_json_or_none(const Request& request) {
     if (request.method == HttpMethod::delete_) {
         return true;

@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include "codec/xml/reader.h"
 #include "core/base/result.h"
 #include "core/exchange.h"
 #include "core/interactions/negotiation.h"
@@ -71,6 +70,10 @@ bool is_search_form(const Request& request);
 
 /// A request whose body was not plain JSON, with the JSON or the query that it was converted to.
 struct ConvertedRequest {
+    // Not inline: most files that include this need not know the XML reader.
+    ConvertedRequest();
+    ~ConvertedRequest();
+
     Request request;
     std::string body;
     std::string query;  ///< of a search by POST: that of the URL, then the form's
