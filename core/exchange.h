@@ -43,8 +43,8 @@ struct Header {
 /// of the request, all its awaits included.
 struct Request {
     HttpMethod method = HttpMethod::get;
-    std::string_view
-        path;  ///< below /fhir: "", "/Patient", "/Patient/1/_history"; still percent-encoded
+    /// Below /fhir: "", "/Patient", "/Patient/1/_history"; still percent-encoded.
+    std::string_view path;
     std::string_view query;  ///< after '?', percent-encoded; empty if none
     std::vector<Header> headers;
     std::string_view body;

@@ -61,8 +61,8 @@ struct Loop::Waiters {
     // Used by the loop's thread only.
     Waiter* first = nullptr;
     Waiter* last = nullptr;
-    Waiter* unprepared =
-        nullptr;  ///< the first waiter with work to do meanwhile; those before it have none
+    /// The first waiter with work to do meanwhile; those before it have none.
+    Waiter* unprepared = nullptr;
     std::vector<Watcher*> watchers;
     bool waits_ended = false;
 

@@ -132,8 +132,8 @@ struct Interaction {
     std::string_view page;        ///< docs/api/<page>.md
     Access access = Access::administer;
     Extent extent = Extent::all;  ///< part: its handler checks everything against a ScopedView
-    EarlyHandler early =
-        nullptr;  ///< the first attempt of `awaiting`, for callers that can hold the answer back
+    /// The first attempt of `awaiting`, for callers that can hold the answer back.
+    EarlyHandler early = nullptr;
 };
 
 /// Whether the configuration enables it; a read-only server has no writes.

@@ -18,8 +18,8 @@ namespace annals::core {
 struct Look {
     Format format = Format::json;
     bool pretty = false;
-    bool bundle =
-        false;  ///< a Bundle of resources: `subset` applies to these, which are converted one by one
+    /// A Bundle of resources: `subset` applies to these, which are converted one by one.
+    bool bundle = false;
     Subset subset;
 };
 

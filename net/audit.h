@@ -75,8 +75,8 @@ class AuditLog {
     const std::string path_;
     const std::uint64_t bytes_max_;
     // Used by the writing thread only, once it runs.
-    std::unique_ptr<storage::File>
-        file_;  ///< null: it was moved away, and a new one must be opened
+    /// Null: it was moved away, and a new one must be opened.
+    std::unique_ptr<storage::File> file_;
     std::uint64_t size_ = 0;
     bool is_named_ = false;  ///< its name is durable; its creator may not have synced that
     bool is_torn_ = false;   ///< the file does not end with a line break

@@ -163,8 +163,8 @@ class Connection final : private core::Meanwhile {
     bool closing_ = false;  ///< the last response has been added
     Admission admission_;
     core::Route route_;  ///< of the request to be awaited
-    std::optional<core::Response>
-        early_;  ///< the response to the current request, before it may be sent
+    /// The response to the current request, before it may be sent.
+    std::optional<core::Response> early_;
     std::optional<Turn> early_turn_;  ///< the turn after `early_`; if set, that is in `output_`
     std::string request_id_;
     std::string correlation_id_;  ///< the client's X-Request-Id if that is another; empty: not sent

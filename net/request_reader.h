@@ -28,8 +28,8 @@ struct Refusal {
     int status = 0;  ///< if it differs from the status of `code`; else 0
     Errc code = Errc::invalid;
     std::string_view text;  ///< static
-    std::string_view
-        path;  ///< with method_not_allowed: verbatim. Lifetime: until RequestReader::room() or give_up()
+    /// With method_not_allowed: verbatim. Lifetime: until RequestReader::room() or give_up().
+    std::string_view path;
 };
 
 /// Gathers the bytes of a connection and cuts requests out of them.

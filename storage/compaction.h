@@ -90,8 +90,8 @@ class Compaction {
     std::unique_ptr<SegmentRewrite> rewrite_;
     std::set<std::uint64_t> incompressible_;  ///< of which packing gained nothing
     std::set<std::uint64_t> damaged_;         ///< left alone, unless somebody asks for all
-    std::map<std::uint64_t, std::chrono::steady_clock::time_point>
-        given_up_;  ///< for an erasure, and when
+    /// Segments given up for an erasure, and when.
+    std::map<std::uint64_t, std::chrono::steady_clock::time_point> given_up_;
     bool packed_last_ = false;
     bool broken_ = false;
     bool whole_ = false;             ///< of every segment, whatever its share

@@ -44,8 +44,8 @@ class ErasureJournal {
         std::uint64_t erases_done =
             0;  ///< how many erase records, from the first, are complete once `blankings` are applied
         std::vector<Blanking> blankings;
-        std::map<std::uint64_t, std::uint64_t>
-            dead_bytes;                ///< by segment: what compaction can reclaim
+        /// By segment: what compaction can reclaim.
+        std::map<std::uint64_t, std::uint64_t> dead_bytes;
         bool left = false;             ///< not written: replay() had no room for all of `blankings`
         std::uint64_t torn_files = 0;  ///< not written: how many of the two files are not whole
 

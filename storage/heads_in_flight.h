@@ -23,8 +23,8 @@ class HeadsInFlight {
 
     struct Entry {
         Head head;  ///< its ticket is that of the newest commit in flight
-        bool erased =
-            false;  ///< an erase is in flight; what it leaves is known only once it has settled
+        /// An erase is in flight; what it leaves is known only once it has settled.
+        bool erased = false;
     };
 
     /// Null if nothing of the resource is in flight. Lifetime: until the next change.

@@ -27,8 +27,8 @@ struct VersionEntry {
     std::uint64_t place;
     std::int64_t instant;
     std::uint32_t resource;
-    std::uint32_t
-        link;  ///< number of its ChainLink plus one; 0: the first of its chain, and version 1
+    /// Number of its ChainLink plus one; 0: the first of its chain, and version 1.
+    std::uint32_t link;
 };
 
 static_assert(sizeof(VersionEntry) == 24);

@@ -26,8 +26,8 @@ struct PackSample {
 
 struct PackDictionary {
     std::string bytes;  ///< in zstd's format; empty: not worth it
-    std::vector<std::uint64_t>
-        sources;  ///< PackSample::record of all that it has pieces of, ascending
+    /// PackSample::record of all that it has pieces of, ascending.
+    std::vector<std::uint64_t> sources;
 };
 
 /// Chooses what most `samples` have in common, `bytes_max` bytes at most. `blocks`: some of what will be compressed.

@@ -36,8 +36,8 @@ struct RecoveredSegment {
 
     // The results of look_at_parts().
     std::optional<Result<FooterReader>> parts;
-    std::optional<std::pair<std::uint64_t, std::string>>
-        fault;  ///< of a packed segment that is not valid
+    /// Of a packed segment that is not valid.
+    std::optional<std::pair<std::uint64_t, std::string>> fault;
 };
 
 /// Unpacks and verifies the parts at the end of a sealed segment. Any thread.

@@ -22,8 +22,8 @@ struct RestoreOptions {
     std::optional<Position> to_position;
     /// Commits of this instant or before are taken.
     std::optional<Instant> to_instant;
-    bool unfinished =
-        false;  ///< takes what is whole, whatever the manifest says, and even without one
+    /// Takes what is whole, whatever the manifest says, and even without one.
+    bool unfinished = false;
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 

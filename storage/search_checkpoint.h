@@ -182,8 +182,8 @@ class SearchCheckpoint {
     PerType<SearchManifest::Type> recent_on_disk_;  ///< as in the one that isn't synced
     SearchManifest::Witness recent_witness_;
     std::optional<Gathered> gathered_;
-    std::set<std::uint64_t>
-        to_remove_;  ///< files that the next forget() must remove, whatever its positions
+    /// Files that the next forget() must remove, whatever its positions.
+    std::set<std::uint64_t> to_remove_;
     bool synced_there_ = false;
     bool recent_there_ = false;
 };

@@ -85,10 +85,10 @@ class SegmentRewrite {
     std::string pending_;      ///< not written yet
     std::uint64_t image_ = 0;  ///< bytes of the new segment, unpacked
     std::string frame_;
-    std::unique_ptr<SegmentPacker>
-        packer_;  ///< none: the new file is plain, or nothing is copied yet
-    std::vector<std::uint64_t>
-        old_sources_;  ///< offsets in the old file of what the dictionary has pieces of
+    /// Null: the new file is plain, or nothing is copied yet.
+    std::unique_ptr<SegmentPacker> packer_;
+    /// Offsets in the old file of what the dictionary has pieces of.
+    std::vector<std::uint64_t> old_sources_;
     std::vector<std::uint64_t> sources_;  ///< and in the new segment
     bool finished_ = false;
 };

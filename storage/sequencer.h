@@ -191,8 +191,8 @@ class Sequencer {
     std::size_t taken_ = 0;              ///< commits of the batch that is being written
     Clock::time_point gathering_since_;  ///< when the first commit of gathering_ came
     bool flush_wanted_ = false;
-    bool flush_deferred_ =
-        false;  ///< an idle loop leaves the batch open for the clients of the one being written
+    /// An idle loop leaves the batch open for the clients of the one being written.
+    bool flush_deferred_ = false;
     bool stopping_ = false;
     bool writer_waits_ = false;
 

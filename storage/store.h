@@ -120,8 +120,8 @@ struct HistoryQuery {
     HistoryOrder order = HistoryOrder::newest_first;
     std::optional<Instant> since;  ///< only versions at or after this instant
     Position bound;                ///< only versions at or before this position (0: all visible)
-    std::optional<VersionInfo>
-        after;               ///< continue after this version (only position and instant are used)
+    /// Continue after this version (only position and instant are used).
+    std::optional<VersionInfo> after;
     std::uint64_t skip = 0;  ///< leave out this many at the start (`_offset`)
     std::size_t count = 0;   ///< at most this many; 0: only the total
     std::optional<std::uint64_t> total =

@@ -36,8 +36,8 @@ struct ExportTask {
     bool history = false;               ///< every version
     bool no_type = false;  ///< none of the requested types is known: nothing is exported
     bool strict = true;    ///< unknown parameters of filters are errors
-    std::vector<std::string>
-        passed_over;  ///< parts of the kick-off that are not understood, where that is no error
+    /// Parts of the kick-off that are not understood, where that is no error.
+    std::vector<std::string> passed_over;
 };
 
 /// Reads a kick-off request. Errors: invalid, not_supported (a feature of the specification that this server lacks); too_costly

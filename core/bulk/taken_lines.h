@@ -59,8 +59,8 @@ class TakenLines {
     void list_written();
 
     const storage::Store& store_;
-    std::vector<Written>
-        written_;  ///< sorted by resource; empty unless something in the store was ever erased
+    /// Sorted by resource; empty unless something in the store was ever erased.
+    std::vector<Written> written_;
     // The range in which versions may stem from lines that are read again.
     Position after_;
     Position through_;

@@ -186,8 +186,8 @@ struct Config {
     } subscriptions;
 
     std::vector<std::string> cors_origins;
-    std::vector<std::string>
-        instantiates;  ///< canonical URLs of CapabilityStatements that the deployment claims to meet
+    /// Canonical URLs of CapabilityStatements that the deployment claims to meet.
+    std::vector<std::string> instantiates;
     std::string backup_dir;  ///< empty: "backups" in the data directory
     std::uint64_t jobs_max_running = 4;
     std::chrono::milliseconds jobs_keep{std::chrono::hours(24)};

@@ -23,8 +23,8 @@ namespace annals::core {
 struct HistoryCursor {
     storage::HistoryOrder order = storage::HistoryOrder::newest_first;
     bool backwards = false;  ///< the page ends before `edge` instead of beginning after it
-    std::optional<storage::VersionInfo>
-        edge;        ///< position and instant only; none: an end of the history
+    /// Position and instant only; none: an end of the history.
+    std::optional<storage::VersionInfo> edge;
     Position bound;  ///< 0: what is written later is included, too
     std::optional<Instant> since;
     std::optional<Instant> at;

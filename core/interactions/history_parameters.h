@@ -22,8 +22,8 @@ struct HistoryParameters {
     bool continued = false;   ///< a `_cursor` was given
     std::uint64_t count = 0;  ///< lowered to max_page_size
     std::uint64_t offset = 0;
-    std::string
-        own_query;  ///< `_count=2&_sort=_position`: as given, with the values used; no `_cursor`
+    /// `_count=2&_sort=_position`: as given, with the values used; no `_cursor`.
+    std::string own_query;
 };
 
 /// Clamps an instant that a time zone has shifted out of the years 1 to 9999, where no version can be, to the nearest

@@ -32,12 +32,12 @@ struct SearchBundleContent {
     std::optional<std::uint64_t> total;
     std::vector<BundleLink> links;
     std::vector<storage::VersionInfo> matches;
-    std::vector<std::string>
-        match_ends;  ///< how the entry of each match ends; empty: as in a search
+    /// How the entry of each match ends; empty: as in a search.
+    std::vector<std::string> match_ends;
     std::vector<ContainedMatch> contained;  ///< listed after the matches
     std::vector<storage::VersionInfo> included;
-    std::shared_ptr<const search::Carried>
-        carried;                        ///< where matches may come from beside the store; or null
+    /// Where matches may come from beside the store; or null.
+    std::shared_ptr<const search::Carried> carried;
     std::vector<std::string> warnings;  ///< one issue each, in an outcome entry at the end
     std::string_view warning_code = "not-supported";  ///< of all of them
 };

@@ -30,8 +30,8 @@ class TransactionWrites {
     /// A resource as it would be written now.
     struct Draft {
         json::Document document;
-        std::vector<std::string>
-            unknown;  ///< fullUrls of later entries that would resolve its links
+        /// The fullUrls of later entries that would resolve its links.
+        std::vector<std::string> unknown;
     };
 
     /// The resource that an entry writes, with the links that can be resolved. Errors: those of the parser.
@@ -77,8 +77,8 @@ class TransactionWrites {
     struct OfType {
         std::vector<search::Term> replaced;  ///< identities of resources
         std::vector<Written> written;
-        std::unordered_map<search::Term, std::vector<std::size_t>, SeededHash>
-            by_term;  ///< of the first `indexed`
+        /// Of the first `indexed`.
+        std::unordered_map<search::Term, std::vector<std::size_t>, SeededHash> by_term;
         std::size_t indexed = 0;
         std::vector<std::size_t> outdated;  ///< indexes of those that must be read again
     };

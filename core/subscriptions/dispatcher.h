@@ -139,8 +139,8 @@ class Dispatcher {
     std::shared_ptr<const search::ParameterSet> parameters_;  ///< used by all filters, or null
     Matcher matcher_;
     Position seen_;  ///< Subscriptions up to here have been processed
-    std::vector<storage::VersionInfo>
-        put_off_;  ///< except these, which have to be tried again because of a passing error
+    /// Of these, those that have to be tried again because of a passing error.
+    std::vector<storage::VersionInfo> put_off_;
     std::optional<std::uint64_t> erased_;  ///< versions of Subscriptions, at the last check
     Clock::time_point looked_after_;
     std::string last_leader_;

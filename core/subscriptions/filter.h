@@ -60,8 +60,8 @@ class Matcher {
     Result<search::KeySet> resolve(const search::Plan& part) const;
 
     const Service& service_;
-    std::unordered_map<const search::Plan*, search::KeySet>
-        related_;  // results of chains and _has since begin()
+    // Results of chains and _has since begin().
+    std::unordered_map<const search::Plan*, search::KeySet> related_;
     std::optional<Error> fault_;
 
     // The version evaluated last.

@@ -30,8 +30,8 @@ struct TrustedIssuer {
 
 /// One state of all credentials.
 struct Trusted {
-    std::vector<TrustedIssuer>
-        issuers;  ///< the one of auth.jwt.* first, if any, then auth.jwt.issuers, then this server
+    /// The one of auth.jwt.* first, if any, then auth.jwt.issuers, then this server.
+    std::vector<TrustedIssuer> issuers;
     std::vector<core::ApiKey> api_keys;
     std::string introspection_secret;
     std::uint64_t number = 0;  ///< greater than in every earlier state
@@ -86,8 +86,8 @@ class Credentials {
     mutable std::mutex mutex_;
     std::shared_ptr<const Trusted> current_;
     // Last, so that their threads end before the other members are destroyed.
-    std::vector<std::unique_ptr<KeyFetcher>>
-        fetchers_;  ///< as issuers_; null: its keys are in a file
+    /// As issuers_; null: its keys are in a file.
+    std::vector<std::unique_ptr<KeyFetcher>> fetchers_;
     std::unique_ptr<Introspector> introspector_;
 };
 

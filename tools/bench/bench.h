@@ -24,8 +24,8 @@ namespace annals::bench {
 class Process;
 
 struct Settings {
-    std::vector<std::string>
-        workloads;                  ///< "read", or "create:16" with its own number of connections
+    /// "read", or "create:16" with its own number of connections.
+    std::vector<std::string> workloads;
     std::string server;             ///< root of a running server; empty: start our own
     std::string directory = ".";    ///< for our own server's data and the disk limits
     std::vector<std::string> sets;  ///< --set options for our own server
@@ -95,8 +95,8 @@ struct Measurement {
     LoadResult load;
     std::vector<std::string> operations;  ///< names of load.operations, if there are several
     std::vector<std::pair<std::string, double>> extras;  ///< "commits per sync"
-    std::vector<std::pair<double, double>>
-        lags;  ///< of `replicate`: seconds since the start, lag in seconds
+    /// Of `replicate`: seconds since the start, lag in seconds.
+    std::vector<std::pair<double, double>> lags;
     std::string limit_name;
     double limit = 0;  ///< in the same unit; 0: not measured
 

@@ -61,8 +61,8 @@ struct LoadOptions {
     std::chrono::nanoseconds duration{0};  ///< 0: until every conversation has ended
     unsigned threads = 1;
     int cpu = -1;  ///< the core of the only thread, if there is just one; -1: any
-    bool polls =
-        false;  ///< polls for responses without sleeping, so that no server pays for waking the client
+    /// Polls for responses without sleeping, so that no server pays for waking the client.
+    bool polls = false;
 };
 
 struct LoadResult {

@@ -87,8 +87,8 @@ class HistoryReader {
     HttpClient client_;
     Patience patience_;
     std::uint64_t page_bytes_max_;
-    std::unordered_map<std::uint64_t, std::size_t>
-        places_;  ///< of the pages that were read, by the hashes of their targets: increasing in the order read
+    /// Of the pages that were read, by the hashes of their targets: increasing in the order read.
+    std::unordered_map<std::uint64_t, std::size_t> places_;
     json::Parser parser_{kJsonWrappedDepthMax};
     std::uint64_t version_bytes_max_;
     int halvings_ = 0;  ///< of `_count`, not undone yet

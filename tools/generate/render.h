@@ -16,8 +16,8 @@ namespace annals::generate {
 struct Scene {
     const World& world;
     const Chart& chart;
-    bool urn =
-        false;  ///< references within the chart use urn:uuid, else Type/id; those to the world always Type/id
+    /// References within the chart use urn:uuid, else Type/id; those to the world always Type/id.
+    bool urn = false;
 };
 
 /// Which of id and meta a resource has.
