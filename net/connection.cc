@@ -106,9 +106,14 @@ asio::awaitable<void> Connection::serve() {
             case Turn::await:
                 turn = co_await handle();
                 continue;
-            case Turn::settle:
-                turn = co_await settle();
+            case Turn::settle: {
+                begin_settling();
+                // While the device is busy with that, prepare() serializes it.
+                const Result<void> durable = co_await worker_.loop.settled_ticket(
+                    early_->unsettled, static_cast<core::Meanwhile*>(this));
+                turn = end_settling(durable);
                 continue;
+            }
             case Turn::slices:
                 turn = co_await write_slices();
                 continue;
@@ -332,13 +337,13 @@ Connection::Turn Connection::put(core::Response& response, Clock::time_point now
     return closing_ ? Turn::close : Turn::read;
 }
 
-// Waits until `early_` has settled. While the device is busy with that, prepare() serializes it.
-asio::awaitable<Connection::Turn> Connection::settle() {
+void Connection::begin_settling() {
     enter(Phase::handling, worker_.shared.config.limits.request_timeout);
     worker_.metrics.in_flight.add();
     early_turn_.reset();
-    const Result<void> durable = co_await worker_.loop.settled_ticket(
-        early_->unsettled, static_cast<core::Meanwhile*>(this));
+}
+
+Connection::Turn Connection::end_settling(const Result<void>& durable) {
     worker_.metrics.in_flight.subtract();
     phase_ = Phase::working;
     if (!durable) {
@@ -349,13 +354,13 @@ asio::awaitable<Connection::Turn> Connection::settle() {
     }
     admission_.record(reader_.request(), *early_);
     if (abandoned_) {
-        co_return Turn::gone;
+        return Turn::gone;
     }
     const Clock::time_point now = Clock::now();
     worker_.metrics.answered(reader_.request().method, early_->status, microseconds_until(now));
     const Turn turn = early_turn_ ? *early_turn_ : put(*early_, now);
     early_.reset();
-    co_return turn == Turn::read ? answer_ready() : turn;
+    return turn == Turn::read ? answer_ready() : turn;
 }
 
 void Connection::prepare() {

@@ -91,7 +91,6 @@ class Connection final : private core::Meanwhile {
     asio::awaitable<Moved> read_encrypted(std::span<char> room);
     asio::awaitable<bool> wait_for(TlsStream::Step step);
     asio::awaitable<Turn> handle();
-    asio::awaitable<Turn> settle();
     void prepare() override;
     bool has_taken_some() noexcept;
     asio::awaitable<Output::Sent> write();
@@ -103,6 +102,8 @@ class Connection final : private core::Meanwhile {
 
     bool begin_read();
     Turn end_read(asio::error_code ec, std::size_t count);
+    void begin_settling();
+    Turn end_settling(const Result<void>& durable);
     Turn answer_ready();
     std::optional<Turn> judge_head();
     Turn answer_request();
