@@ -84,7 +84,7 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
     }
     const std::optional<Criteria>& criteria = *conditions;
     SubmittedResource resource;
-    const Result<void> fit = co_await resource.read_fetched(service, request, target.type);
+    const Result<void> fit = co_await resource.read_by_turns(service, request, target.type);
     if (!fit) {
         co_return fit.error();
     }
@@ -128,7 +128,7 @@ std::optional<Response> create_early(const Service& service, const Request& requ
     }
     SubmittedResource resource;
     const Result<void> fit = resource.read(service, request, target.type);
-    if (resource.is_unread()) {
+    if (resource.is_unfinished()) {
         return std::nullopt;
     }
     if (!fit) {

@@ -135,12 +135,11 @@ class HistoryRun {
                 fetch_ahead({value.tree(), value.node().next});
             }
             storage::Ticket wait;
-            times_looked_ = 0;
+            unfinished_ = {};
             Result<bool> done = apply(value, record, wait);
             while (done && !*done) {
-                if (!unread_.empty()) {
-                    co_await request_.loop->fetched(std::exchange(unread_, {}));
-                    ++times_looked_;
+                if (unfinished_.any()) {
+                    co_await finish(service_, *request_.loop, unfinished_);
                 }
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
                 if (settled && record.erasing) {
@@ -175,7 +174,7 @@ class HistoryRun {
     }
 
   private:
-    /// Submits the entry. False if it must be repeated once `wait` has settled and unread_ has been fetched.
+    /// Submits the entry. False if it must be repeated once `wait` has settled and unfinished_ is finished.
     /// Errors: those that end the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
         if (record.erasing) {
@@ -209,11 +208,13 @@ class HistoryRun {
     }
 
     Result<bool> apply_version(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
-        Result<void> built = check_resource(service_, entry.facts.resource, {},
-                                            times_looked_ < kTimesLookedMax ? &unread_ : nullptr);
-        if (!unread_.empty()) {
+        Result<void> built = check_resource(service_, entry.facts.resource, {}, &unfinished_);
+        if (unfinished_.any()) {
             wait = {};
             return false;
+        }
+        if (!built && built.error().code == Errc::overloaded) {
+            return std::move(built.error());  // the entry itself may be sound
         }
         if (!built) {
             return refuse(record, std::move(built.error()));
@@ -473,8 +474,7 @@ class HistoryRun {
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
-    std::vector<Position> unread_;  ///< definitions needed to check the current entry
-    int times_looked_ = 0;          ///< attempts for the current entry
+    Unfinished unfinished_;         ///< the check of the current entry
     std::vector<Ignored> ignored_;  ///< not yet compared
     search::Pace pace_{kLongTurn};
     bool ignored_last_ = false;

@@ -4,7 +4,6 @@
 #include "core/interactions/patch_document.h"
 #include "core/interactions/preconditions.h"
 #include "core/interactions/submitted_resource.h"
-#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/scoped_view.h"
 #include "core/subscriptions/subscriber.h"
@@ -76,22 +75,22 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
     co_return base;
 }
 
-/// Makes `resource` from the base; false if there is no new version. `unread`: as for SubmittedResource::take().
+/// Makes `resource` from the base; false if there is no new version. `unfinished`: as for SubmittedResource::take().
 /// Errors: those returned to the client.
 Result<bool> make(const Service& service, const Request& request, const Rewrite& rewrite,
                   const storage::StoredVersion& base, SubmittedResource& resource,
-                  std::vector<Position>* unread) {
+                  Unfinished& unfinished) {
     ANNALS_TRY(std::optional<json::Document> next, rewrite.make(base));
     if (!next) {
         return false;
     }
     const json::Value made = next->root();
     if (Result<void> fit =
-            resource.take(service, request, base.info.type, *std::move(next), unread);
+            resource.take(service, request, base.info.type, *std::move(next), &unfinished);
         !fit) {
         return fault_of_patched(std::move(fit.error()));
     }
-    ANNALS_TRY_VOID(check_subscriber(service, request, made, unread));
+    ANNALS_TRY_VOID(check_subscriber(service, request, made, unfinished.positions()));
     return true;
 }
 
@@ -127,13 +126,19 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             co_return fit.error();
         }
         SubmittedResource resource;
-        std::vector<Position> unread;
-        Result<bool> made = make(service, request, rewrite, base.version, resource, &unread);
-        if (!unread.empty()) {
-            co_await request.loop->fetched(std::move(unread));
-            made = co_await fetch_and_look(*request.loop, [&](std::vector<Position>* more) {
-                return make(service, request, rewrite, base.version, resource, more);
-            });
+        Unfinished unfinished;
+        Result<bool> made = make(service, request, rewrite, base.version, resource, unfinished);
+        bool erased = false;
+        while (unfinished.any() && !erased) {
+            co_await finish(service, *request.loop, unfinished);
+            // The bytes of an erased base are zeros. Beginning again finds that it is gone.
+            erased = !service.store().at(info.position);
+            if (!erased) {
+                made = make(service, request, rewrite, base.version, resource, unfinished);
+            }
+        }
+        if (erased) {
+            continue;
         }
         if (!made) {
             co_return made.error();

@@ -6,7 +6,6 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/references.h"
-#include "core/interactions/turns.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/subscriptions/subscriber.h"
@@ -16,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace annals::core {
@@ -47,14 +47,39 @@ Result<void> errors_of(validation::Report report, std::string_view prefix) {
     return fault ? Result<void>(*std::move(fault)) : Result<void>();
 }
 
-/// The errors that full validation finds in a resource whose structure is valid.
-Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix,
-                           std::vector<Position>* unread) {
+validation::Options options_of_writes() {
     validation::Options options;
     options.structure_is_checked = true;
     options.refuse_unknown_codes = false;
-    const Definitions::Resident definitions(service.definitions(), unread);
-    return errors_of(validation::validate(resource, definitions, options), prefix);
+    return options;
+}
+
+/// The errors that full validation finds in a resource whose structure is valid. `unfinished`: as for check_resource().
+Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix,
+                           Unfinished* unfinished) {
+    const Definitions& definitions = service.definitions();
+    validation::Options options = options_of_writes();
+    if (unfinished == nullptr) {
+        return errors_of(validation::validate(resource, definitions, options), prefix);
+    }
+    const Unfinished::Costly* const costly = unfinished->costly.get();
+    if (costly != nullptr && costly->verdict && costly->text == resource.raw()) {
+        return *costly->verdict;
+    }
+    std::vector<Position>* const unread = unfinished->positions();
+    validation::Report report;
+    if (unread != nullptr) {
+        options.steps = kValidationStepsOnLoop;
+        report =
+            validation::validate(resource, Definitions::Resident(definitions, unread), options);
+    }
+    if (unread == nullptr || report.stopped) {
+        unfinished->unread.clear();  // the worker reads the definitions itself
+        unfinished->costly = std::make_unique<Unfinished::Costly>(
+            Unfinished::Costly{std::string(resource.raw()), std::string(prefix), std::nullopt});
+        return Error{Errc::too_costly};
+    }
+    return errors_of(std::move(report), prefix);
 }
 
 }  // namespace
@@ -126,8 +151,28 @@ Result<void> check_whole(const json::ResourceFacts& facts) {
     return {};
 }
 
+asio::awaitable<void> finish(const Service& service, Loop& loop, Unfinished& unfinished) {
+    if (!unfinished.unread.empty()) {
+        ++unfinished.times_looked;
+        co_await loop.fetched(std::exchange(unfinished.unread, {}));
+        co_return;
+    }
+    Unfinished::Costly& costly = *unfinished.costly;
+    const Definitions& definitions = service.definitions();
+    // It may outlive the caller.
+    const std::function<Result<validation::Report>()> check =
+        [text = costly.text, &definitions]() -> Result<validation::Report> {
+        ANNALS_TRY(const json::Document document, thread_parser().parse(text));
+        return validation::validate(document.root(), definitions, options_of_writes());
+    };
+    Result<validation::Report> report =
+        co_await definitions.worker().make<validation::Report>(loop, check);
+    costly.verdict = report ? errors_of(*std::move(report), costly.prefix)
+                            : Result<void>(std::move(report.error()));
+}
+
 Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix,
-                            std::vector<Position>* unread) {
+                            Unfinished* unfinished) {
     const Config& config = service.config();
     // What contains it may nest deeper, so that stored resources can be wrapped in other documents.
     if (json::is_too_deep(resource)) {
@@ -140,7 +185,7 @@ Result<void> check_resource(const Service& service, json::Value resource, std::s
     }
     ANNALS_TRY_VOID(schema::check_structure(
         resource, {.allow_unknown_elements = config.allow_unknown_elements}, prefix));
-    return config.validation == "full" ? check_in_full(service, resource, prefix, unread)
+    return config.validation == "full" ? check_in_full(service, resource, prefix, unfinished)
                                        : Result<void>();
 }
 
@@ -167,11 +212,6 @@ void SubmittedResource::release() noexcept {
 }
 
 Result<void> SubmittedResource::read(const Service& service, const Request& request, TypeId type) {
-    return parse(service, request, type, &unread_);
-}
-
-Result<void> SubmittedResource::parse(const Service& service, const Request& request, TypeId type,
-                                      std::vector<Position>* unread) {
     ANNALS_TRY_VOID(check_content_type(request));
     const std::string_view name = resource_type_name(type);
     if (name == "Parameters") {
@@ -182,31 +222,30 @@ Result<void> SubmittedResource::parse(const Service& service, const Request& req
     }
     ANNALS_TRY(json::Document document,
                parse_submitted(service.config(), thread_parser(), request.body));
-    ANNALS_TRY_VOID(take(service, request, type, std::move(document), unread));
-    return check_subscriber(service, request, document_.root(), unread);
+    ANNALS_TRY_VOID(take(service, request, type, std::move(document), &unfinished_));
+    return check_subscriber(service, request, document_.root(), unfinished_.positions());
 }
 
-asio::awaitable<Result<void>> SubmittedResource::read_fetched(const Service& service,
-                                                              const Request& request, TypeId type) {
+asio::awaitable<Result<void>> SubmittedResource::read_by_turns(const Service& service,
+                                                               const Request& request,
+                                                               TypeId type) {
     Result<void> fit = read(service, request, type);
-    if (!is_unread()) {
-        co_return fit;
-    }
-    co_await request.loop->fetched(std::exchange(unread_, {}));
-    co_return co_await fetch_and_look(*request.loop, [&](std::vector<Position>* more) {
+    while (is_unfinished()) {
+        co_await finish(service, *request.loop, unfinished_);
         release();
-        return parse(service, request, type, more);
-    });
+        fit = read(service, request, type);
+    }
+    co_return fit;
 }
 
 Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,
-                                     json::Document document, std::vector<Position>* unread) {
+                                     json::Document document, Unfinished* unfinished) {
     document_ = std::move(document);
     references_.clear();  // of an earlier attempt, before definitions were fetched
     Result<json::ResourceFacts> facts = json::read_facts(document_.root());
     ANNALS_TRY_VOID(check_type(document_.root(), facts, type, {}));
     // It reports every fault, read_facts() only the first.
-    ANNALS_TRY_VOID(check_resource(service, document_.root(), {}, unread));
+    ANNALS_TRY_VOID(check_resource(service, document_.root(), {}, unfinished));
     ANNALS_TRY(facts_, std::move(facts));
 
     if (service.config().integrity_on_write) {

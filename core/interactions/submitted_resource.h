@@ -9,12 +9,14 @@
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
 #include "core/exchange.h"
+#include "core/interactions/turns.h"
 #include "core/service.h"
 #include "storage/types.h"
 
 #include <asio/awaitable.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,15 +50,44 @@ Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>&
 /// As SubmittedResource::check_whole().
 Result<void> check_whole(const json::ResourceFacts& facts);
 
+/// The steps that full validation may take on a loop: about ten milliseconds' work, and about as much again in terminology, which
+/// has a budget of the same size. What takes more is left to the worker.
+inline constexpr std::uint64_t kValidationStepsOnLoop = 1'000'000;
+
+/// What check_resource() left undone because it would have held up a loop: await finish(), and call it again with this.
+struct Unfinished {
+    /// A resource whose full validation takes more than kValidationStepsOnLoop.
+    struct Costly {
+        std::string text;
+        std::string prefix;                   ///< of the expressions in errors
+        std::optional<Result<void>> verdict;  ///< the worker's
+    };
+
+    std::vector<Position> unread;  ///< stored definitions that are not in memory
+    int times_looked = 0;          ///< how often some have been fetched
+    std::unique_ptr<Costly> costly;
+
+    /// Whether something is left: the result is then meaningless.
+    bool any() const noexcept { return !unread.empty() || (costly != nullptr && !costly->verdict); }
+
+    /// For functions that take `unread`: null, so that they wait for the device, after kTimesLookedMax.
+    std::vector<Position>* positions() noexcept {
+        return times_looked < kTimesLookedMax ? &unread : nullptr;
+    }
+};
+
+/// Fetches the definitions, or has the worker check the resource. Requires: unfinished.any().
+/// Lifetime: the arguments outlive the await.
+asio::awaitable<void> finish(const Service& service, Loop& loop, Unfinished& unfinished);
+
 /// Whether `resource` can be stored: it nests no deeper than kJsonDepthMax and meets what `validation` demands: the structure
 /// that R4 defines for its type, and with "full" also bindings, invariants and the profiles that it claims. Expressions in
 /// errors begin with `prefix` or, if that is empty, with its type.
 /// Errors: invalid (too deep), structure, required, value; in full also business_rule and too_costly (too many steps): the first
 ///         fault, all others in Error::others.
-/// `unread`: receives the positions of stored definitions that it needs and that are not in memory; if there are any, the result
-/// is meaningless. Null: waits for the device.
+/// `unfinished`: receives what would hold up a loop. Null: waits for the device, and takes all its steps.
 Result<void> check_resource(const Service& service, json::Value resource,
-                            std::string_view prefix = {}, std::vector<Position>* unread = nullptr);
+                            std::string_view prefix = {}, Unfinished* unfinished = nullptr);
 
 /// The part of full validation that needs the resource's links resolved: whether its references lead to permitted types.
 /// Errors: business_rule, too_costly, as check_resource().
@@ -76,22 +107,22 @@ class SubmittedResource {
 
     /// Parses the body and checks that it is a resource of `type` that can be stored.
     /// Errors: unsupported_media; those of parse_submitted() and take(), with place and byte offset; those of
-    ///         check_subscriber(); a meaningless one if is_unread().
+    ///         check_subscriber(); a meaningless one if is_unfinished().
     Result<void> read(const Service& service, const Request& request, TypeId type);
 
-    /// True if read() needed stored definitions that are not in memory: await read_fetched() instead.
-    bool is_unread() const noexcept { return !unread_.empty(); }
+    /// True if read() would have held up the loop: await read_by_turns() instead.
+    bool is_unfinished() const noexcept { return unfinished_.any(); }
 
-    /// As read(), but fetches the definitions that it needs first.
-    /// Lifetime: this and the arguments outlive the await. Errors: those of read().
-    asio::awaitable<Result<void>> read_fetched(const Service& service, const Request& request,
-                                               TypeId type);
+    /// As read(), but waits for what it needs.
+    /// Lifetime: this and the arguments outlive the await. Errors: those of read(); overloaded.
+    asio::awaitable<Result<void>> read_by_turns(const Service& service, const Request& request,
+                                                TypeId type);
 
     /// As read(), for a document that has been parsed already.
     /// Errors: invalid (another type); those of check_resource(); conflict (a reference that can't lead to anything here, if
     ///         references are checked on write).
     Result<void> take(const Service& service, const Request& request, TypeId type,
-                      json::Document document, std::vector<Position>* unread = nullptr);
+                      json::Document document, Unfinished* unfinished = nullptr);
 
     /// Whether the body is a complete resource, which may replace another. Requires: read() succeeded.
     /// Errors: business_rule (the tag SUBSETTED: it came from a read with _summary or _elements).
@@ -122,9 +153,6 @@ class SubmittedResource {
     Error missing_reference(std::size_t requirement) const;
 
   private:
-    Result<void> parse(const Service& service, const Request& request, TypeId type,
-                       std::vector<Position>* unread);
-
     struct Reference {
         TypeId type;
         std::string id;
@@ -135,7 +163,7 @@ class SubmittedResource {
     json::Document document_;
     json::ResourceFacts facts_;
     std::vector<Reference> references_;
-    std::vector<Position> unread_;  ///< of read()
+    Unfinished unfinished_;  ///< of read()
 };
 
 /// Appends the runs of `plan` as pieces for a VersionWrite.

@@ -126,14 +126,15 @@ class TransactionRun {
             if (index + 1 < entries_.size()) {
                 fetch_ahead({value.tree(), value.node().next});
             }
-            std::vector<Position> unread;
+            Unfinished unfinished;
             Result<void> read =
-                read_transaction_entry(service_, value, index, request_, entry, &unread);
-            if (!unread.empty()) {
-                co_await request_.loop->fetched(std::move(unread));
-                read = co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* more) {
-                    return read_transaction_entry(service_, value, index, request_, entry, more);
-                });
+                read_transaction_entry(service_, value, index, request_, entry, unfinished);
+            while (unfinished.any()) {
+                co_await finish(service_, *request_.loop, unfinished);
+                if (turns_.is_late()) {
+                    co_return fail(index, late());
+                }
+                read = read_transaction_entry(service_, value, index, request_, entry, unfinished);
             }
             if (!read && !add_fault(index, std::move(read.error()))) {
                 co_return false;
@@ -169,7 +170,8 @@ class TransactionRun {
             while (attempt.state().is_unread()) {
                 decided = co_await attempt.state().fetch();
                 if (decided) {
-                    decided = attempt.state().decide(index);
+                    decided =
+                        turns_.is_late() ? Result<void>(late()) : attempt.state().decide(index);
                 }
             }
             if (decided && turns_.is_late()) {

@@ -93,7 +93,7 @@ Result<void> read_patch(TransactionEntry& entry) {
 }
 
 Result<void> read_resource(const Service& service, std::size_t index, TransactionEntry& entry,
-                           std::vector<Position>* unread) {
+                           Unfinished& unfinished) {
     const json::Value resource = entry.value["resource"];
     if (!resource) {
         return Error{Errc::required, "resource is missing"};
@@ -103,8 +103,8 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     prefix.reserve(48);
     prefix.append(kEntryPlace).append(std::to_string(index)).append(kResource);
     ANNALS_TRY(entry.resource,
-               read_entry_resource(service, resource, entry.target.type, prefix, unread));
-    ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource, unread));
+               read_entry_resource(service, resource, entry.target.type, prefix, unfinished));
+    ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource, unfinished.positions()));
     if (entry.kind == EntryKind::update) {
         ANNALS_TRY_VOID(check_whole(entry.resource.facts));
     }
@@ -146,12 +146,12 @@ void name_resource(std::span<const TransactionEntry> entries, std::size_t index,
 }  // namespace
 
 Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
-                                          std::string_view prefix, std::vector<Position>* unread) {
+                                          std::string_view prefix, Unfinished& unfinished) {
     EntryResource out;
     Result<json::ResourceFacts> facts = json::read_facts(resource);
     ANNALS_TRY_VOID(check_type(resource, facts, type, prefix));
     // It reports every fault, read_facts() only the first.
-    ANNALS_TRY_VOID(check_resource(service, resource, prefix, unread));
+    ANNALS_TRY_VOID(check_resource(service, resource, prefix, &unfinished));
     ANNALS_TRY(out.facts, std::move(facts));
     if (resource_type_name(type) == "Parameters") {
         return Error{Errc::invalid, "Parameters resources cannot be stored"};
@@ -171,7 +171,7 @@ Result<Criteria> read_entry_criteria(const Service& service, const TransactionEn
 
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry,
-                                    std::vector<Position>* unread) {
+                                    Unfinished& unfinished) {
     entry.value = value;
     ANNALS_TRY_VOID(check_readable(outer, index));
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
@@ -189,7 +189,7 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     ANNALS_TRY(const Interaction* const row,
                find_interaction(service.config(), entry.asked.method, entry.target));
     ANNALS_TRY_VOID(authorise(service, entry.request, *row, entry.target));
-    ANNALS_TRY_VOID(read_kind(service, entry, unread));
+    ANNALS_TRY_VOID(read_kind(service, entry, unfinished.positions()));
     if (entry.kind == EntryKind::read) {
         return {};
     }
@@ -197,8 +197,9 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     if (entry.kind == EntryKind::remove) {
         return {};
     }
-    return entry.asked.method == HttpMethod::patch ? read_patch(entry)
-                                                   : read_resource(service, index, entry, unread);
+    return entry.asked.method == HttpMethod::patch
+               ? read_patch(entry)
+               : read_resource(service, index, entry, unfinished);
 }
 
 Response transaction_failed(const TransactionFault& fault, json::Value entry) {

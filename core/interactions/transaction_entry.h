@@ -13,6 +13,7 @@
 #include "core/interactions/criteria.h"
 #include "core/interactions/patch_document.h"
 #include "core/interactions/preconditions.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/service.h"
 #include "core/target.h"
 
@@ -39,9 +40,9 @@ struct EntryResource {
 };
 
 /// Reads `resource`, which must be of the `type` in the URL. `prefix` replaces the type at the beginning of
-/// expressions in structural errors. `unread`: as for check_resource(). Errors: those of a PUT.
+/// expressions in structural errors. `unfinished`: as for check_resource(). Errors: those of a PUT.
 Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
-                                          std::string_view prefix, std::vector<Position>* unread);
+                                          std::string_view prefix, Unfinished& unfinished);
 
 /// An entry. Not movable. Lifetime: points into the bundle's Document and into itself.
 struct TransactionEntry {
@@ -63,11 +64,10 @@ struct TransactionEntry {
 
 /// Reads `value`, the entry at `index`, into `entry`. Errors: any 4xx that the request alone would get; errors in the
 /// resource's structure have expressions below Bundle.entry[index].
-/// `unread`: receives the positions of what the entry names or is validated by and that is not in memory; if there are any,
-/// fetch them and read the entry again. Null: waits for the device.
+/// `unfinished`: as for check_resource(); also receives what else the entry names.
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry,
-                                    std::vector<Position>* unread);
+                                    Unfinished& unfinished);
 
 /// Reads the criteria of an entry that has some. Errors: as parse_criteria() and parse_if_none_exist().
 Result<Criteria> read_entry_criteria(const Service& service, const TransactionEntry& entry,

@@ -220,9 +220,11 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     ANNALS_TRY(decision.document, entry.patch->apply(config_, stored.body));
     const json::Value root = decision.document.root();
-    Result<EntryResource> patched = look_for(&entry, [&](std::vector<Position>* unread) {
-        return read_entry_resource(service_, root, type, {}, unread);
-    });
+    Unfinished& check = checks_[&entry];
+    Result<EntryResource> patched = read_entry_resource(service_, root, type, {}, check);
+    if (check.any()) {
+        return later(&entry, {.check = &check});
+    }
     if (!patched) {
         return fault_of_patched(std::move(patched.error()));
     }
@@ -384,6 +386,10 @@ Error TransactionState::later(const void* asker, Unread unread) {
 
 asio::awaitable<Result<void>> TransactionState::fetch() {
     Unread unread = *std::exchange(unread_, std::nullopt);
+    if (unread.check != nullptr) {
+        co_await finish(service_, *request_.loop, *unread.check);
+        co_return Result<void>();
+    }
     if (unread.limit == 0 && unread.positions.empty()) {
         co_await request_.loop->yield();
         co_return Result<void>();

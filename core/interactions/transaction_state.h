@@ -125,11 +125,12 @@ class TransactionState {
     std::optional<std::size_t> writer_of(std::string_view name) const;
 
   private:
-    /// What fetch() is to get: up to `limit` matches of `sought_` or, if that is 0, `positions`; neither: it only
-    /// lets others have their turn.
+    /// What fetch() is to get: up to `limit` matches of `sought_` or, if that is 0, `positions` or what `check` needs; none of
+    /// these: it only lets others have their turn.
     struct Unread {
         std::size_t limit = 0;
         std::vector<Position> positions = {};
+        Unfinished* check = nullptr;
     };
 
     /// The result of a search for criteria. The guards are about later commits than `as_of`.
@@ -225,7 +226,8 @@ class TransactionState {
     search::Pace turn_{kLongTurn};  ///< for conditional references, which may be very many
     bool in_turn_ = false;
     std::optional<Unread> unread_;
-    std::optional<Sought> sought_;                  ///< not used yet
+    std::unordered_map<const TransactionEntry*, Unfinished> checks_;  ///< of what PATCHes have made
+    std::optional<Sought> sought_;                                    ///< not used yet
     std::unordered_map<const void*, int> fetched_;  ///< how often, by criteria or entry
 };
 

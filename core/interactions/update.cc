@@ -68,7 +68,7 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
         co_return conditions.error();
     }
     SubmittedResource resource;
-    Result<void> fit = co_await resource.read_fetched(service, request, target.type);
+    Result<void> fit = co_await resource.read_by_turns(service, request, target.type);
     if (!fit) {
         co_return fit.error();
     }
@@ -118,7 +118,7 @@ std::optional<Response> update_early(const Service& service, const Request& requ
     }
     SubmittedResource resource;
     Result<void> fit = resource.read(service, request, target.type);
-    if (resource.is_unread()) {
+    if (resource.is_unfinished()) {
         return std::nullopt;
     }
     if (fit) {
@@ -239,7 +239,7 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         co_return conditions.error();
     }
     SubmittedResource resource;
-    Result<void> fit = co_await resource.read_fetched(service, request, target.type);
+    Result<void> fit = co_await resource.read_by_turns(service, request, target.type);
     if (!fit) {
         co_return fit.error();
     }

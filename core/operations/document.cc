@@ -379,11 +379,16 @@ class Document {
             text += slice.str();
         }
         SubmittedResource resource;
-        const auto take = [&](std::vector<Position>* unread) -> Result<void> {
+        const auto take = [&](Unfinished& unfinished) -> Result<void> {
             ANNALS_TRY(json::Document parsed, thread_parser().parse(text));
-            return resource.take(service_, request_, bundle_type(), std::move(parsed), unread);
+            return resource.take(service_, request_, bundle_type(), std::move(parsed), &unfinished);
         };
-        const Result<void> fit = co_await fetch_and_look(*request_.loop, take);
+        Unfinished unfinished;
+        Result<void> fit = take(unfinished);
+        while (unfinished.any()) {
+            co_await finish(service_, *request_.loop, unfinished);
+            fit = take(unfinished);
+        }
         if (!fit) {
             co_return fit.error();
         }

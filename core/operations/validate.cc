@@ -30,10 +30,6 @@ struct ValidateAsked {
 
 constexpr std::size_t kProfilesAskedMax = 20;
 
-/// What takes more steps is left to the worker. About ten milliseconds' work, and about as much again in terminology, which has
-/// a budget of the same size.
-constexpr std::uint64_t kValidationStepsOnLoop = 1'000'000;
-
 Result<void> take_mode(ValidateAsked& asked, std::string mode) {
     static constexpr std::string_view kModes[] = {"create", "update", "delete", "profile"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {

@@ -47,10 +47,10 @@ class TerminologyWorker : public test::ServiceFixture {
 
     std::future<test::Answer> ask(std::string_view method, std::string target,
                                   std::string body = {}) {
-        return std::async(std::launch::async,
-                          [this, method, target = std::move(target), body = std::move(body)] {
-                              return send(method, target, body);
-                          });
+        return std::async(
+            std::launch::async, [this, method, target = std::move(target), body = std::move(body)] {
+                return send(method, target, body, {{"Content-Type", "application/fhir+json"}});
+            });
     }
 
     core::Request request_of(core::HttpMethod method, std::string_view path) {
@@ -213,33 +213,39 @@ TEST_F(TerminologyWorker, ReadsAClosureTableThatIsErasedBeforeItsTurn) {
     EXPECT_NE(response.body.str().find(R"("code":"below")"), std::string::npos);
 }
 
-TEST_F(TerminologyWorker, LooksAtWhatHasCostlyRulesWhileOthersAreAnswered) {
+/// A profile whose rules take more steps for a Patient of costly_patient() than a loop may take, and are broken by a name "x".
+std::string costly_profile() {
     std::string rules;
-    std::string names;
     for (int i = 0; i < 50; ++i) {
         rules += fmt::format(R"r({}{{"key":"r{}","severity":"error","human":"Sound",
             "expression":"%resource.name.where(family = 'x').empty()"}})r",
                              i == 0 ? "" : ",", i);
     }
-    for (int i = 0; i < 200; ++i) {
-        names += fmt::format(R"({}{{"family":"f"}})", i == 0 ? "" : ",");
-    }
-    ASSERT_EQ(send("PUT", "/StructureDefinition/costly",
-                   R"({"resourceType":"StructureDefinition","id":"costly","url":"http://p/costly",
+    return R"({"resourceType":"StructureDefinition","id":"costly","url":"http://p/costly",
             "name":"P","status":"active","kind":"resource","abstract":false,"type":"Patient",
             "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient",
             "derivation":"constraint","differential":{"element":[{"id":"Patient.name",
             "path":"Patient.name","constraint":[)" +
-                       rules + "]}]}}")
-                  .status,
-              201);
+           rules + "]}]}}";
+}
+
+std::string costly_patient(std::string_view id, std::string_view first_name = "f") {
+    std::string names = fmt::format(R"({{"family":"{}"}})", first_name);
+    for (int i = 1; i < 200; ++i) {
+        names += R"(,{"family":"f"})";
+    }
+    return fmt::format(
+        R"({{"resourceType":"Patient","id":"{}","meta":{{"profile":["http://p/costly"]}},"name":[{}]}})",
+        id, names);
+}
+
+TEST_F(TerminologyWorker, LooksAtWhatHasCostlyRulesWhileOthersAreAnswered) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
     const std::string target = "/Patient/$validate?profile=http://p/costly";
     ASSERT_EQ(send("POST", target, R"({"resourceType":"Patient"})").status, 200);
     std::promise<void> go_on;
     auto busy = occupy(go_on);
-    auto costly =
-        ask("POST", target,
-            fmt::format(R"({{"resourceType":"Patient","active":true,"name":[{}]}})", names));
+    auto costly = ask("POST", "/Patient/$validate", costly_patient("p"));
     EXPECT_EQ(costly.wait_for(100ms), std::future_status::timeout);
     EXPECT_EQ(send("POST", target, R"({"resourceType":"Patient"})").status, 200);
     EXPECT_EQ(costly.wait_for(20ms), std::future_status::timeout) << "it was answered first";
@@ -247,6 +253,87 @@ TEST_F(TerminologyWorker, LooksAtWhatHasCostlyRulesWhileOthersAreAnswered) {
     EXPECT_TRUE(busy.get());
     const test::Answer answer = costly.get();
     EXPECT_TRUE(answer.says("No issues detected")) << answer.body;
+}
+
+TEST_F(TerminologyWorker, ChecksWhatIsWrittenAndHasCostlyRulesWhileOthersAreAnswered) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    for (const std::string_view id : {"p", "q"}) {
+        ASSERT_EQ(send("PUT", fmt::format("/Patient/{}", id), costly_patient(id)).status, 201);
+    }
+    core::Config config;
+    config.validation = "full";
+    restart(config);
+    const auto bundle = [](std::string_view type, std::string_view method, std::string_view url,
+                           std::string_view resource) {
+        return fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{{"resource":{},)"
+                           R"("request":{{"method":"{}","url":"{}"}}}}]}})",
+                           type, resource, method, url);
+    };
+    constexpr std::string_view kPatch =
+        R"({"resourceType":"Parameters","parameter":[{"name":"operation","part":[)"
+        R"({"name":"type","valueCode":"add"},{"name":"path","valueString":"Patient"},)"
+        R"({"name":"name","valueString":"active"},{"name":"value","valueBoolean":true}]}]})";
+
+    struct Case {
+        std::string_view method;
+        std::string target;
+        std::string body;
+        int status;
+        std::string_view says;
+    };
+
+    const std::vector<Case> cases = {
+        {"POST", "/Patient", costly_patient("new"), 201, ""},
+        {"PUT", "/Patient/a", costly_patient("a"), 201, ""},
+        {"PUT", "/Patient?identifier=none", costly_patient("b"), 201, ""},
+        {"PATCH", "/Patient/p", std::string(kPatch), 200, "\"active\":true"},
+        {"POST", "", bundle("transaction", "PUT", "Patient/c", costly_patient("c")), 200, "201"},
+        {"POST", "", bundle("transaction", "PATCH", "Patient/q", kPatch), 200, "200"},
+        {"POST", "", bundle("batch", "PUT", "Patient/d", costly_patient("d")), 200, "201"},
+        {"POST", "", bundle("history", "PUT", "Patient/e", costly_patient("e")), 200, "201"},
+        {"PUT", "/Patient/f", costly_patient("f", "x"), 422, "\"Patient.name[0]\""},
+        {"POST", "", bundle("transaction", "PUT", "Patient/g", costly_patient("g", "x")), 400,
+         "\"Bundle.entry[0].resource.name[0]\""},
+        {"POST", "", bundle("history", "PUT", "Patient/h", costly_patient("h", "x")), 200,
+         "\"Patient.name[0]\""},
+    };
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    std::vector<std::future<test::Answer>> answers;
+    for (const Case& one : cases) {
+        answers.push_back(ask(one.method, one.target, one.body));
+    }
+    EXPECT_EQ(send("POST", "/Patient", R"({"resourceType":"Patient","active":true})").status, 201);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        EXPECT_EQ(answers[i].wait_for(20ms), std::future_status::timeout) << i;
+    }
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const test::Answer answer = answers[i].get();
+        EXPECT_EQ(answer.status, cases[i].status) << i << answer.body.substr(0, 500);
+        EXPECT_TRUE(answer.says(cases[i].says)) << i << answer.body.substr(0, 500);
+    }
+}
+
+TEST_F(TerminologyWorker, ChecksNoPatchOfWhatIsErasedBeforeItsTurn) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/p", costly_patient("p")).status, 201);
+    config.validation = "full";
+    restart(config);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    core::Request request = request_of(core::HttpMethod::patch, "/Patient/p");
+    request.headers.push_back({"Content-Type", "application/json-patch+json"});
+    request.body = R"([{"op":"add","path":"/active","value":true}])";
+    auto patched = begin(request);
+    EXPECT_EQ(send("DELETE", "/Patient/p").status, 204);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    EXPECT_EQ(patched.get().status, 404);
 }
 
 TEST_F(TerminologyWorker, ReadsAndParsesDefinitionsWhileOthersAreAnswered) {
