@@ -184,12 +184,7 @@ std::string_view append_record(const Record& record, std::span<const BodyPiece> 
     ANNALS_CHECK(record.terms.size() <= kTermsPerVersionMax);
     const std::size_t start = out.size();
 
-    const std::uint64_t body_size = body_bytes(pieces, record.version);
-    const std::uint64_t length = kRecordHeaderBytes + record.terms.size() * sizeof(std::uint64_t) +
-                                 record.type.size() + record.id.size() + body_size;
-    ANNALS_CHECK(length <= 0xffff'ffff);
-    char header[kRecordHeaderBytes] = {};
-    store_le(header + 8, static_cast<std::uint32_t>(length));
+    char header[kRecordHeaderBytes] = {};  // the sizes follow below
     header[12] = static_cast<char>(record.kind);
     header[13] = record.kind == RecordKind::erase     ? static_cast<char>(record.scope)
                  : record.kind == RecordKind::version ? static_cast<char>(record.method)
@@ -201,7 +196,6 @@ std::string_view append_record(const Record& record, std::span<const BodyPiece> 
     store_le(header + 24, record.instant.us);
     store_le(header + 32, static_cast<std::uint16_t>(record.id.size()));
     store_le(header + 34, static_cast<std::uint16_t>(record.terms.size()));
-    store_le(header + 36, static_cast<std::uint32_t>(body_size));
 
     out.append(header, sizeof header);
     for (const std::uint64_t term : record.terms) {
@@ -210,11 +204,16 @@ std::string_view append_record(const Record& record, std::span<const BodyPiece> 
         out.append(bytes, sizeof bytes);
     }
     out.append(record.type).append(record.id);
+    const std::size_t body_at = out.size();
     append_body(pieces, record.version, record.instant, out);
-    ANNALS_CHECK(out.size() == start + length);
+    const std::size_t body_size = out.size() - body_at;
+    const std::size_t length = out.size() - start;
+    ANNALS_CHECK(length <= 0xffff'ffff);
+    store_le(out.data() + start + 8, static_cast<std::uint32_t>(length));
+    store_le(out.data() + start + 36, static_cast<std::uint32_t>(body_size));
     store_le(out.data() + start, hash64({out.data() + start + 8, length - 8}));
     out.append(padded(length) - length, '\0');
-    return std::string_view(out).substr(start + length - body_size, body_size);
+    return std::string_view(out).substr(body_at, body_size);
 }
 
 std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept {
