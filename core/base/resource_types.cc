@@ -166,9 +166,10 @@ static_assert(std::ranges::all_of(kNames, [](std::string_view name) {
     return name.size() >= kNameBytesMin;
 }));
 
-// A name's first and last eight bytes, or its first and last four: all of a name of up to 16 bytes.
-// Requires: at least kNameBytesMin bytes.
+// A name's size, and its first and last eight bytes, or its first and last four: all of a name of up to 16 bytes.
+// No two names have the same. Requires: at least kNameBytesMin bytes.
 struct Ends {
+    std::size_t size;
     std::uint64_t first;
     std::uint64_t last;
 
@@ -177,9 +178,10 @@ struct Ends {
 
 Ends ends_of(std::string_view name) noexcept {
     const char* const begin = name.data();
-    const char* const end = begin + name.size();
-    return name.size() >= 8 ? Ends{load_le<std::uint64_t>(begin), load_le<std::uint64_t>(end - 8)}
-                            : Ends{load_le<std::uint32_t>(begin), load_le<std::uint32_t>(end - 4)};
+    const std::size_t size = name.size();
+    const char* const end = begin + size;
+    return size >= 8 ? Ends{size, load_le<std::uint64_t>(begin), load_le<std::uint64_t>(end - 8)}
+                     : Ends{size, load_le<std::uint32_t>(begin), load_le<std::uint32_t>(end - 4)};
 }
 
 // An open-addressing table of names by their ends, built before main() and constant afterwards.
@@ -191,6 +193,7 @@ class NameTable {
             ends_[i] = ends_of(kNames[i]);
             std::size_t slot = slot_of(ends_[i]);
             while (slots_[slot] != kEmpty) {
+                ANNALS_CHECK(ends_[slots_[slot]] != ends_[i]);
                 slot = (slot + 1) % slots_.size();
             }
             slots_[slot] = i;
@@ -203,14 +206,14 @@ class NameTable {
         }
         const Ends ends = ends_of(name);
         std::size_t slot = slot_of(ends);
-        for (; slots_[slot] != kEmpty; slot = (slot + 1) % slots_.size()) {
-            const std::uint16_t i = slots_[slot];
-            if (ends_[i] == ends && kNames[i].size() == name.size() &&
-                (name.size() <= 16 || kNames[i] == name)) {
-                return TypeId{i};
-            }
+        while (slots_[slot] != kEmpty && ends_[slots_[slot]] != ends) {
+            slot = (slot + 1) % slots_.size();
         }
-        return std::nullopt;
+        const std::uint16_t i = slots_[slot];
+        if (i == kEmpty || (name.size() > 16 && kNames[i] != name)) {
+            return std::nullopt;
+        }
+        return TypeId{i};
     }
 
   private:
