@@ -69,7 +69,12 @@ class TransactionRun {
             }
             const storage::Submission submission = attempt.submit();
             if (submission.status == Status::accepted) {
-                Response response = co_await answer(attempt, submission.ticket);
+                const Result<void> settled = co_await settle(attempt, submission.ticket);
+                if (!settled) {
+                    co_return settled.error();
+                }
+                Response response =
+                    co_await answer_transaction(service_, request_, entries_, attempt);
                 co_return response;
             }
             fit = take_refusal(attempt, submission);
@@ -314,19 +319,11 @@ class TransactionRun {
         return false;
     }
 
-    /// Answers once the commit is durable and its erasures are done.
-    asio::awaitable<Response> answer(const TransactionAttempt& attempt, storage::Ticket ticket) {
-        Result<void> settled;
-        if (attempt.erases_versions()) {
-            settled = co_await request_.loop->erased_ticket(ticket);
-        } else {
-            settled = co_await request_.loop->settled_ticket(ticket);
-        }
-        if (!settled) {
-            co_return settled.error();
-        }
-        Response response = co_await answer_transaction(service_, request_, entries_, attempt);
-        co_return response;
+    /// Waits until the commit is durable and its erasures are done.
+    asio::awaitable<Result<void>> settle(const TransactionAttempt& attempt,
+                                         storage::Ticket ticket) const {
+        return attempt.erases_versions() ? request_.loop->erased_ticket(ticket)
+                                         : request_.loop->settled_ticket(ticket);
     }
 
     const Service& service_;

@@ -100,31 +100,32 @@ Result<void> TransactionAttempt::build_body(std::size_t index, storage::VersionW
     if (service_.config().integrity_on_write) {
         ANNALS_TRY_VOID(require_references(index, edits_.back()));
     }
-    plans_.emplace_back(resource.facts, write.id, json::BodyPlan::Keep{}, edits_.back());
-    append_pieces(plans_.back(), pieces_);
+    const json::BodyPlan plan(resource.facts, write.id, {}, edits_.back());
+    append_pieces(plan, pieces_);
     if (service_.config().validation == "full" && !edits_.back().empty()) {
-        ANNALS_TRY(const json::Document document, parse_planned(plans_.back()));
+        ANNALS_TRY(const json::Document document, parse_planned(plan));
         ANNALS_TRY_VOID(
             check_resolved(document.root(), fmt::format("Bundle.entry[{}].resource", index)));
     }
     if (is_restricted(request_)) {
-        ANNALS_TRY(const json::Document document, parse_planned(plans_.back()));
+        ANNALS_TRY(const json::Document document, parse_planned(plan));
         ANNALS_TRY_VOID(check_written(service_, request_, write, document.root()));
     }
-    ANNALS_TRY(write.search, extract(write.type, resource));
+    ANNALS_TRY(write.search, extract(write.type, resource, plan));
     return {};
 }
 
-/// The search entries of the version planned last, as it will be stored, with links resolved.
+/// The search entries of the version that `plan` makes, as it will be stored, with links resolved.
 Result<const storage::SearchEntries*> TransactionAttempt::extract(TypeId type,
-                                                                  const EntryResource& resource) {
+                                                                  const EntryResource& resource,
+                                                                  const json::BodyPlan& plan) {
     storage::SearchEntries& entries = add_entries();
     if (substitute_links(resource)) {
         epoch_->extract(type, resource.facts.resource, entries);
         substitution_.undo();
         return &entries;
     }
-    ANNALS_TRY(json::Document document, parse_planned(plans_.back()));
+    ANNALS_TRY(json::Document document, parse_planned(plan));
     epoch_->extract(type, document.root(), entries);
     thread_parser().recycle(std::move(document));
     return &entries;

@@ -44,7 +44,13 @@ class TransactionAttempt {
           resolves_(resolves),
           referrers_(service, request),
           epoch_(service.indexing().epoch()),
-          write_of_entry_(entries.size()) {}
+          write_of_entry_(entries.size()) {
+        edits_.reserve(entries.size());
+        search_entries_.reserve(entries.size());
+        writes_.reserve(entries.size());
+        pieces_end_.reserve(entries.size());
+        pieces_.reserve(entries.size() * kPiecesUsual);
+    }
 
     /// Keeps memory for later attempts on this thread.
     ~TransactionAttempt();
@@ -108,8 +114,12 @@ class TransactionAttempt {
     std::size_t body_bytes() const noexcept;
 
   private:
+    /// Of a body with one link that is replaced.
+    static constexpr std::size_t kPiecesUsual = 12;
+
     Result<void> build_body(std::size_t index, storage::VersionWrite& write);
-    Result<const storage::SearchEntries*> extract(TypeId type, const EntryResource& resource);
+    Result<const storage::SearchEntries*> extract(TypeId type, const EntryResource& resource,
+                                                  const json::BodyPlan& plan);
     bool substitute_links(const EntryResource& resource);
     Result<void> require_references(std::size_t index, const std::vector<json::Edit>& edits);
     storage::SearchEntries& add_entries();
@@ -125,11 +135,11 @@ class TransactionAttempt {
     Referrers referrers_;
     std::vector<std::size_t> deleted_;  ///< entries whose resources were added to `referrers_`
     std::vector<storage::Guard> guards_;
-    std::deque<std::vector<json::Edit>> edits_;
+    // Of each write except deletions. They have room for all entries: pieces_ and writes_ point into them.
+    std::vector<std::vector<json::Edit>> edits_;
+    std::vector<storage::SearchEntries> search_entries_;
     json::Substitution substitution_;
-    std::deque<json::BodyPlan> plans_;
     std::shared_ptr<const search::Indexing::Epoch> epoch_;
-    std::deque<storage::SearchEntries> search_entries_;  ///< of each write except deletions
     std::vector<storage::BodyPiece> pieces_;
     std::vector<std::size_t> pieces_end_;  ///< of each write
     std::vector<storage::VersionWrite> writes_;

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <optional>
 #include <span>
 #include <string>
@@ -220,7 +221,7 @@ class TransactionState {
     bool torn_ = false;
     TextMap<std::size_t> writers_;  ///< by "Patient/1"
     TransactionWrites writes_;
-    std::deque<Criteria> overlaid_;        ///< criteria adapted to writes_
+    std::list<Criteria> overlaid_;         ///< criteria adapted to writes_
     std::deque<search::Term> identities_;  ///< watched by guards_
     TextMap<std::string> resolved_;
     search::Pace turn_{kLongTurn};  ///< for conditional references, which may be very many

@@ -48,7 +48,7 @@ void TransactionWrites::know(std::string_view full_url) {
 
 void TransactionWrites::forget_read() {
     for (auto& [type, of_type] : types_) {
-        for (Written& written : of_type.written) {
+        for (Written& written : std::span(of_type.written).first(of_type.indexed)) {
             written.read = false;
         }
         of_type.by_term.clear();
