@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 namespace annals::storage {
 namespace {
@@ -90,6 +91,34 @@ TEST_F(SequencerBatches, DoNotWaitForABatchThatWasDropped) {
     submit(1);
     sequencer_.flush_idle();
     EXPECT_EQ(take_now(), 1U);
+}
+
+TEST_F(SequencerBatches, HaveNothingOfWhatWasGatheredWhenOneWasDropped) {
+    submit(1);
+    sequencer_.flush();
+    ASSERT_EQ(take_now(), 1U);
+    submit(1);
+    sequencer_.flush();
+    sequencer_.drop(WriteState::ready);
+    EXPECT_EQ(sequencer_.unsettled_bytes(), 0U);
+    EXPECT_EQ(take_now(), 0U);
+    submit(1);
+    sequencer_.flush();
+    ASSERT_EQ(take_now(), 1U);
+    EXPECT_EQ(batch_.frames[0].first_position, Position{1});
+}
+
+TEST_F(SequencerBatches, TryAFullDeviceOnceInAWhile) {
+    sequencer_.drop(WriteState::no_space);
+    const auto put = [&](std::string_view id) {
+        CommitBuilder builder;
+        builder.put("Patient", id, "x");
+        return sequencer_.submit(builder.commit()).status;
+    };
+    EXPECT_EQ(put("a"), Status::no_space);
+    std::this_thread::sleep_for(Sequencer::kProbeInterval);
+    EXPECT_EQ(put("a"), Status::accepted);
+    EXPECT_EQ(put("b"), Status::no_space) << "the first tries the device";
 }
 
 TEST_F(SequencerBatches, ThatWereHugeLeaveNoMemoryBehind) {

@@ -1,5 +1,6 @@
 // What violates a guard: what was written, or is being written, since the state it was decided on.
 
+#include "storage/recent_erases.h"
 #include "tests/storage/sequencer_fixture.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -217,6 +219,45 @@ TEST_F(SequencerTest, HoldsOnlyWhatConcernsAWatchAgainstItsGuard) {
     };
     EXPECT_EQ(guarded(4), Status::busy);
     EXPECT_EQ(guarded(5), Status::accepted);
+}
+
+TEST_F(SequencerTest, TakesAVersionWithoutSearchEntriesForOneThatConcernsAWatch) {
+    const auto watch =
+        store_->watch(type_of("Patient"), [](const auto&, std::uint64_t) { return false; });
+    ASSERT_NE(watch, nullptr);
+    ASSERT_EQ(put("a").status, Status::accepted);
+    const Submission late = submit([&](CommitBuilder& b) {
+        b.put("Patient", "b", "x");
+        b.guard(Guard{.type = type_of("Patient"), .terms = {}, .as_of = {0}, .watch = watch.get()});
+    });
+    EXPECT_EQ(late.status, Status::busy);
+}
+
+TEST_F(SequencerTest, AnswersBusyWhereMoreWasHardDeletedSinceThenThanIsRemembered) {
+    const auto repeat = [this](std::size_t count, const auto& fill) {
+        const Submission all = submit([&](CommitBuilder& b) {
+            for (std::size_t i = 0; i < count; ++i) {
+                fill(b, "p" + std::to_string(i));
+            }
+        });
+        done(all);
+    };
+    const std::size_t count = RecentErases::kKept + 1;
+    repeat(count, [](CommitBuilder& b, const std::string& id) { b.put("Patient", id, "x"); });
+    repeat(count, [](CommitBuilder& b, const std::string& id) { b.erase("Patient", id); });
+    const std::vector<std::uint64_t> other = {store_->search_key(type_of("Patient"), "other")};
+    const auto create = [&](std::uint64_t hard_deletes) {
+        return submit([&](CommitBuilder& b) {
+                   b.put("Observation", "o", "x");
+                   b.guard(Guard{.type = type_of("Patient"),
+                                 .terms = other,
+                                 .as_of = store_->last_position(),
+                                 .hard_deletes = hard_deletes});
+               })
+            .status;
+    };
+    EXPECT_EQ(create(0), Status::busy) << "it may be the one that is forgotten";
+    EXPECT_EQ(create(1), Status::accepted);
 }
 
 TEST_F(SequencerTest, KeepsAFewWatchesOnly) {

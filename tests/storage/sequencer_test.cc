@@ -82,6 +82,23 @@ TEST_F(SequencerTest, ChecksWhatAWriteExpects) {
     EXPECT_TRUE(outcome().previous.deletion);
 }
 
+TEST_F(SequencerTest, TakesNoDeletedResourceForAnAbsentOne) {
+    done(put("a"));
+    done(remove("a"));
+    EXPECT_EQ(put("a", Expect::absent).status, Status::expectation_failed);
+}
+
+TEST_F(SequencerTest, GivesNoNumberTwice) {
+    const auto put_numbered = [&](std::uint64_t version) {
+        return submit(
+            [&](CommitBuilder& b) { b.put("Patient", "a", "x").version = VersionNumber{version}; });
+    };
+    ASSERT_EQ(put_numbered(2).status, Status::accepted);
+    EXPECT_EQ(put_numbered(1).status, Status::expectation_failed);
+    EXPECT_EQ(put_numbered(2).status, Status::expectation_failed);
+    EXPECT_EQ(put_numbered(3).status, Status::accepted);
+}
+
 TEST_F(SequencerTest, ChangesNothingWhereOneOfManyExpectationsFails) {
     const Submission failed = submit([](CommitBuilder& b) {
         b.put("Patient", "a", "x");
@@ -113,7 +130,12 @@ TEST_F(SequencerTest, RefusesErasedNumbersForEver) {
     done(erase("a"));
     EXPECT_FALSE(store_->current(type_of("Patient"), "a"));
     EXPECT_EQ(keep("a", 2).status, Status::expectation_failed);
+    fs_.hold_syncs();
+    ASSERT_EQ(put("a").status, Status::accepted);
+    EXPECT_EQ(keep("a", 2).status, Status::expectation_failed)
+        << "while a first version is in flight";
     EXPECT_EQ(keep("a", 3).status, Status::accepted);
+    fs_.release_syncs();
 }
 
 TEST_F(SequencerTest, StartsAtOneAgainAfterAHardDelete) {
@@ -150,6 +172,23 @@ TEST_F(SequencerTest, RefusesToEraseTheCurrentVersionOfALiveResource) {
     EXPECT_EQ(erase("a", Erase::Scope::version, 1).status, Status::version_unknown);
 }
 
+TEST_F(SequencerTest, ErasesOnlyWhatTheCallerSaw) {
+    done(put("a"));
+    done(put("a"));
+    const auto erase_first = [&](std::uint64_t position, std::uint64_t current) {
+        return submit([&](CommitBuilder& b) {
+                   Erase& one = b.erase("Patient", "a", Erase::Scope::version, {1});
+                   one.expected_position = {position};
+                   one.expect = Expect::version;
+                   one.expected_version = {current};
+               })
+            .status;
+    };
+    EXPECT_EQ(erase_first(2, 2), Status::expectation_failed) << "another version has its number";
+    EXPECT_EQ(erase_first(1, 1), Status::expectation_failed) << "another version is current";
+    EXPECT_EQ(erase_first(1, 2), Status::accepted);
+}
+
 TEST_F(SequencerTest, WritesNothingForAnEraseOfNothing) {
     done(put("a"));
     const Submission nothing = erase("a", Erase::Scope::all_but_current);
@@ -169,6 +208,14 @@ TEST_F(SequencerTest, RequiresReferencedResourcesToBeLive) {
     EXPECT_EQ(refer().status, Status::accepted);
     ASSERT_EQ(remove("a").status, Status::accepted);
     EXPECT_EQ(refer().status, Status::requirement_failed);
+    done(put("a"));
+    fs_.hold_syncs();
+    const Submission erasing = erase("a");
+    ASSERT_EQ(erasing.status, Status::accepted);
+    const Submission meanwhile = refer();
+    EXPECT_EQ(meanwhile.status, Status::busy);
+    EXPECT_EQ(meanwhile.ticket, erasing.ticket);
+    fs_.release_syncs();
 }
 
 TEST_F(SequencerTest, RequiresVersionsThatReferencesName) {
@@ -296,6 +343,13 @@ TEST_F(SequencerTest, KeepsInstantsFromGoingBackAcrossAReopening) {
 
 TEST_F(SequencerTest, RefusesWhatTheFormatCannotHold) {
     EXPECT_EQ(put("not an id").status, Status::too_large);
+    EXPECT_EQ(erase("not an id").status, Status::too_large);
+    EXPECT_EQ(submit([](CommitBuilder& b) {
+                  const std::string half(kUnsyncedBytesMax / 2, 'x');
+                  b.put("Binary", "a", half);
+                  b.put("Binary", "b", half);
+              }).status,
+              Status::too_large);
     EXPECT_EQ(keep("a", kVersionNumberMax + 1).status, Status::too_large);
     ASSERT_EQ(keep("a", kVersionNumberMax).status, Status::accepted);
     EXPECT_EQ(put("a").status, Status::no_number);
@@ -327,6 +381,32 @@ TEST_F(SequencerTest, AnswersOverloadedWhereTooMuchIsGathered) {
     EXPECT_EQ(put_large("c"), Status::overloaded);
     fs_.fail_next(SimFileSystem::Call::sync, Errc::io, 1);  // spares the simulated disk the bytes
     fs_.release_syncs();
+}
+
+TEST(Sequencer, CountsWhatSearchEntriesTake) {
+    const Index index;
+    Sequencer::Start start;
+    start.search = true;
+    Sequencer sequencer(index, start, [] { return Instant{}; });
+    SearchEntries entries;
+    entries.characters.resize(kUnsyncedBytesMax / 2);
+    const auto put = [&](std::string_view id) {
+        CommitBuilder builder;
+        builder.put("Patient", id, "x").search = &entries;
+        return sequencer.submit(builder.commit()).status;
+    };
+    EXPECT_EQ(put("a"), Status::accepted);
+    EXPECT_EQ(put("b"), Status::overloaded);
+}
+
+TEST(Sequencer, RoundsInstantsBefore1970DownToo) {
+    const Index index;
+    Sequencer::Start start;
+    start.last_instant = {-1'000'000};
+    Sequencer sequencer(index, start, [] { return Instant{-1}; });
+    CommitBuilder builder;
+    builder.put("Patient", "a", "x");
+    EXPECT_EQ(sequencer.submit(builder.commit()).instant, Instant{-1000});
 }
 
 TEST(Sequencer, GivesNoPositionThatTheIndexHasNoPlaceFor) {
