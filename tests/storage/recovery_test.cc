@@ -220,6 +220,33 @@ TEST(Recovery, SeesDamageInTheLastCommitOfAnOrderlyEnd) {
     EXPECT_EQ(store.error().code, Errc::corrupt);
 }
 
+TEST(Recovery, SeesDamageInTheLastCommitOfAnOrderlyEndWithoutCommits) {
+    auto fs = store_of_patients(5);
+    ASSERT_TRUE(Store::open(*fs, "/data", small_segments()));
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
+    EXPECT_FALSE(Store::open(*fs, "/data", small_segments()));
+}
+
+TEST(Recovery, AllowsDamageToReadersOnly) {
+    auto fs = store_of_patients(5, true);
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-4;"));
+    EXPECT_FALSE(Store::open(*fs, "/data", small_segments(false, true)));
+    EXPECT_TRUE(Store::open(*fs, "/data", small_segments(true, true)));
+}
+
+TEST(Recovery, SeesDamageInTheLastCommitOfASecondOrderlyEnd) {
+    auto fs = store_of_patients(5, true);
+    {
+        auto store = Store::open(*fs, "/data", small_segments());
+        ASSERT_TRUE(store);
+        test::put(**store, "Patient", "more", "marker-more;");
+    }
+    damage(*fs, kFirstSegment, offset_in_file(*fs, kFirstSegment, "marker-more;"));
+    auto store = Store::open(*fs, "/data", small_segments());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::corrupt);
+}
+
 TEST(Recovery, FindsAnOrderlyEndWithoutATail) {
     auto fs = store_of_patients(5, true);
     for (int i = 0; i < 3; ++i) {

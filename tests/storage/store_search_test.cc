@@ -117,6 +117,19 @@ TEST(StoreSearch, FindsNothingWithoutASetup) {
     EXPECT_FALSE(fs.exists("/data/search"));
 }
 
+TEST(StoreSearch, FindsOnlyTheNewerOfTwoVersionsWithWhichABatchBegins) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    SearchableCommit older(*store);
+    older.put("Patient", "a", "older");
+    submit(*store, older.builder);
+    SearchableCommit newer(*store);
+    newer.put("Patient", "a", "newer");
+    done(*store, newer.builder);
+    EXPECT_EQ(find_word(*store, "Patient", "older"), Found{});
+    EXPECT_EQ(find_word(*store, "Patient", "newer"), Found{2});
+}
+
 TEST(StoreSearch, FindsEachOfSeveralVersionsInOneBatchWhereItIsTheNewest) {
     SimFileSystem fs;
     const auto store = open_store(fs);
