@@ -171,9 +171,7 @@ void LogWriter::write_batch(Batch& batch) {
             return need;
         };
         SegmentWriter::Need need = grown({}, begin);
-        Result<void> done = sequencer_.state() == WriteState::failed
-                                ? Result<void>(Error{Errc::io, "an earlier write failed"})
-                                : segments_.clean();
+        Result<void> done = segments_.clean();
         if (done) {
             done = segments_.make_room(need, batch.frames[begin].first_position, instant_);
         }
