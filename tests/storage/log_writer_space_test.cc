@@ -72,8 +72,72 @@ TEST(LogWriterWithoutSpace, LeavesNothingOfADroppedCommitOnTheDisk) {
     put(*store, "Patient", "a", "kept");
     fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 1);
     EXPECT_FALSE(store->wait(submit(*store, "b", std::string(5000, 'b')).ticket));
-    const auto after = fs.after_power_cut(1);
-    EXPECT_EQ(after->content("/data/segments/0000000001.seg").find("bbbb"), std::string::npos);
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
+        const auto after = fs.after_power_cut(seed);
+        EXPECT_EQ(after->content("/data/segments/0000000001.seg").find("bbbb"), std::string::npos)
+            << seed;
+    }
+}
+
+TEST(LogWriterWithoutSpace, RemovesWhatADroppedCommitLeftBeforeItWritesAnother) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    put(*store, "Patient", "a", "kept");
+    // The commit, what cleans up after it, and the first look for space; the next commit comes before the second look.
+    const std::uint64_t before = fs.calls(SimFileSystem::Call::write);
+    fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 3);
+    EXPECT_FALSE(store->wait(submit(*store, "b", std::string(5000, 'b')).ticket));
+    while (fs.calls(SimFileSystem::Call::write) < before + 3) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    put(*store, "Patient", "c", "x");
+    EXPECT_EQ(store->write_state(), WriteState::ready);
+    EXPECT_EQ(fs.content("/data/segments/0000000001.seg").find("bbbb"), std::string::npos);
+}
+
+TEST(LogWriterWithoutSpace, IsPoisonedIfWhatADroppedCommitLeftCannotBeRemovedDurably) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    fs.fail_next(SimFileSystem::Call::write, Errc::no_store);
+    fs.fail_next(SimFileSystem::Call::sync, Errc::io);
+    EXPECT_FALSE(store->wait(submit(*store, "a").ticket));
+    EXPECT_EQ(store->write_state(), WriteState::failed);
+}
+
+TEST(LogWriterWithoutSpace, AcknowledgesThePartOfABatchThatFittedIntoTheSegment) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 16 << 10);
+    fs.set_space(16 << 10);
+    std::vector<Ticket> tickets;
+    for (int i = 0; i < 40; ++i) {  // written together, since nothing flushes them one by one
+        tickets.push_back(submit(*store, "p" + std::to_string(i), std::string(1000, 'x')).ticket);
+    }
+    EXPECT_FALSE(store->wait(tickets.back()));
+    const std::uint64_t stored = store->last_position().value;
+    EXPECT_GT(stored, 0U);
+    EXPECT_LT(stored, tickets.size());
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+        EXPECT_EQ(store->wait(tickets[i]).has_value(), i < stored) << i;
+    }
+    store.reset();
+    EXPECT_EQ(open_store(fs, 16 << 10)->last_position(), Position{stored});
+}
+
+TEST(LogWriterWithoutSpace, EndsAtTheBeginningOfANewSegmentThatTookNothingYet) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 16 << 10);
+    while (store->log_end()->segment == 1) {
+        // Were the segment full, its footer and the next one's header would be written first.
+        fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 2, 2);
+        const Submission submission = submit(*store, "a", std::string(1000, 'x'));
+        ASSERT_EQ(submission.status, Status::accepted);
+        if (!store->wait(submission.ticket)) {
+            break;
+        }
+    }
+    EXPECT_EQ(store->write_state(), WriteState::no_space);
+    EXPECT_EQ(store->log_end()->segment, 2U);
+    EXPECT_EQ(store->log_end()->position, store->last_position());
 }
 
 TEST(LogWriterWithoutSpace, NeedsNoMoreThanTheSpaceThereIs) {
@@ -90,6 +154,7 @@ TEST(LogWriterWithoutSpace, NeedsNoMoreThanTheSpaceThereIs) {
         ++stored;
     }
     EXPECT_EQ(store->write_state(), WriteState::no_space);
+    EXPECT_FALSE(fs.exists("/data/segments/new.tmp"));
     EXPECT_GT(stored, 40);
     EXPECT_EQ(store->last_position().value, static_cast<std::uint64_t>(stored));
     fs.set_space({});
@@ -97,6 +162,16 @@ TEST(LogWriterWithoutSpace, NeedsNoMoreThanTheSpaceThereIs) {
     store.reset();
     store = open_store(fs, 16 << 10);
     EXPECT_EQ(store->last_position().value, static_cast<std::uint64_t>(stored) + 1);
+}
+
+TEST(LogWriterWithoutSpace, BeginsNoSegmentThatIsTooSmallForItsCommit) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 16 << 10);
+    put(*store, "Patient", "a", std::string(8 << 10, 'x'));
+    fs.set_space(20 << 10);
+    EXPECT_FALSE(store->wait(submit(*store, "b", std::string(12 << 10, 'x')).ticket));
+    EXPECT_EQ(store->write_state(), WriteState::no_space);
+    EXPECT_EQ(fs.paths(), std::vector<std::string>{"/data/segments/0000000001.seg"});
 }
 
 TEST(LogWriterWithoutSpace, ServesReadsFromAFullDeviceAlsoAfterReopening) {
@@ -115,6 +190,14 @@ TEST(LogWriterWithoutSpace, ServesReadsFromAFullDeviceAlsoAfterReopening) {
     fs.set_space({});
     submit_when_ready(*store, "c");
     EXPECT_EQ(store->write_state(), WriteState::ready);
+}
+
+TEST(LogWriterWithoutSpace, BeginsNoStore) {
+    SimFileSystem fs;
+    fs.set_space(0);
+    StoreOptions options;
+    options.prepare_segments = false;
+    EXPECT_FALSE(Store::open(fs, "/data", options));
 }
 
 bool becomes_ready(const Store& store) {
@@ -143,7 +226,11 @@ TEST(LogWriterWithoutSpace, ComesBackToAFullSegmentWithoutACommit) {
     };
     open(all[0], Durability::commit);
     open(all[1], Durability::none);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    const std::uint64_t before = all[0].fs.calls(SimFileSystem::Call::create);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    const std::uint64_t looks = all[0].fs.calls(SimFileSystem::Call::create) - before;
+    EXPECT_GT(looks, 0U);
+    EXPECT_LE(looks, 3U) << "once a second";
     for (Full& full : all) {
         EXPECT_EQ(full.store->write_state(), WriteState::no_space);
         full.fs.set_space({});
@@ -265,9 +352,10 @@ TEST(LogWriterWithoutSpace, TriesTheOpenSegmentWithZerosOnlyAndNotOnceItIsReady)
     put(*store, "Patient", "a", "kept");
     // The commit, what cleans up after it, and the first look for space.
     fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 3);
-    EXPECT_FALSE(store->wait(submit(*store, "b", std::string(5000, 'b')).ticket));
+    EXPECT_FALSE(store->wait(submit(*store, "b", std::string(50'000, 'b')).ticket));
     EXPECT_EQ(store->write_state(), WriteState::no_space);
     EXPECT_TRUE(becomes_ready(*store));
+    EXPECT_EQ(fs.content("/data/segments/0000000001.seg").size(), 64U << 10);
     const auto after = fs.after_power_cut(0);
     EXPECT_EQ(after->content("/data/segments/0000000001.seg").find("bbbb"), std::string::npos);
     EXPECT_EQ(open_store(*after)->last_position(), Position{1});

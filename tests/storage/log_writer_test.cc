@@ -238,6 +238,9 @@ TEST(LogWriter, PoisonsItselfAfterAFailedSync) {
     const auto kept = store->current(type_of("Patient"), "a");
     ASSERT_TRUE(kept);
     EXPECT_TRUE(store->load(*kept));
+    const std::uint64_t before = fs.changing_calls();
+    EXPECT_TRUE(store->close());
+    EXPECT_EQ(fs.changing_calls(), before) << "nothing is written after it";
 }
 
 TEST(LogWriter, PoisonsItselfAfterAFailedWrite) {
@@ -263,6 +266,11 @@ TEST(LogWriter, PoisonsItselfWhereTheNameOfTheNextSegmentMayNotBeDurable) {
     while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
     }
     EXPECT_EQ(store->write_state(), WriteState::failed);
+    store.reset();
+    store = open_store(fs, 16 << 10);
+    put(*store, "Patient", "b", "x");
+    EXPECT_TRUE(open_store(*fs.after_power_cut(0))->current(type_of("Patient"), "b"))
+        << "the next opening has made the name durable";
 }
 
 TEST(LogWriter, BeginsNoSegmentInAnotherDirectoryThatHasTheNameOfItsOwn) {
@@ -304,6 +312,7 @@ TEST(LogWriter, PoisonsItselfAfterTheFailedSyncOfAnInterval) {
     SimFileSystem fs;
     auto store = open_store(fs, 64 << 10, Durability::interval);
     fs.fail_next(SimFileSystem::Call::sync, Errc::io);
+    const std::uint64_t before = fs.calls(SimFileSystem::Call::sync);
     put(*store, "Patient", "a", "x");
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (store->write_state() != WriteState::failed &&
@@ -312,9 +321,21 @@ TEST(LogWriter, PoisonsItselfAfterTheFailedSyncOfAnInterval) {
     }
     EXPECT_EQ(store->write_state(), WriteState::failed);
     EXPECT_EQ(submit(*store, "b").status, Status::failed);
-    const std::uint64_t before = fs.calls(SimFileSystem::Call::sync);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_EQ(fs.calls(SimFileSystem::Call::sync), before);
+    EXPECT_EQ(fs.calls(SimFileSystem::Call::sync), before + 1);
+}
+
+TEST(LogWriter, KeepsWhatAFailedSyncMayHaveLostOnceTheNextOpeningHasFoundIt) {
+    SimFileSystem fs;
+    fs.lose_on_failed_sync();
+    auto store = open_store(fs, 64 << 10, Durability::interval);
+    fs.fail_next(SimFileSystem::Call::sync, Errc::io);
+    put(*store, "Patient", "a", "x");
+    EXPECT_FALSE(store->close());
+    store.reset();
+    store = open_store(fs);
+    EXPECT_TRUE(store->current(type_of("Patient"), "a"));
+    EXPECT_TRUE(open_store(*fs.after_power_cut(0))->current(type_of("Patient"), "a"));
 }
 
 TEST(LogWriter, NeverSyncsACommitWhereDurabilityIsNone) {

@@ -25,6 +25,12 @@ class SegmentPreparerTest : public testing::Test {
         }
     }
 
+    /// Until a requested file of one chunk is filled and handed over, which nothing tells.
+    void await_ready() const {
+        await_syncs(1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+
     std::unique_ptr<File> await_file(std::uint64_t least) {
         std::unique_ptr<File> file;
         while ((file = preparer_.take(least)) == nullptr) {
@@ -83,9 +89,28 @@ TEST_F(SegmentPreparerTest, DoesNotCutOffWhatHasHardlyBegun) {
 
 TEST_F(SegmentPreparerTest, KeepsWhatIsTooSmallForOneForTheNext) {
     preparer_.request(kMebibyte);
-    await_syncs(1);
+    await_ready();
     EXPECT_EQ(preparer_.take(2 * kMebibyte), nullptr);
     EXPECT_EQ(*await_file(kMebibyte)->size(), kMebibyte);
+}
+
+TEST_F(SegmentPreparerTest, PreparesOneAtATime) {
+    preparer_.request(kMebibyte);
+    await_ready();
+    preparer_.request(kMebibyte);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(fs_.file_syncs(), 1U);
+}
+
+TEST_F(SegmentPreparerTest, LeavesNoFileBehind) {
+    {
+        SegmentPreparer preparer(fs_, "/d/other.tmp");
+        preparer.start();
+        preparer.request(kMebibyte);
+        await_ready();
+        EXPECT_TRUE(fs_.exists("/d/other.tmp"));
+    }
+    EXPECT_FALSE(fs_.exists("/d/other.tmp"));
 }
 
 TEST_F(SegmentPreparerTest, GivesNothingOnAFullDevice) {
@@ -139,6 +164,30 @@ TEST_F(SegmentWriterTest, FillsTheLastPageOfAWriteWithZeros) {
     const std::size_t end = kSegmentHeaderBytes + kPageBytes + 150;
     EXPECT_EQ(bytes.substr(end - 51, 52), "f" + std::string(50, 'g') + std::string(1, '\0'));
     EXPECT_EQ(bytes.find_first_not_of('\0', end), std::string::npos);
+}
+
+TEST_F(SegmentWriterTest, HasRoomForAMarkAndTheFooterWhateverFitted) {
+    const auto fill_and_seal = [this](std::uint64_t number, std::uint64_t bytes) {
+        const std::string name = "/d/" + segment_name(number);
+        const std::size_t size = fs_.content(name).size();
+        ASSERT_TRUE(writer_.write(std::string(bytes, 'f')));
+        ASSERT_TRUE(writer_.mark({1}, {1}));
+        EXPECT_EQ(fs_.content(name).size(), size);
+        ASSERT_TRUE(writer_.make_room({.bytes = 9 * kMebibyte + 8}, {1}, {1}));
+        EXPECT_LE(fs_.content(name).size(), size);
+    };
+    std::uint64_t most = 8 * kMebibyte;
+    while (!writer_.fits({.bytes = most})) {
+        most -= 8;
+    }
+    fill_and_seal(1, most);
+    fill_and_seal(2, 9 * kMebibyte + 8);
+}
+
+TEST_F(SegmentWriterTest, LooksForSpaceWithinItsFile) {
+    ASSERT_TRUE(writer_.write(std::string(8 * kMebibyte - 3 * kPageBytes, 'f')));
+    ASSERT_TRUE(writer_.probe({1}));
+    EXPECT_EQ(fs_.content("/d/" + segment_name(1)).size(), 8 * kMebibyte);
 }
 
 TEST_F(SegmentWriterTest, LeavesNoMoreInMemoryThanItIsTold) {
