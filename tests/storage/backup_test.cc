@@ -170,6 +170,9 @@ TEST_F(BackupTest, OfADamagedStoreNamesTheDamage) {
     EXPECT_EQ(report.error().code, Errc::corrupt);
     EXPECT_NE(report.error().detail.find(segment_name(2)), std::string::npos);
     EXPECT_TRUE(fs_.exists(backup_ + "/" + std::string(kBackupPartial)));
+    const auto written_to = Store::open(fs_, backup_, {});
+    ASSERT_FALSE(written_to);
+    EXPECT_EQ(written_to.error().code, Errc::usage) << "one that is not finished is a backup, too";
 }
 
 TEST(Backup, IsCopiedWhereNothingCanBeLinked) {

@@ -2,6 +2,7 @@
 
 #include "storage/compaction.h"
 
+#include "storage/erasure_journal.h"
 #include "storage/file_system.h"
 #include "storage/format.h"
 #include "storage/segment_writer.h"
@@ -17,6 +18,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <random>
 #include <thread>
 
 namespace annals::storage {
@@ -194,6 +196,90 @@ TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
         EXPECT_TRUE(report->damages.empty());
         EXPECT_EQ(report->bodies_left, 0U);
     }
+}
+
+// The copy already has what is erased then, and another salt: what the journal says of the segment doesn't fit it.
+TEST(Compaction, LeavesOutWhatIsErasedWhileItsSegmentIsCopied) {
+    test::SimFileSystem fs;
+    StoreOptions options = segments_on_demand(8 << 20);
+    options.pack_segments = false;
+    auto store = *Store::open(fs, "/data", options);
+    const std::string marker = "erased-while-it-is-copied";
+    put(*store, "Patient", "first", marker);
+    put(*store, "Patient", "dead", std::string(3 << 20, 'x'));
+    for (int i = 0; i < 4; ++i) {
+        put(*store, "Patient", fmt::format("kept{}", i), std::string(1 << 20, 'x'));
+    }
+    put(*store, "Patient", "next", std::string(2 << 20, 'x'));
+    const auto erase = [&](const char* id) {
+        CommitBuilder builder;
+        builder.erase("Patient", id);
+        const Ticket ticket = store->submit(builder.commit()).ticket;
+        EXPECT_TRUE(store->wait(ticket));
+        EXPECT_TRUE(store->wait_erased(ticket));
+    };
+    const std::string path = "/data/segments/" + segment_name(1);
+    const auto salt = [&] { return decode_segment_header(fs.content(path), path)->salt; };
+    const std::uint64_t before = salt();
+    erase("dead");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (store->compaction().bytes_read == 0) {
+        ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    erase("first");
+    store->compact(true);
+    ASSERT_TRUE(store->wait_compacted());
+    EXPECT_NE(salt(), before);
+    for (const std::string& name : fs.paths()) {
+        EXPECT_EQ(fs.content(name).find(marker), std::string::npos) << name;
+    }
+}
+
+TEST(Compaction, FindsWhatIsDeadAlsoWithoutAJournalThatTells) {
+    test::SimFileSystem fs;
+    StoreOptions options = segments_on_demand(64 << 10);
+    options.pack_segments = false;
+    auto store = *Store::open(fs, "/data", options);
+    put(*store, "Patient", "a", std::string(1000, 'x'));
+    for (int i = 0; i < 4; ++i) {
+        put(*store, "Observation", "o", std::string(20'000, 'x'));
+    }
+    CommitBuilder builder;
+    builder.erase("Patient", "a");
+    const Ticket ticket = store->submit(builder.commit()).ticket;
+    ASSERT_TRUE(store->wait(ticket));
+    ASSERT_TRUE(store->wait_erased(ticket));
+    store.reset();
+    ASSERT_TRUE(ErasureJournal::remove(fs, "/data"));
+    store = *Store::open(fs, "/data", options);
+    store->compact(true);
+    ASSERT_TRUE(store->wait_compacted());
+    EXPECT_EQ(store->compaction().segments_done, 1U);
+}
+
+TEST(Compaction, DoesNotTryToPackAgainWhatDidNotShrink) {
+    test::SimFileSystem fs;
+    StoreOptions options = segments_on_demand(64 << 10);
+    options.pack_segments = true;
+    options.pack_after = {};
+    auto store = *Store::open(fs, "/data", options);
+    std::mt19937 random;
+    std::string noise(20'000, ' ');
+    for (int i = 0; i < 4; ++i) {
+        for (char& c : noise) {
+            c = static_cast<char>(random());
+        }
+        put(*store, "Observation", "o", noise);
+    }
+    store->compact(true);
+    ASSERT_TRUE(store->wait_compacted());
+    const std::uint64_t read = store->compaction().pack_bytes_read;
+    EXPECT_GT(read, 0U);
+    EXPECT_EQ(store->compaction().segments_packed, 0U);
+    store->compact(true);
+    ASSERT_TRUE(store->wait_compacted());
+    EXPECT_EQ(store->compaction().pack_bytes_read, read);
 }
 
 TEST(Compaction, NeedsOneDescriptorAtATime) {

@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "core/base/limits.h"
 #include "storage/format.h"
+#include "storage/search_manifest.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
 #include "storage/store.h"
@@ -210,6 +211,34 @@ TEST_F(CraftedFiles, HaveNoSegmentBeyondTheHighestNumber) {
     ASSERT_EQ(report.damages.size(), 2U);
     EXPECT_EQ(report.damages[1].segment, segment_name(kNumber));
     EXPECT_EQ((*store)->last_position().value + 1, header->first_position.value);
+}
+
+TEST(CraftedManifest, HasNoMoreTypesAndRunsThanItHolds) {
+    constexpr std::size_t kTypes = 12;
+    constexpr std::size_t kRunsOfTheFirst = 56 + 24;
+    SearchManifest manifest;
+    manifest.store_id = 7;
+    manifest.witness.position = {5};
+    const std::string sound = encode_manifest(manifest);
+    ASSERT_TRUE(decode_manifest(sound));
+    for (const std::size_t at : {kTypes, kRunsOfTheFirst}) {
+        std::string crafted = sound;
+        store_le(crafted.data() + at, std::uint32_t{0x7fff'ffff});
+        const std::size_t end = crafted.size() - sizeof(std::uint64_t);
+        store_le(crafted.data() + end, hash64(crafted.substr(0, end), manifest.store_id));
+        const auto decoded = decode_manifest(crafted);
+        ASSERT_FALSE(decoded) << at;
+        EXPECT_EQ(decoded.error().code, Errc::corrupt) << at;
+    }
+}
+
+TEST(CraftedManifest, CoversNothingBeyondTheVersionThatItNames) {
+    SearchManifest manifest;
+    manifest.witness.position = {5};
+    manifest.types[0].covered = {5};
+    EXPECT_TRUE(decode_manifest(encode_manifest(manifest)));
+    manifest.types[0].covered = {6};
+    EXPECT_FALSE(decode_manifest(encode_manifest(manifest)));
 }
 
 }  // namespace

@@ -238,6 +238,40 @@ TEST_F(SearchCheckpointTest, RefusesDocumentsThatTheLogDoesNotHave) {
     EXPECT_EQ(type.covered, Position{0});
 }
 
+TEST_F(SearchCheckpointTest, RefusesRunsThatGoBeyondTheLog) {
+    add(20);
+    SearchCheckpoint written = checkpoint();
+    ASSERT_TRUE(written.write(search_, now_));
+    // Its checksum is right, and it names a version that the shorter log has.
+    SearchManifest manifest = *read_search_manifest(fs_, "/data", kSearchManifestName);
+    manifest.witness = {.position = {5}, .version = {1}, .instant = {5}, .key = 1005};
+    manifest.types[kType.value].covered = {5};
+    fs_.set_content("/data/search/manifest", encode_manifest(manifest));
+    Index shorter;
+    for (std::uint64_t p = 1; p <= 5; ++p) {
+        add_version(shorter, p, {1000 + p, salt_});
+    }
+    shorter.publish({5});
+    SearchCheckpoint checkpoint(fs_, shorter,
+                                {.directory = "/data", .store_id = 7, .read_only = true});
+    const std::vector<std::uint32_t> next(6, 0);
+    SearchCheckpointReader saved(fs_, "/data");
+    const auto types = checkpoint.load(saved, fingerprints_, next);
+    EXPECT_TRUE(types[kType.value].runs.runs.empty());
+    EXPECT_EQ(types[kType.value].covered, Position{});
+}
+
+TEST_F(SearchCheckpointTest, UsesNoFileAgainOfWhichASyncFailed) {
+    fs_.lose_on_failed_sync();
+    SearchCheckpoint checkpoint = this->checkpoint();
+    add(20);
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_, SearchCheckpoint::Small::gather));
+    fs_.fail_next(test::SimFileSystem::Call::sync, Errc::io);
+    EXPECT_FALSE(checkpoint.sync_next());
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    EXPECT_EQ(loaded_documents(*fs_.after_power_cut(0)), 20U);
+}
+
 TEST_F(SearchCheckpointTest, ReadsMuchBesideTheLog) {
     add(3'000, std::string(500, '.'));
     add(7);

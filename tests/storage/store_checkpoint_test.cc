@@ -40,7 +40,9 @@ Submission submit_put(Store& store, std::string_view type, std::string_view id,
 void erase_and_wait(Store& store, std::string_view type, std::string_view id) {
     CommitBuilder builder;
     builder.erase(type, id);
-    EXPECT_TRUE(store.wait(store.submit(builder.commit()).ticket));
+    const Ticket ticket = store.submit(builder.commit()).ticket;
+    EXPECT_TRUE(store.wait(ticket));
+    EXPECT_TRUE(store.wait_erased(ticket));
 }
 
 /// What is found without any checkpoint.
@@ -385,6 +387,7 @@ TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
     {
         const auto store = open_store(fs);
         erase_and_wait(*store, "Patient", "a");
+        EXPECT_FALSE(mentions(fs, "secret"));
     }
     EXPECT_FALSE(mentions(fs, "secret"));
     EXPECT_TRUE(mentions(fs, "red"));

@@ -117,10 +117,15 @@ TEST(Store, ErasesTheOthersWhereARecordIsDamaged) {
         file.seekp(static_cast<std::streamoff>(bytes_of(path).find("secret-one")));
         file.put('S');
     }
-    for (const char* id : {"a", "b"}) {
+    for (const std::string id : {"a", "b"}) {
         auto store = open_store(directory.path());
         ASSERT_NE(store, nullptr);
-        erase(*store, id);
+        testing::internal::CaptureStderr();
+        erase(*store, id.c_str());
+        const std::string told = testing::internal::GetCapturedStderr();
+        EXPECT_EQ(told.find("erased data here cannot be told from other data") == std::string::npos,
+                  id != "a")
+            << told;
         EXPECT_FALSE(store->current(type_of("Patient"), id));
     }
     auto store = open_store(directory.path());
@@ -231,10 +236,11 @@ TEST(Store, TakesACommitLargerThanASegment) {
     EXPECT_TRUE(store->current(type_of("Patient"), "c"));
 }
 
-// Opening indexes 4,096 versions at a time, and what is erased between two of them in its turn.
+// Opening indexes 4,096 versions at a time, and what is erased between two of them in its turn. For 100,000 and more, another
+// thread touches the index's memory meanwhile.
 TEST(Store, FindsManyVersionsAfterReopening) {
     const test::TemporaryDirectory directory;
-    constexpr int kResources = 500;
+    constexpr int kResources = 5500;
     {
         const auto store = open_store(directory.path());
         const auto commit = [&store](CommitBuilder& builder) {
@@ -261,6 +267,15 @@ TEST(Store, FindsManyVersionsAfterReopening) {
         EXPECT_EQ(info->version, VersionNumber{i == 7 ? 8U : 20U}) << i;
         EXPECT_EQ(info->position.value, 19U * kResources + static_cast<unsigned>(i) + 1) << i;
     }
+}
+
+TEST(Store, TakesNothingAfterItsClose) {
+    const test::TemporaryDirectory directory;
+    const auto store = open_store(directory.path());
+    ASSERT_TRUE(store->close());
+    CommitBuilder builder;
+    builder.put("Patient", "a", "text");
+    EXPECT_EQ(store->submit(builder.commit()).status, Submission::Status::failed);
 }
 
 TEST(Store, IsLockedToOneHandle) {
