@@ -37,6 +37,55 @@ TEST(HardDelete, ErasesNothingWhereTheLogCouldNotBeSynced) {
     EXPECT_TRUE(read->body.ends_with("marker-a"));
 }
 
+TEST(HardDelete, ThatFailsFailsNobodyWhoWaitedForWhatWasBefore) {
+    SimFileSystem fs;
+    const auto store = *Store::open(fs, kDirectory, segments_on_demand());
+    const auto erase = [&](const char* id) {
+        const Ticket written = test::put(*store, "Patient", id, "text").ticket;
+        EXPECT_TRUE(store->wait_erased(written)) << "nothing was erased";
+        const Ticket erased = submit_erase(*store, id).ticket;
+        EXPECT_TRUE(store->wait(erased));
+        return erased;
+    };
+    const Ticket first = erase("a");
+    EXPECT_TRUE(store->wait_erased(first));
+    // The journal's, after the logs'.
+    fs.fail_next(SimFileSystem::Call::sync, Errc::io, 1, 2);
+    const Ticket second = erase("b");
+    EXPECT_FALSE(store->wait_erased(second));
+    EXPECT_TRUE(store->wait_erased(first));
+}
+
+TEST(HardDelete, OfMoreThanOneJournalHoldsIsFinishedByTheNextOpening) {
+    constexpr int kResources = 5000;
+    SimFileSystem fs;
+    StoreOptions options = segments_on_demand(4 << 20);
+    options.pack_segments = false;
+    const auto all = [&](Store& store, const auto& fill) {
+        CommitBuilder builder;
+        for (int i = 0; i < kResources; ++i) {
+            fill(builder, "p" + std::to_string(i));
+        }
+        const Ticket ticket = store.submit(builder.commit()).ticket;
+        EXPECT_TRUE(store.wait(ticket));
+        return ticket;
+    };
+    {
+        const auto store = *Store::open(fs, kDirectory, options);
+        all(*store,
+            [](CommitBuilder& b, const std::string& id) { b.put("Patient", id, "marker"); });
+        // After the log's, the first journal's and two for each of its 4,096 bodies: the second journal's.
+        fs.fail_next(SimFileSystem::Call::write, Errc::io, 1, 2 + 2 * 4096);
+        const Ticket erased =
+            all(*store, [](CommitBuilder& b, const std::string& id) { b.erase("Patient", id); });
+        EXPECT_FALSE(store->wait_erased(erased));
+    }
+    ASSERT_TRUE(Store::open(fs, kDirectory, options));
+    for (const std::string& path : fs.paths()) {
+        EXPECT_EQ(fs.content(path).find("marker"), std::string::npos) << path;
+    }
+}
+
 /// Erases two resources in a frame from which a third was erased before, while one file system call fails.
 void erase_where_a_call_fails(SimFileSystem::Call call, Errc code, std::uint64_t passed,
                               bool linked) {
