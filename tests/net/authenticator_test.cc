@@ -124,6 +124,16 @@ TEST_F(AuthenticatorTest, TellsApartWhoAreCalledTheSameByATokenAndIntrospection)
               "https://own.example|lab");
 }
 
+TEST_F(AuthenticatorTest, TellsApartWhoAreCalledTheSameByATokenAndAKey) {
+    take_signed("");
+    take_keys("jwt_or_api_key");
+    open();
+    const std::set<std::string> names{show("X-API-Key", "the key"), show_token(signed_for("lab")),
+                                      show_token(signed_for("key|lab")),
+                                      show_token(signed_for("|key|lab"))};
+    EXPECT_THAT(names, testing::SizeIs(4));
+}
+
 TEST_F(AuthenticatorTest, LeavesNamesAsTheyAreWhereOneAloneTellsThem) {
     take_signed("https://own.example");
     open();

@@ -139,6 +139,18 @@ TEST(Coding, CountsTheWindowThatAFrameAsksFor) {
     EXPECT_GT(decoder->memory(), 8U << 20);
 }
 
+TEST(Coding, RefusesZstdWithAWindowOfMoreThan8Mebibytes) {
+    // RFC 8878 section 3.1.1.1.2: the second byte of the header is the window; a raw block of one byte follows.
+    const auto step_with_window = [](char window) {
+        std::string frame("\x28\xb5\x2f\xfd\x00?\x09\x00\x00x", 10);
+        frame[5] = window;
+        std::string out;
+        return make_decoder(Coding::zstd)->add(frame, 100, out);
+    };
+    EXPECT_EQ(step_with_window(13 << 3), Decoder::Step::taken);
+    EXPECT_EQ(step_with_window(14 << 3), Decoder::Step::corrupt);
+}
+
 TEST(Coding, RefusesWhatIsDamaged) {
     const std::string text = sample(10'000);
     for (const Coding coding : kCodings) {

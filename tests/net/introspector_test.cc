@@ -59,6 +59,48 @@ TEST(Introspection, DoesNotHoldAnAnswerLongerThanTheTokenLives) {
     EXPECT_EQ(introspector.find_out("token", "a", end, nullptr).error().code, Errc::overloaded);
 }
 
+TEST(Introspection, GivesAnAnswerThatIsNotKeptToWhoeverWaitedForIt) {
+    AuthorizationServer issuer(kActive);
+    core::Config config;
+    config.auth.introspection.url = issuer.url();
+    config.auth.introspection.cache = std::chrono::milliseconds(0);
+    net::auth::Introspector introspector(config.auth, "secret");
+    EXPECT_TRUE(ask(introspector, "token", "a"));
+    EXPECT_TRUE(ask(introspector, "token", "a"));
+    EXPECT_EQ(issuer.requests(), 2);
+}
+
+TEST(Introspection, RemembersSoManyAnswersAndNoMore) {
+    core::Config config;
+    config.auth.introspection.url =
+        "http://127.0.0.1:1/";  // That nobody answers is remembered, too.
+    config.auth.introspection.rate = 0;
+    net::auth::Introspector introspector(config.auth, "secret");
+    const Instant time = now();
+    const auto ask = [&](std::size_t number) {
+        net::auth::Settled later;
+        // One address may not ask for so many at a time.
+        EXPECT_FALSE(introspector.find_out("token" + std::to_string(number),
+                                           std::to_string(number % 200), time, &later));
+        return later;  // null: it is known
+    };
+    constexpr std::size_t kMost = net::auth::Introspector::kAnswersMax;
+    constexpr std::size_t kAtATime = 200;
+    for (std::size_t first = 0; first < kMost; first += kAtATime) {
+        std::vector<net::auth::Settled> asked;
+        for (std::size_t number = first; number < first + kAtATime; ++number) {
+            asked.push_back(ask(number));
+        }
+        for (const net::auth::Settled& later : asked) {
+            await(later);
+        }
+    }
+    EXPECT_EQ(ask(0), nullptr);
+    await(ask(kMost));
+    EXPECT_EQ(ask(kMost), nullptr);
+    EXPECT_NE(ask(0), nullptr);
+}
+
 TEST(Introspection, AsksAgainWhereTheClockHasGoneBack) {
     AuthorizationServer issuer(kActive);
     core::Config config;

@@ -218,6 +218,61 @@ TEST(RequestReader, TakesABodyOfTheLimitAndNoMore) {
                     .starts_with("refused"));
 }
 
+TEST(RequestReader, TakesNoCodedBodyAboveTheLimitThatDecodesToLess) {
+    // A skippable frame of zstd (RFC 8878 section 3.1.2), which is nothing when decoded.
+    std::string frame("\x50\x2a\x4d\x18\xff\xff\x00\x00", 8);
+    frame.resize(2000);
+    std::string bytes =
+        "PUT / HTTP/1.1\r\nHost: a\r\nContent-Encoding: zstd\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
+    for (std::size_t at = 0; at < frame.size(); at += 500) {
+        bytes += "1f4\r\n" + frame.substr(at, 500) + "\r\n";
+    }
+    EXPECT_EQ(
+        read_all(bytes, 100, 1000),
+        std::vector<std::string>{"refused: the request's body is larger than limits.max_body"});
+    EXPECT_TRUE(read_all(bytes, 100, 4000).empty()) << "its end has not come";
+}
+
+TEST(RequestReader, KeepsOfAChunkedBodyItsOwnBytesOnly) {
+    RequestReader reader(1 << 20);
+    feed(reader, "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    EXPECT_EQ(reader.next(), Step::need_bytes);
+    for (int i = 0; i < 50'000; ++i) {
+        feed(reader, "1\r\nx\r\n");
+        ASSERT_EQ(reader.next(), Step::need_bytes);
+    }
+    EXPECT_LE(reader.memory(), 128U << 10);
+}
+
+TEST(RequestReader, EndsAHeadThatDoesNotEnd) {
+    RequestReader reader(100);
+    feed(reader, "GET / HTTP/1.1\r\nHost: a\r\n");
+    std::size_t bytes = 0;
+    Step step = reader.next();
+    while (step == Step::need_bytes && bytes < 10 * kHeaderBytesMax) {
+        const std::string line = "X: " + std::string(500, 'x') + "\r\n";
+        feed(reader, line);
+        bytes += line.size();
+        step = reader.next();
+    }
+    ASSERT_EQ(step, Step::refused);
+    EXPECT_EQ(reader.refusal().code, Errc::headers_too_large);
+    EXPECT_LE(bytes, kHeaderBytesMax + 1000);
+}
+
+TEST(RequestReader, MarksABundleThatIsLargerThanABodyMayBe) {
+    RequestReader reader(4);
+    const auto is_oversized = [&](std::string_view body) {
+        feed(reader, "POST /fhir HTTP/1.1\r\nHost: a\r\nContent-Length: " +
+                         std::to_string(body.size()) + "\r\n\r\n" + std::string(body));
+        EXPECT_EQ(reader.next(), Step::request);
+        return reader.request().oversized;
+    };
+    EXPECT_FALSE(is_oversized("abcd"));
+    EXPECT_TRUE(is_oversized("abcde"));
+}
+
 TEST(RequestReader, TellsAnUnknownMethodFromWhatIsNone) {
     const auto refusal_of = [](std::string_view bytes) {
         RequestReader reader(100);
@@ -238,6 +293,10 @@ TEST(RequestReader, AsksForABodyOnce) {
     feed(reader, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
     EXPECT_EQ(reader.next(), Step::expects_continue);
     EXPECT_EQ(reader.next(), Step::need_bytes);
+
+    RequestReader begun(100);
+    feed(begun, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\na");
+    EXPECT_EQ(begun.next(), Step::need_bytes) << "it comes unasked";
 }
 
 TEST(RequestReader, JoinsTheCodingsOfOneRequestAlone) {
