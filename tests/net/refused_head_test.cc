@@ -2,6 +2,7 @@
 
 #include "core/base/limits.h"
 #include "tests/net/raw_exchange.h"
+#include "tests/support/guarded_server.h"
 
 #include <gtest/gtest.h>
 
@@ -88,6 +89,17 @@ TEST(RefusedHeads, OfAnUnknownMethodAreToldWhatThePathTakes) {
         EXPECT_EQ(response->header("Allow"), methods) << target;
         EXPECT_FALSE(connection.read_exactly(1));
     }
+}
+
+TEST(RefusedHeads, TellStrangersNothingOfThePathAndCachesNothing) {
+    GuardedServer server(with_keys("api_key", "{}"));
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send("FOO /fhir/Patient/1/_history/1 HTTP/1.1\r\nHost: a\r\n\r\n"));
+    const std::optional<HttpResponse> response = connection.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 405);
+    EXPECT_EQ(response->header("Allow"), "GET, HEAD, POST, PUT, PATCH, DELETE");
+    EXPECT_EQ(response->header("Cache-Control"), "private, no-cache");
 }
 
 TEST(RefusedHeads, KeepTheNumberThatTheyCameWith) {

@@ -54,7 +54,9 @@ TEST(HttpResponses, ToHeadHaveTheHeadersOfGetAndNoBody) {
     const auto sliced = connection.receive(true);
     ASSERT_TRUE(sliced);
     EXPECT_EQ(sliced->status, 200);
-    ASSERT_TRUE(connection.send(get("/fhir/text")));
+    ASSERT_TRUE(
+        connection.send("HEAD /fhir/view?1500 HTTP/1.1\r\n" + kHost + "\r\n" + get("/fhir/text")));
+    ASSERT_TRUE(connection.receive(true));
     const auto next = connection.receive();
     ASSERT_TRUE(next);
     EXPECT_EQ(next->body, "hello");
@@ -64,6 +66,7 @@ TEST(HttpResponses, WithoutABodySayNothingOfItsLength) {
     const HttpResponse none = exchange(server().port(), "GET", "/fhir/status?204");
     EXPECT_FALSE(none.header("Content-Length"));
     EXPECT_FALSE(none.header("Content-Type"));
+    EXPECT_FALSE(exchange(server().port(), "GET", "/fhir/status?304").header("Content-Length"));
     const HttpResponse empty = exchange(server().port(), "GET", "/fhir/status?200");
     EXPECT_EQ(empty.header("Content-Length"), "0");
 }

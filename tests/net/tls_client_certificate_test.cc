@@ -1,6 +1,7 @@
 // The certificates that clients of a server with TLS identify themselves with.
 
 #include "tests/net/tls_peer.h"
+#include "tests/support/files.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
@@ -55,6 +56,32 @@ TEST(Tls, RefusesACertificateThatItsAuthorityHasRevoked) {
     EXPECT_EQ(versions_served(&revoked, 3600, revoked), 0);
     // What is out of date may lack the newest revocations.
     EXPECT_EQ(versions_served(&revoked, -1, good), 0);
+}
+
+TEST(Tls, RefusesACertificateOfAnAuthorityThatIsRevokedOrMayBe) {
+    const Certificate root("root");
+    const Certificate between("between", &root);
+    const Certificate client("client", &between);
+    enum class RootSays : std::uint8_t { nothing, none_revoked, revoked };
+    const auto versions_served = [&](RootSays says) {
+        TemporaryDirectory folder;
+        const std::string file = folder / "ca.pem";
+        root.write(folder / "root.pem", folder / "unused.pem");
+        between.write(folder / "between.pem", folder / "unused.pem");
+        write_whole_file(
+            file, read_whole_file(folder / "root.pem") + read_whole_file(folder / "between.pem"));
+        append_revocations(file, between, nullptr);
+        if (says != RootSays::nothing) {
+            append_revocations(file, root, says == RootSays::revoked ? &between : nullptr);
+        }
+        const TlsServer server(Certificate("server"), nullptr,
+                               [&](core::Config& config) { config.tls.client_ca_file = file; });
+        return int{is_served(server.port(), &client, TLS1_2_VERSION)} +
+               int{is_served(server.port(), &client, TLS1_3_VERSION)};
+    };
+    EXPECT_EQ(versions_served(RootSays::none_revoked), 2);
+    EXPECT_EQ(versions_served(RootSays::revoked), 0);
+    EXPECT_EQ(versions_served(RootSays::nothing), 0);
 }
 
 /// The certificate's x5t#S256.

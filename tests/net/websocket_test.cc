@@ -363,6 +363,18 @@ TEST_F(WebsocketTest, IsClosedOnceItsKeyMayNotReadSubscriptions) {
     EXPECT_EQ(client.hear(), "closed 1008");
 }
 
+TEST_F(WebsocketTest, IsNotForKeysThatMayReadOnlySomeSubscriptions) {
+    start([&](core::Config& config, test::GuardedServer& server) {
+        test::with_keys("api_key", "{}")(config, server);
+        test::write_whole_file(
+            server.file("keys.toml"),
+            test::key_entry("a", "one", R"(["system/Subscription.rs?status=active"])"));
+    });
+    const test::GuardedServer::Headers one{{"X-API-Key", "one"}};
+    EXPECT_EQ(server_->get("/Subscription", one).status, 200);
+    EXPECT_EQ(WebsocketClient(server_->port(), one).opening().status, 403);
+}
+
 TEST_F(WebsocketTest, HasItsLineInTheAudit) {
     start([](core::Config& config, test::GuardedServer& server) {
         config.audit.file = server.file("audit.ndjson");

@@ -105,6 +105,9 @@ std::optional<HttpResponse> Connection::receive(bool head) {
             return std::nullopt;
         }
     }
+    if (!buffer_.starts_with("HTTP/1.1 ")) {
+        return std::nullopt;  // such as a body where none should be
+    }
     HttpResponse response;
     const std::string block = buffer_.substr(0, end + 2);
     buffer_.erase(0, end + 4);
