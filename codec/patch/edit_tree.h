@@ -92,7 +92,8 @@ class EditTree {
     /// How deep objects and arrays nest in it, itself included; 0 for a scalar.
     std::size_t depth(Ref ref);
 
-    /// True if both are the same JSON value: numbers by value, strings by characters, members in any order.
+    /// True if both are the same JSON value: numbers by value, strings by characters, members in any order. Requires: nothing
+    /// of from_text() is in `ref`.
     bool equals(Ref ref, json::Value value);
 
     /// The bytes that render() will write.
