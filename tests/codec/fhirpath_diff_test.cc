@@ -130,6 +130,10 @@ TEST(FhirpathDiff, LeavesMetaOutUnlessItIsAskedFor) {
     EXPECT_THAT(with, HasSubstr(R"("valueString":"Patient.meta")"));
     EXPECT_THAT(with, HasSubstr(R"("valueCoding":{"code":"x"})"));
     EXPECT_THAT(with, Not(HasSubstr("versionId")));
+    // Not replaced as a whole, though they have nothing in common.
+    EXPECT_THAT(diff(R"(,"meta":{"versionId":"1","source":"a"})",
+                     R"(,"meta":{"tag":[{"code":"x"}]})", true),
+                Not(HasSubstr("replace")));
 }
 
 TEST(FhirpathDiff, TurnsOneResourceIntoTheOther) {

@@ -137,6 +137,21 @@ TEST(FhirpathPatch, TakesPrimitivesOfTheSameKindOfJson) {
               Errc::invalid);
     EXPECT_EQ(failed("", {add("Patient", "name", R"("valueAddress":{"city":"X"})")}).code,
               Errc::invalid);
+    EXPECT_EQ(failed(R"("name":[{"text":"A"}])",
+                     {insert("Patient.name", 0, R"("valueAddress":{"city":"X"})")})
+                  .code,
+              Errc::invalid);
+    EXPECT_EQ(
+        failed("", {add("Patient", "gender", R"("valueCode":"male","valueString":"female")")}).code,
+        Errc::invalid);
+}
+
+TEST(FhirpathPatch, DoesNotGuessTheTypeOfAChoiceThatIsGivenByParts) {
+    EXPECT_EQ(failed("", {add("Patient", "extension",
+                              R"("part":[{"name":"url","valueUri":"u"},)"
+                              R"({"name":"value","part":[{"name":"id","valueString":"a"}]}])")})
+                  .code,
+              Errc::invalid);
 }
 
 TEST(FhirpathPatch, BuildsElementsOfParts) {
@@ -330,6 +345,10 @@ TEST(FhirpathPatch, NeedsAWholeListToInsertOrMove) {
     EXPECT_EQ(failed(names, {move("Patient.gender", 0, 0)}).code, Errc::invalid);
     EXPECT_EQ(failed(names, {move("Patient.name", 0, 2)}).code, Errc::invalid);
     EXPECT_EQ(failed(names, {move("Patient.name", 2, 0)}).code, Errc::invalid);
+    EXPECT_EQ(failed(R"("name":[{"given":["A","B"]},{"given":["C"]}])",
+                     {move("Patient.name.given.where($this!='B')", 0, 1)})
+                  .code,
+              Errc::invalid);
     EXPECT_EQ(failed(names, {insert("Patient.name", 3, R"("valueHumanName":{"text":"A"})")}).code,
               Errc::invalid);
     EXPECT_EQ(failed(names, {insert("Patient.name", -1, R"("valueHumanName":{"text":"A"})")}).code,

@@ -4,6 +4,7 @@
 
 #include "tests/codec/parse.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -131,6 +132,7 @@ TEST(JsonPatch, TestsByValue) {
     EXPECT_TRUE(equal("123456789012345678901234567890.10", "1234567890123456789012345678901e-1"));
     EXPECT_FALSE(equal("123456789012345678901234567890", "123456789012345678901234567891"));
     EXPECT_FALSE(equal("1e1000000000000000000000", "2e1000000000000000000000"));
+    EXPECT_FALSE(equal("1e1000000000000000000000", "1e2000000000000000000000"));
     EXPECT_FALSE(equal("1", "-1"));
     EXPECT_FALSE(equal("10", "1"));
     EXPECT_FALSE(equal("1", R"("1")"));
@@ -275,6 +277,15 @@ TEST(JsonPatch, BoundsTheResult) {
     wide += "]";
     EXPECT_NE(json_failed("{}", wide, {.bytes_max = 1 << 16}).detail.find("too large"),
               std::string::npos);
+
+    const std::string long_value = '"' + std::string(1000, 'x') + '"';
+    for (const std::string_view operation :
+         {R"({"op":"add","path":"/a/-")", R"({"op":"replace","path":"/a/0")"}) {
+        const std::string alone = fmt::format(R"([{},"value":{}}}])", operation, long_value);
+        EXPECT_NE(json_failed(R"({"a":[0]})", alone, {.bytes_max = 900}).detail.find("too large"),
+                  std::string::npos)
+            << operation;
+    }
 }
 
 TEST(JsonPatch, CountsWhatItTakesAwayAgain) {
@@ -320,6 +331,28 @@ TEST(JsonPatch, BoundsNesting) {
             return zeros;
         }());
     EXPECT_NE(json_failed("{}", deeper).detail.find("nested deeper"), std::string::npos);
+}
+
+TEST(JsonPatch, BoundsTheNestingOfWhatItCopiesAndReplaces) {
+    const auto nested = [](std::size_t levels) {
+        return std::string(levels, '[') + std::string(levels, ']');
+    };
+    const auto copied = [&](std::size_t levels) {
+        const std::string document = fmt::format(R"({{"x":{},"y":[]}})", nested(levels));
+        return json_patched(document, R"([{"op":"add","path":"/x/-","value":0},
+                                          {"op":"copy","from":"/x","path":"/y/0"}])")
+            .has_value();
+    };
+    EXPECT_TRUE(copied(kJsonDepthMax - 2));
+    EXPECT_FALSE(copied(kJsonDepthMax - 1));
+    const auto replaced = [&](std::size_t levels) {
+        return json_patched(R"({"x":[[0]]})",
+                            fmt::format(R"([{{"op":"replace","path":"/x/0/0","value":{}}}])",
+                                        nested(levels)))
+            .has_value();
+    };
+    EXPECT_TRUE(replaced(kJsonDepthMax - 3));
+    EXPECT_FALSE(replaced(kJsonDepthMax - 2));
 }
 
 }  // namespace

@@ -282,6 +282,7 @@ TEST(JsonParser, FindsARepeatedKeyAmongMany) {
             EXPECT_EQ(outcome(text + "\"key" + std::to_string(repeated) + rest),
                       "invalid JSON at byte " + std::to_string(offset) + " (line 1, column " +
                           std::to_string(offset + 1) + "): the object has this key already");
+            EXPECT_NE(outcome(text + "\"\\u006bey" + std::to_string(repeated) + rest).front(), '{');
         }
     }
 }

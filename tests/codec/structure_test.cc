@@ -125,6 +125,7 @@ TEST(Structure, WantsPrimitivesInTheirFormat) {
               "value Patient.implicitRules"},
              {R"("name":[{"family":"a\u0000b"}])", "value Patient.name[0].family"},
              {R"("name":[{"family":"a\bb"}])", "value Patient.name[0].family"},
+             {R"("name":[{"family":"a\u001fb"}])", "value Patient.name[0].family"},
              {R"("photo":[{"data":"a"}])", "value Patient.photo[0].data"},
              {R"("photo":[{"size":-1}])", "value Patient.photo[0].size"},
              {R"("contained":[{"resourceType":"Basic","id":"a b","code":{"text":"x"}}])",
@@ -132,7 +133,7 @@ TEST(Structure, WantsPrimitivesInTheirFormat) {
         EXPECT_EQ(faults_of(patient(members)), Faults{fault}) << members;
     }
     EXPECT_EQ(faults_of(patient(R"("gender":"m\u0061le")")), Faults());
-    EXPECT_EQ(faults_of(patient(R"("name":[{"family":"a\tb\n\u000d\u00e9"}])")), Faults());
+    EXPECT_EQ(faults_of(patient(R"("name":[{"family":"a\tb\n\u000d\u0020\u00e9"}])")), Faults());
     EXPECT_EQ(
         faults_of(patient(R"("name":[{"family":")" + std::string((1 << 20) + 1, 'a') + "\"}]")),
         Faults{"value Patient.name[0].family"});
@@ -169,6 +170,9 @@ TEST(Structure, WantsWhatIsRequiredAndEachChoiceOnce) {
               Faults{"required MedicationStatement.medication"});
     EXPECT_EQ(faults_of(patient(R"("deceasedBoolean":true,"deceasedDateTime":"2024")")),
               Faults{"structure Patient.deceasedDateTime"});
+    EXPECT_EQ(faults_of(R"({"resourceType":"Observation","status":"final","code":{"text":"a"},)"
+                        R"("valueString":"b","valueInteger":1,"valueBoolean":true})"),
+              Faults{"structure Observation.valueInteger"});
     EXPECT_EQ(faults_of(patient(R"("_deceasedBoolean":{"id":"a"},"deceasedDateTime":"2024")")),
               Faults{"structure Patient.deceasedDateTime"});
     EXPECT_EQ(faults_of(patient(R"("deceasedBoolean":true,"_deceasedBoolean":{"id":"a"})")),
@@ -200,6 +204,13 @@ TEST(Structure, PairsPrimitivesWithTheirExtensions) {
     EXPECT_EQ(faults_of(patient(R"("_birthDate":"a")")), Faults{"structure Patient._birthDate"});
     EXPECT_EQ(faults_of(patient(R"("_birthDate":{"extension":[{"url":1}]})")),
               Faults{"structure Patient._birthDate.extension[0].url"});
+    // In XML, these are attributes, which have no extensions.
+    const StructureRules strict{.allow_unknown_elements = false};
+    EXPECT_EQ(faults_of(patient(R"("name":[{"id":"a","_id":{"id":"b"}}])"), strict),
+              Faults{"structure Patient.name[0]._id"});
+    EXPECT_EQ(faults_of(patient(R"("extension":[{"url":"u","_url":{"id":"b"},"valueCode":"c"}])"),
+                        strict),
+              Faults{"structure Patient.extension[0]._url"});
 }
 
 TEST(Structure, AcceptsUnknownElementsUnlessItIsToldNotTo) {
@@ -253,6 +264,10 @@ TEST(Structure, LeavesAloneWhatTheServerGives) {
               Faults{"structure Patient.meta.versionId"});
     EXPECT_EQ(faults_of(patient(R"("meta":{"source":"a b"})")),
               Faults{"value Patient.meta.source"});
+    EXPECT_EQ(
+        faults_of(patient(
+            R"("contained":[{"resourceType":"Patient","id":"a","meta":{"versionId":"b c"}}])")),
+        Faults{"value Patient.contained[0].meta.versionId"});
 }
 
 TEST(Structure, KnowsWhatMayBeContained) {
