@@ -49,12 +49,9 @@ Result<bool> PastRuns::advance(const Pace& pace) {
 
 Result<bool> PastRuns::find_versions(const Pace& pace) {
     while (next_resource_ < resource_count_) {
-        for (const storage::VersionInfo& info :
-             store_.current_at(type_, kEndOfTime, at_, next_resource_, kResourcesAtOnce)) {
-            if (!info.deletion && info.type == type_) {
-                versions_.push_back(info);
-            }
-        }
+        const std::vector<storage::VersionInfo> found =
+            store_.current_at(type_, kEndOfTime, at_, next_resource_, kResourcesAtOnce);
+        versions_.insert(versions_.end(), found.begin(), found.end());
         if (versions_.size() > documents_max_) {
             return Error{Errc::too_costly,
                          fmt::format("The search index of {} does not reach back that far, and "

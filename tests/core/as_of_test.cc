@@ -89,6 +89,19 @@ class AsOfTest : public test::ServiceFixture {
     }
 };
 
+TEST_F(AsOfTest, ReadsNoMoreBodiesThanItMay) {
+    put_patient("1");
+    put_patient("2");
+    for (const auto& [documents_max, fits] : {std::pair(2, true), std::pair(1, false)}) {
+        search::PastRuns past(store(), service().indexing().parameters(), std::string(kBaseUrl),
+                              test::type_of("Patient"), store().last_position(),
+                              static_cast<std::size_t>(documents_max));
+        const Result<bool> done = past.advance(search::Pace());
+        ASSERT_EQ(done.has_value(), fits);
+        EXPECT_TRUE(fits || done.error().code == Errc::too_costly);
+    }
+}
+
 TEST_F(AsOfTest, FindsWhatWasFoundThen) {
     struct Seen {
         std::set<std::string> patients;
