@@ -16,19 +16,16 @@ constexpr std::size_t kSliceChars = 256 << 10;  // of base64, decoded between tw
 constexpr std::string_view kUnknownType = "application/octet-stream";
 constexpr std::size_t kContextBytesMax = 4 << 10;  // clients accept headers of 8 KiB in total
 
-// A media type in the form of FHIR's code: single blanks, none at the ends.
+// A media type in the form of FHIR's code, with single blanks. Requires: none at its ends.
 std::string as_code(std::string_view media_type) {
     std::string code;
     for (const char c : media_type) {
         const bool blank = c == ' ' || c == '\t';
         if (!blank) {
             code += c;
-        } else if (!code.empty() && code.back() != ' ') {
+        } else if (code.back() != ' ') {
             code += ' ';
         }
-    }
-    while (code.ends_with(' ')) {
-        code.pop_back();
     }
     return code;
 }

@@ -100,7 +100,8 @@ TEST_F(Binary, GivesItsContentUnlessFhirIsNamed) {
     put("hello", "text/plain; charset=utf-8");
     for (const char* accept : {"text/plain", "text/*", "*/*", "image/png", "text/html,*/*;q=0.8",
                                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-                               "application/fhir+json;q=0.5, text/plain"}) {
+                               "application/fhir+json;q=0.5, text/plain",
+                               "text/plain, application/fhir+json;q=0.5, */*;q=0.1"}) {
         const Answer answer = get("/Binary/b", accept);
         EXPECT_EQ(answer.status, 200) << accept;
         EXPECT_EQ(answer.body, "hello") << accept;
@@ -143,10 +144,11 @@ TEST_F(Binary, SaysNoTypeThatIsNone) {
     core::Config config;
     config.validation = "off";  // would keep control characters out
     restart(config);
-    for (const char* type : {R"(a\r\nSet-Cookie: b/c)", "html", "/", "\xc3\xa9/x"}) {
+    for (const std::string& type :
+         {std::string(R"(a\r\nSet-Cookie: b/c)"), std::string("html"), std::string("/"),
+          std::string("\xc3\xa9/x"), "a/" + std::string(254, 'b')}) {
         send("PUT", "/Binary/b",
-             std::string(R"({"resourceType":"Binary","id":"b","data":"Zg==","contentType":")") +
-                 type + "\"}");
+             R"({"resourceType":"Binary","id":"b","data":"Zg==","contentType":")" + type + "\"}");
         const Answer answer = get("/Binary/b", "*/*");
         EXPECT_EQ(answer.content_type, "application/octet-stream") << type;
         EXPECT_EQ(answer.body, "f");
