@@ -166,11 +166,9 @@ class Transform final : public BodySource {
         writer_.write_element(out_, "Bundle", kEntry, parsed ? parsed->root() : json::Value());
     }
 
-    // `_elements` doesn't apply to included resources, and no subset to the server's own OperationOutcome.
+    // `_elements` doesn't apply to included resources.
     bool applies_to(json::Value entry) const {
-        const json::Value mode = entry["search"]["mode"];
-        return !mode.equals("outcome") &&
-               (look_.subset.elements.empty() || !mode.equals("include"));
+        return look_.subset.elements.empty() || !entry["search"]["mode"].equals("include");
     }
 
     void finish() {

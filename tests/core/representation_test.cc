@@ -269,6 +269,17 @@ TEST_F(Representation, OfABundleIsThatOfItsResources) {
     EXPECT_TRUE(none.body.ends_with("</Bundle>"));
 }
 
+TEST_F(Representation, OfIncludedResourcesIsWholeWhateverElementsAreAskedFor) {
+    send("PUT", "/Organization/o", R"({"resourceType":"Organization","id":"o","name":"Acme"})");
+    send("PUT", "/Patient/1",
+         R"({"resourceType":"Patient","id":"1","gender":"male",)"
+         R"("managingOrganization":{"reference":"Organization/o"}})");
+    const Answer page =
+        get("/Patient?_include=Patient:organization&_elements=managingOrganization");
+    EXPECT_FALSE(page.says("male"));
+    EXPECT_TRUE(page.says("Acme"));
+}
+
 TEST_F(Representation, IsKeptByLinks) {
     put_versions(3);
     const Answer history =
