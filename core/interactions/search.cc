@@ -203,9 +203,6 @@ class Search {
         ANNALS_TRY(as_of_, find_as_of(store, request_.query));
         for (const auto& [name, value] : pairs) {
             if (name == "_cursor") {
-                if (cursor_) {
-                    return search::malformed_cursor();
-                }
                 if (value == kFirstPageCursor) {
                     continue;
                 }

@@ -115,10 +115,33 @@ TEST_F(Search, RefusesCursorsThatAreNone) {
     const std::string cursor = next.substr(next.find("_cursor"));
     EXPECT_EQ(get("/Patient?family=windsor&_count=2&" + cursor).status, 400);
     EXPECT_EQ(get("/Practitioner?family=chalmers&_count=2&" + cursor).status, 400);
+    EXPECT_EQ(get(next + "&" + cursor).status, 400);
+    // A cursor of a store that has been restored to an earlier point since.
+    Result<core::search::Cursor> later =
+        core::search::read_cursor(cursor.substr(std::string_view("_cursor=").size()));
+    ASSERT_TRUE(later);
+    later->snapshot.value += 1000;
+    EXPECT_EQ(get("/Patient?family=chalmers&_count=2&_cursor=" + core::search::write_cursor(*later))
+                  .status,
+              400);
     // The page size may change.
     EXPECT_EQ(get("/Patient?family=chalmers&_count=1&" + cursor).matches, Names{"Patient/p1"});
     next[next.size() - 3] = next[next.size() - 3] == 'A' ? 'B' : 'A';
     EXPECT_EQ(get(next).status, 400);
+}
+
+TEST_F(Search, UsesTheParameterThatWasDefinedFirst) {
+    for (const char* element : {"family", "given"}) {
+        put("SearchParameter", fmt::format("by-{}", element),
+            fmt::format(R"("url":"http://p/{0}","name":"n","status":"active","description":"d",)"
+                        R"("code":"called","base":["Patient"],"type":"string",)"
+                        R"("expression":"Patient.name.{0}")",
+                        element));
+    }
+    get("/Patient?_count=0");  // notices them
+    service().indexing().wait_until_idle();
+    put_named("p", "Chalmers");
+    EXPECT_EQ(get("/Patient?called=chalmers").matches, Names{"Patient/p"});
 }
 
 TEST_F(Search, RefusesPagesThatWereSortedByWhatAParameterMeantBefore) {
