@@ -55,6 +55,7 @@ TEST(Scopes, ThatAreMalformedPermitNothing) {
                                "Patient.r",
                                "*/*.*",
                                "system/Patient.r?status=a",
+                               "system/Patient.r?",
                                "patient/Patient.r",
                                "patient/*.cruds",
                                "launch/patient",
@@ -90,6 +91,27 @@ TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
     // Where everything is permitted, restrictions to a part don't matter.
     EXPECT_FALSE(Principal("x", "patient/*.rs system/*.cruds", "1").is_restricted());
     EXPECT_TRUE(Principal("x", "patient/*.rs system/*.r", "1").is_restricted());
+}
+
+TEST(Scopes, OfAPartPermitSomething) {
+    EXPECT_TRUE(Principal("x", "").may_nothing());
+    EXPECT_TRUE(Principal("x", "patient/Practitioner.r", "1").may_nothing());
+    EXPECT_FALSE(Principal("x", "patient/Patient.r", "1").may_nothing());
+    EXPECT_FALSE(Principal("x", "system/Patient.r?active=true").may_nothing());
+}
+
+TEST(Scopes, BeyondTheirBoundsPermitNothing) {
+    std::string many;
+    for (int i = 0; i < 1000; ++i) {
+        many += "system/Basic.r ";
+    }
+    EXPECT_FALSE(may(many + "system/Patient.r", kMayRead, test::type_of("Patient")));
+    std::string granular;
+    for (int i = 0; i < 100; ++i) {
+        granular += "system/Basic.r?code=" + std::to_string(i) + ' ';
+    }
+    EXPECT_FALSE(Principal("x", granular + "system/Patient.r?active=true")
+                     .may_in_part(kMayRead, test::type_of("Patient")));
 }
 
 TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {

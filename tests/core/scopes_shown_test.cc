@@ -46,6 +46,17 @@ TEST_F(ScopesTest, OfAPatientAreForHisDevices) {
               403);
 }
 
+TEST_F(ScopesTest, OfAPatientPageThroughAHistoryByOffsets) {
+    send_as(&everybody_);
+    for (int version = 0; version < 4; ++version) {
+        put("/Patient/m", R"({"resourceType":"Patient","id":"m"})");
+    }
+    send_as(&mine_);
+    const Answer page = send("GET", "/Patient/m/_history?_offset=1&_count=1");
+    EXPECT_EQ(total(page), 4);
+    EXPECT_TRUE(page.says("Patient/m/_history/3\"")) << page.body;
+}
+
 /// (g)(10) and US Core ask for `_revinclude=Provenance:target`; R4's compartment only has Provenances of the Patient itself.
 TEST_F(ScopesTest, OfAPatientAreForProvenancesOfWhatIsShownOfHis) {
     fill();
