@@ -2,6 +2,9 @@
 #include "tests/core/bundle_fixture.h"
 #include "tests/support/sim_file_system.h"
 
+#include <string>
+#include <vector>
+
 namespace annals::core {
 namespace {
 
@@ -86,6 +89,38 @@ TEST(Batch, SaysWhyAHeadFailed) {
     const Json bundle(server.submit(bundle_of("batch", {entry_of("HEAD", "Patient/absent")})).body);
     EXPECT_EQ(bundle.statuses(), "404");
     EXPECT_EQ(bundle.issue(0, "code"), "not-found");
+}
+
+TEST(Batch, RepeatsTheFullUrlsOfWrites) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "batch",
+                {R"({"fullUrl":"urn:uuid:a","resource":{"resourceType":"Patient"},)"
+                 R"("request":{"method":"POST","url":"Patient"}})",
+                 R"({"fullUrl":"urn:uuid:b","request":{"method":"GET","url":"Patient"}})"}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 200");
+    EXPECT_EQ(bundle.entry(0)["fullUrl"].string(), "urn:uuid:a");
+    EXPECT_FALSE(bundle.entry(1)["fullUrl"]);
+}
+
+TEST(Batch, NamesEveryFaultByItsPlaceInTheBundle) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of("batch",
+                              {entry_of("GET", "Patient"),
+                               entry_of("POST", "Patient",
+                                        R"({"resourceType":"Patient","gender":1,"active":"x"})")}))
+            .body);
+    std::vector<std::string> places;
+    for (const json::Value issue : bundle.entry(1)["response"]["outcome"]["issue"].elements()) {
+        places.emplace_back(issue["expression"].raw());
+    }
+    EXPECT_EQ(places, (std::vector<std::string>{R"(["Bundle.entry[1].resource.gender"])",
+                                                R"(["Bundle.entry[1].resource.active"])"}));
 }
 
 TEST(Batch, HonoursTheConditionsOfItsEntries) {

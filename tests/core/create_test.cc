@@ -134,6 +134,17 @@ TEST_F(ConditionalCreate, CreatesWithoutAMatch) {
     EXPECT_EQ(answer.etag, 1U);
 }
 
+TEST_F(ConditionalCreate, TakesItsHeaderInAnyCase) {
+    const auto create = [&](std::string_view name) {
+        return send("POST", "/Patient", patient_with("", {{"http://mrn", "7"}}),
+                    {{std::string(name), "identifier=7"}})
+            .status;
+    };
+    EXPECT_EQ(create("if-none-exist"), 201);
+    EXPECT_EQ(create("if-none-exist"), 200);
+    EXPECT_EQ(create("IF-NONE-EXIST"), 200);
+}
+
 TEST_F(ConditionalCreate, AnswersTheOneMatchAndCreatesNothing) {
     ASSERT_EQ(send("PUT", "/Patient/1", patient_with("1", {{"http://mrn", "7"}})).status, 201);
     for (const std::string criteria :
@@ -170,8 +181,8 @@ TEST_F(ConditionalCreate, RefusesSeveralMatches) {
 }
 
 TEST_F(ConditionalCreate, RefusesBadCriteria) {
-    for (const std::string criteria :
-         {"", "identifier=", "nothing=x", "_id", "identifier=%zz", "Observation?identifier=1"}) {
+    for (const std::string criteria : {"", "identifier=", "nothing=x", "_id", "identifier=%zz",
+                                       "Observation?identifier=1", "Observation/?identifier=1"}) {
         const Answer answer = send("POST", "/Patient", patient(""), {{"If-None-Exist", criteria}});
         EXPECT_EQ(answer.status, 400) << criteria;
         EXPECT_TRUE(answer.says(R"("code":"invalid")")) << criteria;
@@ -228,8 +239,9 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
         EXPECT_TRUE(literal.says("Observation.subject")) << literal.body;
     }
     for (const std::string reference :
-         {"Patient/1", "Patient/1/_history/1", "http://test/fhir/Patient/1",
-          "http://elsewhere/fhir/Patient/9", "#contained", "urn:uuid:0"}) {
+         {"Patient/1", "Patient/1/_history/1", "Patient/1/_history/1#a",
+          "http://test/fhir/Patient/1", "http://elsewhere/fhir/Patient/9", "#contained",
+          "urn:uuid:0"}) {
         EXPECT_EQ(send("POST", "/Observation", observation(reference)).status, 201) << reference;
     }
     for (const std::string reference : {"Patient/1/_history/7", "Patient/1/_history/x",
@@ -254,6 +266,20 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
         send(
             "PUT", "/Patient/2",
             R"({"resourceType":"Patient","id":"2","link":[{"other":{"reference":"Patient/2"},"type":"seealso"}]})")
+            .status,
+        201);
+    EXPECT_EQ(
+        send(
+            "PUT", "/Patient/2",
+            R"({"resourceType":"Patient","id":"2","link":[{"other":{"reference":"Patient/9"},"type":"seealso"}]})")
+            .status,
+        409);
+    // In a stored Bundle, it may be to one of its own entries.
+    EXPECT_EQ(
+        send("POST", "/Bundle",
+             fmt::format(
+                 R"({{"resourceType":"Bundle","type":"collection","entry":[{{"resource":{}}}]}})",
+                 observation("nowhere")))
             .status,
         201);
 }

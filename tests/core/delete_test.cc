@@ -222,6 +222,17 @@ TEST_F(HistoryDeletion, IsNotAllowedUnlessHardDeleteIsOn) {
     }
 }
 
+TEST_F(HistoryDeletion, RemovesNothingIfItIsAskedForWithCriteria) {
+    use(true);
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("1"), 200);
+    for (const std::string path :
+         {"/Patient/1/_history?_at=2020", "/Patient/1/_history/1?_id=2", "/Patient/1?_id=2"}) {
+        EXPECT_EQ(send("DELETE", path).status, 400) << path;
+    }
+    EXPECT_EQ(store().totals().versions, 2U);
+}
+
 TEST_F(HistoryDeletion, RemovesOneVersion) {
     use(true);
     ASSERT_EQ(put_patient("1"), 201);

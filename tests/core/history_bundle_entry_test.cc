@@ -4,6 +4,8 @@
 
 #include "tests/core/history_bundle_fixture.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -195,14 +197,31 @@ TEST(HistoryBundleEntry, TakesEscapesInWhatIdentifiesAVersion) {
 
 TEST(HistoryBundleEntry, KeepsTheInstantOfADeletionThatItsResourceHas) {
     TestService server;
+    post_history(server, {version_entry("3", 1)});
     const Json bundle = post_history(
         server,
         {entry_of("DELETE", "Patient/1", version_body("1", 5)),
          R"({"resource":)" + version_body("2", 5) +
-             R"(,"request":{"method":"DELETE","url":"Patient/2"},"response":{"status":"410","lastModified":"2021-01-01T00:00:00Z"}})"});
-    EXPECT_EQ(bundle.statuses(), "204 204");
+             R"(,"request":{"method":"DELETE","url":"Patient/2"},"response":{"status":"410","lastModified":"2021-01-01T00:00:00Z"}})",
+         // Without a version number, it is the deleted version.
+         entry_of(
+             "DELETE", "Patient/3",
+             fmt::format(R"({{"resourceType":"Patient","id":"3","meta":{{"lastUpdated":"{}"}}}})",
+                         kInstant))});
+    EXPECT_EQ(bundle.statuses(), "204 204 204");
+    EXPECT_NE(bundle.entry(2)["response"]["lastModified"].string(), kInstant);
     EXPECT_EQ(bundle.entry(0)["response"]["lastModified"].string(), kInstant);
     EXPECT_EQ(bundle.entry(1)["response"]["lastModified"].string(), "2021-01-01T00:00:00.000Z");
+}
+
+TEST(HistoryBundleEntry, IsNoResourceThatHasARequest) {
+    const auto is_entry = [](std::string_view text) {
+        json::Parser parser;
+        const auto document = parser.parse(text);
+        return document && is_history_entry(document->root());
+    };
+    EXPECT_TRUE(is_entry(R"({"request":{"method":"DELETE","url":"Patient/1"}})"));
+    EXPECT_FALSE(is_entry(R"({"resourceType":"ClaimResponse","request":{"display":"a"}})"));
 }
 
 TEST(ResourceUrl, IsReadFromItsEnd) {

@@ -86,6 +86,20 @@ TEST(PatchInABatch, MayBeParameters) {
     EXPECT_TRUE(is_active(server, "/Patient/1") && is_active(server, "/Patient/2"));
 }
 
+TEST(PatchInABatch, NeedsItsTypeAndItsContent) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    for (const std::string_view binary :
+         {R"({"resourceType":"Binary","contentType":"application/json-patch+json"})",
+          R"({"resourceType":"Binary","contentType":"application/json-patch+json","data":"A"})",
+          R"({"resourceType":"Binary","data":"W10="})"}) {
+        const Json bundle(
+            server.submit(bundle_of("batch", {entry_of("PATCH", "Patient/1", binary)})).body);
+        EXPECT_EQ(bundle.statuses(), "400") << binary;
+        EXPECT_EQ(bundle.issue(0, "code"), "value") << binary;
+    }
+}
+
 TEST(PatchInABatch, MayBeXmlInABinary) {
     constexpr std::string_view kParameters =
         R"(<Parameters xmlns="http://hl7.org/fhir"><parameter><name value="operation"/>)"

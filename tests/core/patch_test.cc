@@ -162,7 +162,23 @@ TEST_F(Patch, AnswersAResultThatCannotBeStoredWith422) {
     EXPECT_EQ(answer.status, 422);
     EXPECT_TRUE(answer.says(R"("code":"business-rule")"));
     EXPECT_TRUE(answer.says(R"("expression":["Patient.meta"])"));
+    const Answer two = patch("/Patient/1", R"([{"op":"add","path":"/gender","value":1},
+                                               {"op":"add","path":"/active","value":"x"}])");
+    EXPECT_EQ(two.status, 422);
+    EXPECT_TRUE(two.says("Patient.gender") && two.says("Patient.active"));
+    EXPECT_FALSE(two.says(R"("code":"structure")"));
     EXPECT_EQ(store().totals().versions, 1U);
+}
+
+TEST_F(Patch, MakesNothingLargerThanABodyMayBe) {
+    core::Config config;
+    config.limits.max_body = 1000;
+    restart(config);
+    ASSERT_EQ(put_patient("1", std::string(600, 'x')), 201);
+    const Answer answer =
+        patch("/Patient/1", R"([{"op":"copy","from":"/name/0","path":"/name/1"}])");
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_TRUE(answer.says("too large")) << answer.body;
 }
 
 TEST_F(Patch, OfWhatIsNotThereAnswers404Or410) {

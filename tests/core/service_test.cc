@@ -43,12 +43,23 @@ TEST_F(Dispatch, AnswersWhatAPathDoesNotTakeWithWhatItTakes) {
     }
 }
 
+TEST_F(Dispatch, AnswersAHistoryThatItDoesNotTakeWithWhatThePathTakes) {
+    core::Config config;
+    config.allow_history_bundles = false;
+    restart(config);
+    const Answer answer = send("POST", "/", R"({"resourceType":"Bundle","type":"history"})");
+    EXPECT_EQ(answer.status, 405);
+    EXPECT_EQ(answer.allow, send("PUT", "/").allow);
+    EXPECT_NE(answer.allow.find("POST"), std::string::npos);
+}
+
 TEST_F(Dispatch, KnowsNothingOfOtherPaths) {
     for (const std::string path :
          {"/Patent", "/patient/1", "/Patient/1/2", "/Patient/1/_history/1/2", "//Patient",
           "/Patient//1", "/metadata/1", "/_nothing", "/Patient/_nothing", "/Patient/%31",
           "/Patient/1/Nothing/_search", "/Observation/1/Patient", "/Patient/1/Organization", "/$",
-          "/Patient/1/_history/"}) {
+          "/Patient/1/_history/", "/Patient//", "/Patient/1/Observation/2",
+          "/Patient/1/Observation/_search/2"}) {
         const Answer answer = send("GET", path);
         EXPECT_EQ(answer.status, 404) << path;
         EXPECT_TRUE(answer.says(R"("code":"not-found")")) << path;
