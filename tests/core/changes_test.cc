@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <regex>
 #include <thread>
 
@@ -140,6 +141,31 @@ TEST_F(ChangesTest, ErasedVersionsAreGapsAlsoAfterARestart) {
     EXPECT_EQ(places(feed("").body), left);
     EXPECT_EQ(places(feed("after=3").body), "5/5");
     EXPECT_EQ(places(feed("after=4").body), "5/5");
+}
+
+TEST_F(ChangesTest, ATypeThatIsRepeatedCountsOnce) {
+    fill();
+    EXPECT_EQ(feed("_type=Patient,Patient&_type=Patient").body, feed("_type=Patient").body);
+}
+
+TEST_F(ChangesTest, OnlyEventsGoOnAfterALastEventId) {
+    fill();
+    EXPECT_EQ(send("GET", "/_changes?wait=0", {}, {{"Last-Event-ID", "1"}}).body, feed("").body);
+}
+
+TEST_F(ChangesTest, AWaitEndsBeforeTheRequestsTime) {
+    Config config;
+    config.limits.request_timeout = std::chrono::milliseconds(100);
+    restart(config);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(send("GET", "/_changes?wait=60").status, 200);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST_F(ChangesTest, AHeadRequestDoesNotWait) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(send("HEAD", "/_changes?wait=60").status, 200);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST_F(ChangesTest, ThereIsNothingAfterTheNewest) {

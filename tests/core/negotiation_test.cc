@@ -37,6 +37,16 @@ TEST(Accept, TakesTheHighestQuality) {
     EXPECT_EQ(accept("text/plain, application/xml;q=0.1"), "xml");
     EXPECT_EQ(accept("application/fhir+json;q=.2, application/fhir+xml;q=.9"), "xml");
     EXPECT_EQ(accept("application/fhir+json; q = 0.2, application/fhir+xml; q = 0.9"), "xml");
+    EXPECT_EQ(accept("application/fhir+xml;q=0.2, application/fhir+xml;q=0.9, "
+                     "application/fhir+json;q=0.5"),
+              "xml");
+}
+
+TEST(Accept, FindsNoSeparatorsInQuotedTexts) {
+    EXPECT_EQ(accept(R"(text/plain; a=", application/fhir+xml, ", application/fhir+json;q=0.1)"),
+              "json");
+    EXPECT_EQ(accept(R"(text/plain; a="\", application/fhir+xml", application/fhir+json;q=0.1)"),
+              "json");
 }
 
 TEST(Accept, TakesJsonWhereBothAreLikedAlike) {
@@ -158,6 +168,14 @@ TEST(Prefer, MayHaveBlanksAndQuotesAroundItsValues) {
     EXPECT_TRUE(read_preference(with("Prefer", "return=minimal, handling = strict")).strict);
     EXPECT_TRUE(read_preference(with("Prefer", "handling =\tlenient")).lenient);
     EXPECT_EQ(read_preference(with("Prefer", "return = ")).return_form, Return::unsaid);
+}
+
+TEST(Prefer, TakesTheFirstOfSeveral) {
+    const Preference preference = read_preference(
+        with("Prefer", "return=minimal, return=representation, handling=strict, handling=lenient"));
+    EXPECT_EQ(preference.return_form, Preference::Return::minimal);
+    EXPECT_TRUE(preference.strict);
+    EXPECT_FALSE(preference.lenient);
 }
 
 TEST(Quality, IsReadInThousandths) {

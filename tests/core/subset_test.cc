@@ -91,11 +91,13 @@ TEST(Summary, LeavesOutExtensionsButThoseThatModifyAndThoseOfPrimitives) {
 }
 
 TEST(Summary, OfTextIsTheNarrativeAndWhatIsMandatory) {
-    EXPECT_EQ(summary(R"({"resourceType":"Observation","id":"1","meta":{},"text":{"div":"x"},)"
+    EXPECT_EQ(summary(R"({"resourceType":"Observation","id":"1","meta":{},)"
+                      R"("implicitRules":"http://r","text":{"div":"x"},)"
                       R"("status":"final","code":{"text":"c"},"valueString":"v"})",
                       Summary::text),
               tagged(R"({"resourceType":"Observation","id":"1","meta":{"tag":[TAG]},)"
-                     R"("text":{"div":"x"},"status":"final","code":{"text":"c"}})"));
+                     R"("implicitRules":"http://r","text":{"div":"x"},"status":"final",)"
+                     R"("code":{"text":"c"}})"));
 }
 
 TEST(Summary, OfDataIsAllButTheNarrative) {

@@ -140,6 +140,14 @@ TEST_F(TerminologyStatement, NamesWhatIsStoredByItsVersionsAndTheOneThatIsTaken)
     EXPECT_EQ(send("GET", kTarget).etag, one.etag);
 }
 
+TEST_F(TerminologyStatement, NamesAVersionOnceHoweverOftenItIsStored) {
+    const std::string_view url = "http://s/a";
+    put("a", url, kFirst);
+    put("b", url, kFirst);
+    EXPECT_EQ(versions(terminology(), url),
+              R"([{"code":"1","isDefault":true,"compositional":false}])");
+}
+
 TEST_F(TerminologyStatement, NamesNoneWithoutCodes) {
     put("n", "http://s/none", R"(,"content":"not-present")");
     put("s", "http://s/supplement",
