@@ -29,6 +29,7 @@ TEST(Fold, WritesOutLettersThatDoNotDecompose) {
 
 TEST(Fold, CollapsesWhiteSpace) {
     EXPECT_EQ(fold("  a \t\r\n b\u00a0\u3000c  "), "a b c");
+    EXPECT_EQ(fold("a\u1680b\u2028c\u2029\u0085d\u2028"), "a b c d");
     EXPECT_EQ(fold(" \n "), "");
     EXPECT_EQ(fold(""), "");
 }

@@ -214,7 +214,7 @@ TEST(Parameters, TakeThemInComponentsAsWell) {
     const auto component = [](const std::string& base, const std::string& said) {
         const std::string of =
             R"(","code":"it","base":["Observation"],"type":"composite","expression":")" + base +
-            R"(","component":[{"definition":"http://hl7.org/fhir/SearchParameter/clinical-code",)"
+            R"(","component":[{"definition":"http://hl7.org/fhir/SearchParameter/clinical-code|4.0.1",)"
             R"("expression":"code"},{"definition":)"
             R"("http://hl7.org/fhir/SearchParameter/Observation-value-quantity","expression":")";
         const std::string text =
@@ -242,6 +242,17 @@ TEST(Parameters, LeaveOutWhatIsNotActive) {
               ParameterSet::standard()->fingerprint());
 }
 
+TEST(Parameters, OfR4ThatAreStoredAgainChangeNothing) {
+    const auto document =
+        parse(R"({"resourceType":"SearchParameter","id":"p","status":"active","code":"birthdate",)"
+              R"("url":"http://hl7.org/fhir/SearchParameter/individual-birthdate","type":"date",)"
+              R"("base":["Patient"],"expression":"Patient.birthDate"})");
+    std::vector<Error> faults;
+    const auto set = ParameterSet::with(std::vector{document.root()}, {}, &faults);
+    EXPECT_TRUE(faults.empty()) << faults.front().detail;
+    EXPECT_EQ(set->fingerprint(), ParameterSet::standard()->fingerprint());
+}
+
 TEST(Parameters, SayWhatIsWrongOfThoseThatCannotBeUsed) {
     const auto with = [](std::string_view from, std::string_view to) {
         std::string text(kEyes);
@@ -258,6 +269,7 @@ TEST(Parameters, SayWhatIsWrongOfThoseThatCannotBeUsed) {
         with("eye-color", "eye:color"),
         with("eye-color", "eye\\\"color"),
         with("eye-color", "_count"),
+        with("eye-color", std::string(65, 'e')),
         with("eye-color", "birthdate"),
         with("\"Patient\"", "\"Group\""),
         with("\"url\":\"http://example.org/eyes\",", ""),

@@ -81,6 +81,10 @@ TEST(Query, RefusesMalformedResultParameters) {
     for (int i = 0; i < 20; ++i) {
         repeated += "&_sort=family";
     }
+    std::string includes = "_include=*";
+    for (int i = 0; i < 200; ++i) {
+        includes += "&_include=*";
+    }
     check(corpus, "Patient",
           {{"_count=-1", "invalid: _count: '-1' is not an integer of at least 0"},
            {"_count=1.5", "invalid: _count: '1.5' is not an integer of at least 0"},
@@ -107,7 +111,11 @@ TEST(Query, RefusesMalformedResultParameters) {
             "invalid: _summary=text cannot be combined with _include or _revinclude"},
            {"_revinclude=Patient:link&_summary=text",
             "invalid: _summary=text cannot be combined with _include or _revinclude"},
+           {includes.c_str(), "too-costly: more than 200 includes"},
            {"_cursor=a&_cursor=b", "invalid: _cursor: is given more than once"}});
+    check(corpus, "Observation",
+          {{"_sort=code-value-quantity",
+            "invalid: _sort: sorting by 'code-value-quantity' is not supported"}});
 }
 
 TEST(Query, CountsKeysOfSortThatItDoesNotKnow) {

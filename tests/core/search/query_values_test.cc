@@ -138,6 +138,9 @@ TEST(TokenQuery, KnowsBooleansCodesIdentifiersAndContacts) {
            {"identifier:of-type=http://t|XX|446053", ""},
            {"identifier:of-type=MR|446053",
             "invalid: search parameter 'identifier:of-type': system|code|value is needed"},
+           {"identifier:of-type=http://t||446053",
+            "invalid: search parameter 'identifier:of-type': system, code and value must not be "
+            "empty"},
            {"identifier:of-type=|MR|446053",
             "invalid: search parameter 'identifier:of-type': system, code and value must not be "
             "empty"},
@@ -179,6 +182,7 @@ TEST(ReferenceQuery, IsByIdTypeUrlAndIdentifier) {
            {"subject=23/_history/",
             "invalid: search parameter 'subject': an id, Type/id or an absolute URL is needed"},
            {"subject=http://far.org/fhir/Patient/23", "far"},
+           {"subject=http://example.org/fhirPatient/23", ""},
            {"subject=urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0", "urn"},
            {"subject=Patient/23,Group/23", "rel abs ver grp"},
            {"patient=23", "rel abs ver"},

@@ -3,6 +3,7 @@
 #include "core/search/query.h"
 #include "tests/core/search/corpus.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -117,17 +118,42 @@ TEST(Query, FindsWordsBesideAnyPunctuationAndSymbols) {
 TEST(Query, TakesAnAmpersandWithoutAnEntityForWhatItIs) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"Patient","id":"tom","text":{"status":"generated",
-        "div":"<div>Tom & Jerry went; home&nbsp;again &#x41;nd&amp</div>"}})");
+        "div":"<div>Tom & Jerry went; home&nbsp;again &#x41;nd&amp up&#xD800;on</div>"}})");
     corpus.add(
         R"({"resourceType":"Patient","id":"many","text":{"status":"generated","div":"<div>)" +
         std::string(1'000'000, '&') + R"( far</div>"}})");
     const std::clock_t before = std::clock();
     check(corpus, "Patient",
           {{"_text=%22tom%20jerry%20went%20home%20again%20and%20amp%22", "tom"},
+           {"_text=%22up%20on%22", "tom"},
            {"_text=nbsp", ""},
            {"_text=far", "many"}});
     // If each ampersand looked through everything that follows, each of the three would take 15 seconds.
     EXPECT_LT(std::clock() - before, 10 * CLOCKS_PER_SEC);
+}
+
+TEST(Query, SearchesContentsWithoutTheMarkupOfNarratives) {
+    Corpus corpus;
+    add_two(corpus);
+    check(corpus, "Patient",
+          {{"_content=%22attack%20of%20the%20heart%22", "paul"},
+           {"_content=ben", "peter"},
+           {"_content=div", ""}});
+}
+
+TEST(Query, FindsWordsWhereverTheyStandInALongText) {
+    Corpus corpus;
+    for (std::size_t before = 240; before < 260; ++before) {
+        corpus.add(
+            fmt::format(R"({{"resourceType":"Patient","id":"p{}","text":{{"status":"generated",)"
+                        R"("div":"<div>{} boundaries</div>"}}}})",
+                        before, std::string(before, 'x')));
+    }
+    std::string all;
+    for (std::size_t before = 240; before < 260; ++before) {
+        all += fmt::format("{}p{}", all.empty() ? "" : " ", before);
+    }
+    EXPECT_EQ(corpus.ask("Patient", "_text=boundaries"), all);
 }
 
 TEST(Query, TakesXhtmlsNamesOfLettersForLetters) {

@@ -67,5 +67,21 @@ TEST(TextMatches, FindsNothingInAnotherColumn) {
     EXPECT_EQ(found(run, core::search::column_of("other"), "a"), Words());
 }
 
+TEST(TextMatches, KeepsThoseOfEachColumnAndText) {
+    const Column family = core::search::column_of("family");
+    const Column given = core::search::column_of("given");
+    SearchEntries entries;
+    entries.add_text(family, "anna");
+    entries.add_text(given, "hanna");
+    const IndexedDocument document{Position{1}, 1, &entries};
+    const auto run = SearchRun::build({&document, 1});
+    TextMatches matches;
+    for (int time = 0; time < 2; ++time) {
+        EXPECT_EQ(run->text(matches.get(run, family, "anna")->front()), "anna");
+        EXPECT_EQ(run->text(matches.get(run, given, "anna")->front()), "hanna");
+        EXPECT_TRUE(matches.get(run, family, "h")->empty());
+    }
+}
+
 }  // namespace
 }  // namespace annals::test
