@@ -271,6 +271,8 @@ TEST(HistoryBundle, ErasesForGoodWhereThatIsConfigured) {
         server, {version_entry("1", 1), deletion_entry("1", 3), version_entry("1", 2),
                  deletion_entry("2", 5), version_entry("2", 4), version_entry("1", 4)});
     EXPECT_EQ(bundle.statuses(), "201 204 200 204 200 201");
+    EXPECT_NE(bundle.entry(4)["response"].raw().find("This version is not stored"),
+              std::string_view::npos);
     EXPECT_EQ(server.get("/Patient/2").status, 404);
     EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{4});
     EXPECT_EQ(server.get("/Patient/1/_history/1").status, 404);
@@ -324,6 +326,20 @@ TEST(HistoryBundle, JudgesAnEntryBeforeADeletionThatIsThereAlreadyErases) {
         post_history(server, {version_entry("1", 5, R"("active":true)"), deletion_entry("1", 6)});
     EXPECT_EQ(bundle.statuses(), "200 204");
     EXPECT_EQ(bundle.issue(0, "code"), "conflict");
+    EXPECT_EQ(server.get("/Patient/1/_history/5").status, 404);
+}
+
+TEST(HistoryBundle, ErasesNothingForADeletionThatIsNotTheNewest) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    post_history(server, {version_entry("1", 5)});
+    test::CommitBuilder deletion;
+    deletion.remove("Patient", "1");
+    ASSERT_TRUE(server.store().wait(server.store().submit(deletion.commit()).ticket));
+    EXPECT_EQ(post_history(server, {deletion_entry("1", 3)}).statuses(), "204");
+    EXPECT_EQ(server.get("/Patient/1/_history/5").status, 200);
+    EXPECT_EQ(post_history(server, {deletion_entry("1", 6)}).statuses(), "204");
     EXPECT_EQ(server.get("/Patient/1/_history/5").status, 404);
 }
 

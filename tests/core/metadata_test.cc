@@ -187,6 +187,7 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_EQ(put_patient("1"), 201);
     Config config;
     config.read_only = true;
+    config.subscriptions.enabled = true;
     restart(config);
     const std::string text = statement();
     for (const char* code : {"create", "update", "patch", "delete"}) {
@@ -198,6 +199,7 @@ TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
     EXPECT_THAT(text, Not(HasSubstr("Bundles of type history are accepted")));
     EXPECT_THAT(text, Not(HasSubstr("patchFormat")));
     EXPECT_THAT(text, Not(HasSubstr("bulkdata")));
+    EXPECT_THAT(text, Not(HasSubstr("websocket")));
     const std::string openapi = send("GET", "/openapi.json").body;
     for (const char* name : {"meta-add", "restore", "backup", "undo", "import", "export"}) {
         EXPECT_THAT(text, Not(HasSubstr(fmt::format(R"({{"name":"{}")", name)))) << name;

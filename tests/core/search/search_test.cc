@@ -1,6 +1,7 @@
 // Searches over HTTP requests and answers: what is found, counted and warned of, and by which routes.
 
 #include "codec/json/document.h"
+#include "core/representation.h"
 #include "core/search/execute.h"
 #include "core/search/plan.h"
 #include "core/search/snapshot.h"
@@ -61,6 +62,16 @@ TEST_F(Search, CountsAsAsked) {
     EXPECT_NE(most.links.at("self").find("_count=1000"), std::string::npos);
 }
 
+TEST_F(Search, TakesAListThatIsDeletedForAnEmptyOne) {
+    put_named("a", "Chalmers");
+    put("List", "l",
+        R"("status":"current","mode":"working","entry":[{"item":{"reference":"Patient/a"}}])");
+    EXPECT_EQ(get("/Patient?_list=l").matches, Names{"Patient/a"});
+    ASSERT_EQ(send("DELETE", "/List/l").status, 204);
+    EXPECT_EQ(get("/Patient?_list=l").matches, Names{});
+    EXPECT_EQ(get("/Patient?_list=l").status, 200);
+}
+
 TEST_F(Search, SearchesByFormsAndSystemWide) {
     put_named("a", "Chalmers");
     put("Practitioner", "b", R"("name":[{"family":"Chalmers"}])");
@@ -72,6 +83,14 @@ TEST_F(Search, SearchesByFormsAndSystemWide) {
     EXPECT_EQ(
         send("POST", "/Patient/_search", "{}", {{"Content-Type", "application/fhir+json"}}).status,
         415);
+    const Answer refused =
+        send("POST", "/Patient/_search/", "{}", {{"Content-Type", "application/fhir+json"}});
+    EXPECT_EQ(refused.status, 415);
+    EXPECT_EQ(refused.header("Accept"), "application/x-www-form-urlencoded");
+    const Answer large =
+        send("POST", "/Patient/_search", std::string(core::kFormBytesMax + 1, 'x'), form);
+    EXPECT_EQ(large.status, 413);
+    EXPECT_TRUE(large.says("The parameters of the search are too long")) << large.body;
     EXPECT_EQ(read(send("POST", "/Patient/_search")).matches, Names{"Patient/a"});
     EXPECT_EQ(send("POST", "/Patient/_search", R"({"family":"nobody"})").status, 415);
     EXPECT_EQ(send("POST", "/Patient/_search", "<Parameters/>").status, 415);
