@@ -26,10 +26,16 @@ namespace {
 /// The most resources with a profile, tag or label that are read for a union.
 constexpr std::size_t kResourcesMax = 2'000'000;
 
-/// For an empty meta there is no parameter, because elements are never empty.
-Body meta_body(std::string_view meta) {
+/// R4 requires exactly one `return`, but elements are never empty: an empty Meta says why it is (`reason`).
+Body meta_body(std::string_view meta, std::string_view reason = "not-applicable") {
     ParametersWriter out;
-    if (meta != "{}") {
+    if (meta == "{}") {
+        out.add("return", "valueMeta",
+                fmt::format(R"({{"extension":[{{"url":)"
+                            R"("http://hl7.org/fhir/StructureDefinition/data-absent-reason",)"
+                            R"("valueCode":"{}"}}]}})",
+                            reason));
+    } else {
         out.add("return", "valueMeta", meta);
     }
     return Body(out.resource());
@@ -213,7 +219,7 @@ asio::awaitable<Response> change(const Service& service, const Request& request,
         done = co_await answer_meta(service, request, *info);
     } else {
         set_version(done, info->version, info->instant);
-        done.body = meta_body("{}");
+        done.body = meta_body("{}", "masked");
     }
     done.position = written.position;
     co_return done;

@@ -195,6 +195,7 @@ TEST_F(AccessTest, AChangeTellsNothingToWhoMayNotReadIt) {
                      json);
             EXPECT_EQ(meta.status, 200) << meta.body;
             EXPECT_EQ(meta.says("secret"), told) << meta.body;
+            EXPECT_EQ(meta.says("masked"), !told) << meta.body;
         }
     }
 }
