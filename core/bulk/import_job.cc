@@ -225,7 +225,7 @@ class ImportJob {
 
     Error other_type(std::string_view type) const {
         return {Errc::invalid,
-                fmt::format("The resource is a {}, expected a {}", type, input().type),
+                fmt::format("The resource is of the type {}, not {}", type, input().type),
                 "resourceType"};
     }
 

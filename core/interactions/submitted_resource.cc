@@ -218,7 +218,8 @@ Result<void> SubmittedResource::read(const Service& service, const Request& requ
         return Error{Errc::invalid, "Parameters resources cannot be stored", "Parameters"};
     }
     if (request.body.empty()) {
-        return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name)};
+        return Error{Errc::invalid,
+                     fmt::format("The body is empty: expected a resource of the type {}", name)};
     }
     ANNALS_TRY(json::Document document,
                parse_submitted(service.config(), thread_parser(), request.body));

@@ -92,7 +92,7 @@ std::optional<Issue> mismatch(const Target& target, const ValidateAsked& asked,
     }
     if (type != resource_type_name(target.type)) {
         return Issue{"error", "invalid",
-                     fmt::format("The resource is a {}, the URL's type is {}", type,
+                     fmt::format("The resource is of the type {}, the URL's type is {}", type,
                                  resource_type_name(target.type)),
                      type};
     }

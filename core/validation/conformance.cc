@@ -38,8 +38,9 @@ void check_profile(Context& context, const Frame& frame, const Spot& spot, std::
                    Severity unknown) {
     if (const schema::Type own = own_type(url)) {
         if (spot.type && !spot.type.is_a(own)) {
-            context.error("structure", spot,
-                          fmt::format("This is a {}, not a {}", spot.type.name(), own.name()));
+            context.error(
+                "structure", spot,
+                fmt::format("This is of the type {}, not {}", spot.type.name(), own.name()));
         } else {
             check_quantity(context, spot, url);
         }
@@ -54,7 +55,7 @@ void check_profile(Context& context, const Frame& frame, const Spot& spot, std::
     const Profile& known = **profile;
     if (!spot.type || !spot.type.is_a(known.type())) {
         context.error("structure", spot,
-                      fmt::format("The profile {} is for {}, but this is a {}", url,
+                      fmt::format("The profile {} is for {}, but this is of the type {}", url,
                                   known.type().name(), spot.type.name()));
         return;
     }

@@ -206,8 +206,9 @@ void check_reference(Context& context, const Frame& frame, const Spot& spot) {
         if (type && named && !type.is_a(named)) {
             context.error(
                 "structure", spot,
-                fmt::format("The reference states that it leads to a {}, but leads to a {}",
-                            named.name(), type.name()));
+                fmt::format(
+                    "The reference states the type {}, but leads to a resource of the type {}",
+                    named.name(), type.name()));
             return;
         }
         type = type ? type : named;
@@ -221,8 +222,9 @@ void check_reference(Context& context, const Frame& frame, const Spot& spot) {
             return;
         }
     }
-    context.error("structure", spot,
-                  fmt::format("{} does not refer to a {}", spot.element.name(), type.name()));
+    context.error(
+        "structure", spot,
+        fmt::format("{} does not refer to the type {}", spot.element.name(), type.name()));
 }
 
 void check_contained(Context& context, const Frame& frame) {

@@ -110,9 +110,9 @@ void check_property_values(Context& context, json::Value concepts, std::size_t d
                                   (name.front() | 0x20) == (type->second.front() | 0x20) &&
                                   name.substr(1) == std::string_view(type->second).substr(1);
                 if (!fits) {
-                    context.error(
-                        "business-rule", property,
-                        fmt::format("The property {} is a {}", type->first, type->second));
+                    context.error("business-rule", property,
+                                  fmt::format("The property {} is of the type {}", type->first,
+                                              type->second));
                 }
             }
         }

@@ -239,7 +239,7 @@ TEST_F(ImportTest, TakesWhatIsSentWithIt) {
                      "application/fhir+ndjson; charset=utf-8", "?type=Patient"));
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
     EXPECT_EQ(send("GET", "/Basic/a").status, 404);
-    EXPECT_THAT(imported.errors, HasSubstr("The resource is a Basic, expected a Patient"));
+    EXPECT_THAT(imported.errors, HasSubstr("The resource is of the type Basic, not Patient"));
     EXPECT_THAT(imported.manifest, HasSubstr(R"("type":"Patient")"));
     const Imported history = finish(
         begin("{\"resource\":{\"resourceType\":\"Basic\",\"id\":\"h\",\"code\":{\"text\":\"x\"}},"
@@ -251,7 +251,7 @@ TEST_F(ImportTest, TakesWhatIsSentWithIt) {
     EXPECT_EQ(send("GET", "/Basic/h").status, 404);
     EXPECT_EQ(send("GET", "/Patient/a").status, 410);
     EXPECT_EQ(send("GET", "/Patient/b").etag, 7U);
-    EXPECT_THAT(history.errors, HasSubstr("upload.ndjson:1: The resource is a Basic"));
+    EXPECT_THAT(history.errors, HasSubstr("upload.ndjson:1: The resource is of the type Basic"));
 }
 
 TEST_F(ImportTest, LeavesItsFolderForNothing) {
