@@ -1,5 +1,6 @@
 // Validation takes time by the size of its input, and ends if that would be too much.
 
+#include "codec/schema/structure.h"
 #include "core/validation/validate.h"
 #include "tests/core/validation_fixture.h"
 
@@ -146,6 +147,31 @@ TEST(Validation, IsBoundedInIssuesAndSteps) {
     ASSERT_FALSE(report.issues.empty());
     EXPECT_EQ(report.issues.back().code, "too-costly");
     EXPECT_FALSE(report.valid);
+}
+
+TEST(Validation, IsBoundedInIssuesOfTheStructure) {
+    Options options;
+    options.issues_max = 1;
+    options.refuse_unknown_elements = true;
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","one":1,"two":2})", EmptySource(), options),
+              "error structure Patient.one\n");
+}
+
+TEST(Validation, EndsWithMoreFaultsOfTheStructureThanAreTold) {
+    // Beyond those that are told, elements may be of other kinds than the further checks rely on.
+    const std::string components =
+        listed(static_cast<int>(schema::kFaultsMax), [](int) { return R"({"valueString":"x"})"; });
+    const auto told = [&](std::string_view list) {
+        Options options;
+        options.issues_max = 1000;
+        return issues(
+            fmt::format(R"({{"resourceType":"Observation","status":"other","code":{{"text":"x"}},)"
+                        R"("component":[{}]}})",
+                        list),
+            EmptySource(), options);
+    };
+    EXPECT_NE(told(R"({"valueString":"x"})").find("code-invalid"), std::string::npos);
+    EXPECT_EQ(told(components).find("code-invalid"), std::string::npos);
 }
 
 TEST(Validation, CountsEachSliceThatIsTriedOnAnElement) {

@@ -113,6 +113,7 @@ TEST(Validation, ComparesQuantitiesWithLimitsInTheirUnits) {
     EXPECT_EQ(weight(kKilo, ucum("0.01", "t")), "");
     EXPECT_EQ(weight(kKilo, ucum("0.9", "m")), "") << "it can't be told";
     EXPECT_EQ(weight(kKilo, R"({"value":0.9,"unit":"kg"})"), "") << "nor can it here";
+    EXPECT_EQ(weight(kKilo, R"({"value":0.9,"system":"http://x.org","code":"kg"})"), "");
     EXPECT_EQ(weight(R"({"value":1})", ucum("0.9", "g")), kTooSmall);
     EXPECT_EQ(weight(R"({"value":1,"unit":"stone"})", R"({"value":0.9,"unit":"stone"})"),
               kTooSmall);
@@ -153,6 +154,82 @@ TEST(Validation, ChecksLengthsBindingsAndRulesOfProfiles) {
               "Patient\n"
               "error code-invalid "
               "Patient.maritalStatus\n");
+}
+
+TEST(Validation, TellsOfRulesAsSeverelyAsTheirProfilesSay) {
+    const auto judged = [](std::string_view severity) {
+        return against(
+            R"({"resourceType":"Patient","gender":"male"})",
+            fmt::format(R"({{"id":"Patient","path":"Patient","constraint":[{{"key":"x-1",)"
+                        R"("severity":"{}","human":"h","expression":"name.count() > 0"}}]}})",
+                        severity));
+    };
+    EXPECT_EQ(judged("error"), "error invariant Patient\n");
+    EXPECT_EQ(judged("warning"), "warning invariant Patient\n");
+}
+
+TEST(Validation, ReplacesARuleOfTheBaseProfileByTheOneWithItsKey) {
+    const auto rule = [](std::string_view expression) {
+        return fmt::format(R"({{"id":"Patient","path":"Patient","constraint":[{{"key":"x-1",
+            "severity":"error","human":"h","expression":"{}"}}]}})",
+                           expression);
+    };
+    TextSource source;
+    source.add(profile_of("Patient", rule("name.exists()"), "base"));
+    source.add(profile_of("Patient", rule("gender.exists()"), "p", "http://x.org/base"));
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","gender":"male"})", source, by_profile()), "");
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"text":"x"}]})", source, by_profile()),
+              "error invariant Patient\n");
+}
+
+TEST(Validation, EvaluatesRulesOfProfilesInTheResourceThatTheyAreAbout) {
+    constexpr std::string_view kRule =
+        R"("constraint":[{"key":"x-1","severity":"error","human":"h","expression":")";
+    EXPECT_EQ(
+        against(
+            R"({"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"http://x.org/Patient/p",
+                    "resource":{"resourceType":"Patient","id":"p","gender":"male"}}]})",
+            fmt::format(R"({{"id":"Bundle.entry.resource","path":"Bundle.entry.resource",)"
+                        R"({}%resource is Patient"}}]}})",
+                        kRule)),
+        "");
+    TextSource source;
+    source.add(profile_of("Organization",
+                          fmt::format(R"({{"id":"Organization","path":"Organization",)"
+                                      R"({}%resource.id = 'o' and %rootResource.id = 'p'"}}]}})",
+                                      kRule)));
+    EXPECT_EQ(
+        issues(R"({"resourceType":"Patient","id":"p","managingOrganization":{"reference":"#o"},
+                         "contained":[{"resourceType":"Organization","id":"o","name":"x",
+                                       "meta":{"profile":["http://x.org/p"]}}]})",
+               source),
+        "");
+}
+
+TEST(Validation, DemandsElementsOfAChoiceOnlyWhereItsTypeHasThem) {
+    constexpr std::string_view kCoded =
+        R"({"id":"Observation.value[x].coding","path":"Observation.value[x].coding","min":1})";
+    const auto observation = [](std::string_view value) {
+        return fmt::format(
+            R"({{"resourceType":"Observation","status":"final","code":{{"text":"t"}},{}}})", value);
+    };
+    EXPECT_EQ(against(observation(R"("valueQuantity":{"value":1})"), kCoded), "");
+    EXPECT_EQ(against(observation(R"("valueCodeableConcept":{"text":"x"})"), kCoded),
+              "error structure Observation.valueCodeableConcept\n");
+}
+
+TEST(Validation, TakesFhirpathsTypesForThoseOfPrimitives) {
+    EXPECT_EQ(against(R"({"resourceType":"Patient","id":"p"})",
+                      R"({"id":"Patient.id","path":"Patient.id",
+                          "type":[{"code":"http://hl7.org/fhirpath/System.String"}]})"),
+              "");
+}
+
+TEST(Validation, KnowsWhatABackboneElementHas) {
+    EXPECT_EQ(issues(profile_of("Observation", R"(
+                  {"id":"Observation.component","path":"Observation.component","type":[{"code":"BackboneElement"}]},
+                  {"id":"Observation.component.code","path":"Observation.component.code","min":1})")),
+              "");
 }
 
 TEST(Validation, TakesBindingsOfProfilesByTheirStrength) {

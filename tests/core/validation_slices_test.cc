@@ -159,6 +159,42 @@ TEST(Validation, DemandsASliceWhereAllElementsAreInOthers) {
     EXPECT_EQ(against(with_components(kBoth), elements), "");
 }
 
+TEST(Validation, ComparesEachElementWithTheLastSliceThatWasReached) {
+    const std::string elements =
+        components("open", R"({"type":"pattern","path":"code"})", listed(3, [](int i) {
+                       return fmt::format(R"(
+        {{"id":"Observation.component:s{0}","path":"Observation.component","sliceName":"s{0}"}},
+        {{"id":"Observation.component:s{0}.code","path":"Observation.component.code",
+            "patternCodeableConcept":{{"coding":[{{"code":"{0}"}}]}}}})",
+                                          i);
+                   }));
+    const auto found = [&](std::string_view codes) {
+        return against(with_components(listed(
+                           static_cast<int>(codes.size()),
+                           [&](int i) {
+                               return fmt::format(R"({{"code":{{"coding":[{{"code":"{}"}}]}}}})",
+                                                  codes[static_cast<std::size_t>(i)]);
+                           })),
+                       elements);
+    };
+    EXPECT_EQ(found("0012"), "");
+    EXPECT_EQ(
+        found("201"),
+        "error structure Observation.component[1]\nerror structure Observation.component[2]\n");
+}
+
+TEST(Validation, TellsSlicesApartWhoseNamesBeginAlike) {
+    const std::string elements = components("open", R"({"type":"pattern","path":"code"})", R"(
+        {"id":"Observation.component:b","path":"Observation.component","sliceName":"b"},
+        {"id":"Observation.component:b.code","path":"Observation.component.code",
+            "patternCodeableConcept":{"coding":[{"code":"b"}]}},
+        {"id":"Observation.component:ba","path":"Observation.component","sliceName":"ba","min":1},
+        {"id":"Observation.component:ba.code","path":"Observation.component.code",
+            "patternCodeableConcept":{"coding":[{"code":"a"}]}})");
+    EXPECT_EQ(against(with_components(kA), elements), "");
+    EXPECT_EQ(against(with_components(kB), elements), "error structure Observation\n");
+}
+
 TEST(Validation, SlicesByTypeAndExistence) {
     const std::string by_type = components("open", R"({"type":"type","path":"value"})",
                                            R"(
