@@ -210,6 +210,65 @@ TEST_F(InstallPackage, InstallsWhatAPackageNeeds) {
     EXPECT_EQ(install_named("lost", "1.0.0").status, 200) << "they were not asked for";
 }
 
+TEST_F(InstallPackage, TakesTheNewestOfWhatIsOffered) {
+    const auto newest = [&](std::vector<std::string> versions, std::string_view asked) {
+        const std::string folder = service().config().data + "/packages";
+        std::filesystem::remove_all(folder);
+        for (const std::string& version : versions) {
+            offer("v#" + version + ".tgz", make_package("v", version, {}));
+        }
+        reopen();
+        const Answer answer = install_named("v", asked);
+        const std::string_view mark = R"("version","valueString":")";
+        const std::size_t at = answer.body.find(mark);
+        return at == std::string::npos
+                   ? answer.body
+                   : answer.body.substr(at + mark.size(),
+                                        answer.body.find('"', at + mark.size()) - at - mark.size());
+    };
+    EXPECT_EQ(newest({"1.9.0", "1.10.0", "1.2.0"}, "latest"), "1.10.0");
+    EXPECT_EQ(newest({"1.9.0", "1.10.0", "1.2.0"}, "current"), "1.10.0");
+    EXPECT_EQ(newest({"1.0.0-ballot", "1.0.0"}, "latest"), "1.0.0") << "a label makes it older";
+    EXPECT_EQ(newest({"1.0.0", "1.0.0-ballot"}, "latest"), "1.0.0");
+    EXPECT_EQ(newest({"1.0", "1.0.1"}, "latest"), "1.0.1");
+    EXPECT_EQ(newest({"1.0.alpha", "1.0.0"}, "latest"), "1.0.0");
+    EXPECT_EQ(newest({"1.0.0-alpha", "1.0.0-beta"}, "latest"), "1.0.0-beta");
+    EXPECT_EQ(newest({"1.0.3", "1.1.0", "1.10.0"}, "1.1.x"), "1.1.0");
+}
+
+TEST_F(InstallPackage, FindsInSeveralPackagesTheLastOneInstalled) {
+    const auto named = [](std::string_view type, std::string_view more) {
+        return fmt::format(
+            R"({{"resourceType":"{}","id":"x","url":"http://p/x","status":"active"{}}})", type,
+            more);
+    };
+    ASSERT_EQ(install_inline(
+                  make_package("a", "1",
+                               {std::string(kCodes), named("ValueSet", R"(,"compose":{"include":[
+        {"system":"http://p/codes","concept":[{"code":"a"}]}]})")}))
+                  .status,
+              200);
+    ASSERT_EQ(install_inline(make_package("b", "1",
+                                          {named("ValueSet", R"(,"compose":{"include":[
+        {"system":"http://p/codes","concept":[{"code":"b"}]}]})"),
+                                           named("ConceptMap", "")}))
+                  .status,
+              200);
+    EXPECT_EQ(codes("url=http://p/x"), "b");
+    reopen();
+    EXPECT_EQ(codes("url=http://p/x"), "b");
+}
+
+TEST_F(InstallPackage, IsNotTheSamePackageIfItsFileDiffers) {
+    const auto entries = [](std::string_view more) {
+        return make_archive({{"package/package.json", R"({"name":"q","version":"1"})"},
+                             {"package/c.json", std::string(kCodes)},
+                             {"package/other/readme.json", std::string(more)}});
+    };
+    ASSERT_EQ(install_inline(entries("{}")).status, 200);
+    EXPECT_EQ(outcome(install_inline(entries("[]"))), "409 conflict");
+}
+
 TEST_F(InstallPackage, TakesR4sOwnPackageSoThatSearchesFindIt) {
     constexpr std::string_view kSearch = "/CodeSystem?url=http://p/codes";
     EXPECT_TRUE(send("GET", kSearch).says(R"("total":0)"));
@@ -245,6 +304,56 @@ TEST_F(InstallPackage, RefusesWhatIsNoPackageAsAWhole) {
         << "nothing of any of them is installed";
 }
 
+TEST(Package, ReadsItsManifest) {
+    const auto fault = [](std::string_view manifest) {
+        const auto read = packages::Package::read(
+            make_archive({{"package/package.json", std::string(manifest)}}));
+        return read ? Errc::usage : read.error().code;
+    };
+    const auto named = [](std::size_t chars) {
+        return fmt::format(R"({{"name":"{}","version":"1"}})", std::string(chars, 'a'));
+    };
+    EXPECT_EQ(fault(named(128)), Errc::usage);
+    EXPECT_EQ(fault(named(129)), Errc::invalid);
+    const auto needing = [](std::string_view dependencies) {
+        return fmt::format(R"({{"name":"a","version":"1","dependencies":{{{}}}}})", dependencies);
+    };
+    EXPECT_EQ(fault(needing(R"("b":"1.0.x")")), Errc::usage);
+    EXPECT_EQ(fault(needing(R"("../b":"1.0.0")")), Errc::invalid);
+    EXPECT_EQ(fault(needing(R"("b":"../1")")), Errc::invalid);
+    std::string many;
+    for (int i = 0; i < 200; ++i) {
+        many += fmt::format(R"({}"b{}":"1")", i == 0 ? "" : ",", i);
+    }
+    EXPECT_EQ(fault(needing(many)), Errc::usage);
+    EXPECT_EQ(fault(needing(many + R"(,"c":"1")")), Errc::answer_too_costly);
+}
+
+TEST(Package, TakesTheDefinitionsBesideItsManifestOnly) {
+    constexpr std::string_view kLogical =
+        R"({"resourceType":"StructureDefinition","url":"http://p/l","kind":"resource",
+            "type":"Patient","derivation":"specialization"})";
+    const auto package = packages::Package::read(make_archive(
+        {{"package/package.json", R"({"name":"a","version":"1"})"},
+         {"package/c.json", "\xef\xbb\xbf" + std::string(kCodes)},
+         {"package/g.json", std::string(kGuide)},
+         {"package/h.json", R"({"resourceType":"ImplementationGuide","url":"http://p/other"})"},
+         {"package/l.json", std::string(kLogical)},
+         {"package/p.json", std::string(kProfile)},
+         {"package/example/v.json", std::string(kSet)},
+         {"package/.index.json", "{}"}}));
+    ASSERT_TRUE(package) << package.error().detail;
+    std::string urls;
+    for (const packages::Package::Resource& resource : (*package)->resources()) {
+        urls += resource.url + resource.profile_of + " ";
+    }
+    EXPECT_EQ(urls,
+              "http://p/codes http://p/guide http://p/other http://p/l "
+              "http://p/namedPatient ");
+    EXPECT_EQ((*package)->skipped(), 1U);
+    EXPECT_EQ((*package)->guide(), "http://p/guide");
+}
+
 Errc fault_of(std::string_view archive, const packages::TarballLimits& limits = {}) {
     const auto read = packages::Package::read(archive, limits);
     return read ? Errc::usage : read.error().code;
@@ -256,6 +365,7 @@ TEST(Tarball, RefusesPathsThatClimbAndLinks) {
     EXPECT_EQ(fault_of(make_archive({manifest, {"package/", ""}})), Errc::usage);
     EXPECT_EQ(fault_of(make_archive({manifest, {"package/../../x.json", "{}"}})), Errc::invalid);
     EXPECT_EQ(fault_of(make_archive({manifest, {"/etc/x.json", "{}"}})), Errc::invalid);
+    EXPECT_EQ(fault_of(make_archive({manifest, {"package\\x.json", "{}"}})), Errc::invalid);
     EXPECT_EQ(fault_of(make_archive({manifest, {"package/x.json", "", "/etc/passwd"}})),
               Errc::invalid);
     EXPECT_EQ(
