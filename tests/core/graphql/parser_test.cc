@@ -123,12 +123,17 @@ TEST(GraphqlParser, RefusesMalformedValues) {
                                        R"("\ud83d")",
                                        R"("\ude00")",
                                        R"("\ud83dA")",
+                                       R"("\ud83d\u0041")",
+                                       R"("\u{d83d}\ude00")",
                                        R"("\u{110000}")",
                                        R"("\u{d800}")",
                                        R"("\u{}")",
                                        R"("\u{0000000041}")",
                                        R"("""open)",
                                        "\"\x01\"",
+                                       "\"\"\"\x01\"\"\"",
+                                       "\"\xff\"",
+                                       "[1x]",
                                        "[1",
                                        "{a}",
                                        "{1:2}",
@@ -143,7 +148,11 @@ TEST(GraphqlParser, SaysWhereItRefuses) {
     EXPECT_EQ(read(""), "1:1");
     EXPECT_EQ(read("{a"), "1:3");
     EXPECT_EQ(read("{a\n  b(}"), "2:5");
+    EXPECT_EQ(read("{a\r\n  b(}"), "2:5");
+    EXPECT_EQ(read("{a(b:\"\"\"\n\n\"\"\") c(}"), "3:8");
     EXPECT_EQ(read("{a()}"), "1:4");
+    EXPECT_EQ(read("{a(b:1 b:2)}"), "1:11");
+    EXPECT_EQ(read("query ($a: Int @c) {a}"), "1:18");
     EXPECT_EQ(read("{}"), "1:2");
     EXPECT_EQ(read("type T {a: Int}"), "1:1");
     EXPECT_EQ(read("fragment on on T {a}"), "1:10");
@@ -166,6 +175,12 @@ Errc refusal(const std::string& text) {
     return document ? Errc::usage : document.error().code;
 }
 
+TEST(GraphqlParser, BoundsWhatIsNestedNotWhatFollowsEachOther) {
+    EXPECT_EQ(refusal("{" + repeated("a{b} ", kDepthMax) + "}"), Errc::usage);
+    EXPECT_EQ(refusal("{" + repeated("a(b:[1]) ", kDepthMax) + "}"), Errc::usage);
+    EXPECT_EQ(refusal("query(" + repeated("$a:[Int] ", kDepthMax) + "){a}"), Errc::usage);
+}
+
 TEST(GraphqlParser, BoundsEverything) {
     EXPECT_EQ(refusal(repeated("{a", kDepthMax) + repeated("}", kDepthMax)), Errc::usage);
     EXPECT_EQ(refusal(repeated("{a", kDepthMax + 1) + repeated("}", kDepthMax + 1)),
@@ -173,7 +188,13 @@ TEST(GraphqlParser, BoundsEverything) {
     EXPECT_EQ(refusal("{a(b:" + repeated("[", 10'000)), Errc::too_costly);
     EXPECT_EQ(refusal("{a(b:" + repeated("{c:", 10'000)), Errc::too_costly);
     EXPECT_EQ(refusal("query($a:" + repeated("[", 10'000)), Errc::too_costly);
-    EXPECT_EQ(refusal("{" + repeated("a ", kTokensMax) + "}"), Errc::too_costly);
+    EXPECT_EQ(refusal("{" + repeated("a ", kTokensMax - 2) + "}"), Errc::usage);
+    EXPECT_EQ(refusal("{" + repeated("a ", kTokensMax - 1) + "}"), Errc::too_costly);
+    EXPECT_EQ(refusal(repeated("fragment F on T{a}", kDefinitionsMax)), Errc::usage);
+    EXPECT_EQ(refusal(repeated("fragment F on T{a}", kDefinitionsMax + 1)), Errc::too_costly);
+    EXPECT_EQ(refusal("query(" + repeated("$a:A ", kDefinitionsMax) + "){a}"), Errc::usage);
+    EXPECT_EQ(refusal("query(" + repeated("$a:A ", kDefinitionsMax + 1) + "){a}"),
+              Errc::too_costly);
     EXPECT_EQ(refusal("{a(" +
                       [] {
                           std::string out;

@@ -97,6 +97,10 @@ TEST_F(Graphql, FiltersLists) {
 })"),
         R"({"a":[{"use":"official"},{"use":"maiden"}],"b":[{"use":"maiden"}],)"
         R"("c":[{"use":"usual"}],"d":[],"e":[{"use":"maiden"}]})");
+    EXPECT_EQ(ask_patient(R"({ a: name(fhirpath: "given.where($index = 1).count() = 1") { use }
+                               b: name(fhirpath: "'it\\'s' != family and $index > 1") { use } })"),
+              R"({"a":[{"use":"official"},{"use":"maiden"}],"b":[{"use":"maiden"}]})")
+        << "inside of parentheses, $index has its own meaning";
     EXPECT_EQ(ask_patient(R"({ name(fhirpath: "period.start > 1") { use } })").substr(0, 4),
               R"({"na)");
     EXPECT_EQ(
@@ -366,6 +370,40 @@ TEST_F(Graphql, TakesVariablesFragmentsAndConditions) {
               R"({"id":"p","name":[{"use":"official","family":"Chalmers"}]})");
 }
 
+TEST_F(Graphql, TakesVariablesOfTheirTypes) {
+    const auto fits = [&](std::string_view type, std::string_view value) {
+        const std::string answer =
+            told(post("/$graphql", fmt::format(R"({{"query":"query($v: {}) {{ __typename }}",)"
+                                               R"("variables":{{"v":{}}}}})",
+                                               type, value)));
+        return answer == R"({"__typename":"Query"})";
+    };
+    for (const auto& [type, value] :
+         {std::pair("Int", "1"), std::pair("Int", "null"), std::pair("Float", "1"),
+          std::pair("Float", "1e3"), std::pair("ID", "1"), std::pair("ID", R"("x")"),
+          std::pair("boolean", "true"), std::pair("code", "1"), std::pair("[Int]", "[1]")}) {
+        EXPECT_TRUE(fits(type, value)) << type << value;
+    }
+    for (const auto& [type, value] :
+         {std::pair("Int", "1e3"), std::pair("Int!", "null"), std::pair("Float", R"("1")"),
+          std::pair("ID", "true"), std::pair("boolean", R"("true")"), std::pair("String", "1"),
+          std::pair("code", "{}"), std::pair("code", "[1]"), std::pair("[Int]", R"(["x"])")}) {
+        EXPECT_FALSE(fits(type, value)) << type << value;
+    }
+}
+
+TEST_F(Graphql, TakesTheFirstOfWhatIsFound) {
+    add_example();
+    EXPECT_EQ(ask("{ ObservationList(_sort: \"status,-_id\") @first { id } }"),
+              R"({"ObservationList":[{"id":"o5"}]})");
+    EXPECT_EQ(ask("{ ObservationConnection { edges @first { mode } } }"),
+              R"({"ObservationConnection":{"edges":[{"mode":"match"}]}})");
+    EXPECT_EQ(ask("{ ObservationConnection(_count: 2) { count } }"),
+              R"({"ObservationConnection":{"count":5}})");
+    EXPECT_EQ(ask("{ ObservationConnection(_count: 2) { last } }").find("null"), std::string::npos);
+    EXPECT_EQ(ask_patient("{ id active @skip(if: true) @include(if: true) }"), R"({"id":"p"})");
+}
+
 TEST_F(Graphql, RefusesWhatIsNotThereToBeSelected) {
     add_example();
     const std::vector<std::pair<std::string, std::string>> refused{
@@ -387,6 +425,26 @@ TEST_F(Graphql, RefusesWhatIsNotThereToBeSelected) {
          "The argument 'use' takes a single value"},
         {"{ Patient(id: p) { name(_count: -1) { use } } }",
          "The argument '_count' must be an integer of at least 0"},
+        {"{ Patient(id: p) { name(_count: \"1\") { use } } }",
+         "The argument '_count' must be an integer of at least 0"},
+        {"{ PatientList(name: []) { id } }", "The argument 'name' has no value"},
+        {"{ Patient(id: p) { managingOrganization { resource(x: 1) { id } } } }",
+         "'resource' has no argument 'x'"},
+        {"{ Patient(id: p) { _name { id } } }", "Patient has no field '_name'"},
+        {"{ Patient(id: p) { name { resource { id } } } }", "HumanName has no field 'resource'"},
+        {"{ Patient(id: p) { name { PatientList { id } } } }",
+         "HumanName has no field 'PatientList'"},
+        {"{ PatientConnection { ... on Patient { count } } }",
+         "A fragment on Patient never applies here: this is PatientConnection"},
+        {"{ Patient(id: p) { birthDate @slice(path: \"x\") } }",
+         "@slice is only for elements that have fields"},
+        {"{ Patient(id: p) { id @skip(if: true, x: 1) } }", "@skip has one argument, if"},
+        {"{ Patient(id: p) { ...F @first } } fragment F on Patient { id }",
+         "@first is not allowed on a fragment"},
+        {"{ Patient(id: p) { ...F } } fragment F on Patient @x { id }",
+         "Fragments have no directives where they are defined"},
+        {"query @skip(if: true) { __typename }", "Operations have no directives"},
+        {"query($x: Int $x: Int) { __typename }", "The variable $x is defined twice"},
         {"{ Patient(id: p) { name(_count: 1, _count: 2) { use } } }",
          "The argument '_count' is given twice"},
         {"{ Patient(id: p) { ObservationList { id } } }",
