@@ -127,20 +127,24 @@ std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
     scan();
     std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
     std::vector<Notification> out;
-    for (auto& [id, running] : running_) {
+    const auto make_due = [&](RunningMap::value_type& entry) {
+        auto& [id, running] = entry;
         if (!running.next || running.under_way != 0) {
-            continue;
+            return;
         }
         if (running.not_before > time) {
             next_time_ = std::min(next_time_, running.not_before);
-            continue;
+            return;
         }
         if (std::optional<Notification> notification = make(id, running)) {
             out.push_back(*std::move(notification));
-        } else {
+        } else if (!running.next) {
             has_more_ = true;
         }
-    }
+    };
+    const auto first = running_.lower_bound(std::exchange(waiting_, {}));
+    std::for_each(first, running_.end(), make_due);
+    std::for_each(running_.begin(), first, make_due);
     pings_.tell();
     save_if_due(time);
     publish(time);

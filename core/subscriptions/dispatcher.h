@@ -1,7 +1,7 @@
 // Dispatcher: follows the log for each active subscription and determines which notifications to send.
 //
 // It keeps no queue: a subscription is a position in the log, and at most one version that is being sent or waits for a retry.
-// A slow receiver delays only its own position.
+// A slow receiver delays only its own position, unless its bodies are so large that others have no room.
 //
 // Layer:   core/subscriptions. net/notifier.h sends the notifications.
 // Spec:    FHIR R4 subscription.html; docs/api/subscriptions.md.
@@ -124,6 +124,7 @@ class Dispatcher {
     void scan_behind(Running& leader, Position visible);
     void hold(const storage::VersionInfo& info, std::string_view id, Running& running);
     std::optional<Notification> make(const std::string& id, Running& running);
+    bool has_room(const storage::StoredVersion& stored, Payload payload) const;
     std::shared_ptr<const std::string> body_of(const storage::StoredVersion& stored,
                                                Payload payload);
     void save_if_due(Clock::time_point time);
@@ -146,6 +147,9 @@ class Dispatcher {
     std::string last_leader_;
     /// The bodies under way, which the subscriptions that report the same version share.
     std::map<std::pair<Position, Payload>, std::weak_ptr<const std::string>> bodies_;
+    /// The subscription that was the first to find no room for its body: it comes first the next time, and no other large body is
+    /// begun before. Empty: none.
+    std::string waiting_;
     bool has_more_ = false;
     Clock::time_point next_time_;
 

@@ -19,6 +19,9 @@ namespace {
 constexpr std::chrono::milliseconds kScanTurn{5};
 constexpr std::size_t kScannedPerLook = 64;
 
+/// Bodies of at most this size are only bounded by subscriptions.max.
+constexpr std::size_t kSmallBodyBytes = 64 << 10;
+
 constexpr std::chrono::milliseconds kRetryDelayMax{std::chrono::minutes(5)};
 
 std::chrono::milliseconds delay_after(std::uint64_t failures, std::chrono::milliseconds first) {
@@ -138,7 +141,7 @@ void Dispatcher::hold(const storage::VersionInfo& info, std::string_view id, Run
     }
 }
 
-/// The next notification of a subscription. None if the version was erased.
+/// The next notification of a subscription. None if the version was erased, or has to wait for room: then it stays the next.
 std::optional<Notification> Dispatcher::make(const std::string& id, Running& running) {
     const storage::VersionInfo& info = *running.next;
     const Result<storage::StoredVersion> stored = service_.store().load(info);
@@ -151,6 +154,13 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
         return {};
     }
     const Subscription& what = running.what;
+    const bool whole = what.payload == Payload::json || what.payload == Payload::xml;
+    if (whole && !has_room(*stored, what.payload)) {
+        if (waiting_.empty()) {
+            waiting_ = id;
+        }
+        return {};
+    }
     const std::string reference = fmt::format("{}/{}", resource_type_name(info.type), stored->id);
     Notification out;
     out.subscription = id;
@@ -163,7 +173,7 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
         out.headers.push_back(
             fmt::format("X-Annals-Version: {}/_history/{}", reference, info.version.value));
     }
-    if (what.payload == Payload::json || what.payload == Payload::xml) {
+    if (whole) {
         out.update = true;
         out.url += "/" + reference;
         out.headers.push_back(fmt::format("Content-Type: application/fhir+{}; charset=utf-8",
@@ -173,6 +183,24 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
     out.number = ++sent_;
     running.under_way = out.number;
     return out;
+}
+
+/// Whether the body of `stored` may be copied now: large ones that are under way are bounded in total. Small ones need no room, so
+/// that slow receivers of large bodies don't delay them.
+bool Dispatcher::has_room(const storage::StoredVersion& stored, Payload payload) const {
+    if (stored.body.size() <= kSmallBodyBytes) {
+        return true;
+    }
+    std::uint64_t large = 0;
+    for (const auto& [key, shared] : bodies_) {
+        const std::shared_ptr<const std::string> body = shared.lock();
+        if (body && key == std::pair(stored.info.position, payload)) {
+            return true;
+        }
+        large += body && body->size() > kSmallBodyBytes ? body->size() : 0;
+    }
+    return large == 0 ||
+           (waiting_.empty() && large + stored.body.size() <= service_.config().limits.max_memory);
 }
 
 /// Copied: if the version were erased while the endpoint is slow to take it, zeros would be sent.
