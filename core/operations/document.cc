@@ -115,7 +115,7 @@ class Document {
             co_return std::move(done.error());
         }
         co_await turns_.fetched(versions_);
-        Result<std::vector<DocumentEntry>> loaded = load();
+        Result<std::vector<DocumentEntry>> loaded = co_await load();
         if (!loaded) {
             co_return std::move(loaded.error());
         }
@@ -352,22 +352,31 @@ class Document {
         co_return Result<void>();
     }
 
-    Result<std::vector<DocumentEntry>> load() const {
+    asio::awaitable<Result<std::vector<DocumentEntry>>> load() {
         std::vector<DocumentEntry> loaded;
         loaded.reserve(versions_.size());
         std::uint64_t bytes = 0;
         for (const VersionInfo& info : versions_) {
-            ANNALS_TRY(const StoredVersion stored, service_.store().load(info));
-            bytes += stored.body.size();
-            if (bytes > service_.config().limits.max_body) {
-                return Error{Errc::answer_too_costly,
-                             fmt::format("The document would be larger than {} bytes",
-                                         service_.config().limits.max_body)};
+            const Result<StoredVersion> stored = service_.store().load(info);
+            if (!stored) {
+                co_return stored.error();
             }
-            loaded.push_back({info.type, std::string(stored.id),
-                              std::make_shared<const std::string>(stored.body)});
+            bytes += stored->body.size();
+            if (bytes > service_.config().limits.max_body) {
+                co_return Error{Errc::answer_too_costly,
+                                fmt::format("The document would be larger than {} bytes",
+                                            service_.config().limits.max_body)};
+            }
+            loaded.push_back({info.type, std::string(stored->id),
+                              std::make_shared<const std::string>(stored->body)});
+            if (turns_.pace().is_over()) {
+                const Result<void> in_time = co_await turns_.next();
+                if (!in_time) {
+                    co_return in_time.error();
+                }
+            }
         }
-        return loaded;
+        co_return loaded;
     }
 
     /// Stores the Bundle; 200 with it and its location.
