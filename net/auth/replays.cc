@@ -32,6 +32,13 @@ std::string line_of(const std::string& client, const std::string& digest, Instan
     return fmt::format("{} {} {}\n", expires.us, digest, client);
 }
 
+/// Whether `text` may be what sha256_hex() returns.
+bool is_digest(std::string_view text) noexcept {
+    constexpr std::size_t kDigits = 64;
+    return text.size() == kDigits &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace
 
 Instant machine_begin(Instant now) noexcept {
@@ -54,10 +61,11 @@ Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::
         if (!text && text.error().code != Errc::corrupt) {
             return Error(text.error());
         }
-        if (!text || !text->starts_with(kFirstWords)) {
+        if (!text || !text->starts_with(kFirstWords) || !replays->read(*text, began, now)) {
             replays->known_from_ = replays->latest_end(now);
-        } else {
-            replays->read(*text, began, now);
+            log_warning(
+                fmt::format("{} is damaged: client assertions that expire before {} are rejected",
+                            file, format_instant(replays->known_from_)));
         }
     }
     replays->path_ = std::move(file);
@@ -86,7 +94,7 @@ Instant Replays::complete_from() const noexcept {
     return std::max(known_from_, Instant{looked_.us + 1});
 }
 
-void Replays::read(std::string_view text, Instant began, Instant now) {
+bool Replays::read(std::string_view text, Instant began, Instant now) {
     text.remove_prefix(kFirstWords.size());
     // Anything after the last line break is an incomplete line, whose client's name may be cut off.
     text = text.substr(0, text.rfind('\n') + 1);
@@ -100,11 +108,16 @@ void Replays::read(std::string_view text, Instant began, Instant now) {
     if (state != kWhole) {
         known_from_ = std::max(known_from_, latest_end(began));
     }
+    bool whole = true;
     while (!text.empty()) {
         std::string_view line = take_until(text, '\n');
         const auto expires = parse_number<std::int64_t>(take_until(line, ' '));
         std::string digest(take_until(line, ' '));
-        if (!expires || *expires <= now.us || line.empty()) {
+        if (!expires || !is_digest(digest) || line.empty()) {
+            whole = false;
+            continue;
+        }
+        if (*expires <= now.us) {
             continue;
         }
         if (count_ >= kAllMax) {
@@ -112,11 +125,12 @@ void Replays::read(std::string_view text, Instant began, Instant now) {
         }
         if (count_ >= kAllMax) {
             known_from_ = latest_end(now);  // what follows is not remembered
-            return;
+            return whole;
         }
         auto& seen = seen_[std::string(line)];
         count_ += seen.insert_or_assign(std::move(digest), Instant{*expires}).second ? 1 : 0;
     }
+    return whole;
 }
 
 Result<void> Replays::write_anew(std::string_view state, bool durable) {

@@ -67,7 +67,8 @@ class Replays {
     /// Assertions that expire before this may be missing from `seen_`.
     Instant complete_from() const noexcept;
 
-    void read(std::string_view text, Instant began, Instant now);
+    /// False if a line is damaged: then any assertion may be missing.
+    bool read(std::string_view text, Instant began, Instant now);
     Result<void> write_anew(std::string_view state, bool durable);
     Result<void> append(const std::string& client, const std::string& digest, Instant expires);
     void make_room(Instant now);

@@ -153,10 +153,33 @@ TEST_F(KeptReplays, OfAFileThatIsNotTheirsMayBeAny) {
     }
 }
 
+TEST_F(KeptReplays, MayBeAnyIfALineIsDamaged) {
+    constexpr Instant kLatest{kBegin.us + 420'000'000};  // the life of an assertion
+    const std::string one = sha256_hex("one");
+    const std::string kept = fmt::format("{} {} a\n", kLatest.us, sha256_hex("kept"));
+    const auto open_with = [&](const std::string& line) {
+        files.set_content("/data/assertions",
+                          fmt::format("annals-assertions 1 whole 0\n{}\n{}", line, kept));
+        return open(files);
+    };
+    EXPECT_EQ(fault(*open_with(fmt::format("{} {} a", kBegin.us, one)), "a", {"one", kEnd}), kTaken)
+        << "expired";
+    for (const std::string& line :
+         {std::string(), std::string(80, '\0'), fmt::format("{} {}", kEnd.us, one),
+          fmt::format("{}x {} a", kEnd.us, one), fmt::format("{} {}0 a", kEnd.us, one),
+          fmt::format("{} {} a", kEnd.us, "g" + one.substr(1)),
+          fmt::format("{} {} a", kEnd.us, one.substr(1))}) {
+        const auto replays = open_with(line);
+        EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials) << line;
+        EXPECT_EQ(fault(*replays, "a", {"one", kLatest}), kTaken) << line;
+        EXPECT_EQ(fault(*replays, "a", {"kept", kLatest}), Errc::bad_credentials) << line;
+    }
+}
+
 TEST_F(KeptReplays, MayBeAnyIfThereWereMoreThanHaveRoom) {
     std::string text = "annals-assertions 1 whole\n";
     for (std::size_t i = 0; i < Replays::kAllMax; ++i) {
-        text += std::to_string(kEnd.us) + ' ' + std::to_string(i) + " c\n";
+        text += fmt::format("{} {:064} c\n", kEnd.us, i);
     }
     files.set_content("/data/assertions",
                       fmt::format("{}{} {} a\n", text, kEnd.us + 1, sha256_hex("one")));
@@ -191,7 +214,7 @@ TEST_F(KeptReplays, AreNotBegunAnewWhereTheirFileCannotBeReadOrWritten) {
 TEST_F(KeptReplays, OfAllClientsTogetherAreNotMoreThanSoMany) {
     std::string text = "annals-assertions 1 whole\n";
     for (std::size_t i = 1; i < Replays::kAllMax; ++i) {
-        text += std::to_string(kEnd.us) + ' ' + std::to_string(i) + " c\n";
+        text += fmt::format("{} {:064} c\n", kEnd.us, i);
     }
     files.set_content("/data/assertions", text);
     const auto replays = open(files);
@@ -266,7 +289,7 @@ TEST_F(KeptReplays, OfAllClientsOfAClockThatWasAheadLeaveRoom) {
     constexpr Instant kAheadEnd{kBegin.us + 1'000'000'000'000};
     std::string text = "annals-assertions 1 whole\n";
     for (std::size_t i = 0; i < Replays::kAllMax; ++i) {
-        text += fmt::format("{} {} c{}\n", kAheadEnd.us, i, i % 100);
+        text += fmt::format("{} {:064} c{}\n", kAheadEnd.us, i, i % 100);
     }
     files.set_content("/data/assertions", text);
     const auto replays = open(files);
@@ -281,7 +304,7 @@ TEST_F(KeptReplays, OfAClockThatWasAheadLeaveRoomForTheRestOfTheirFile) {
     constexpr Instant kAheadEnd{kBegin.us + 1'000'000'000'000};
     std::string text = fmt::format("annals-assertions 1 whole {}\n", kBegin.us);
     for (std::size_t i = 0; i < Replays::kAllMax; ++i) {
-        text += fmt::format("{} {} c{}\n", kAheadEnd.us, i, i % 100);
+        text += fmt::format("{} {:064} c{}\n", kAheadEnd.us, i, i % 100);
     }
     files.set_content("/data/assertions",
                       fmt::format("{}{} {} a\n", text, kEnd.us, sha256_hex("one")));
