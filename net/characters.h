@@ -48,9 +48,16 @@ inline bool all_in(const CharacterSet& set, std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [&set](char c) { return is_in(set, c); });
 }
 
-/// Whether `text` may be a Host or the authority of a request's target: checks the characters, not their order.
+/// Whether `text` may be a Host or the authority of a request's target: checks the characters and the port, but not the order
+/// of a name's or an address's characters.
 inline bool is_authority(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= kAuthorityBytesMax && all_in(kAuthority, text);
+    if (text.empty() || text.size() > kAuthorityBytesMax || !all_in(kAuthority, text)) {
+        return false;
+    }
+    const std::size_t colon = text.rfind(':');
+    return colon == std::string_view::npos ||
+           text.find(']', colon) != std::string_view::npos ||  // the colon is part of an address
+           text.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
 }
 
 /// Whether a client's X-Request-Id is used; otherwise the request gets another.
