@@ -7,11 +7,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace annals::storage {
 
 namespace {
+
+constexpr std::uint32_t kCookie = 12'346;  // no container of runs
+constexpr std::uint32_t kCookieOfRuns = 12'347;
+constexpr std::size_t kOffsetsFrom = 4;  // this many containers have offsets even with runs
 
 /// The part of a bitmap for 65,536 numbers with the same upper bits.
 struct Container {
@@ -96,13 +101,79 @@ class PortableWriter {
     char* to_;
 };
 
+/// Reads numbers one after the other.
+class PortableReader {
+  public:
+    explicit PortableReader(const char* from) : from_(from) {}
+
+    template <typename Value>
+    Value take() noexcept {
+        Value value;
+        std::memcpy(&value, from_, sizeof value);
+        from_ += sizeof value;
+        return value;
+    }
+
+    const char* skip(std::size_t bytes) noexcept { return std::exchange(from_, from_ + bytes); }
+
+  private:
+    const char* from_;
+};
+
+void set_bit(std::span<std::uint64_t> words, std::uint32_t at) noexcept {
+    words[at / 64] |= std::uint64_t{1} << (at % 64);
+}
+
+void set_range(std::span<std::uint64_t> words, std::uint32_t first, std::uint32_t last) noexcept {
+    const std::uint64_t begin = ~std::uint64_t{0} << (first % 64);
+    const std::uint64_t end = ~std::uint64_t{0} >> (63 - last % 64);
+    if (first / 64 == last / 64) {
+        words[first / 64] |= begin & end;
+        return;
+    }
+    words[first / 64] |= begin;
+    std::ranges::fill(words.subspan(first / 64 + 1, last / 64 - first / 64 - 1), ~std::uint64_t{0});
+    words[last / 64] |= end;
+}
+
 }  // namespace
 
-SearchBitmap bitmap_of(std::span<const std::uint32_t> documents) {
-    constexpr std::uint32_t kCookie = 12'346;  // no container of runs
-    constexpr std::uint32_t kCookieOfRuns = 12'347;
-    constexpr std::size_t kOffsetsFrom = 4;  // this many containers have offsets even with runs
+void set_bits_of(const roaring_bitmap_t& bitmap, std::span<std::uint64_t> words) {
+    static thread_local std::vector<char> portable;
+    portable.resize(roaring_bitmap_portable_size_in_bytes(&bitmap));
+    roaring_bitmap_portable_serialize(&bitmap, portable.data());
 
+    PortableReader in(portable.data());
+    const auto cookie = in.take<std::uint32_t>();
+    const bool any_runs = (cookie & 0xffff) == kCookieOfRuns;
+    const std::size_t count = any_runs ? (cookie >> 16) + 1 : in.take<std::uint32_t>();
+    const char* const kinds = any_runs ? in.skip((count + 7) / 8) : nullptr;
+    PortableReader heads(in.skip(4 * count));
+    if (!any_runs || count >= kOffsetsFrom) {
+        in.skip(4 * count);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto own = words.subspan(std::size_t{heads.take<std::uint16_t>()} << 10);
+        const std::size_t size = std::size_t{heads.take<std::uint16_t>()} + 1;
+        if (any_runs && (kinds[i / 8] >> (i % 8) & 1) != 0) {
+            for (auto left = in.take<std::uint16_t>(); left > 0; --left) {
+                const std::uint32_t first = in.take<std::uint16_t>();
+                set_range(own, first, first + in.take<std::uint16_t>());
+            }
+        } else if (size <= Container::kArrayMax) {
+            for (std::size_t left = size; left > 0; --left) {
+                set_bit(own, in.take<std::uint16_t>());
+            }
+        } else {
+            PortableReader bits(in.skip(Container::kBitsBytes));
+            for (std::uint64_t& word : own.first(std::min(own.size(), Container::kBitsBytes / 8))) {
+                word |= bits.take<std::uint64_t>();
+            }
+        }
+    }
+}
+
+SearchBitmap bitmap_of(std::span<const std::uint32_t> documents) {
     static thread_local std::vector<Container> containers;
     static thread_local std::vector<char> portable;
     containers.clear();

@@ -1,4 +1,7 @@
-// bitmap_of(): a bitmap of the search index, from the documents that it has.
+// Bitmaps of the search index, made of the documents that they have, and turned into plain bits.
+//
+// Both go by way of the public portable format of CRoaring, which takes a few instructions per document or less. Its own
+// functions take dozens.
 //
 // Layer:   storage; private to search_run*.cc.
 // Threads: each has scratch memory of its own.
@@ -12,8 +15,10 @@
 
 namespace annals::storage {
 
-/// The bitmap of `documents`, at least one, which ascend. Made by way of the public portable format, which takes a few
-/// instructions per document; roaring_bitmap_of_ptr() and roaring_bitmap_run_optimize() give the same in about fifty.
+/// The bitmap of `documents`, at least one, which ascend: what roaring_bitmap_of_ptr() and roaring_bitmap_run_optimize() make.
 SearchBitmap bitmap_of(std::span<const std::uint32_t> documents);
+
+/// Sets the bit of each document of `bitmap` in `words`, which have one for each.
+void set_bits_of(const roaring_bitmap_t& bitmap, std::span<std::uint64_t> words);
 
 }  // namespace annals::storage

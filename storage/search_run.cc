@@ -101,6 +101,16 @@ bool Postings::contains(std::uint32_t document) const noexcept {
                              : roaring_bitmap_contains(bitmap, document);
 }
 
+void Postings::set_in(std::span<std::uint64_t> words) const {
+    if (bitmap != nullptr) {
+        set_bits_of(*bitmap, words);
+        return;
+    }
+    for (const std::uint32_t document : list) {
+        words[document / 64] |= std::uint64_t{1} << (document % 64);
+    }
+}
+
 std::span<const std::uint32_t> IntervalColumn::of(std::uint32_t document) const noexcept {
     const Stretch found = equal_stretch(by_document.size(), document, [this](std::size_t i) {
         return all.document[by_document[i]];
@@ -123,7 +133,9 @@ void SearchRun::mark_died(std::uint32_t document, Position at) const noexcept {
         at.value < kCurrent ? static_cast<std::uint32_t>(at.value) : kCurrent;
     died.store(after, std::memory_order_relaxed);
     if (before == kCurrent && after != kCurrent) {
-        // Releases the death stored above: RunFacts keeps a list of what has died for as long as the count stays the same.
+        // Both release the death stored above: RunFacts looks at the documents of a block again only if its count has changed,
+        // and at the blocks only if the sum has.
+        died_in_[document / kBlock].fetch_add(1, std::memory_order_release);
         died_count_.fetch_add(1, std::memory_order_release);
     }
     if (after == 0) {
@@ -364,6 +376,7 @@ void SearchRun::add_what_is_derived() {
     for (std::uint32_t document = 0; document < size(); ++document) {
         died_[document].store(kCurrent, std::memory_order_relaxed);
     }
+    died_in_ = std::make_unique<std::atomic<std::uint32_t>[]>(blocks());
     index_terms();
     count_bytes();
 }
@@ -390,7 +403,7 @@ void SearchRun::index_terms() {
 }
 
 void SearchRun::count_bytes() noexcept {
-    bytes_ += sizeof(SearchRun) + 32 + size() * sizeof(died_[0]) +
+    bytes_ += sizeof(SearchRun) + 32 + size() * sizeof(died_[0]) + blocks() * sizeof(died_in_[0]) +
               (blocks_.capacity() + (memory_ != nullptr ? 1 : 0)) * (sizeof blocks_[0] + 16) +
               bitmaps_.capacity() * sizeof bitmaps_[0];
     for (const SearchBitmap& bitmap : bitmaps_) {

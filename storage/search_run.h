@@ -49,6 +49,9 @@ struct Postings {
 
     std::uint32_t size() const noexcept;
     bool contains(std::uint32_t document) const noexcept;
+
+    /// Sets their bits in `words`, which have one for each document of the run.
+    void set_in(std::span<std::uint64_t> words) const;
 };
 
 /// Intervals as parallel arrays of equal size.
@@ -182,6 +185,16 @@ class SearchRun {
 
     bool any_died() const noexcept { return died_count() != 0; }
 
+    /// So many consecutive documents are a block; the last one may have fewer.
+    static constexpr std::uint32_t kBlock = 1024;
+
+    std::uint32_t blocks() const noexcept { return (size() + kBlock - 1) / kBlock; }
+
+    /// died_count() of the documents of one block, to find those that have died since the last look.
+    std::uint32_t died_count_in(std::uint32_t block) const noexcept {
+        return died_in_[block].load(std::memory_order_acquire);
+    }
+
     /// How many were erased.
     std::uint32_t erased_count() const noexcept {
         return erased_count_.load(std::memory_order_acquire);
@@ -253,6 +266,7 @@ class SearchRun {
     std::span<const std::uint32_t> positions_;
     std::span<const std::uint64_t> keys_;
     std::unique_ptr<std::atomic<std::uint32_t>[]> died_;
+    std::unique_ptr<std::atomic<std::uint32_t>[]> died_in_;  ///< for each block, how many
     mutable std::atomic<std::uint32_t> died_count_ = 0;
     mutable std::atomic<std::uint32_t> erased_count_ = 0;
 

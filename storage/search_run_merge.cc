@@ -411,12 +411,11 @@ SearchRun::Merged SearchRun::Merger::merge(std::span<const std::shared_ptr<const
         return {};
     }
     std::shared_ptr<SearchRun> run = make(parts_, false);
-    std::uint32_t died_count = 0;
     for (std::uint32_t document = 0; document < run->size(); ++document) {
-        run->died_[document].store(died_[document], std::memory_order_relaxed);
-        died_count += died_[document] != kCurrent ? 1 : 0;
+        if (died_[document] != kCurrent) {
+            run->mark_died(document, {died_[document]});
+        }
     }
-    run->died_count_.store(died_count, std::memory_order_relaxed);
     return {std::move(run), dropped_through};
 }
 

@@ -63,25 +63,15 @@ void DocumentSet::add(const storage::Postings& postings) {
     if (!dense_ && list_.size() + postings.size() > list_max_) {
         become_dense();
     }
-    const auto add_all = [this](std::span<const std::uint32_t> documents) {
-        if (!dense_) {
-            list_.insert(list_.end(), documents.begin(), documents.end());
-            return;
-        }
-        std::uint64_t* const words = words_.data();
-        for (const std::uint32_t document : documents) {
-            words[document / 64] |= std::uint64_t{1} << (document % 64);
-        }
-    };
-    if (postings.bitmap == nullptr) {
-        add_all(postings.list);
+    if (dense_) {
+        postings.set_in(words_);
         return;
     }
-    roaring_uint32_iterator_t it;
-    roaring_init_iterator(postings.bitmap, &it);
-    std::uint32_t buffer[256];
-    while (const std::uint32_t count = roaring_read_uint32_iterator(&it, buffer, 256)) {
-        add_all({buffer, count});
+    list_.insert(list_.end(), postings.list.begin(), postings.list.end());
+    if (postings.bitmap != nullptr) {
+        const std::size_t before = list_.size();
+        list_.resize(before + postings.size());
+        roaring_bitmap_to_uint32_array(postings.bitmap, list_.data() + before);
     }
 }
 
@@ -150,6 +140,19 @@ void DocumentSet::intersect(const storage::Postings& postings) {
     other->add(postings);
     other->seal();
     intersect(*other);
+}
+
+void DocumentSet::remove(const storage::Postings& postings) {
+    if (!dense_) {
+        filter([&](std::uint32_t document) { return !postings.contains(document); });
+        return;
+    }
+    const DocumentSetPool::Handle other = DocumentSetPool::of_thread().take(universe_);
+    other->make_dense();
+    other->add(postings);
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+        words_[i] &= ~other->words_[i];
+    }
 }
 
 void DocumentSet::complement() {

@@ -59,22 +59,8 @@ class DocumentSet {
     /// Keeps only what is also in `postings`.
     void intersect(const storage::Postings& postings);
 
-    /// Removes those of `documents`, which are sorted, for which `goes(document)` holds.
-    template <typename Goes>
-    void remove(std::span<const std::uint32_t> documents, Goes goes) {
-        if (!dense_) {
-            std::erase_if(list_, [&](std::uint32_t document) {
-                return std::binary_search(documents.begin(), documents.end(), document) &&
-                       goes(document);
-            });
-            return;
-        }
-        for (const std::uint32_t document : documents) {
-            if (goes(document)) {
-                words_[document / 64] &= ~(std::uint64_t{1} << (document % 64));
-            }
-        }
-    }
+    /// Removes what is in `postings`.
+    void remove(const storage::Postings& postings);
 
     /// Becomes its complement.
     void complement();

@@ -1,12 +1,32 @@
 #include "core/search/run_facts.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace annals::core::search {
 
 namespace {
 
 constexpr std::size_t kRunsMax = 128;
+
+// Adds the documents of a block that have died.
+void add_block(const storage::SearchRun& run, std::uint32_t block, RunFacts::Died& died) {
+    const std::uint32_t first = block * storage::SearchRun::kBlock;
+    const std::uint32_t last = std::min(run.size(), first + storage::SearchRun::kBlock);
+    std::array<std::uint32_t, storage::SearchRun::kBlock> documents;
+    std::size_t count = 0;
+    for (std::uint32_t document = first; document < last; ++document) {
+        if (const Position at = run.died_at(document); at != storage::kNotDied) {
+            documents[count++] = document;
+            died.last = std::max(died.last, at);
+        }
+    }
+    if (died.bitmap == nullptr) {
+        died.bitmap.reset(roaring_bitmap_create());
+    }
+    roaring_bitmap_add_many(died.bitmap.get(), count, documents.data());
+}
 
 }  // namespace
 
@@ -29,19 +49,17 @@ RunFacts::Facts& RunFacts::facts_of(const std::shared_ptr<const storage::SearchR
 
 const RunFacts::Died& RunFacts::died(const std::shared_ptr<const storage::SearchRun>& run) {
     Facts& facts = facts_of(run);
-    // Read before the scan: a document that dies during it causes another scan next time.
+    // Counts are read before the scan: a document that dies during it causes another scan next time.
     const std::uint32_t count = run->died_count();
     if (facts.died_count != count) {
-        Died& died = facts.died;
-        died.documents.clear();
-        for (std::uint32_t document = 0; document < run->size(); ++document) {
-            if (const Position at = run->died_at(document); at != storage::kNotDied) {
-                died.documents.push_back(document);
-                died.last = std::max(died.last, at);
+        facts.died_count = count;
+        facts.died_in.resize(run->blocks());
+        for (std::uint32_t block = 0; block < run->blocks(); ++block) {
+            const std::uint32_t count_in = run->died_count_in(block);
+            if (std::exchange(facts.died_in[block], count_in) != count_in) {
+                add_block(*run, block, facts.died);
             }
         }
-        died.bitmap.reset(roaring_bitmap_of_ptr(died.documents.size(), died.documents.data()));
-        facts.died_count = count;
     }
     return facts.died;
 }

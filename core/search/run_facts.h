@@ -20,13 +20,12 @@ class RunFacts {
   public:
     /// The documents of a run that have died.
     struct Died {
-        std::vector<std::uint32_t> documents;  ///< sorted
-        storage::SearchBitmap bitmap;          ///< the same; null if there are none
-        Position last{0};                      ///< when the last of them died
+        storage::SearchBitmap bitmap;  ///< null if there are none
+        Position last{0};              ///< when the last of them died
     };
 
     /// Some have perhaps died after the caller's snapshot. Lifetime: until the next call.
-    /// Cost: a scan of all documents if any has died since the last call.
+    /// Cost: a scan of the blocks in which any have died since the last call.
     const Died& died(const std::shared_ptr<const storage::SearchRun>& run);
 
     /// Whether no document has several intervals in the column. Cost: a scan of the column the first time.
@@ -39,6 +38,7 @@ class RunFacts {
         std::weak_ptr<const storage::SearchRun> run;  // does not keep the run alive
         const storage::SearchRun* address = nullptr;
         std::uint32_t died_count = 0;
+        std::vector<std::uint32_t> died_in;  // died_count_in() of each block
         Died died;
         std::vector<std::pair<Column, bool>> single;
     };

@@ -1,5 +1,6 @@
 #include "core/search/run_walk.h"
 
+#include "core/search/driver.h"
 #include "core/search/run_facts.h"
 
 #include <algorithm>
@@ -13,8 +14,6 @@ namespace {
 using storage::SearchRun;
 using BoundKind = BoundPlan::Kind;
 
-// The cost of a test in steps of collecting.
-constexpr double kTestCost = 20;
 // Conditions tested between two checks of the clock; with bodies, it is checked after each document.
 constexpr std::uint64_t kTestsPerLook = 512;
 
@@ -39,11 +38,16 @@ constexpr std::uint32_t kCollectedOfManyMax = 1'000'000;
 // At most this many conditions are applied to a whole set; the others are tested document by document.
 constexpr std::size_t kRestrictedMax = 16;
 
-// If more than this share of a run is dead, the dead are not subtracted one by one.
+// If the dead are more than this share of the intervals that are counted, they are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
-// If fewer than this share of a run match, each is tested for being dead: after a write, listing the dead takes a scan
-// of all documents.
+// If fewer than this share of a run match, each is tested for being dead: subtracting a bitmap takes steps for the whole run.
 constexpr std::uint32_t kLookedAtShare = 64;
+
+// Once this many of the documents that were iterated over were dead, for a run of this size, the others are left out: that
+// takes about as long as to look at so many.
+constexpr std::uint32_t dead_max(const storage::SearchRun& run) noexcept {
+    return 16 + run.size() / 512;
+}
 
 // The number of documents in the union, without those in `dead`, which may be null.
 std::uint64_t union_size(const std::vector<storage::Postings>& all, const roaring_bitmap_t* dead) {
@@ -78,49 +82,6 @@ std::uint64_t conditions_in(const Plan& plan) {
     return sum;
 }
 
-// The conditions that must all hold, most selective first; those that read bodies come last.
-std::vector<const BoundPlan*> parts_of(const BoundPlan& condition) {
-    std::vector<const BoundPlan*> parts;
-    if (condition.kind == BoundKind::all_of) {
-        for (const BoundPlan& part : condition.parts) {
-            parts.push_back(&part);
-        }
-    } else if (condition.kind != BoundKind::everything) {
-        parts.push_back(&condition);
-    }
-    std::ranges::sort(parts, [](const BoundPlan* a, const BoundPlan* b) {
-        return a->costly != b->costly ? b->costly : a->estimate < b->estimate;
-    });
-    return parts;
-}
-
-// The part whose documents are iterated over at the least cost until `needed` of them have passed the others; none: all
-// documents are. `size`: of the run, of which `share` is in the window.
-std::optional<std::size_t> best_driver(std::span<const BoundPlan* const> parts, double size,
-                                       double share, double needed) {
-    // Estimates how many candidates of a driver must be tested until enough pass the other conditions.
-    double passing = 1;
-    for (const BoundPlan* part : parts) {
-        passing *= std::max(0.5, static_cast<double>(part->estimate)) / size;
-    }
-    double cost =
-        std::min(size * share, needed / passing) * static_cast<double>(parts.size()) * kTestCost;
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const BoundPlan& part = *parts[i];
-        const double estimate = std::max(0.5, static_cast<double>(part.estimate));
-        const double tests = static_cast<double>(parts.size()) - (part.costly ? 0 : 1);
-        const double own = std::min(estimate * share, needed / (passing * size / estimate)) *
-                               (1 + tests * kTestCost) +
-                           (part.is_postings() ? 0 : part.work + estimate);
-        if (own < cost) {
-            cost = own;
-            best = i;
-        }
-    }
-    return best;
-}
-
 // A chain or has is bound by its result, which is often empty: a reference to any type is a chain for each.
 std::uint64_t parts_in(const Plan& plan, const Resolution& resolution) {
     if (plan.kind == Plan::Kind::chain || plan.kind == Plan::Kind::has) {
@@ -149,10 +110,12 @@ struct RunWalk::Open {
     std::uint32_t first = 0;  // the documents in the window
     std::uint32_t last = 0;
     const BoundPlan* condition = nullptr;
+    const BoundPlan* driver = nullptr;    // whose documents are iterated over; null: all are
     std::vector<const BoundPlan*> tests;  // the conditions that don't drive, most selective first
     DocumentSetPool::Handle set;
     DocumentWalk documents;
     bool any_died = false;
+    std::uint32_t dead_met = 0;
     bool costly = false;
     std::uint64_t conditions = 0;  // that a document's test may evaluate
     unsigned looked = 0;           // documents
@@ -255,7 +218,11 @@ bool RunWalk::walk(const Pace& pace) {
     }
     std::uint32_t document = 0;
     while (open.documents.next(document)) {
-        if (passes(document)) {
+        if (is_dead(document)) {
+            if (++open.dead_met == dead_max(*open.run)) {
+                leave_out_dead(document);
+            }
+        } else if (passes(document)) {
             ++count_;
             if (!wanted_.count_only) {
                 found_({type_, open.run.get(), document});
@@ -323,37 +290,90 @@ bool RunWalk::open_next(const Pace& pace) {
     return true;
 }
 
-// How many dead documents pass.
-std::uint64_t RunWalk::count_dead(const BoundPlan& condition) {
-    std::uint64_t count = 0;
-    if (open_->any_died) {
-        for (const std::uint32_t document : RunFacts::of_thread().died(open_->run).documents) {
-            count += open_->run->died_at(document) <= snapshot_.position() &&
-                             test(condition, *open_->run, document, bodies_)
-                         ? 1
-                         : 0;
+bool RunWalk::is_dead(std::uint32_t document) const {
+    return open_->any_died && open_->run->died_at(document) <= snapshot_.position();
+}
+
+// The run's dead documents, which may be null; none if some of them died after the snapshot.
+std::optional<const roaring_bitmap_t*> RunWalk::all_dead() const {
+    if (!open_->any_died) {
+        return nullptr;
+    }
+    const RunFacts::Died& died = RunFacts::of_thread().died(open_->run);
+    return died.last > snapshot_.position() ? std::nullopt : std::optional(died.bitmap.get());
+}
+
+// Continues after `document` without looking at each dead one.
+void RunWalk::leave_out_dead(std::uint32_t document) {
+    Open& open = *open_;
+    const std::optional<const roaring_bitmap_t*> dead = all_dead();
+    if (!dead) {
+        return;
+    }
+    if (open.set == nullptr) {
+        open.set = DocumentSetPool::of_thread().take(open.run->size());
+        if (open.driver != nullptr) {
+            collect(*open.driver, *open.run, *open.set);
+        } else {
+            open.set->add_range(open.first, open.last);
+        }
+        open.set->seal();
+    }
+    open.set->remove({.list = {}, .bitmap = *dead});
+    open.documents = DocumentWalk::of(*open.set, wanted_.upwards ? document + 1 : open.first,
+                                      wanted_.upwards ? open.last : document, wanted_.upwards);
+}
+
+// Removes the dead from a set of documents of the run.
+void RunWalk::remove_dead(DocumentSet& set) const {
+    if (!open_->any_died) {
+        return;
+    }
+    if (set.size() >= open_->run->size() / kLookedAtShare) {
+        if (const std::optional<const roaring_bitmap_t*> dead = all_dead()) {
+            set.remove({.list = {}, .bitmap = *dead});
+            return;
         }
     }
-    return count;
+    set.filter([this](std::uint32_t document) { return !is_dead(document); });
 }
 
 // Counts a run of which everything, or all of some postings, is asked for. False if some documents died after the snapshot.
 bool RunWalk::count_living() {
     const BoundPlan& condition = *open_->condition;
-    const roaring_bitmap_t* dead = nullptr;
-    if (open_->any_died) {
-        const RunFacts::Died& died = RunFacts::of_thread().died(open_->run);
-        if (died.last > snapshot_.position()) {
-            return false;
-        }
-        dead = died.bitmap.get();
+    const std::optional<const roaring_bitmap_t*> dead = all_dead();
+    if (!dead) {
+        return false;
     }
     if (condition.kind == BoundKind::postings) {
-        count_ += union_size(condition.postings, dead);
+        count_ += union_size(condition.postings, *dead);
     } else {
-        count_ += open_->run->size() - (dead == nullptr ? 0 : roaring_bitmap_get_cardinality(dead));
+        count_ +=
+            open_->run->size() - (*dead == nullptr ? 0 : roaring_bitmap_get_cardinality(*dead));
     }
     return true;
+}
+
+// Counts the intervals of the run that match, none of which are of the same document.
+void RunWalk::count_intervals() {
+    const SearchRun& run = *open_->run;
+    const BoundPlan& condition = *open_->condition;
+    const DocumentSetPool::Handle dead = DocumentSetPool::of_thread().take(run.size());
+    if (open_->any_died) {
+        const RunFacts::Died& died = RunFacts::of_thread().died(open_->run);
+        dead->add({.list = {}, .bitmap = died.bitmap.get()});
+        if (died.last > snapshot_.position()) {
+            dead->filter([this](std::uint32_t document) { return is_dead(document); });
+        }
+    }
+    if (dead->size() <= condition.work / kDiedShare) {
+        count_ += condition.intervals.count(nullptr);
+        dead->filter([&](std::uint32_t document) { return condition.intervals.holds(document); });
+        count_ -= dead->size();
+    } else {
+        dead->make_dense();
+        count_ += condition.intervals.count(dead.get());
+    }
 }
 
 // Counts the run without testing document by document, if possible.
@@ -365,41 +385,21 @@ bool RunWalk::count_at_once() {
     const SearchRun& run = *open.run;
     const BoundPlan& condition = *open.condition;
     const bool whole = open.first == 0 && open.last == run.size();
-    const auto is_dead = [&](std::uint32_t document) {
-        return run.died_at(document) <= snapshot_.position();
-    };
-    // If few have died, they are subtracted one by one.
-    const bool few_died = run.died_count() <= run.size() / kDiedShare;
     const bool few_match = open.any_died && condition.estimate < run.size() / kLookedAtShare;
     if (few_match && condition.is_postings()) {
         return false;
     }
-    const bool has_size =
-        condition.kind == BoundKind::everything || condition.kind == BoundKind::postings;
-    if (whole && !few_match && has_size && count_living()) {
-        return true;
-    }
-    if (whole && few_died && !few_match && (has_size || condition.kind == BoundKind::gathered)) {
-        count_ += condition.postings.size() > 1 ? union_size(condition.postings, nullptr)
-                                                : condition.estimate;
-        count_ -= count_dead(condition);
-        return true;
-    }
-    if (whole && !few_match && condition.kind == BoundKind::interval &&
-        RunFacts::of_thread().is_single(open.run, condition.column)) {
-        DocumentSetPool::Handle dead;
-        if (open.any_died && !few_died) {
-            dead = DocumentSetPool::of_thread().take(run.size());
-            dead->make_dense();
-            for (const std::uint32_t document : RunFacts::of_thread().died(open.run).documents) {
-                if (is_dead(document)) {
-                    dead->add(document);
-                }
-            }
+    if (whole && !few_match) {
+        const bool has_size =
+            condition.kind == BoundKind::everything || condition.kind == BoundKind::postings;
+        if (has_size && count_living()) {
+            return true;
         }
-        count_ += condition.intervals.count(dead.get());
-        count_ -= few_died ? count_dead(condition) : 0;
-        return true;
+        if (condition.kind == BoundKind::interval &&
+            RunFacts::of_thread().is_single(open.run, condition.column)) {
+            count_intervals();
+            return true;
+        }
     }
     if (condition.work > (has_many_parts() ? kCollectedOfManyMax : kCollectedMax)) {
         return false;
@@ -411,11 +411,7 @@ bool RunWalk::count_at_once() {
         set->filter(
             [&](std::uint32_t document) { return document >= open.first && document < open.last; });
     }
-    if (open.any_died && set->size() < run.size() / kLookedAtShare) {
-        set->filter([&](std::uint32_t document) { return !is_dead(document); });
-    } else if (open.any_died) {
-        set->remove(RunFacts::of_thread().died(open.run).documents, is_dead);
-    }
+    remove_dead(*set);
     count_ += set->size();
     return true;
 }
@@ -430,22 +426,24 @@ void RunWalk::choose_driver() {
         wanted_.limit - std::min<std::uint64_t>(wanted_.limit, count_), run.size()));
     const std::optional<std::size_t> driver =
         best_driver(parts, size, (open.last - open.first) / size, needed);
+    open.driver = driver ? parts[*driver] : nullptr;
+    // Without a limit, conditions are applied to the whole set rather than tested.
+    const bool takes_all = needed >= size;
     if (!driver) {
         open.documents = DocumentWalk::everything(open.first, open.last, wanted_.upwards);
-    } else if (parts[*driver]->is_postings()) {
-        open.documents = DocumentWalk::of(parts[*driver]->postings.front(), open.first, open.last,
-                                          wanted_.upwards);
+    } else if (open.driver->is_postings() && !takes_all) {
+        open.documents =
+            DocumentWalk::of(open.driver->postings.front(), open.first, open.last, wanted_.upwards);
     } else {
         open.set = DocumentSetPool::of_thread().take(run.size());
-        collect(*parts[*driver], run, *open.set);
+        collect(*open.driver, run, *open.set);
         open.set->seal();
         open.documents = DocumentWalk::of(*open.set, open.first, open.last, wanted_.upwards);
     }
-    if (driver && !parts[*driver]->costly) {
+    if (driver && !open.driver->costly) {
         parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(*driver));
     }
-    // Without a limit, conditions are applied to the whole set rather than tested.
-    if (open.set != nullptr && needed >= size) {
+    if (open.set != nullptr && takes_all) {
         std::size_t restricted = 0;
         std::erase_if(parts, [&](const BoundPlan* part) {
             if (part->costly || ++restricted > kRestrictedMax) {
@@ -475,8 +473,7 @@ bool RunWalk::must_fetch(const Pace& pace) {
     std::uint32_t document = 0;
     for (unsigned i = 0; i < kBodiesAhead && ahead.next(document); ++i) {
         const bool candidate =
-            !(open.any_died && open.run->died_at(document) <= snapshot_.position()) &&
-            std::ranges::all_of(open.tests, [&](const BoundPlan* condition) {
+            !is_dead(document) && std::ranges::all_of(open.tests, [&](const BoundPlan* condition) {
                 return condition->costly || test(*condition, *open.run, document, bodies_);
             });
         if (candidate) {
@@ -488,9 +485,6 @@ bool RunWalk::must_fetch(const Pace& pace) {
 
 bool RunWalk::passes(std::uint32_t document) {
     const Open& open = *open_;
-    if (open.any_died && open.run->died_at(document) <= snapshot_.position()) {
-        return false;
-    }
     return std::all_of(open.tests.begin(), open.tests.end(), [&](const BoundPlan* condition) {
         return test(*condition, *open.run, document, bodies_);
     });

@@ -56,8 +56,12 @@ class RunWalk {
     void close();
     bool is_over(const Pace& pace);
     bool count_at_once();
-    std::uint64_t count_dead(const BoundPlan& condition);
     bool count_living();
+    void count_intervals();
+    bool is_dead(std::uint32_t document) const;
+    std::optional<const roaring_bitmap_t*> all_dead() const;
+    void leave_out_dead(std::uint32_t document);
+    void remove_dead(DocumentSet& set) const;
     void choose_driver();
     bool must_fetch(const Pace& pace);
     bool passes(std::uint32_t document);

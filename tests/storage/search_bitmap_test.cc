@@ -19,6 +19,19 @@ std::string bytes_of(const roaring_bitmap_t* bitmap) {
     return bytes;
 }
 
+/// The documents whose bits set_bits_of() sets, in words that are no longer than they must be.
+Documents set_by(const roaring_bitmap_t& bitmap) {
+    std::vector<std::uint64_t> words(roaring_bitmap_maximum(&bitmap) / 64 + 1);
+    set_bits_of(bitmap, words);
+    Documents documents;
+    for (std::uint32_t document = 0; document < words.size() * 64; ++document) {
+        if ((words[document / 64] >> (document % 64) & 1) != 0) {
+            documents.push_back(document);
+        }
+    }
+    return documents;
+}
+
 /// Compares the bitmap with what Roaring itself makes of the same documents.
 void expect_as_roaring_has_it(const Documents& documents) {
     const SearchBitmap bitmap = bitmap_of(documents);
@@ -26,6 +39,9 @@ void expect_as_roaring_has_it(const Documents& documents) {
     roaring_bitmap_run_optimize(expected.get());
     EXPECT_TRUE(roaring_bitmap_equals(bitmap.get(), expected.get()));
     EXPECT_EQ(bytes_of(bitmap.get()), bytes_of(expected.get()));
+    if (documents.back() < 1 << 24) {
+        EXPECT_EQ(set_by(*bitmap), documents);
+    }
 }
 
 Documents stretch(std::uint32_t begin, std::uint32_t end, std::uint32_t step = 1) {
@@ -83,6 +99,14 @@ TEST(SearchBitmap, IsAsRoaringHasItForRandomDocuments) {
         }
         expect_as_roaring_has_it(documents);
     }
+}
+
+TEST(SearchBitmap, LeavesBitsThatWereSetBefore) {
+    std::vector<std::uint64_t> words(1025, 1);
+    set_bits_of(*bitmap_of({{3, 65'536 + 2}}), words);
+    EXPECT_EQ(words[0], 9U);
+    EXPECT_EQ(words[1023], 1U);
+    EXPECT_EQ(words[1024], 5U);
 }
 
 }  // namespace

@@ -177,6 +177,11 @@ void expect_documents(const SearchRun& run, const std::vector<const ModelDocumen
         }
     }
     ASSERT_EQ(run.died_count(), died);
+    std::uint32_t died_in_blocks = 0;
+    for (std::uint32_t block = 0; block < run.blocks(); ++block) {
+        died_in_blocks += run.died_count_in(block);
+    }
+    ASSERT_EQ(died_in_blocks, died);
     ASSERT_EQ(run.any_died(), died != 0);
     ASSERT_EQ(run.size_at({0}), 0U);
     ASSERT_EQ(run.size_at({~0ULL}), run.size());

@@ -134,6 +134,21 @@ TEST(SearchRun, RemembersWhoDied) {
     expect_says(*run, pointers(documents));
 }
 
+TEST(SearchRun, CountsTheDeadOfEachBlock) {
+    ModelMaker maker(10);
+    const auto documents = documents_of(maker, SearchRun::kBlock + 1);
+    const auto run = SearchRun::build(indexed(pointers(documents)));
+    ASSERT_EQ(run->blocks(), 2U);
+    run->mark_died(SearchRun::kBlock - 1, {100'000});
+    run->mark_died(SearchRun::kBlock, {100'001});
+    run->mark_died(SearchRun::kBlock, {0});
+    EXPECT_EQ(run->died_count_in(0), 1U);
+    EXPECT_EQ(run->died_count_in(1), 1U);
+    run->mark_died(0, {0});
+    EXPECT_EQ(run->died_count_in(0), 2U);
+    EXPECT_EQ(run->died_count(), 3U);
+}
+
 TEST(SearchRun, MergesIntoWhatOneRunOfAllWouldSay) {
     ModelMaker maker(3);
     for (std::uint64_t round = 0; round < 30; ++round) {

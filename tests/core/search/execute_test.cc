@@ -177,6 +177,41 @@ TEST_F(SearchModel, CountsWhereFewHaveDied) {
     }
 }
 
+TEST_F(SearchModel, FindsTheLivingWhereAlmostAllAreDead) {
+    keys_ = 60;
+    write(150);
+    const Position middle{last_.value * 9 / 10};
+    for (int i = 0; i < 40; ++i) {
+        const TypeId type = types_[number(kTypes)];
+        // `everything` is iterated over itself, a term by its postings, anything else as a set.
+        const Plan plan = i % 4 == 0   ? everything()
+                          : i % 4 == 1 ? carrying({token(column(0), "0")})
+                                       : random_plan(1, type);
+        for (const Position at : {last_, middle}) {
+            const std::vector<std::uint64_t> expected = scan(type, plan, at);
+            Snapshot own = snapshot(at);
+            Execution execution(own, type, plan);
+            ASSERT_EQ(run(execution, {}), expected) << i;
+            run(execution, {.count_only = true});
+            ASSERT_EQ(execution.count(), expected.size()) << i;
+            if (expected.empty()) {
+                continue;
+            }
+            const std::size_t limit = 1 + number(expected.size());
+            const auto part = static_cast<std::ptrdiff_t>(limit);
+            ASSERT_EQ(run(execution, {.limit = limit}),
+                      std::vector(expected.begin(), expected.begin() + part))
+                << i;
+            std::vector<std::uint64_t> oldest(expected.rbegin(), expected.rbegin() + part);
+            ASSERT_EQ(run(execution, {.upwards = true, .limit = limit}), oldest) << i;
+            const Position edge{expected[number(expected.size())]};
+            ASSERT_EQ(run(execution, {.before = edge}),
+                      std::vector(std::ranges::find(expected, edge.value) + 1, expected.end()))
+                << i;
+        }
+    }
+}
+
 TEST_F(SearchModel, GoesOnInBothDirectionsFromAnyPlace) {
     write(60);
     for (int i = 0; i < 200; ++i) {
