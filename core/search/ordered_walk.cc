@@ -312,9 +312,12 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
         }
     }
     // Of several values, the first in this order counts.
-    return snapshot_.sees(*lane.run, candidate.document) &&
-           value_of(lane.column, candidate.document) == candidate.value &&
-           std::ranges::find(group_, position, &Match::position) == group_.end() &&
+    const auto is_first = [&] {
+        return lane.column.of(candidate.document).size() == 1 ||
+               (value_of(lane.column, candidate.document) == candidate.value &&
+                std::ranges::find(group_, position, &Match::position) == group_.end());
+    };
+    return snapshot_.sees(*lane.run, candidate.document) && is_first() &&
            test(lane.condition, *lane.run, candidate.document, bodies_);
 }
 
