@@ -142,11 +142,6 @@ Result<Preconditions> read_preconditions(const Request& request) {
     return required;
 }
 
-bool has_preconditions(const Request& request) noexcept {
-    return request.header(kIfMatch) || request.header(kIfNoneMatch) ||
-           request.header(kIfUnmodifiedSince);
-}
-
 storage::Head head_of(const storage::VersionInfo& newest) noexcept {
     storage::Head head;
     head.exists = true;

@@ -46,9 +46,6 @@ struct Preconditions {
 /// Errors: invalid (a malformed tag). An invalid date is ignored (RFC 9110 section 13.1.4).
 Result<Preconditions> read_preconditions(const Request& request);
 
-/// The same as read_preconditions()->none(), without reading them.
-bool has_preconditions(const Request& request) noexcept;
-
 /// The Head of a resource with the durable newest version `newest`; without erased_through.
 storage::Head head_of(const storage::VersionInfo& newest) noexcept;
 

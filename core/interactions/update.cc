@@ -22,6 +22,11 @@ bool creates(const Service& service, const ScopedView& view) {
     return service.config().update_create && view.is_whole();
 }
 
+// Whether the write depends on what there is. If not, the store need not expect anything.
+bool needs_head(const Service& service, const ScopedView& view, const Preconditions& conditions) {
+    return !conditions.none() || !creates(service, view);
+}
+
 // Sets what the store must expect, by `head`; or returns why the write must be refused.
 Result<void> decide(bool creates, const Preconditions& conditions, TypeId type, std::string_view id,
                     const Head& head, storage::VersionWrite& write) {
@@ -80,7 +85,7 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
     const ScopedView view(service, request, kMayUpdate);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         storage::VersionWrite write = write_of(target);
-        if (!conditions->none() || !creates(service, view)) {
+        if (needs_head(service, view, *conditions)) {
             const std::optional<Head> head =
                 co_await newest_shown(service, request, view, target.type, target.id);
             if (!head) {
@@ -111,9 +116,9 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
 
 std::optional<Response> update_early(const Service& service, const Request& request,
                                      const Target& target) {
-    const bool whatever_there_is =
-        !has_preconditions(request) && creates(service, ScopedView(service, request, kMayUpdate));
-    if (!whatever_there_is || !is_answered_early(service, request)) {
+    const Result<Preconditions> conditions = read_preconditions(request);
+    const ScopedView view(service, request, kMayUpdate);
+    if (!conditions || !view.is_whole() || !is_answered_early(service, request)) {
         return std::nullopt;
     }
     SubmittedResource resource;
@@ -127,7 +132,14 @@ std::optional<Response> update_early(const Service& service, const Request& requ
     if (!fit) {
         return fit.error();
     }
-    return commit_early(service, request, resource, write_of(target));
+    storage::VersionWrite write = write_of(target);
+    if (needs_head(service, view, *conditions)) {
+        const Head head = service.store().head(target.type, target.id);
+        if (!decide(creates(service, view), *conditions, target.type, target.id, head, write)) {
+            return std::nullopt;  // the refusal must wait until that head is durable
+        }
+    }
+    return commit_early(service, request, resource, write);
 }
 
 asio::awaitable<Response> update(const Service& service, const Request& request,

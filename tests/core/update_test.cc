@@ -1,3 +1,6 @@
+#include "core/interactions/update.h"
+
+#include "core/target.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -106,6 +109,31 @@ TEST_F(Update, ComparesIfMatchWithTheCurrentVersion) {
         }
         EXPECT_EQ(send("GET", "/Patient/" + id).etag, status == 200 ? 3U : 2U) << condition;
     }
+}
+
+TEST_F(Update, NeedNotWaitBeforeItsCommitIfItsConditionsAreMet) {
+    ASSERT_EQ(put_patient("1"), 201);
+    const std::string body = patient("1", "New");
+    const auto is_early = [&](std::string_view condition) {
+        core::Request request;
+        request.method = core::HttpMethod::put;
+        request.path = "/Patient/1";
+        request.headers = {{"If-Match", condition}};
+        request.body = body;
+        request.base_url = kBaseUrl;
+        request.loop = &loop();
+        bool early = false;
+        on_loop([&] {
+            const Result<core::Target> target = core::parse_target(request.path);
+            const auto answer = core::update_early(service(), request, *target);
+            early = answer && answer->status == 200 && answer->unsettled.value != 0;
+        });
+        return early;
+    };
+    EXPECT_FALSE(is_early(R"(W/"2")"));
+    EXPECT_TRUE(is_early(R"(W/"1")"));
+    EXPECT_TRUE(is_early(R"(W/"2")"));  // which may not be durable yet
+    EXPECT_EQ(put_patient("1", "Newer", {{"If-Match", R"(W/"3")"}}), 200);
 }
 
 TEST_F(Update, AndEveryOtherWriteRefuseAnIfMatchThatCannotBeRead) {
