@@ -19,7 +19,7 @@ namespace annals::core::search {
 namespace {
 
 /// Must change whenever the same resource and parameters yield different entries.
-constexpr std::uint64_t kVocabularyVersion = 7;
+constexpr std::uint64_t kVocabularyVersion = 8;
 
 constexpr std::string_view kStandardUrl = "http://hl7.org/fhir/SearchParameter/";
 constexpr std::size_t kCodeBytesMax = 64;

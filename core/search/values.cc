@@ -79,6 +79,12 @@ void ValueWriter::interval(const Use& use, std::int64_t low, std::int64_t high) 
     }
 }
 
+void ValueWriter::interval(std::span<const Use> uses, std::int64_t low, std::int64_t high) {
+    for (const Use& use : uses) {
+        interval(use, low, high);
+    }
+}
+
 void ValueWriter::link(const Use& use, std::uint64_t target) {
     if (use.pairs == nullptr && out_->links.size() < kLinksMax) {
         out_->links.push_back({use.columns->column, target});
@@ -177,7 +183,7 @@ void ValueWriter::write(ValueKind kind, std::string_view text, std::span<const U
             break;
         case ValueKind::number_text:
             if (const auto number = number_value(text)) {
-                number_interval(ordered(*number), ordered(*number), uses);
+                interval(uses, ordered(*number), ordered(*number));
             }
             break;
         case ValueKind::quantity_text:
@@ -284,7 +290,7 @@ void ValueWriter::write(ValueKind kind, json::Value value, std::span<const Use> 
             break;
         case ValueKind::number_quantity:
             if (const auto number = number_of_member(value, "value")) {
-                number_interval(ordered(*number), ordered(*number), uses);
+                interval(uses, ordered(*number), ordered(*number));
             }
             break;
         case ValueKind::quantity_quantity:

@@ -134,6 +134,7 @@ class ValueWriter {
     void terms_present(std::span<const Use> uses);
     void interval(Column column, std::int64_t low, std::int64_t high);
     void interval(const Use& use, std::int64_t low, std::int64_t high);
+    void interval(std::span<const Use> uses, std::int64_t low, std::int64_t high);
     void link(const Use& use, std::uint64_t target);
     void text(Column column, std::string_view text);
     void text(const Use& use, Column column, std::string_view text);
@@ -160,10 +161,11 @@ class ValueWriter {
     void canonical(std::string_view text, std::span<const Use> uses);
     void reference_resource(json::Value value, std::span<const Use> uses);
     std::optional<TypeId> contained_type(std::string_view id);
+    /// From the beginning of the start to the end of the end. None if it has neither, or ends before it starts.
+    std::optional<Range> period_range(json::Value period);
     void period(json::Value value, std::span<const Use> uses);
     void timing(json::Value value, std::span<const Use> uses);
     void date(std::string_view text, std::span<const Use> uses);
-    void number_interval(std::int64_t low, std::int64_t high, std::span<const Use> uses);
     void number_bounds(json::Value value, std::span<const Use> uses);
 
     /// The members of a Quantity.

@@ -44,45 +44,46 @@ std::optional<SampledBounds> sampled_bounds(json::Value sampled) {
 
 void ValueWriter::date(std::string_view text, std::span<const Use> uses) {
     if (const auto range = date_range(text, zone_)) {
-        for (const Use& use : uses) {
-            interval(use, range->low, range->high);
-        }
+        interval(uses, range->low, range->high);
     }
 }
 
-void ValueWriter::period(json::Value value, std::span<const Use> uses) {
-    std::int64_t low = kNever;
-    std::int64_t high = kForever;
+std::optional<Range> ValueWriter::period_range(json::Value period) {
+    Range range{kNever, kForever};
     bool any = false;
-    for (const auto [key, member] : value.members()) {
+    for (const auto [key, member] : period.members()) {
         const std::string_view name = raw_of(key);
         if (name != "start" && name != "end") {
             continue;
         }
-        const auto range = date_range(text_of(member, 0), zone_);
-        if (!range) {
-            return;
+        const auto limit = date_range(text_of(member, 0), zone_);
+        if (!limit) {
+            return std::nullopt;
         }
         any = true;
-        (name == "start" ? low : high) = name == "start" ? range->low : range->high;
+        (name == "start" ? range.low : range.high) = name == "start" ? limit->low : limit->high;
     }
-    for (const Use& use : uses) {
-        if (any) {
-            interval(use, low, high);
-        }
+    return any && range.low <= range.high ? std::optional(range) : std::nullopt;
+}
+
+void ValueWriter::period(json::Value value, std::span<const Use> uses) {
+    if (const auto range = period_range(value)) {
+        interval(uses, range->low, range->high);
     }
 }
 
 void ValueWriter::timing(json::Value value, std::span<const Use> uses) {
-    each(value["event"], [&](json::Value event) { date(text_of(event, 0), uses); });
-    if (const json::Value bounds = value["repeat"]["boundsPeriod"]; bounds.is_object()) {
-        period(bounds, uses);
-    }
-}
-
-void ValueWriter::number_interval(std::int64_t low, std::int64_t high, std::span<const Use> uses) {
-    for (const Use& use : uses) {
-        interval(use, low, high);
+    // R4: "the specified scheduling details are ignored and only the outer limits matter".
+    std::optional<Range> limits = period_range(value["repeat"]["boundsPeriod"]);
+    each(value["event"], [&](json::Value event) {
+        if (const auto range = date_range(text_of(event, 0), zone_)) {
+            limits = limits ? Range{std::min(limits->low, range->low),
+                                    std::max(limits->high, range->high)}
+                            : *range;
+        }
+    });
+    if (limits) {
+        interval(uses, limits->low, limits->high);
     }
 }
 
@@ -90,7 +91,7 @@ void ValueWriter::number_bounds(json::Value value, std::span<const Use> uses) {
     const auto low = number_of_member(value["low"], "value");
     const auto high = number_of_member(value["high"], "value");
     if (low || high) {
-        number_interval(low ? ordered(*low) : kNever, high ? ordered(*high) : kForever, uses);
+        interval(uses, low ? ordered(*low) : kNever, high ? ordered(*high) : kForever);
     }
 }
 

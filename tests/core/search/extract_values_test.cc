@@ -315,10 +315,18 @@ TEST(ExtractDate, OfEveryTypeIsAnInterval) {
     EXPECT_THAT(observed(R"("effectivePeriod":{"end":"2020"})"),
                 ElementsAre(std::pair(kNever, date_range("2020", nullptr)->high)));
     EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2021","end":"2020"})"), IsEmpty());
-    EXPECT_THAT(
-        observed(R"("effectiveTiming":{"event":["2020","2022"],
+    EXPECT_THAT(observed(R"("effectiveTiming":{"event":["2020","2022"],
         "repeat":{"boundsPeriod":{"start":"2023","end":"2024"}}})"),
-        UnorderedElementsAre(dates("2020", "2020"), dates("2022", "2022"), dates("2023", "2024")));
+                ElementsAre(dates("2020", "2024")));
+    EXPECT_THAT(observed(R"("effectiveTiming":{"event":["2022","2020","2021"]})"),
+                ElementsAre(dates("2020", "2022")));
+    EXPECT_THAT(observed(R"("effectiveTiming":{"event":["2020"],
+        "repeat":{"boundsPeriod":{"start":"2021"}}})"),
+                ElementsAre(std::pair(date_range("2020", nullptr)->low, kForever)));
+    EXPECT_THAT(observed(R"("effectiveTiming":{"event":["2020"],
+        "repeat":{"boundsPeriod":{"start":"2022","end":"2021"}}})"),
+                ElementsAre(dates("2020", "2020")));
+    EXPECT_THAT(observed(R"("effectiveTiming":{"code":{"text":"daily"}})"), IsEmpty());
 }
 
 TEST(ExtractNumber, IsAPoint) {

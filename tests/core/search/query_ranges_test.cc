@@ -191,7 +191,7 @@ TEST(DateQuery, AsksWhenAVersionWasWritten) {
            {"_lastUpdated:missing=true", ""}});
 }
 
-TEST(DateQuery, KnowsTimingsByTheirEventsAndBounds) {
+TEST(DateQuery, KnowsTimingsByTheirOuterLimits) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"ServiceRequest","id":"events","status":"active","intent":"order",
         "subject":{"reference":"Patient/1"},
@@ -200,9 +200,13 @@ TEST(DateQuery, KnowsTimingsByTheirEventsAndBounds) {
         "subject":{"reference":"Patient/1"},"occurrenceTiming":{"repeat":{"boundsPeriod":
         {"start":"2013-05-01","end":"2013-06-01"}}}})");
     check(corpus, "ServiceRequest",
-          {{"occurrence=2013-03", "events"},
+          {{"occurrence=2013-03", ""},
            {"occurrence=2013", "events bounds"},
+           {"occurrence=ne2013-03", "events bounds"},
+           {"occurrence=eb2013-02", ""},
            {"occurrence=eb2013-04", "events"},
+           {"occurrence=sa2013-02", "bounds"},
+           {"occurrence=ge2013-02&occurrence=le2013-02", "events"},
            {"occurrence=gt2013-05-15", "bounds"}});
 }
 
