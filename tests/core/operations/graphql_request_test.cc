@@ -50,6 +50,55 @@ TEST_F(Graphql, BoundsWhatItDoes) {
     EXPECT_EQ(ask_of("/Observation/o1", "{" + within + "}").substr(0, 9), "More than");
 }
 
+TEST_F(Graphql, BoundsTheDepthOfFragmentsInsideEachOther) {
+    add_example();
+    const auto nested = [&](int fragments) {
+        std::string document = "{ ...F0 }";
+        for (int i = 0; i < fragments; ++i) {
+            document += fmt::format(" fragment F{} on Patient {{ ... {{ ...F{} }} }}", i, i + 1);
+        }
+        return ask_patient(document + fmt::format(" fragment F{} on Patient {{ id }}", fragments));
+    };
+    EXPECT_EQ(nested(40), R"({"id":"p"})");
+    EXPECT_EQ(nested(60), "More than 1000 fields are selected, or more than 100 levels ");
+}
+
+TEST_F(Graphql, KnowsTheFieldsOfTheTypesThatAReferenceMayLeadTo) {
+    add_example();
+    EXPECT_EQ(ask_patient("{ managingOrganization { resource(type: Organization) { name } } }"),
+              R"({"managingOrganization":{"resource":{"name":"Org"}}})");
+    EXPECT_EQ(
+        ask_patient("{ managingOrganization { resource(type: Organization) { birthDate } } }"),
+        "Organization has no field 'birthDate' ");
+}
+
+TEST_F(Graphql, GoesFromContainedResourcesToNoOthersThatReferToThem) {
+    add_example();
+    EXPECT_EQ(ask_patient(R"({ contained { ... on Practitioner {
+                  name(fhirpath: "%resource.id = 'p'") { family } } } })"),
+              R"({"contained":[{"name":[{"family":"Doc"}]}]})");
+    EXPECT_EQ(ask_patient("{ contained { ... on Practitioner { "
+                          "ObservationList(_reference: performer) { id } } } }"),
+              "Nothing outside a resource refers to its contained resources "
+              R"(["contained",0,"ObservationList"])");
+}
+
+TEST_F(Graphql, AsksForTheSameInSeveralPlaces) {
+    add_example();
+    EXPECT_EQ(ask_patient("{ id id @include(if: true) name(use: old) @singleton { use } }"),
+              R"({"id":"p","name":null})");
+    EXPECT_EQ(ask("{ PatientConnection(_count: 5000) { pagesize } }"),
+              R"({"PatientConnection":{"pagesize":1000}})");
+    std::string missing;
+    for (int i = 0; i < 102; ++i) {
+        missing += fmt::format("a{0}: Patient(id: none{0}) {{ id }} ", i);
+    }
+    const Received answer = post("/$graphql", "{" + missing + "}", "application/graphql");
+    const Json json(answer.body);
+    EXPECT_EQ(json.root()["errors"].size(), 101U);
+    EXPECT_NE(answer.body.find("2 errors more"), std::string::npos);
+}
+
 TEST_F(Graphql, IsCalledByGetAndPost) {
     add_example();
     const Received got = server_.send({HttpMethod::get, "/Patient/p/$graphql", "query=%7Bid%7D"});

@@ -135,6 +135,20 @@ TEST_F(UndoTest, LeavesAloneWhatCameAndWent) {
     EXPECT_EQ(store().last_position(), Position{2});
 }
 
+TEST_F(UndoTest, IsRefusedWhereWhatItWouldGoBackToIsErased) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(put_patient("a"), 201);
+    ASSERT_EQ(put_patient("a", "Two"), 200);
+    ASSERT_EQ(send("POST", "/Patient/a/$purge-history").status, 200);
+    const test::Answer refused = send("POST", "/$undo?position=2");
+    EXPECT_EQ(refused.status, 409);
+    EXPECT_TRUE(refused.says("What Patient/a was before version 2 is no longer stored"))
+        << refused.body;
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+}
+
 TEST_F(UndoTest, GoesBackToAVersionWhoseOwnPastIsErased) {
     Config config;
     config.hard_delete = true;
