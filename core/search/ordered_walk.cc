@@ -21,6 +21,8 @@ constexpr std::size_t kLongerMax = 20'000;
 // The largest group with one value, because duplicates in it are searched for linearly.
 constexpr std::size_t kGroupMax = 2'000;
 constexpr unsigned kDocumentsPerLook = 64;
+// How many of a term's documents are looked at to estimate how many of them are alive.
+constexpr std::uint32_t kLivingSamples = 8;
 
 bool is_date_or_number(const SortKey& key) noexcept {
     if (key.parameter == nullptr) {
@@ -30,12 +32,39 @@ bool is_date_or_number(const SortKey& key) noexcept {
            key.parameter->type == schema::SearchType::number;
 }
 
+// How many living documents of a run match, estimated. The condition's own estimate includes the dead, which are nearly all
+// that have a status that passes.
+double living(const BoundPlan& condition, const SearchRun& run, const Snapshot& snapshot) {
+    const BoundPlan& part =
+        condition.kind == BoundPlan::Kind::all_of
+            ? *std::ranges::min_element(condition.parts, {}, &BoundPlan::estimate)
+            : condition;
+    const roaring_bitmap_t* const bitmap =
+        part.is_postings() ? part.postings.front().bitmap : nullptr;
+    if (bitmap == nullptr || run.died_count() < part.estimate / 2) {
+        return part.estimate;
+    }
+    std::uint32_t seen = 0;
+    roaring_uint32_iterator_t at;
+    roaring_init_iterator(bitmap, &at);
+    for (std::uint32_t i = 0; i < kLivingSamples; ++i) {
+        const std::uint64_t from = std::uint64_t{run.size()} * i / kLivingSamples;
+        if (roaring_move_uint32_iterator_equalorlarger(&at, static_cast<std::uint32_t>(from)) &&
+            snapshot.sees(run, at.current_value)) {
+            ++seen;
+        }
+    }
+    // None in the sample doesn't mean none at all.
+    return part.estimate * (seen + 0.5) / kLivingSamples;
+}
+
 }  // namespace
 
 // The walk over one run's intervals.
 struct OrderedWalk::Lane {
     std::shared_ptr<const SearchRun> run;
     BoundPlan condition;
+    double matches = 0;  // estimated
     Column column_id = 0;
     storage::IntervalColumn column;
     bool descending = false;
@@ -192,6 +221,7 @@ void OrderedWalk::open_lanes() {
         const auto longer = lane->column.longer().low;
         lane->shorter_end = shorter.size();
         lane->longer_end = longer.size();
+        lane->matches = living(lane->condition, *run, snapshot_);
         lane->narrow(lane->condition);
         if (descending_) {
             // What begins after the edge's end also ends after it.
@@ -255,7 +285,7 @@ bool OrderedWalk::must_fetch(const Lane& lane, Position position, const Pace& pa
 double OrderedWalk::estimated_matches() const noexcept {
     double matches = 0;
     for (const auto& lane : lanes_) {
-        matches += lane->condition.estimate;
+        matches += lane->matches;
     }
     return matches;
 }

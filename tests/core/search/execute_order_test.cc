@@ -159,6 +159,45 @@ TEST_F(SearchModel, GivesUpAWalkWhoseMatchesAreAllAtItsEnd) {
     }
 }
 
+// Like a status that passes: almost everything that has it has been updated since.
+TEST_F(SearchModel, DoesNotWalkForMatchesOfWhichAlmostAllAreDead) {
+    constexpr std::uint64_t kDocuments = 40'000;
+    const TypeId type = types_.front();
+    const Term term = token(column(0), "passing");
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        const auto date = static_cast<std::int64_t>(i * 7919 % kDocuments);
+        entries[i].intervals.push_back({column(2), date, date});
+        if (i % 2 == 0) {
+            entries[i].terms.push_back(term);
+        }
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+
+    Parameter parameter;
+    parameter.type = schema::SearchType::date;
+    parameter.column = column(2);
+    const SortKey key{&parameter, "c2", true};
+    const Plan conjunction =
+        all_of(parts(interval(column(2), Comparison::ge, {0, 0}), carrying({term})));
+    const auto is_worthwhile = [&](const Plan& plan, Position at) {
+        Snapshot own = snapshot(at);
+        Execution execution(own, type, plan);
+        run(execution, {.limit = 0});
+        return OrderedWalk(own, execution, key, {}, 20).is_worthwhile();
+    };
+    EXPECT_TRUE(is_worthwhile(carrying({term}), {kDocuments}));
+    EXPECT_TRUE(is_worthwhile(conjunction, {kDocuments}));
+    for (std::uint64_t i = 0; i < kDocuments; i += i == 200 ? 4 : 2) {
+        index_.died(type, {i + 1}, {kDocuments + 1});
+    }
+    EXPECT_FALSE(is_worthwhile(carrying({term}), {kDocuments + 1}));
+    EXPECT_FALSE(is_worthwhile(conjunction, {kDocuments + 1}));
+    EXPECT_TRUE(is_worthwhile(carrying({term}), {kDocuments}));
+}
+
 // Even with very many matches, others have their turns while values are read and the page is found.
 TEST_F(SearchModel, SortsVeryManyInTurns) {
     constexpr std::size_t kDocuments = 40'000;
