@@ -15,6 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace annals::test {
 namespace {
 
@@ -119,6 +123,17 @@ TEST(Throttle, LetsSoManyAtOnceAndThenSoManyASecond) {
     for (int i = 0; i < 3; ++i) {
         EXPECT_FALSE(throttle.take("a", time));
     }
+    EXPECT_TRUE(throttle.take("a", time));
+}
+
+// Threads may come in another order than they read the clock.
+TEST(Throttle, NeitherTakesNorGivesForTimesThatGoBack) {
+    Throttle throttle(1, 2, 0);
+    const Throttle::Clock::time_point time{std::chrono::hours(1)};
+    const Throttle::Clock::time_point before = time - std::chrono::seconds(5);
+    EXPECT_FALSE(throttle.take("a", time));
+    EXPECT_FALSE(throttle.take("a", before));
+    EXPECT_TRUE(throttle.take("a", before));
     EXPECT_TRUE(throttle.take("a", time));
 }
 
@@ -297,8 +312,15 @@ TEST(Bodies, OfAllRequestsTogetherAreBounded) {
         ASSERT_TRUE(refused);
         EXPECT_EQ(refused->status, 503);
         EXPECT_THAT(refused->body, HasSubstr(R"("code":"transient")"));
-        // Small ones are still accepted.
-        EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", "x").status, 200);
+        // Small ones are still accepted, also while others are under way, which end in the middle of their bodies.
+        std::vector<std::unique_ptr<Connection>> holding;
+        for (const std::size_t bytes : {400'000U, 200'000U, 100'000U, 60'000U, 60'000U, 60'000U}) {
+            holding.push_back(std::make_unique<Connection>(server.port()));
+            ASSERT_TRUE(holding.back()->send(head + std::string(bytes, 'x')));
+        }
+        for (int i = 0; i < 50; ++i) {
+            EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", "x").status, 200);
+        }
     }
     // Once the server has noticed the close, the memory is free again.
     const auto send = [&] {
