@@ -89,5 +89,20 @@ TEST(Scopes, GiveTheSameAnswersWhateverOthersHave) {
     EXPECT_GT(answered, 60U) << "with something of mine";
 }
 
+TEST_F(ScopesTest, KeepWhatIsAnothersOutOfDocumentsThatMustHaveIt) {
+    fill();
+    send_as(&everybody_);
+    put("/Composition/both",
+        R"({"resourceType":"Composition","id":"both","status":"final","type":{"text":"x"},"date":"2026",
+            "title":"x","subject":{"reference":"Patient/m"},"author":[{"display":"x"}],
+            "encounter":{"reference":"Encounter/t-e"}})");
+    EXPECT_EQ(send("GET", "/Composition/both/$document").status, 200);
+    send_as(&mine_);
+    const Answer answer = send("GET", "/Composition/both/$document");
+    EXPECT_EQ(answer.status, 422);
+    EXPECT_THAT(answer.body, HasSubstr("Encounter/t-e is not available"));
+    EXPECT_THAT(answer.body, Not(HasSubstr(kMark)));
+}
+
 }  // namespace
 }  // namespace annals::core
