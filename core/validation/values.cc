@@ -28,7 +28,7 @@ bool same_scalar(json::Value a, json::Value b) {
 // Spends steps for all that is visited: each member is looked up among all members of its object.
 bool same(Context& context, json::Value a, json::Value b, std::size_t depth) {
     if (!a || !b || depth > kNesting || a.node().kind != b.node().kind || a.size() != b.size()) {
-        return !a && !b;
+        return false;
     }
     if (a.is_object()) {
         for (const auto [key, value] : a.members()) {
