@@ -21,8 +21,8 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target);
 
 /// The same, answered before it is durable (EarlyHandler). None if create() must be used: there are conditions; the
-/// body is larger than 1 MiB; restricted scopes require its references to be checked; validation needs definitions that
-/// are not in memory; or another commit must settle first.
+/// body is larger than 1 MiB; restricted scopes require its references to be checked; validation would hold up the loop
+/// (definitions that are not in memory, many steps); or another commit must settle first.
 std::optional<Response> create_early(const Service& service, const Request& request,
                                      const Target& target);
 

@@ -16,9 +16,9 @@ namespace annals::core {
 asio::awaitable<Response> update(const Service& service, const Request& request,
                                  const Target& target);
 
-/// The same, answered before it is durable (EarlyHandler). None if update() must be used: what there is does not permit it;
-/// scopes are restricted; the body is larger than 1 MiB; validation needs definitions that are not in memory; or another
-/// commit must settle first.
+/// The same, answered before it is durable (EarlyHandler). None if update() must be used: a precondition is malformed, or what
+/// there is does not permit it; scopes are restricted; the body is larger than 1 MiB; validation would hold up the loop
+/// (definitions that are not in memory, many steps); or another commit must settle first.
 std::optional<Response> update_early(const Service& service, const Request& request,
                                      const Target& target);
 
