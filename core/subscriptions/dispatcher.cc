@@ -125,7 +125,7 @@ std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
     look_after(time);
     renew_filters();
     scan();
-    std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
+    count_bodies();
     std::vector<Notification> out;
     const auto make_due = [&](RunningMap::value_type& entry) {
         auto& [id, running] = entry;

@@ -97,7 +97,8 @@ class Dispatcher {
         storage::VersionInfo version;              ///< of the Subscription
         Position reached;                          ///< everything up to here is done
         std::optional<storage::VersionInfo> next;  ///< to be sent, or being sent
-        std::uint64_t under_way = 0;  ///< Notification::number of the attempt under way; 0: none
+        std::uint64_t body_bytes = 0;  ///< of the body that reports `next`; 0: not known yet
+        std::uint64_t under_way = 0;   ///< Notification::number of the attempt under way; 0: none
         bool replaced = false;  ///< the subscription has changed while an attempt is under way
         std::uint64_t attempts = 0;
         Clock::time_point not_before;
@@ -124,9 +125,8 @@ class Dispatcher {
     void scan_behind(Running& leader, Position visible);
     void hold(const storage::VersionInfo& info, std::string_view id, Running& running);
     std::optional<Notification> make(const std::string& id, Running& running);
-    bool has_room(const storage::StoredVersion& stored, Payload payload) const;
-    std::shared_ptr<const std::string> body_of(const storage::StoredVersion& stored,
-                                               Payload payload);
+    void count_bodies();
+    bool find_room(const std::string& id, std::uint64_t bytes);
     void save_if_due(Clock::time_point time);
     void publish(Clock::time_point time);
 
@@ -147,6 +147,7 @@ class Dispatcher {
     std::string last_leader_;
     /// The bodies under way, which the subscriptions that report the same version share.
     std::map<std::pair<Position, Payload>, std::weak_ptr<const std::string>> bodies_;
+    std::uint64_t large_bytes_ = 0;  ///< of the large ones among them, in this advance()
     /// The subscription that was the first to find no room for its body: it comes first the next time, and no other large body is
     /// begun before. Empty: none.
     std::string waiting_;

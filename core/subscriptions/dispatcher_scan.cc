@@ -32,6 +32,22 @@ std::chrono::milliseconds delay_after(std::uint64_t failures, std::chrono::milli
     return std::min(delay, std::max(first, kRetryDelayMax));
 }
 
+/// What the body counts towards the bound on large ones.
+std::uint64_t counted_bytes(const std::string& body) noexcept {
+    return body.size() > kSmallBodyBytes ? body.size() : 0;
+}
+
+/// The body of a notification. Copied: if the version were erased while the endpoint is slow to take it, zeros would be sent.
+std::shared_ptr<const std::string> make_body(std::string_view resource, Payload payload) {
+    std::string text;
+    if (payload == Payload::json) {
+        text = resource;
+    } else if (const auto document = thread_parser().parse(resource)) {
+        xml::Writer().write(text, document->root());
+    }
+    return std::make_shared<const std::string>(std::move(text));
+}
+
 }  // namespace
 
 void Dispatcher::scan() {
@@ -138,12 +154,33 @@ void Dispatcher::hold(const storage::VersionInfo& info, std::string_view id, Run
         ++delivered_;
     } else if (fits && *fits) {
         running.next = info;
+        running.body_bytes = 0;
     }
+}
+
+/// Forgets the bodies that are no longer under way, and adds up the large ones that are.
+void Dispatcher::count_bodies() {
+    large_bytes_ = 0;
+    std::erase_if(bodies_, [&](const auto& entry) {
+        const std::shared_ptr<const std::string> body = entry.second.lock();
+        large_bytes_ += body ? counted_bytes(*body) : 0;
+        return !body;
+    });
 }
 
 /// The next notification of a subscription. None if the version was erased, or has to wait for room: then it stays the next.
 std::optional<Notification> Dispatcher::make(const std::string& id, Running& running) {
     const storage::VersionInfo& info = *running.next;
+    const Subscription& what = running.what;
+    const bool whole = what.payload == Payload::json || what.payload == Payload::xml;
+    std::shared_ptr<const std::string> body;
+    if (whole) {
+        body = bodies_[{info.position, what.payload}].lock();
+        // A version that waits is not read again before there is room: many may wait, and this is tried at each commit.
+        if (!body && !find_room(id, running.body_bytes)) {
+            return {};
+        }
+    }
     const Result<storage::StoredVersion> stored = service_.store().load(info);
     if (!stored) {
         if (stored.error().code != Errc::not_found) {
@@ -153,13 +190,14 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
         running.next.reset();
         return {};
     }
-    const Subscription& what = running.what;
-    const bool whole = what.payload == Payload::json || what.payload == Payload::xml;
-    if (whole && !has_room(*stored, what.payload)) {
-        if (waiting_.empty()) {
-            waiting_ = id;
+    if (whole && !body) {
+        body = make_body(stored->body, what.payload);
+        running.body_bytes = body->size();
+        if (!find_room(id, running.body_bytes)) {
+            return {};
         }
-        return {};
+        bodies_[{info.position, what.payload}] = body;
+        large_bytes_ += counted_bytes(*body);
     }
     const std::string reference = fmt::format("{}/{}", resource_type_name(info.type), stored->id);
     Notification out;
@@ -178,47 +216,24 @@ std::optional<Notification> Dispatcher::make(const std::string& id, Running& run
         out.url += "/" + reference;
         out.headers.push_back(fmt::format("Content-Type: application/fhir+{}; charset=utf-8",
                                           what.payload == Payload::json ? "json" : "xml"));
-        out.body = body_of(*stored, what.payload);
+        out.body = std::move(body);
     }
     out.number = ++sent_;
     running.under_way = out.number;
     return out;
 }
 
-/// Whether the body of `stored` may be copied now: large ones that are under way are bounded in total. Small ones need no room, so
-/// that slow receivers of large bodies don't delay them.
-bool Dispatcher::has_room(const storage::StoredVersion& stored, Payload payload) const {
-    if (stored.body.size() <= kSmallBodyBytes) {
+/// Whether a body of this size may be under way as well; if not, the subscription waits. Large ones are bounded in total; small
+/// ones need no room, so that slow receivers of large bodies don't delay them.
+bool Dispatcher::find_room(const std::string& id, std::uint64_t bytes) {
+    if (bytes <= kSmallBodyBytes || large_bytes_ == 0 ||
+        (waiting_.empty() && large_bytes_ + bytes <= service_.config().limits.max_memory)) {
         return true;
     }
-    std::uint64_t large = 0;
-    for (const auto& [key, shared] : bodies_) {
-        const std::shared_ptr<const std::string> body = shared.lock();
-        if (body && key == std::pair(stored.info.position, payload)) {
-            return true;
-        }
-        large += body && body->size() > kSmallBodyBytes ? body->size() : 0;
+    if (waiting_.empty()) {
+        waiting_ = id;
     }
-    return large == 0 ||
-           (waiting_.empty() && large + stored.body.size() <= service_.config().limits.max_memory);
-}
-
-/// Copied: if the version were erased while the endpoint is slow to take it, zeros would be sent.
-std::shared_ptr<const std::string> Dispatcher::body_of(const storage::StoredVersion& stored,
-                                                       Payload payload) {
-    std::weak_ptr<const std::string>& shared = bodies_[{stored.info.position, payload}];
-    if (std::shared_ptr<const std::string> body = shared.lock()) {
-        return body;
-    }
-    std::string text;
-    if (payload == Payload::json) {
-        text = stored.body;
-    } else if (const auto document = thread_parser().parse(stored.body)) {
-        xml::Writer().write(text, document->root());
-    }
-    auto body = std::make_shared<const std::string>(std::move(text));
-    shared = body;
-    return body;
+    return false;
 }
 
 void Dispatcher::settle(const Notification& notification, const Result<void>& outcome,

@@ -296,48 +296,6 @@ TEST_F(DispatcherTest, TheBodyIsMadeOnceForAllThatAreToldOfAVersion) {
     EXPECT_TRUE(xml.expired());
 }
 
-TEST_F(DispatcherTest, LargeBodiesUnderWayAreBoundedInTotalAndTakeTurns) {
-    config_.limits.max_memory = 350'000;
-    open();
-    for (const std::string_view id : {"a", "b", "c", "d", "e"}) {
-        subscribe(hook(id, fmt::format("Patient?family={}", id), "application/fhir+json"));
-    }
-    for (const std::string_view id : {"a", "b", "c", "d", "a"}) {
-        ASSERT_LE(put(fmt::format(R"({{"resourceType":"Patient","id":"{0}",)"
-                                  R"("name":[{{"family":"{0}"}}],)"
-                                  R"("text":{{"status":"empty","div":"{1}"}}}})",
-                                  id, std::string(150'000, 'x'))),
-                  201);
-    }
-    put_patient("e", "e");
-    // The notifications that are due, by subscription.
-    std::map<std::string, Notification> sent;
-    const auto due = [&] {
-        std::string ids;
-        for (Notification& one : advance()) {
-            ids += one.subscription;
-            sent.insert_or_assign(one.subscription, std::move(one));
-        }
-        return ids;
-    };
-    const auto settle = [&](const std::string& id, const Result<void>& outcome) {
-        dispatcher_->settle(sent.at(id), outcome, time_);
-        sent.erase(id);
-    };
-    EXPECT_EQ(due(), "abe") << "small ones need no room";
-    EXPECT_EQ(due(), "");
-    settle("a", {});
-    EXPECT_EQ(due(), "c") << "a has had its turn";
-    settle("b", {});
-    EXPECT_EQ(due(), "d");
-    settle("c", Error{Errc::io, "x", ""});
-    EXPECT_EQ(due(), "a");
-
-    config_.limits.max_memory = 100'000;
-    open();
-    EXPECT_EQ(due(), "ae") << "one may be larger";
-}
-
 TEST_F(DispatcherTest, ASubscriptionThatIsDeletedIsToldNothingMore) {
     subscribe(hook("s", "Patient"));
     put_patient("a");
