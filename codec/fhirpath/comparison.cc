@@ -104,6 +104,7 @@ bool Machine::equal(Range a, Range b, Truth& out) {
         }
         out = one == Truth::unknown ? one : out;
     }
+    undecided_ = undecided_ || out == Truth::unknown;
     return true;
 }
 
@@ -387,10 +388,12 @@ bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
     }
     if (are_comparable(x.kind(), y.kind())) {
         out = fhirpath::compare(x.as_temporal(), y.as_temporal());
+        undecided_ = undecided_ || out == Order::unknown;
         return true;
     }
     if (is_number_or_quantity(x) && is_number_or_quantity(y)) {
         out = compare_quantities(as_quantity(x), as_quantity(y));
+        undecided_ = undecided_ || out == Order::unknown;
         return step(100);
     }
     return fail(type_name(x) + " and " + type_name(y) + " cannot be compared");

@@ -272,6 +272,11 @@ class Evaluator {
     /// The cost of the last evaluation in the unit of Limits::steps, even if it was given up.
     std::uint64_t steps() const noexcept;
 
+    /// Whether the last evaluation met something that can't be decided, which may be why its result is empty: a comparison of
+    /// dates of differing precision or of quantities without a common unit, a question that a hook did not answer, or a
+    /// reference that can't be resolved.
+    bool is_undecided() const noexcept;
+
   private:
     std::unique_ptr<class Machine> machine_;
 };

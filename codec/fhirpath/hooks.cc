@@ -127,6 +127,7 @@ bool Machine::push_answer(Result<std::optional<bool>> answer) {
     if (!answer) {
         return fail(std::move(answer.error()));
     }
+    undecided_ = undecided_ || !*answer;
     return !*answer || push(Item::boolean(**answer));
 }
 

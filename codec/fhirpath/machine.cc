@@ -32,6 +32,7 @@ Result<std::span<const Item>> Machine::run(const Program& program, const Item& i
     steps_ = 0;
     steps_max_ = environment.limits.steps;
     now_ = environment.now;
+    undecided_ = false;
     if (capacity_ > kKeptItems) {
         stack_.reset(new Item[kFirstItems]);
         capacity_ = kFirstItems;
@@ -336,6 +337,10 @@ Evaluator::~Evaluator() = default;
 
 std::uint64_t Evaluator::steps() const noexcept {
     return machine_->steps();
+}
+
+bool Evaluator::is_undecided() const noexcept {
+    return machine_->is_undecided();
 }
 
 Result<std::span<const Item>> Evaluator::evaluate(const Expression& expression, const Item& input,

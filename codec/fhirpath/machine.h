@@ -60,6 +60,8 @@ class Machine {
 
     std::uint64_t steps() const noexcept { return steps_; }
 
+    bool is_undecided() const noexcept { return undecided_; }
+
   private:
     /// A collection: items from begin to end of the stack.
     struct Range {
@@ -287,6 +289,7 @@ class Machine {
     std::uint64_t steps_ = 0;
     std::uint64_t steps_max_ = 0;
     std::optional<Instant> now_;
+    bool undecided_ = false;
     Error error_;
 
     struct Chunk {

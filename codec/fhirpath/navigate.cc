@@ -332,6 +332,7 @@ bool Machine::resolve(const Item& item) {
             text = text["reference"];
         }
         if (!text.is_string()) {
+            undecided_ = true;
             return true;
         }
         if (!string_of(text, reference)) {
@@ -350,13 +351,17 @@ bool Machine::resolve(const Item& item) {
         !find_local(*environment_->root_resource, reference, found)) {
         return false;
     }
-    if (found || environment_->hooks == nullptr || !environment_->hooks->resolve) {
+    if (found) {
         return true;
     }
-    Result<std::optional<Item>> answer = environment_->hooks->resolve(reference);
+    Result<std::optional<Item>> answer = std::optional<Item>();
+    if (environment_->hooks != nullptr && environment_->hooks->resolve) {
+        answer = environment_->hooks->resolve(reference);
+    }
     if (!answer) {
         return fail(std::move(answer.error()));
     }
+    undecided_ = undecided_ || !*answer;
     return !*answer || push(**answer);
 }
 

@@ -164,7 +164,7 @@ std::string text_of(json::Value value);
 /// Checks `frame.resource` and everything in it against R4's own definitions and the profiles that they claim.
 void check_resource(Context& context, const Frame& frame);
 
-/// Evaluates a rule on `spot`: false if it is broken, none if that can't be told.
+/// Whether `rule` yields true on `spot`, as it must; none if that can't be told.
 std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot,
                           const fhirpath::Expression& rule);
 

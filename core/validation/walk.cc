@@ -21,6 +21,22 @@ constexpr auto kElsewhere =
     std::to_array<std::string_view>({"ele-1", "ext-1", "ref-1", "dom-2", "dom-3", "dom-4", "dom-5",
                                      "dom-6", "txt-1", "txt-2", "que-7", "que-12", "con-3"});
 
+/// R4's expression as it is meant. Those corrected here are about the value of an optional element, but empty, hence not true, if
+/// it is absent. HL7's validator corrects the same ones.
+std::string_view corrected(std::string_view expression) {
+    if (expression == "fullUrl.contains('/_history/').not()") {  // bdl-8
+        return "fullUrl.hasValue() implies fullUrl.contains('/_history/').not()";
+    }
+    if (expression == "name.matches('[A-Z]([A-Za-z0-9_]){0,254}')") {  // inv-0, and those like it
+        return "name.exists() implies name.matches('[A-Z]([A-Za-z0-9_]){0,254}')";
+    }
+    if (expression == "probability is decimal implies (probability as decimal) <= 100") {  // ras-2
+        return "probability.exists() implies "
+               "(probability is decimal implies (probability as decimal) <= 100)";
+    }
+    return expression;
+}
+
 using MaybeRule = std::optional<fhirpath::Expression>;
 
 /// R4's own invariants by their indexes, parsed once; none for those that other code checks, or that are only advice.
@@ -38,7 +54,7 @@ const std::vector<MaybeRule>& rules() {
                 return;
             }
             if (Result<fhirpath::Expression> parsed =
-                    fhirpath::Expression::parse(invariant.expression())) {
+                    fhirpath::Expression::parse(corrected(invariant.expression()))) {
                 rule = *std::move(parsed);
             }
         };
@@ -220,8 +236,13 @@ std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot
     const Result<std::optional<bool>> result =
         context.evaluator.evaluate_boolean(rule, spot.item(), environment);
     context.spend(context.evaluator.steps());
+    if (!result) {
+        return std::nullopt;
+    }
     // If a reference leads out of the document, it can't be told whether the rule is broken.
-    return !result || (*result == false && context.rule_leads_away) ? std::nullopt : *result;
+    const bool is_true = result->value_or(false);
+    const bool is_open = context.rule_leads_away || (!*result && context.evaluator.is_undecided());
+    return is_open && !is_true ? std::nullopt : std::optional(is_true);
 }
 
 void check_resource(Context& context, const Frame& frame) {

@@ -315,6 +315,30 @@ TEST_F(FhirPath, AsksTheCallerForTerminologyAndProfiles) {
     EXPECT_EQ(eval("conformsTo('http://example.org/profile')"), "");
 }
 
+TEST_F(FhirPath, TellsWhetherAnEmptyResultIsUndecided) {
+    Hooks hooks;
+    hooks.member_of = [](const Item&, std::string_view) -> Result<std::optional<bool>> {
+        return std::optional<bool>();
+    };
+    environment_.hooks = &hooks;
+    for (const char* text :
+         {"birthDate < @1974", "birthDate = @1974-12-25T10:00:00Z", "2 'kg' > 1 'm'",
+          "2 'kg' = 1 'stone'", "name.given[0].memberOf('http://example.org/vs')",
+          "generalPractitioner.resolve().id", "contact.exists() or birthDate > @1974-12"}) {
+        EXPECT_EQ(eval(text), "") << text;
+        EXPECT_TRUE(evaluator_.is_undecided()) << text;
+    }
+    for (const char* text :
+         {"contact.name.text = 'x'", "gender > 'a'", "name.family.toInteger() > 0",
+          "birthDate < @1975", "managingOrganization.resolve().alias"}) {
+        eval(text);
+        EXPECT_FALSE(evaluator_.is_undecided()) << text;
+    }
+    use(R"({"resourceType":"Patient","managingOrganization":{"display":"x"}})");
+    EXPECT_EQ(eval("managingOrganization.resolve()"), "");
+    EXPECT_TRUE(evaluator_.is_undecided());
+}
+
 TEST_F(FhirPath, KnowsTheVariablesAndTheCallers) {
     const std::vector<Item> given = {Item::integer(4), Item::string("x")};
     const std::vector<Variable> variables = {{"mine", given}};

@@ -168,6 +168,30 @@ TEST(Validation, TellsOfRulesAsSeverelyAsTheirProfilesSay) {
     EXPECT_EQ(judged("warning"), "warning invariant Patient\n");
 }
 
+TEST(Validation, DemandsThatRulesOfProfilesYieldTrue) {
+    const auto is_kept = [](std::string_view rule) {
+        const std::string found = against(
+            R"({"resourceType":"Patient","gender":"male","birthDate":"1974",
+                "managingOrganization":{"display":"x"}})",
+            fmt::format(R"({{"id":"Patient","path":"Patient","constraint":[{{"key":"x-1",)"
+                        R"("severity":"error","human":"h","expression":"{}"}}]}})",
+                        rule));
+        EXPECT_TRUE(found.empty() || found == "error invariant Patient\n") << found;
+        return found.empty();
+    };
+    EXPECT_TRUE(is_kept("gender"));
+    for (const char* rule : {"{}", "name.family = 'x'", "name.family.startsWith('x').not()",
+                             "maritalStatus.memberOf('http://x.org/none')", "repeat(contact).name",
+                             "maritalStatus.text.length() < 9 and true"}) {
+        EXPECT_FALSE(is_kept(rule)) << rule;
+    }
+    for (const char* rule :
+         {"birthDate > @1974-05-01", "managingOrganization.resolve() is Organization",
+          "multipleBirth.exists() or gender.memberOf('http://x.org/none')"}) {
+        EXPECT_TRUE(is_kept(rule)) << rule << " can't be told";
+    }
+}
+
 TEST(Validation, ReplacesARuleOfTheBaseProfileByTheOneWithItsKey) {
     const auto rule = [](std::string_view expression) {
         return fmt::format(R"({{"id":"Patient","path":"Patient","constraint":[{{"key":"x-1",

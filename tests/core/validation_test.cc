@@ -46,6 +46,73 @@ TEST(Validation, ChecksInvariantsOfTypesAndElements) {
               "error invariant Questionnaire.item[1]\n");
 }
 
+// R4: "must evaluate to true".
+TEST(Validation, TakesAnInvariantWithoutAResultForBroken) {
+    const auto definition = [](std::string_view max) {
+        return issues(fmt::format(
+            R"({{"resourceType":"StructureDefinition","url":"http://x.org/d","status":"draft",
+            "kind":"resource","abstract":false,"type":"Patient","derivation":"constraint","name":"D",
+            "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient","differential":{{
+            "element":[{{"id":"Patient","path":"Patient","max":"{}"}}]}}}})",
+            max));
+    };
+    EXPECT_EQ(definition("*"), "");
+    EXPECT_EQ(definition("1"), "");
+    EXPECT_EQ(definition("zz"),
+              "error invariant StructureDefinition.differential.element[0].max\n");
+
+    const auto observation = [](std::string_view value) {
+        return issues(R"({"resourceType":"Observation","status":"final","code":{"text":"t"},)" +
+                      std::string(value) + "}");
+    };
+    EXPECT_EQ(observation(R"("effectiveTiming":{"repeat":{"periodUnit":"d","period":1}})"), "");
+    EXPECT_EQ(observation(R"("effectiveTiming":{"repeat":{"periodUnit":"d","_period":{"extension":[
+                          {"url":"http://x.org/e","valueCode":"unknown"}]}}})"),
+              "error invariant Observation.effectiveTiming.repeat\n");
+}
+
+TEST(Validation, TakesAnInvariantThatCannotBeDecidedForKept) {
+    const auto observation = [](std::string_view value) {
+        return issues(R"({"resourceType":"Observation","status":"final","code":{"text":"t"},)" +
+                      std::string(value) + "}");
+    };
+    EXPECT_EQ(observation(R"("effectivePeriod":{"start":"2015","end":"2015-06"})"), "");
+    EXPECT_EQ(
+        observation(R"("effectivePeriod":{"start":"2015-01-01","end":"2015-01-01T10:00:00Z"})"),
+        "");
+    EXPECT_EQ(
+        observation(R"("effectivePeriod":{"start":"2015-01-01T10:00:00Z","end":"2015-01-02"})"),
+        "");
+    EXPECT_EQ(observation(R"("effectivePeriod":{"start":"2015-07","end":"2015-06"})"),
+              "error invariant Observation.effectivePeriod\n");
+    EXPECT_EQ(observation(R"("valueRange":{"low":{"value":1},"high":{"value":2,"unit":"kg"}})"),
+              "");
+}
+
+// bdl-8, lib-0 and ras-2: R4's expressions are empty if the element is absent.
+TEST(Validation, AppliesInvariantsOnTheValueOfAnElementOnlyIfItIsPresent) {
+    EXPECT_EQ(issues(R"({"resourceType":"Bundle","type":"batch-response","entry":[
+        {"response":{"status":"200"}}]})"),
+              "");
+    const auto library = [](std::string_view name) {
+        return issues(R"({"resourceType":"Library","status":"draft","type":{"text":"t"})" +
+                      std::string(name) + "}");
+    };
+    EXPECT_EQ(library(""), "");
+    EXPECT_EQ(library(R"(,"name":"L")"), "");
+    EXPECT_EQ(library(R"(,"name":"1")"), "warning invariant Library\n");
+    const auto assessment = [](std::string_view prediction) {
+        return issues(
+            R"({"resourceType":"RiskAssessment","status":"final","subject":{"reference":"Patient/1"},
+            "prediction":[)" +
+            std::string(prediction) + "]}");
+    };
+    EXPECT_EQ(assessment(R"({"outcome":{"text":"x"}})"), "");
+    EXPECT_EQ(assessment(R"({"probabilityDecimal":100})"), "");
+    EXPECT_EQ(assessment(R"({"probabilityDecimal":101})"),
+              "error invariant RiskAssessment.prediction[0]\n");
+}
+
 TEST(Validation, ChecksExtensionsAndNarratives) {
     EXPECT_EQ(issues(R"({"resourceType":"Patient","extension":[{"url":"http://x.org/e"}]})"),
               "error invariant Patient.extension[0]\n");
