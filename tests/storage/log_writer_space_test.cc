@@ -1,6 +1,7 @@
 // What the log writer does while there is too little space, or too few descriptors, and how it comes back.
 
 #include "storage/file_system.h"
+#include "storage/sequencer.h"
 #include "tests/storage/log_writer_fixture.h"
 #include "tests/support/no_descriptors.h"
 #include "tests/support/store_files.h"
@@ -33,6 +34,16 @@ Submission submit_when_ready(Store& store, const std::string& id) {
     }
     ADD_FAILURE() << "no space came back";
     return {};
+}
+
+/// Waits for the condition, for 20 seconds at most.
+template <typename Condition>
+bool comes_true(const Condition& condition) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition() && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return condition();
 }
 
 TEST(LogWriterWithoutSpace, DropsWhatWasGatheredWhenTheDeviceIsFullAndComesBack) {
@@ -87,9 +98,7 @@ TEST(LogWriterWithoutSpace, RemovesWhatADroppedCommitLeftBeforeItWritesAnother) 
     const std::uint64_t before = fs.calls(SimFileSystem::Call::write);
     fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 3);
     EXPECT_FALSE(store->wait(submit(*store, "b", std::string(5000, 'b')).ticket));
-    while (fs.calls(SimFileSystem::Call::write) < before + 3) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    ASSERT_TRUE(comes_true([&] { return fs.calls(SimFileSystem::Call::write) >= before + 3; }));
     put(*store, "Patient", "c", "x");
     EXPECT_EQ(store->write_state(), WriteState::ready);
     EXPECT_EQ(fs.content("/data/segments/0000000001.seg").find("bbbb"), std::string::npos);
@@ -201,11 +210,7 @@ TEST(LogWriterWithoutSpace, BeginsNoStore) {
 }
 
 bool becomes_ready(const Store& store) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (store.write_state() != WriteState::ready && std::chrono::steady_clock::now() < until) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return store.write_state() == WriteState::ready;
+    return comes_true([&] { return store.write_state() == WriteState::ready; });
 }
 
 TEST(LogWriterWithoutSpace, ComesBackToAFullSegmentWithoutACommit) {
@@ -226,11 +231,13 @@ TEST(LogWriterWithoutSpace, ComesBackToAFullSegmentWithoutACommit) {
     };
     open(all[0], Durability::commit);
     open(all[1], Durability::none);
+    const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t before = all[0].fs.calls(SimFileSystem::Call::create);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
-    const std::uint64_t looks = all[0].fs.calls(SimFileSystem::Call::create) - before;
-    EXPECT_GT(looks, 0U);
-    EXPECT_LE(looks, 3U) << "once a second";
+    const auto looks = [&] { return all[0].fs.calls(SimFileSystem::Call::create) - before; };
+    ASSERT_TRUE(comes_true([&] { return looks() >= 2; }));
+    const std::uint64_t looked = looks();
+    const auto intervals = (std::chrono::steady_clock::now() - begin) / Sequencer::kProbeInterval;
+    EXPECT_LE(looked, static_cast<std::uint64_t>(intervals) + 1) << "once a second";
     for (Full& full : all) {
         EXPECT_EQ(full.store->write_state(), WriteState::no_space);
         full.fs.set_space({});
