@@ -159,7 +159,7 @@ TEST_F(ChangesTest, AWaitEndsBeforeTheRequestsTime) {
     restart(config);
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(send("GET", "/_changes?wait=60").status, 200);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST_F(ChangesTest, AHeadRequestDoesNotWait) {

@@ -65,15 +65,19 @@ TEST(Introspection, GivesAnAnswerThatIsNotKeptToWhoeverWaitedForIt) {
     config.auth.introspection.url = issuer.url();
     config.auth.introspection.cache = std::chrono::milliseconds(0);
     net::auth::Introspector introspector(config.auth, "secret");
-    EXPECT_TRUE(ask(introspector, "token", "a"));
-    EXPECT_TRUE(ask(introspector, "token", "a"));
-    EXPECT_EQ(issuer.requests(), 2);
+    for (int asked = 1; asked <= 2; ++asked) {
+        const Instant begin = now();
+        net::auth::Settled later;
+        EXPECT_FALSE(introspector.find_out("token", "a", begin, &later));
+        await(later);
+        EXPECT_TRUE(introspector.find_out("token", "a", Instant{begin.us + 999'000}, nullptr));
+        EXPECT_EQ(issuer.requests(), asked);
+    }
 }
 
-TEST(Introspection, RemembersSoManyAnswersAndNoMore) {
+TEST(Introspection, RemembersSoManyFailuresAndNoMore) {
     core::Config config;
-    config.auth.introspection.url =
-        "http://127.0.0.1:1/";  // That nobody answers is remembered, too.
+    config.auth.introspection.url = "http://127.0.0.1:1/";
     config.auth.introspection.rate = 0;
     net::auth::Introspector introspector(config.auth, "secret");
     const Instant time = now();

@@ -109,16 +109,28 @@ TEST_F(SequencerBatches, HaveNothingOfWhatWasGatheredWhenOneWasDropped) {
 }
 
 TEST_F(SequencerBatches, TryAFullDeviceOnceInAWhile) {
-    sequencer_.drop(WriteState::no_space);
+    using Clock = Sequencer::Clock;
     const auto put = [&](std::string_view id) {
         CommitBuilder builder;
         builder.put("Patient", id, "x");
         return sequencer_.submit(builder.commit()).status;
     };
-    EXPECT_EQ(put("a"), Status::no_space);
-    std::this_thread::sleep_for(Sequencer::kProbeInterval);
-    EXPECT_EQ(put("a"), Status::accepted);
-    EXPECT_EQ(put("b"), Status::no_space) << "the first tries the device";
+    const auto expect_refused_for_a_while = [&](Clock::time_point since) {
+        const auto until = sequencer_.next_probe();
+        ASSERT_TRUE(until);
+        EXPECT_GE(*until, since + Sequencer::kProbeInterval);
+        const Status status = put("early");
+        if (Clock::now() < *until) {
+            EXPECT_EQ(status, Status::no_space);
+        }
+    };
+    Clock::time_point before = Clock::now();
+    sequencer_.drop(WriteState::no_space);
+    expect_refused_for_a_while(before);
+    std::this_thread::sleep_until(*sequencer_.next_probe());
+    before = Clock::now();
+    EXPECT_EQ(put("a"), Status::accepted) << "it tries the device";
+    expect_refused_for_a_while(before);
 }
 
 TEST_F(SequencerBatches, ThatWereHugeLeaveNoMemoryBehind) {
