@@ -159,30 +159,6 @@ TEST(Validation, DemandsASliceWhereAllElementsAreInOthers) {
     EXPECT_EQ(against(with_components(kBoth), elements), "");
 }
 
-TEST(Validation, ComparesEachElementWithTheLastSliceThatWasReached) {
-    const std::string elements =
-        components("open", R"({"type":"pattern","path":"code"})", listed(3, [](int i) {
-                       return fmt::format(R"(
-        {{"id":"Observation.component:s{0}","path":"Observation.component","sliceName":"s{0}"}},
-        {{"id":"Observation.component:s{0}.code","path":"Observation.component.code",
-            "patternCodeableConcept":{{"coding":[{{"code":"{0}"}}]}}}})",
-                                          i);
-                   }));
-    const auto found = [&](std::string_view codes) {
-        return against(with_components(listed(
-                           static_cast<int>(codes.size()),
-                           [&](int i) {
-                               return fmt::format(R"({{"code":{{"coding":[{{"code":"{}"}}]}}}})",
-                                                  codes[static_cast<std::size_t>(i)]);
-                           })),
-                       elements);
-    };
-    EXPECT_EQ(found("0012"), "");
-    EXPECT_EQ(
-        found("201"),
-        "error structure Observation.component[1]\nerror structure Observation.component[2]\n");
-}
-
 TEST(Validation, TellsSlicesApartWhoseNamesBeginAlike) {
     const std::string elements = components("open", R"({"type":"pattern","path":"code"})", R"(
         {"id":"Observation.component:b","path":"Observation.component","sliceName":"b"},

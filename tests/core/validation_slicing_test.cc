@@ -413,6 +413,30 @@ TEST(ValidationSlicing, DemandsAnOrderOnlyWhereItIsSaid) {
     EXPECT_EQ(against(d_a, elements("open", false)), "");
 }
 
+TEST(ValidationSlicing, DemandsTheOrderOfTheFurthestSliceSoFar) {
+    const std::string elements =
+        components("open", R"({"type":"pattern","path":"code"})", listed(3, [](int i) {
+                       return fmt::format(R"(
+        {{"id":"Observation.component:s{0}","path":"Observation.component","sliceName":"s{0}"}},
+        {{"id":"Observation.component:s{0}.code","path":"Observation.component.code",
+            "patternCodeableConcept":{{"coding":[{{"code":"{0}"}}]}}}})",
+                                          i);
+                   }));
+    const auto found = [&](std::string_view codes) {
+        return against(with_components(listed(
+                           static_cast<int>(codes.size()),
+                           [&](int i) {
+                               return fmt::format(R"({{"code":{{"coding":[{{"code":"{}"}}]}}}})",
+                                                  codes[static_cast<std::size_t>(i)]);
+                           })),
+                       elements);
+    };
+    EXPECT_EQ(found("0012"), "");
+    EXPECT_EQ(
+        found("201"),
+        "error structure Observation.component[1]\nerror structure Observation.component[2]\n");
+}
+
 TEST(ValidationSnomed, KnowsIdentifiersByTheirLengthAndCheckDigit) {
     EXPECT_TRUE(is_snomed_code("123451"));
     EXPECT_TRUE(is_snomed_code("123456789012345679"));

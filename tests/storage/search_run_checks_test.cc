@@ -16,7 +16,7 @@ namespace annals::storage {
 namespace {
 
 /// The bytes of a run, by array.
-class SearchRunChecks : public testing::Test {
+class WrittenRun : public testing::Test {
   protected:
     /// In the order of SearchRunParts::arrays().
     enum Array : std::size_t {
@@ -45,7 +45,7 @@ class SearchRunChecks : public testing::Test {
 
     static constexpr std::size_t kSizesAt = 16;
 
-    SearchRunChecks() {
+    WrittenRun() {
         ModelMaker maker(9);
         const auto documents = documents_of(maker, 300);
         bytes_ = written(*SearchRun::build(indexed(pointers(documents))));
@@ -84,7 +84,7 @@ class SearchRunChecks : public testing::Test {
     std::string bytes_;
 };
 
-TEST_F(SearchRunChecks, ReferToNothingBeyondAnArray) {
+TEST_F(WrittenRun, RefersToNothingBeyondAnArray) {
     constexpr std::uint32_t kTooLarge = 0x7fff'ffff;
     ASSERT_TRUE(read_copy(bytes_));
     for (const Array array :
@@ -101,7 +101,7 @@ TEST_F(SearchRunChecks, ReferToNothingBeyondAnArray) {
     }
 }
 
-TEST_F(SearchRunChecks, Ascend) {
+TEST_F(WrittenRun, HasItsValuesInOrder) {
     for (std::size_t i = 1; i < size(terms); ++i) {
         expect_refused(place(terms, i), std::uint64_t{0});
     }
@@ -120,7 +120,7 @@ TEST_F(SearchRunChecks, Ascend) {
     }
 }
 
-TEST_F(SearchRunChecks, HaveColumnsOfWhatThereIs) {
+TEST_F(WrittenRun, HasColumnsOfWhatThereIs) {
     for (const Array array : {text_columns, interval_columns, link_columns}) {
         ASSERT_GT(size(array), 1U) << array;
         for (std::size_t i = 0; i < size(array); ++i) {
@@ -144,7 +144,7 @@ TEST_F(SearchRunChecks, HaveColumnsOfWhatThereIs) {
     }
 }
 
-TEST_F(SearchRunChecks, HaveAllElementsOfEachArray) {
+TEST_F(WrittenRun, HasAllElementsOfEachArray) {
     for (std::size_t array = keys; array < kArrays; ++array) {
         const Array shorter = static_cast<Array>(array);
         ASSERT_GT(size(array), 0U) << array;
@@ -157,7 +157,7 @@ TEST_F(SearchRunChecks, HaveAllElementsOfEachArray) {
     }
 }
 
-TEST_F(SearchRunChecks, HaveEachDocumentOnceAndInOrder) {
+TEST_F(WrittenRun, HasEachDocumentOnceAndInOrder) {
     const auto number = [this](Array array, std::size_t index) {
         return load_le<std::uint32_t>(bytes_.data() + place(array, index));
     };

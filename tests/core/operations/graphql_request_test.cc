@@ -72,11 +72,15 @@ TEST_F(Graphql, KnowsTheFieldsOfTheTypesThatAReferenceMayLeadTo) {
         "Organization has no field 'birthDate' ");
 }
 
-TEST_F(Graphql, GoesFromContainedResourcesToNoOthersThatReferToThem) {
+TEST_F(Graphql, TakesTheResourceAroundAContainedOneForPercentResource) {
     add_example();
     EXPECT_EQ(ask_patient(R"({ contained { ... on Practitioner {
                   name(fhirpath: "%resource.id = 'p'") { family } } } })"),
               R"({"contained":[{"name":[{"family":"Doc"}]}]})");
+}
+
+TEST_F(Graphql, GoesFromContainedResourcesToNoOthersThatReferToThem) {
+    add_example();
     EXPECT_EQ(ask_patient("{ contained { ... on Practitioner { "
                           "ObservationList(_reference: performer) { id } } } }"),
               "Nothing outside a resource refers to its contained resources "
@@ -87,8 +91,14 @@ TEST_F(Graphql, AsksForTheSameInSeveralPlaces) {
     add_example();
     EXPECT_EQ(ask_patient("{ id id @include(if: true) name(use: old) @singleton { use } }"),
               R"({"id":"p","name":null})");
+}
+
+TEST_F(Graphql, BoundsThePageOfAConnection) {
     EXPECT_EQ(ask("{ PatientConnection(_count: 5000) { pagesize } }"),
               R"({"PatientConnection":{"pagesize":1000}})");
+}
+
+TEST_F(Graphql, TellsAHundredErrorsAndHowManyMore) {
     std::string missing;
     for (int i = 0; i < 102; ++i) {
         missing += fmt::format("a{0}: Patient(id: none{0}) {{ id }} ", i);
