@@ -344,10 +344,11 @@ TEST_F(SequencerTest, KeepsInstantsFromGoingBackAcrossAReopening) {
 TEST_F(SequencerTest, RefusesWhatTheFormatCannotHold) {
     EXPECT_EQ(put("not an id").status, Status::too_large);
     EXPECT_EQ(erase("not an id").status, Status::too_large);
-    EXPECT_EQ(submit([](CommitBuilder& b) {
-                  const std::string half(kUnsyncedBytesMax / 2, 'x');
-                  b.put("Binary", "a", half);
-                  b.put("Binary", "b", half);
+    const std::string half(kUnsyncedBytesMax / 2, 'x');
+    const BodyPiece body{.text = half};
+    EXPECT_EQ(submit([&](CommitBuilder& b) {
+                  b.put("Binary", "a", "").body = {&body, 1};
+                  b.put("Binary", "b", "").body = {&body, 1};
               }).status,
               Status::too_large);
     EXPECT_EQ(keep("a", kVersionNumberMax + 1).status, Status::too_large);

@@ -137,6 +137,23 @@ class SearchModel : public ::testing::Test {
         }
     }
 
+    // Adds documents of the first type at the positions from 1 on, whose dates, in column 2, are all those below `count`, shuffled;
+    // those at whose date `carries` is true have `term`.
+    template <typename Carries>
+    void add_dated(std::uint64_t count, Term term, const Carries& carries) {
+        std::vector<storage::SearchEntries> entries(count);
+        std::vector<storage::IndexedDocument> documents;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const auto date = static_cast<std::int64_t>(i * 7919 % count);
+            entries[i].intervals.push_back({column(2), date, date});
+            if (carries(date)) {
+                entries[i].terms.push_back(term);
+            }
+            documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+        }
+        index_.add(types_.front(), documents);
+    }
+
     Plan random_plan(int depth, TypeId type) {
         const std::uint64_t kind = number(depth > 0 ? 13 : 7);
         switch (kind) {

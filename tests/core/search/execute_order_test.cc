@@ -125,17 +125,7 @@ TEST_F(SearchModel, GivesUpAWalkWhoseMatchesAreAllAtItsEnd) {
     constexpr std::uint64_t kDocuments = 40'000;
     const TypeId type = types_.front();
     const Term term = token(column(0), "old");
-    std::vector<storage::SearchEntries> entries(kDocuments);
-    std::vector<storage::IndexedDocument> documents;
-    for (std::uint64_t i = 0; i < kDocuments; ++i) {
-        const auto date = static_cast<std::int64_t>(i * 7919 % kDocuments);
-        entries[i].intervals.push_back({column(2), date, date});
-        if (date < 4000) {
-            entries[i].terms.push_back(term);
-        }
-        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
-    }
-    index_.add(type, documents);
+    add_dated(kDocuments, term, [](std::int64_t date) { return date < 4000; });
 
     Parameter parameter;
     parameter.type = schema::SearchType::date;
@@ -164,17 +154,7 @@ TEST_F(SearchModel, DoesNotWalkForMatchesOfWhichAlmostAllAreDead) {
     constexpr std::uint64_t kDocuments = 40'000;
     const TypeId type = types_.front();
     const Term term = token(column(0), "passing");
-    std::vector<storage::SearchEntries> entries(kDocuments);
-    std::vector<storage::IndexedDocument> documents;
-    for (std::uint64_t i = 0; i < kDocuments; ++i) {
-        const auto date = static_cast<std::int64_t>(i * 7919 % kDocuments);
-        entries[i].intervals.push_back({column(2), date, date});
-        if (i % 2 == 0) {
-            entries[i].terms.push_back(term);
-        }
-        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
-    }
-    index_.add(type, documents);
+    add_dated(kDocuments, term, [](std::int64_t date) { return date % 2 == 0; });
 
     Parameter parameter;
     parameter.type = schema::SearchType::date;

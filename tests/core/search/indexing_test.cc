@@ -4,6 +4,7 @@
 #include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -311,6 +312,24 @@ TEST_F(Indexing, IsNotAskedByAChangedSearchParameterBeforeWhatIsThereIsIndexed) 
     EXPECT_FALSE(changed_is_ready([&] { return put_parameter("http://f", "active", "string"); }));
     EXPECT_FALSE(changed_is_ready([&] { return put_composite("individual-gender"); }));
     EXPECT_FALSE(changed_is_ready([&] { return put_composite("Patient-active"); }));
+}
+
+TEST_F(Indexing, UsesTheParameterThatWasDefinedFirst) {
+    for (const std::string_view element : {"family", "given"}) {
+        ASSERT_EQ(send("PUT", fmt::format("/SearchParameter/by-{}", element),
+                       fmt::format(R"({{"resourceType":"SearchParameter","id":"by-{0}",)"
+                                   R"("url":"http://p/{0}","name":"n","status":"active",)"
+                                   R"("description":"d","code":"called","base":["Patient"],)"
+                                   R"("type":"string","expression":"Patient.name.{0}"}})",
+                                   element))
+                      .status,
+                  201);
+    }
+    ASSERT_NE(service().indexing().parameters()->find(type_of("Patient"), "called"), nullptr);
+    service().indexing().wait_until_idle();
+    ASSERT_EQ(put_patient("p", "Chalmers"), 201);
+    EXPECT_THAT(found("Patient", exact(column_of("called"), "Chalmers")),
+                ElementsAre(key("Patient", "p")));
 }
 
 TEST_F(Indexing, SaysWhatIsWrongWithASearchParameter) {

@@ -130,20 +130,6 @@ TEST_F(Search, RefusesCursorsThatAreNone) {
     EXPECT_EQ(get(next).status, 400);
 }
 
-TEST_F(Search, UsesTheParameterThatWasDefinedFirst) {
-    for (const char* element : {"family", "given"}) {
-        put("SearchParameter", fmt::format("by-{}", element),
-            fmt::format(R"("url":"http://p/{0}","name":"n","status":"active","description":"d",)"
-                        R"("code":"called","base":["Patient"],"type":"string",)"
-                        R"("expression":"Patient.name.{0}")",
-                        element));
-    }
-    get("/Patient?_count=0");  // notices them
-    service().indexing().wait_until_idle();
-    put_named("p", "Chalmers");
-    EXPECT_EQ(get("/Patient?called=chalmers").matches, Names{"Patient/p"});
-}
-
 TEST_F(Search, RefusesPagesThatWereSortedByWhatAParameterMeantBefore) {
     const auto define = [&](std::string_view type, std::string_view expression) {
         put("SearchParameter", "rank",
