@@ -314,14 +314,19 @@ TEST(HistoryBundle, JudgesAnEntryByWhatItMetWhateverALaterOneErases) {
     }
 }
 
-TEST(HistoryBundle, JudgesAnEntryBeforeADeletionThatIsThereAlreadyErases) {
-    Config config;
-    config.hard_delete = true;
-    TestService server(config);
+/// Stores Patient/1 as version 5, and its deletion as version 6, which leaves version 5.
+void store_and_delete(TestService& server) {
     post_history(server, {version_entry("1", 5)});
     test::CommitBuilder deletion;
     deletion.remove("Patient", "1");
     ASSERT_TRUE(server.store().wait(server.store().submit(deletion.commit()).ticket));
+}
+
+TEST(HistoryBundle, JudgesAnEntryBeforeADeletionThatIsThereAlreadyErases) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    store_and_delete(server);
     const Json bundle =
         post_history(server, {version_entry("1", 5, R"("active":true)"), deletion_entry("1", 6)});
     EXPECT_EQ(bundle.statuses(), "200 204");
@@ -333,10 +338,7 @@ TEST(HistoryBundle, ErasesNothingForADeletionThatIsNotTheNewest) {
     Config config;
     config.hard_delete = true;
     TestService server(config);
-    post_history(server, {version_entry("1", 5)});
-    test::CommitBuilder deletion;
-    deletion.remove("Patient", "1");
-    ASSERT_TRUE(server.store().wait(server.store().submit(deletion.commit()).ticket));
+    store_and_delete(server);
     EXPECT_EQ(post_history(server, {deletion_entry("1", 3)}).statuses(), "204");
     EXPECT_EQ(server.get("/Patient/1/_history/5").status, 200);
     EXPECT_EQ(post_history(server, {deletion_entry("1", 6)}).statuses(), "204");
