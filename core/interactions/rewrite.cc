@@ -102,6 +102,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
     if (!conditions) {
         co_return conditions.error();
     }
+    Unfinished unfinished;
     int applied_in_vain = 0;
     for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
         Base base;
@@ -126,18 +127,13 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             co_return fit.error();
         }
         SubmittedResource resource;
-        Unfinished unfinished;
-        Result<bool> made = make(service, request, rewrite, base.version, resource, unfinished);
-        bool erased = false;
-        while (unfinished.any() && !erased) {
+        const Result<bool> made =
+            make(service, request, rewrite, base.version, resource, unfinished);
+        if (unfinished.any()) {
+            // An erasure waits for readers of the base, so none is held meanwhile. Beginning again finds what became of it.
+            resource.release();
+            base = Base();
             co_await finish(service, *request.loop, unfinished);
-            // The bytes of an erased base are zeros. Beginning again finds that it is gone.
-            erased = !service.store().at(info.position);
-            if (!erased) {
-                made = make(service, request, rewrite, base.version, resource, unfinished);
-            }
-        }
-        if (erased) {
             continue;
         }
         if (!made) {

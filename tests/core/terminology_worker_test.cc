@@ -337,6 +337,36 @@ TEST_F(TerminologyWorker, ChecksNoPatchOfWhatIsErasedBeforeItsTurn) {
     EXPECT_EQ(patched.get().status, 404);
 }
 
+TEST_F(TerminologyWorker, KeepsNoErasureWaitingForAPatchThatIsToBeChecked) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/p", costly_patient("p")).status, 201);
+    core::Config config;
+    config.validation = "full";
+    restart(config);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    core::Request request = request_of(core::HttpMethod::patch, "/Patient/p");
+    request.headers.push_back({"Content-Type", "application/json-patch+json"});
+    request.body = R"([{"op":"add","path":"/active","value":true}])";
+    auto patched = begin(request);
+    on_loop([&] {
+        const auto base = store().current(*find_resource_type("Patient"), "p");
+        const Result<storage::StoredVersion> stored = store().load(*base);
+        ASSERT_TRUE(stored);
+        EXPECT_EQ(stored->pin.use_count(), 2) << "the segment's and this one";
+    });
+    // It is computed from what is there by then.
+    EXPECT_EQ(
+        send("PUT", "/Patient/p", R"({"resourceType":"Patient","id":"p","gender":"male"})").status,
+        200);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    const core::Response response = patched.get();
+    EXPECT_EQ(response.status, 200);
+    const std::string body = response.body.str();
+    EXPECT_NE(body.find(R"("gender":"male","active":true)"), std::string::npos) << body;
+}
+
 TEST_F(TerminologyWorker, ReadsAndParsesDefinitionsWhileOthersAreAnswered) {
     const auto put = [this](std::string_view id, std::size_t size) {
         return send("PUT", fmt::format("/CodeSystem/{}", id),
