@@ -121,6 +121,14 @@ std::optional<Response> update_early(const Service& service, const Request& requ
     if (!conditions || !view.is_whole() || !is_answered_early(service, request)) {
         return std::nullopt;
     }
+    storage::VersionWrite write = write_of(target);
+    // Before the body is read: for a refusal, update() parses it.
+    if (needs_head(service, view, *conditions)) {
+        const Head head = service.store().head(target.type, target.id);
+        if (!decide(creates(service, view), *conditions, target.type, target.id, head, write)) {
+            return std::nullopt;  // the refusal must wait until that head is durable
+        }
+    }
     SubmittedResource resource;
     Result<void> fit = resource.read(service, request, target.type);
     if (resource.is_unfinished()) {
@@ -131,13 +139,6 @@ std::optional<Response> update_early(const Service& service, const Request& requ
     }
     if (!fit) {
         return fit.error();
-    }
-    storage::VersionWrite write = write_of(target);
-    if (needs_head(service, view, *conditions)) {
-        const Head head = service.store().head(target.type, target.id);
-        if (!decide(creates(service, view), *conditions, target.type, target.id, head, write)) {
-            return std::nullopt;  // the refusal must wait until that head is durable
-        }
     }
     return commit_early(service, request, resource, write);
 }

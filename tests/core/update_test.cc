@@ -114,7 +114,7 @@ TEST_F(Update, ComparesIfMatchWithTheCurrentVersion) {
 TEST_F(Update, NeedNotWaitBeforeItsCommitIfItsConditionsAreMet) {
     ASSERT_EQ(put_patient("1"), 201);
     const std::string body = patient("1", "New");
-    const auto is_early = [&](std::string_view condition) {
+    const auto early = [&](std::string_view condition, std::string_view body) {
         core::Request request;
         request.method = core::HttpMethod::put;
         request.path = "/Patient/1";
@@ -122,15 +122,20 @@ TEST_F(Update, NeedNotWaitBeforeItsCommitIfItsConditionsAreMet) {
         request.body = body;
         request.base_url = kBaseUrl;
         request.loop = &loop();
-        bool early = false;
+        std::optional<core::Response> answer;
         on_loop([&] {
             const Result<core::Target> target = core::parse_target(request.path);
-            const auto answer = core::update_early(service(), request, *target);
-            early = answer && answer->status == 200 && answer->unsettled.value != 0;
+            answer = core::update_early(service(), request, *target);
         });
-        return early;
+        return answer;
+    };
+    const auto is_early = [&](std::string_view condition) {
+        const std::optional<core::Response> answer = early(condition, body);
+        return answer && answer->status == 200 && answer->unsettled.value != 0;
     };
     EXPECT_FALSE(is_early(R"(W/"2")"));
+    EXPECT_FALSE(early(R"(W/"2")", "no JSON")) << "the body need not be read for that";
+    EXPECT_TRUE(early(R"(W/"1")", "no JSON"));
     EXPECT_TRUE(is_early(R"(W/"1")"));
     EXPECT_TRUE(is_early(R"(W/"2")"));  // which may not be durable yet
     EXPECT_EQ(put_patient("1", "Newer", {{"If-Match", R"(W/"3")"}}), 200);
