@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace annals::core {
@@ -63,7 +62,7 @@ Result<void> check_in_full(const Service& service, json::Value resource, std::st
         return errors_of(validation::validate(resource, definitions, options), prefix);
     }
     const Unfinished::Costly* const costly = unfinished->costly.get();
-    if (costly != nullptr && costly->verdict && costly->text == resource.raw()) {
+    if (costly != nullptr && costly->verdict && *costly->text == resource.raw()) {
         return *costly->verdict;
     }
     std::vector<Position>* const unread = unfinished->positions();
@@ -76,7 +75,8 @@ Result<void> check_in_full(const Service& service, json::Value resource, std::st
     if (unread == nullptr || report.stopped) {
         unfinished->unread.clear();  // the worker reads the definitions itself
         unfinished->costly = std::make_unique<Unfinished::Costly>(
-            Unfinished::Costly{std::string(resource.raw()), std::string(prefix), std::nullopt});
+            Unfinished::Costly{std::make_shared<const std::string>(resource.raw()),
+                               std::string(prefix), std::nullopt});
         return Error{Errc::too_costly};
     }
     return errors_of(std::move(report), prefix);
@@ -159,14 +159,11 @@ asio::awaitable<void> finish(const Service& service, Loop& loop, Unfinished& unf
     }
     Unfinished::Costly& costly = *unfinished.costly;
     const Definitions& definitions = service.definitions();
-    // It may outlive the caller.
-    const std::function<Result<validation::Report>()> check =
-        [text = costly.text, &definitions]() -> Result<validation::Report> {
-        ANNALS_TRY(const json::Document document, thread_parser().parse(text));
-        return validation::validate(document.root(), definitions, options_of_writes());
-    };
-    Result<validation::Report> report =
-        co_await definitions.worker().make<validation::Report>(loop, check);
+    Result<validation::Report> report = co_await definitions.worker().make<validation::Report>(
+        loop, [text = costly.text, &definitions]() -> Result<validation::Report> {
+            ANNALS_TRY(const json::Document document, thread_parser().parse(*text));
+            return validation::validate(document.root(), definitions, options_of_writes());
+        });
     costly.verdict = report ? errors_of(*std::move(report), costly.prefix)
                             : Result<void>(std::move(report.error()));
 }
@@ -232,8 +229,8 @@ asio::awaitable<Result<void>> SubmittedResource::read_by_turns(const Service& se
                                                                TypeId type) {
     Result<void> fit = read(service, request, type);
     while (is_unfinished()) {
-        co_await finish(service, *request.loop, unfinished_);
         release();
+        co_await finish(service, *request.loop, unfinished_);
         fit = read(service, request, type);
     }
     co_return fit;

@@ -58,9 +58,9 @@ inline constexpr std::uint64_t kValidationStepsOnLoop = 1'000'000;
 struct Unfinished {
     /// A resource whose full validation takes more than kValidationStepsOnLoop.
     struct Costly {
-        std::string text;
-        std::string prefix;                   ///< of the expressions in errors
-        std::optional<Result<void>> verdict;  ///< the worker's
+        std::shared_ptr<const std::string> text;  ///< the worker's, too
+        std::string prefix;                       ///< of the expressions in errors
+        std::optional<Result<void>> verdict;      ///< the worker's
     };
 
     std::vector<Position> unread;  ///< stored definitions that are not in memory
@@ -76,7 +76,8 @@ struct Unfinished {
     }
 };
 
-/// Fetches the definitions, or has the worker check the resource. Requires: unfinished.any().
+/// Fetches the definitions, or has the worker check the resource. That may take long: callers first release the parsed resource,
+/// which takes many times the memory of its text, if they can parse it again. Requires: unfinished.any().
 /// Lifetime: the arguments outlive the await.
 asio::awaitable<void> finish(const Service& service, Loop& loop, Unfinished& unfinished);
 

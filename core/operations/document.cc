@@ -395,6 +395,7 @@ class Document {
         Unfinished unfinished;
         Result<void> fit = take(unfinished);
         while (unfinished.any()) {
+            resource.release();
             co_await finish(service_, *request_.loop, unfinished);
             fit = take(unfinished);
         }
