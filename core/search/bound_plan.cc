@@ -32,6 +32,14 @@ bool has_key(const BoundPlan& condition, const SearchRun& run, std::uint32_t doc
 
 }  // namespace
 
+std::uint64_t conditions_in(const BoundPlan& condition) noexcept {
+    std::uint64_t sum = std::max<std::uint64_t>(condition.postings.size(), 1);
+    for (const BoundPlan& part : condition.parts) {
+        sum += conditions_in(part);
+    }
+    return sum;
+}
+
 bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t document,
           BodyCheck& bodies) {
     const auto passes = [&](const BoundPlan& part) { return test(part, run, document, bodies); };
@@ -177,8 +185,9 @@ void restrict_to(const BoundPlan& condition, const SearchRun& run, DocumentSet& 
         documents.intersect(*condition.documents);
         return;
     }
-    // A test is about ten times as much work as a step of collecting.
-    if (condition.kind == BoundKind::nothing || condition.work / 10 < documents.size()) {
+    // A test of one condition is about ten times as much work as a step of collecting.
+    const std::uint64_t tests = documents.size() * conditions_in(condition);
+    if (condition.kind == BoundKind::nothing || condition.work / 10 < tests) {
         const DocumentSetPool::Handle other = DocumentSetPool::of_thread().take(run.size());
         collect(condition, run, *other);
         other->seal();

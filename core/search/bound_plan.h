@@ -61,6 +61,9 @@ struct BoundPlan {
     bool is_postings() const noexcept { return kind == Kind::postings && postings.size() == 1; }
 };
 
+/// The number of conditions that test() may evaluate.
+std::uint64_t conditions_in(const BoundPlan& condition) noexcept;
+
 /// Whether the document passes. Dead documents are not excluded.
 bool test(const BoundPlan& condition, const storage::SearchRun& run, std::uint32_t document,
           BodyCheck& bodies);

@@ -29,7 +29,7 @@ constexpr std::uint64_t kPartsKept = 100;
 // A plan with at most this many parts is bound to a run without checking the clock.
 constexpr std::uint64_t kPartsAtOnce = 8;
 
-// A condition that takes more steps to collect (over a tenth of a second) is counted document by document, which can be
+// Conditions that take more steps to collect (over a tenth of a second) are tested document by document, which can be
 // interrupted.
 constexpr std::uint32_t kCollectedMax = 64'000'000;
 // The same for many conditions: those on texts take longer.
@@ -90,14 +90,6 @@ std::uint64_t parts_in(const Plan& plan, const Resolution& resolution) {
     std::uint64_t sum = 1;
     for (const Plan& part : plan.parts) {
         sum += parts_in(part, resolution);
-    }
-    return sum;
-}
-
-std::uint64_t conditions_in(const BoundPlan& condition) {
-    std::uint64_t sum = std::max<std::uint64_t>(condition.postings.size(), 1);
-    for (const BoundPlan& part : condition.parts) {
-        sum += conditions_in(part);
     }
     return sum;
 }
@@ -376,6 +368,11 @@ void RunWalk::count_intervals() {
     }
 }
 
+// The number of steps of collecting that may be taken without checking the clock.
+std::uint32_t RunWalk::collected_max() const noexcept {
+    return has_many_parts() ? kCollectedOfManyMax : kCollectedMax;
+}
+
 // Counts the run without testing document by document, if possible.
 bool RunWalk::count_at_once() {
     Open& open = *open_;
@@ -401,7 +398,7 @@ bool RunWalk::count_at_once() {
             return true;
         }
     }
-    if (condition.work > (has_many_parts() ? kCollectedOfManyMax : kCollectedMax)) {
+    if (condition.work > collected_max()) {
         return false;
     }
     const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());
@@ -445,10 +442,13 @@ void RunWalk::choose_driver() {
     }
     if (open.set != nullptr && takes_all) {
         std::size_t restricted = 0;
+        std::uint32_t work_left = collected_max();
         std::erase_if(parts, [&](const BoundPlan* part) {
-            if (part->costly || ++restricted > kRestrictedMax) {
+            if (part->costly || restricted == kRestrictedMax || part->work > work_left) {
                 return false;
             }
+            ++restricted;
+            work_left -= part->work;
             restrict_to(*part, run, *open.set);
             return true;
         });

@@ -1,5 +1,6 @@
 // Executions of plans: what they find, count and look at.
 
+#include "core/search/binding.h"
 #include "tests/core/search/execute_fixture.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -323,6 +326,88 @@ TEST_F(SearchModel, LooksAtTheClockTheMoreOftenTheMoreThereIsToTest) {
         found.push_back(match.position().value);
     }
     EXPECT_EQ(found, scan(type, plan, last_));
+}
+
+// Where everything is needed, a whole set is tested in one go only if that doesn't take long.
+TEST_F(SearchModel, TestsVeryManyConditionsInTurns) {
+    constexpr std::uint64_t kDocuments = 20'000;
+    const TypeId type = types_.front();
+    const Term rare = token(column(0), "rare");
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        entries[i].add_text(column(1), std::string(150, 'a'));
+        if (i % 10 == 0) {
+            entries[i].terms.push_back(rare);
+        }
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+    std::vector<Plan> prefixes;
+    for (std::size_t size = 1; size <= 150; ++size) {
+        prefixes.push_back(begins_with(column(1), std::string(size, 'a')));
+    }
+    const Plan plan = all_of(parts(carrying({rare}), any_of(std::move(prefixes))));
+    Snapshot own = snapshot(Position{kDocuments});
+    Execution execution(own, type, plan);
+    execution.want({});
+    // Every turn is over before it begins.
+    const Pace pace{std::chrono::microseconds(1)};
+    int turns = 0;
+    for (bool done = false; !done; ++turns) {
+        const Result<bool> advanced = execution.advance(pace);
+        ASSERT_TRUE(advanced.has_value());
+        done = *advanced;
+    }
+    EXPECT_GT(turns, 150 + 400);  // Binding takes one for each condition.
+    EXPECT_EQ(execution.matches().size(), kDocuments / 10);
+}
+
+// One condition that consists of very many is collected rather than tested with each document.
+TEST_F(SearchModel, RestrictsASetByTheCheaperWay) {
+    constexpr std::uint64_t kDocuments = 20'000;
+    constexpr std::uint64_t kTexts = 1'000;
+    const TypeId type = types_.front();
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        entries[i].add_text(column(1), std::to_string(kTexts + i % kTexts));
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+    std::vector<Plan> prefixes;
+    for (std::uint64_t i = 0; i < kTexts; i += 2) {
+        prefixes.push_back(begins_with(column(1), std::to_string(kTexts + i)));
+    }
+    const Plan plan = any_of(std::move(prefixes));
+    Snapshot own = snapshot(Position{kDocuments});
+    const auto& run = own.runs(type).runs.front();
+    Resolution resolution;
+    const BoundPlan condition = bind(plan, run, resolution);
+    const auto time_of = [](const auto& work) {
+        std::clock_t least = std::numeric_limits<std::clock_t>::max();
+        for (int round = 0; round < 3; ++round) {
+            const std::clock_t begin = std::clock();
+            work();
+            least = std::min(least, std::clock() - begin);
+        }
+        return least;
+    };
+    const std::clock_t collecting = time_of([&] {
+        DocumentSet all;
+        all.reset(run->size());
+        collect(condition, *run, all);
+        all.seal();
+    });
+    const std::clock_t restricting = time_of([&] {
+        DocumentSet some;
+        some.reset(run->size());
+        some.add_range(0, 900);
+        some.seal();
+        restrict_to(condition, *run, some);
+        EXPECT_EQ(some.size(), 450U);
+    });
+    EXPECT_LT(restricting, 10 * collecting);
 }
 
 // Like a reference to any type: most of its chains lead to nothing, and cost nothing.
