@@ -75,7 +75,7 @@ asio::awaitable<void> Connection::serve() {
     }
     Turn turn = Turn::read;
     for (;;) {
-        // Also before the next response if that may take long: earlier ones are not held back.
+        // What is ready is sent before every step, also before one that waits: earlier responses are not held back.
         Output::Sent sent = Output::Sent::all;
         if (!output_.empty()) {
             sent = output_.send(socket_.native_handle(), tls_.get());
@@ -108,7 +108,7 @@ asio::awaitable<void> Connection::serve() {
                 continue;
             case Turn::settle: {
                 begin_settling();
-                // While the device is busy with that, prepare() serializes it.
+                // While the commit is being made durable, prepare() serializes `early_`.
                 const Result<void> durable = co_await worker_.loop.settled_ticket(
                     early_->unsettled, static_cast<core::Meanwhile*>(this));
                 turn = end_settling(durable);
