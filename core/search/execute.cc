@@ -228,10 +228,7 @@ std::uint64_t Execution::counting_cost() {
         if (condition.costly) {
             return std::numeric_limits<std::uint64_t>::max();
         }
-        const bool counted =
-            condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
-        cost += counted ? 1 + std::min(runs[run]->died_count(), condition.estimate)
-                        : std::uint64_t{condition.work} + condition.estimate;
+        cost += counting_cost_of(condition, *runs[run]);
         walk_->let_go(run);
     }
     return cost;

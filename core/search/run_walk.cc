@@ -94,7 +94,21 @@ std::uint64_t parts_in(const Plan& plan, const Resolution& resolution) {
     return sum;
 }
 
+// Whether those that match are looked at one by one, because some may be dead.
+bool looks_at_each(const BoundPlan& condition, const SearchRun& run) noexcept {
+    return run.any_died() && condition.estimate < run.size() / kLookedAtShare;
+}
+
 }  // namespace
+
+std::uint64_t counting_cost_of(const BoundPlan& condition, const SearchRun& run) noexcept {
+    if (!condition.is_postings() && condition.kind != BoundKind::everything) {
+        return std::uint64_t{condition.work} + condition.estimate;
+    }
+    // The dead are subtracted by bitmaps, a container of 65,536 documents at a time.
+    return 1 + (looks_at_each(condition, run) ? std::min(run.died_count(), condition.estimate)
+                                              : run.size() >> 16);
+}
 
 struct RunWalk::Open {
     std::size_t index = 0;
@@ -382,7 +396,7 @@ bool RunWalk::count_at_once() {
     const SearchRun& run = *open.run;
     const BoundPlan& condition = *open.condition;
     const bool whole = open.first == 0 && open.last == run.size();
-    const bool few_match = open.any_died && condition.estimate < run.size() / kLookedAtShare;
+    const bool few_match = looks_at_each(condition, run);
     if (few_match && condition.is_postings()) {
         return false;
     }

@@ -15,6 +15,9 @@
 
 namespace annals::core::search {
 
+/// The cost of counting what matches in the run, in steps of collecting.
+std::uint64_t counting_cost_of(const BoundPlan& condition, const storage::SearchRun& run) noexcept;
+
 /// Lifetime: all arguments outlive this.
 class RunWalk {
   public:

@@ -164,6 +164,33 @@ TEST_F(SearchModel, ReckonsToLookForVeryManyTermsAsWorkOfCounting) {
     }
 }
 
+// They are subtracted by bitmaps, so a total is worth its cost.
+TEST_F(SearchModel, ReckonsCountingATermAsCheapWhereManyHaveDied) {
+    constexpr std::uint64_t kDocuments = 60'000;
+    const TypeId type = types_.front();
+    const Term common = token(column(0), "common");
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        entries[i].terms.push_back(common);
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+    constexpr std::uint64_t kDead = 40'000;
+    for (std::uint64_t i = 0; i < kDead; ++i) {
+        index_.died(type, {i + 1}, {kDocuments + 1});
+    }
+    for (const bool all : {false, true}) {
+        const Plan plan = all ? everything() : carrying({common});
+        Snapshot own = snapshot(Position{kDocuments + 1});
+        Execution execution(own, type, plan);
+        EXPECT_EQ(run(execution, {.limit = 20}).size(), 20U);
+        EXPECT_LT(execution.counting_cost(), 100U);
+        run(execution, {.count_only = true});
+        EXPECT_EQ(execution.count(), kDocuments - kDead);
+    }
+}
+
 TEST_F(SearchModel, CountsWhereFewHaveDied) {
     keys_ = 20'000;
     write(200);
