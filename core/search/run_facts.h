@@ -18,15 +18,10 @@ namespace annals::core::search {
 
 class RunFacts {
   public:
-    /// The documents of a run that have died.
-    struct Died {
-        storage::SearchBitmap bitmap;  ///< null if there are none
-        Position last{0};              ///< when the last of them died
-    };
-
-    /// Some have perhaps died after the caller's snapshot. Lifetime: until the next call.
-    /// Cost: a scan of the blocks in which any have died since the last call.
-    const Died& died(const std::shared_ptr<const storage::SearchRun>& run);
+    /// The documents of a run that had died at `position`; null if none have died. Lifetime: until the next call.
+    /// Cost: a scan of the blocks in which any have died since the last call, and of those in which any died after `position`.
+    const roaring_bitmap_t* dead(const std::shared_ptr<const storage::SearchRun>& run,
+                                 Position position);
 
     /// Whether no document has several intervals in the column. Cost: a scan of the column the first time.
     bool is_single(const std::shared_ptr<const storage::SearchRun>& run, Column column);
@@ -34,18 +29,26 @@ class RunFacts {
     static RunFacts& of_thread();
 
   private:
+    struct Block {
+        std::uint32_t died_count = 0;  // SearchRun::died_count_in()
+        Position last_death{0};
+    };
+
     struct Facts {
         std::weak_ptr<const storage::SearchRun> run;  // does not keep the run alive
         const storage::SearchRun* address = nullptr;
         std::uint32_t died_count = 0;
-        std::vector<std::uint32_t> died_in;  // died_count_in() of each block
-        Died died;
+        std::vector<Block> blocks;
+        Position last_death{0};
+        storage::SearchBitmap died;  // null if none have
         std::vector<std::pair<Column, bool>> single;
     };
 
+    static void update(Facts& facts, const storage::SearchRun& run);
     Facts& facts_of(const std::shared_ptr<const storage::SearchRun>& run);
 
-    std::list<Facts> facts_;  // most recently used first
+    std::list<Facts> facts_;      // most recently used first
+    storage::SearchBitmap dead_;  // what dead() returned, if not all that have died
 };
 
 }  // namespace annals::core::search

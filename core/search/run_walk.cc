@@ -300,22 +300,14 @@ bool RunWalk::is_dead(std::uint32_t document) const {
     return open_->any_died && open_->run->died_at(document) <= snapshot_.position();
 }
 
-// The run's dead documents, which may be null; none if some of them died after the snapshot.
-std::optional<const roaring_bitmap_t*> RunWalk::all_dead() const {
-    if (!open_->any_died) {
-        return nullptr;
-    }
-    const RunFacts::Died& died = RunFacts::of_thread().died(open_->run);
-    return died.last > snapshot_.position() ? std::nullopt : std::optional(died.bitmap.get());
+// The run's dead documents: see RunFacts.
+const roaring_bitmap_t* RunWalk::all_dead() const {
+    return open_->any_died ? RunFacts::of_thread().dead(open_->run, snapshot_.position()) : nullptr;
 }
 
 // Continues after `document` without looking at each dead one.
 void RunWalk::leave_out_dead(std::uint32_t document) {
     Open& open = *open_;
-    const std::optional<const roaring_bitmap_t*> dead = all_dead();
-    if (!dead) {
-        return;
-    }
     if (open.set == nullptr) {
         open.set = DocumentSetPool::of_thread().take(open.run->size());
         if (open.driver != nullptr) {
@@ -325,7 +317,7 @@ void RunWalk::leave_out_dead(std::uint32_t document) {
         }
         open.set->seal();
     }
-    open.set->remove({.list = {}, .bitmap = *dead});
+    open.set->remove({.list = {}, .bitmap = all_dead()});
     open.documents = DocumentWalk::of(*open.set, wanted_.upwards ? document + 1 : open.first,
                                       wanted_.upwards ? open.last : document, wanted_.upwards);
 }
@@ -336,28 +328,21 @@ void RunWalk::remove_dead(DocumentSet& set) const {
         return;
     }
     if (set.size() >= open_->run->size() / kLookedAtShare) {
-        if (const std::optional<const roaring_bitmap_t*> dead = all_dead()) {
-            set.remove({.list = {}, .bitmap = *dead});
-            return;
-        }
+        set.remove({.list = {}, .bitmap = all_dead()});
+    } else {
+        set.filter([this](std::uint32_t document) { return !is_dead(document); });
     }
-    set.filter([this](std::uint32_t document) { return !is_dead(document); });
 }
 
-// Counts a run of which everything, or all of some postings, is asked for. False if some documents died after the snapshot.
-bool RunWalk::count_living() {
+// Counts a run of which everything, or all of some postings, is asked for.
+void RunWalk::count_living() {
     const BoundPlan& condition = *open_->condition;
-    const std::optional<const roaring_bitmap_t*> dead = all_dead();
-    if (!dead) {
-        return false;
-    }
+    const roaring_bitmap_t* const dead = all_dead();
     if (condition.kind == BoundKind::postings) {
-        count_ += union_size(condition.postings, *dead);
+        count_ += union_size(condition.postings, dead);
     } else {
-        count_ +=
-            open_->run->size() - (*dead == nullptr ? 0 : roaring_bitmap_get_cardinality(*dead));
+        count_ += open_->run->size() - (dead == nullptr ? 0 : roaring_bitmap_get_cardinality(dead));
     }
-    return true;
 }
 
 // Counts the intervals of the run that match, none of which are of the same document.
@@ -365,13 +350,7 @@ void RunWalk::count_intervals() {
     const SearchRun& run = *open_->run;
     const BoundPlan& condition = *open_->condition;
     const DocumentSetPool::Handle dead = DocumentSetPool::of_thread().take(run.size());
-    if (open_->any_died) {
-        const RunFacts::Died& died = RunFacts::of_thread().died(open_->run);
-        dead->add({.list = {}, .bitmap = died.bitmap.get()});
-        if (died.last > snapshot_.position()) {
-            dead->filter([this](std::uint32_t document) { return is_dead(document); });
-        }
-    }
+    dead->add({.list = {}, .bitmap = all_dead()});
     if (dead->size() <= condition.work / kDiedShare) {
         count_ += condition.intervals.count(nullptr);
         dead->filter([&](std::uint32_t document) { return condition.intervals.holds(document); });
@@ -401,9 +380,8 @@ bool RunWalk::count_at_once() {
         return false;
     }
     if (whole && !few_match) {
-        const bool has_size =
-            condition.kind == BoundKind::everything || condition.kind == BoundKind::postings;
-        if (has_size && count_living()) {
+        if (condition.kind == BoundKind::everything || condition.kind == BoundKind::postings) {
+            count_living();
             return true;
         }
         if (condition.kind == BoundKind::interval &&

@@ -60,10 +60,10 @@ class RunWalk {
     bool is_over(const Pace& pace);
     std::uint32_t collected_max() const noexcept;
     bool count_at_once();
-    bool count_living();
+    void count_living();
     void count_intervals();
     bool is_dead(std::uint32_t document) const;
-    std::optional<const roaring_bitmap_t*> all_dead() const;
+    const roaring_bitmap_t* all_dead() const;
     void leave_out_dead(std::uint32_t document);
     void remove_dead(DocumentSet& set) const;
     void choose_driver();

@@ -20,12 +20,14 @@ std::shared_ptr<const SearchRun> run_of(std::uint32_t size) {
     return SearchRun::build(documents);
 }
 
-std::vector<std::uint32_t> died_in(RunFacts& facts, const std::shared_ptr<const SearchRun>& run) {
-    const roaring_bitmap_t* const died = facts.died(run).bitmap.get();
-    std::vector<std::uint32_t> documents(died == nullptr ? 0
-                                                         : roaring_bitmap_get_cardinality(died));
-    if (died != nullptr) {
-        roaring_bitmap_to_uint32_array(died, documents.data());
+using Documents = std::vector<std::uint32_t>;
+
+Documents dead_at(std::uint64_t position, RunFacts& facts,
+                  const std::shared_ptr<const SearchRun>& run) {
+    const roaring_bitmap_t* const dead = facts.dead(run, {position});
+    Documents documents(dead == nullptr ? 0 : roaring_bitmap_get_cardinality(dead));
+    if (dead != nullptr) {
+        roaring_bitmap_to_uint32_array(dead, documents.data());
     }
     return documents;
 }
@@ -34,17 +36,31 @@ TEST(RunFacts, AddsThoseThatDieLater) {
     constexpr std::uint32_t kLast = SearchRun::kBlock + 4;
     const auto run = run_of(kLast + 1);
     RunFacts facts;
-    EXPECT_EQ(died_in(facts, run), std::vector<std::uint32_t>());
+    EXPECT_EQ(dead_at(9000, facts, run), Documents());
     run->mark_died(kLast, {5000});
-    EXPECT_EQ(died_in(facts, run), (std::vector<std::uint32_t>{kLast}));
-    EXPECT_EQ(facts.died(run).last.value, 5000U);
+    EXPECT_EQ(dead_at(9000, facts, run), Documents({kLast}));
     run->mark_died(7, {5001});
     run->mark_died(SearchRun::kBlock, {0});
-    EXPECT_EQ(died_in(facts, run), (std::vector<std::uint32_t>{7, SearchRun::kBlock, kLast}));
-    EXPECT_EQ(facts.died(run).last.value, 5001U);
+    EXPECT_EQ(dead_at(9000, facts, run), Documents({7, SearchRun::kBlock, kLast}));
     run->mark_died(8, {5002});
-    EXPECT_EQ(died_in(facts, run), (std::vector<std::uint32_t>{7, 8, SearchRun::kBlock, kLast}));
-    EXPECT_EQ(facts.died(run).last.value, 5002U);
+    EXPECT_EQ(dead_at(9000, facts, run), Documents({7, 8, SearchRun::kBlock, kLast}));
+}
+
+TEST(RunFacts, LeavesOutThoseThatDiedAfterThePosition) {
+    constexpr std::uint32_t kLast = 2 * SearchRun::kBlock;
+    const auto run = run_of(kLast + 1);
+    RunFacts facts;
+    run->mark_died(kLast, {4000});
+    run->mark_died(8, {5000});
+    run->mark_died(SearchRun::kBlock, {5001});
+    run->mark_died(7, {5002});
+    EXPECT_EQ(dead_at(3999, facts, run), Documents());
+    EXPECT_EQ(dead_at(4000, facts, run), Documents({kLast}));
+    EXPECT_EQ(dead_at(5000, facts, run), Documents({8, kLast}));
+    EXPECT_EQ(dead_at(5001, facts, run), Documents({8, SearchRun::kBlock, kLast}));
+    EXPECT_EQ(dead_at(5002, facts, run), Documents({7, 8, SearchRun::kBlock, kLast}));
+    run->mark_died(7, {0});  // erased: as if it had never been there
+    EXPECT_EQ(dead_at(4000, facts, run), Documents({7, kLast}));
 }
 
 }  // namespace
